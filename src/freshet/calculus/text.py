@@ -1,0 +1,375 @@
+"""The text of terms: `show` prints, `read` reads back, and read(show(e)) == e.
+
+    Sum[ck](Orders(ck, ok) * M_LI[ok] * {ok < 10})     join, map access, comparison
+    (x := Sum[](R(x1) * x1)) * {x > 3}                 assignment of a nested aggregate
+    (DELTA R)(x, y)   Exists(...)   Top[g; x desc; 1](...)   {like(name, 'a%')}
+
+Braces hold what is computed on values: comparisons and functions. A view cache M has its input
+variables first: M[p][x, y].
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import assert_never
+
+from freshet.calculus.build import MINUS_ONE, add, const, mul, neg, sub
+from freshet.calculus.terms import (
+    Add,
+    Apply,
+    Cmp,
+    Const,
+    Delta,
+    Exists,
+    Expr,
+    Lift,
+    Mul,
+    Op,
+    Order,
+    Rel,
+    Sum,
+    Top,
+    Var,
+    View,
+)
+from freshet.calculus.types import Value
+from freshet.errors import Place, SyntaxProblem
+
+OPS: dict[str, Op] = {"=": "=", "<>": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+
+
+def show_value(value: Value) -> str:
+    """A constant as text.
+
+    >>> show_value(Decimal("1.50")), show_value(2.0), show_value("it's")
+    ('1.50', '2.0e0', "'it''s'")
+    """
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "true" if value else "false"
+        case str():
+            return "'" + value.replace("'", "''") + "'"
+        case float():
+            text = repr(value)
+            return text if "e" in text or "n" in text else text + "e0"
+        case Decimal():
+            text = format(value, "f")
+            return text if "." in text else text + "."
+        case datetime():
+            return f"timestamp '{value.isoformat(sep=' ')}'"
+        case date():
+            return f"date '{value.isoformat()}'"
+        case int():
+            return str(value)
+
+
+def show(e: Expr) -> str:
+    """A term as text that `read` takes back."""
+    return _show(e, 0, braced=False)
+
+
+_ADD, _MUL, _ATOM = 0, 1, 2
+
+
+def _show(e: Expr, level: int, *, braced: bool) -> str:
+    match e:
+        case Const(value, _):
+            text = show_value(value)
+            return f"({text})" if text.startswith("-") and level > _ADD else text
+        case Var(name):
+            return name
+        case Rel(name, names):
+            return f"{name}({', '.join(names)})"
+        case Delta(name, names):
+            return f"(DELTA {name})({', '.join(names)})"
+        case View(name, names, inputs):
+            cache = f"[{', '.join(inputs)}]" if inputs else ""
+            return f"{name}{cache}[{', '.join(names)}]"
+        case Apply(fn, args):
+            text = f"{fn}({', '.join(_show(a, _ADD, braced=True) for a in args)})"
+            return text if braced else "{" + text + "}"
+        case Cmp(op, left, right):
+            sides = (_show(s, _MUL, braced=True) for s in (left, right))
+            text = f" {op} ".join(sides)
+            return f"({text})" if braced else "{" + text + "}"
+        case Add(terms):
+            text = _show(terms[0], _ADD, braced=braced)
+            for term in terms[1:]:
+                if isinstance(term, Mul) and term.factors[0] == MINUS_ONE:
+                    text += " - " + _show(mul(*term.factors[1:]), _MUL, braced=braced)
+                else:
+                    text += " + " + _show(term, _MUL, braced=braced)
+            return f"({text})" if level > _ADD else text
+        case Mul(factors) if factors[0] == MINUS_ONE and len(factors) > 1:
+            text = "-" + _show(mul(*factors[1:]), _MUL, braced=braced)
+            return f"({text})" if level > _ADD else text
+        case Mul(factors):
+            text = " * ".join(_show(f, _ATOM, braced=braced) for f in factors)
+            return f"({text})" if level > _MUL else text
+        case Sum(keys, body):
+            return f"Sum[{', '.join(keys)}]({_show(body, _ADD, braced=False)})"
+        case Lift(var, body):
+            return f"({var} := {_show(body, _ADD, braced=False)})"
+        case Exists(body):
+            return f"Exists({_show(body, _ADD, braced=False)})"
+        case Top(keys, order, limit, body):
+            by = ", ".join(
+                o.var + (" desc" if o.descending else "") + (" nulls first" * o.nulls_first)
+                for o in order
+            )
+            inside = _show(body, _ADD, braced=False)
+            return f"Top[{', '.join(keys)}; {by}; {limit}]({inside})"
+        case _:
+            assert_never(e)
+
+
+_TOKEN = re.compile(
+    r"""
+      (?P<space>\s+|--[^\n]*)
+    | (?P<number>\d+\.\d*(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?)
+    | (?P<string>'(?:[^']|'')*')
+    | (?P<name>[A-Za-z_][A-Za-z_0-9.$]*)
+    | (?P<sign>:=|\+=|<>|<=|>=|[-+*/(){}\[\],;:=<>?|.])
+    """,
+    re.VERBOSE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A lexical unit with its place."""
+
+    kind: str
+    text: str
+    place: Place
+
+
+class Tokens:
+    """A cursor over the tokens of a text; the readers of terms and of programs share it."""
+
+    def __init__(self, text: str, file: str = "<text>") -> None:
+        self.items: list[Token] = []
+        self.at = 0
+        position, line, start = 0, 1, 0
+        while position < len(text):
+            match = _TOKEN.match(text, position)
+            place = Place(file, line, position - start + 1)
+            if match is None:
+                raise SyntaxProblem(f"cannot read '{text[position]}'", at=place)
+            kind = match.lastgroup or ""
+            if kind != "space":
+                self.items.append(Token(kind, match.group(), place))
+            newlines = match.group().count("\n")
+            if newlines:
+                line += newlines
+                start = position + match.group().rindex("\n") + 1
+            position = match.end()
+        self.end = Token("end", "the end of the text", Place(file, line, position - start + 1))
+
+    def peek(self, ahead: int = 0) -> Token:
+        """The token to come."""
+        i = self.at + ahead
+        return self.items[i] if i < len(self.items) else self.end
+
+    def next(self) -> Token:
+        """The token to come, taken."""
+        token = self.peek()
+        self.at += 1
+        return token
+
+    def accept(self, text: str) -> bool:
+        """Take the next token if it is this one."""
+        if self.peek().text == text and self.peek().kind != "string":
+            self.at += 1
+            return True
+        return False
+
+    def expect(self, text: str) -> Token:
+        """Take the next token, which must be this one."""
+        token = self.next()
+        if token.text != text or token.kind == "string":
+            raise SyntaxProblem(f"expected '{text}' but found '{token.text}'", at=token.place)
+        return token
+
+    def name(self) -> str:
+        """Take a name."""
+        token = self.next()
+        if token.kind != "name":
+            raise SyntaxProblem(f"expected a name but found '{token.text}'", at=token.place)
+        return token.text
+
+    def names(self, close: str) -> tuple[str, ...]:
+        """Take names separated by commas, up to and with the closing sign."""
+        found: list[str] = []
+        while not self.accept(close):
+            if found:
+                self.expect(",")
+            found.append(self.name())
+        return tuple(found)
+
+
+def read(text: str) -> Expr:
+    """A term from its text.
+
+    >>> show(read("Sum[a](R(a, b) * b * {b < 3})"))
+    'Sum[a](R(a, b) * b * {b < 3})'
+    """
+    tokens = Tokens(text)
+    e = read_term(tokens)
+    if tokens.peek().kind != "end":
+        extra = tokens.peek()
+        raise SyntaxProblem(f"'{extra.text}' is left over after the term", at=extra.place)
+    return e
+
+
+def read_term(tokens: Tokens, *, braced: bool = False) -> Expr:
+    """Sums of products."""
+    if tokens.accept("-"):
+        e = neg(_product(tokens, braced))
+    else:
+        e = _product(tokens, braced)
+    while True:
+        if tokens.accept("+"):
+            e = add(e, _product(tokens, braced))
+        elif tokens.accept("-"):
+            e = sub(e, _product(tokens, braced))
+        else:
+            return e
+
+
+def _product(tokens: Tokens, braced: bool) -> Expr:
+    parts = [_atom(tokens, braced)]
+    while tokens.accept("*"):
+        parts.append(_atom(tokens, braced))
+    return mul(*parts) if len(parts) > 1 else parts[0]
+
+
+def _comparison(tokens: Tokens) -> Expr:
+    """Inside braces: a value, or two values and what compares them."""
+    left = read_term(tokens, braced=True)
+    op = OPS.get(tokens.peek().text)
+    if op is None:
+        return left
+    tokens.next()
+    return Cmp(op, left, read_term(tokens, braced=True))
+
+
+def _atom(tokens: Tokens, braced: bool) -> Expr:
+    token = tokens.peek()
+    if token.kind == "number" or token.kind == "string":
+        return const(read_constant(tokens))
+    if tokens.accept("{"):
+        e = _comparison(tokens)
+        tokens.expect("}")
+        return e
+    if tokens.accept("("):
+        return _parenthesis(tokens, braced)
+    if token.kind != "name":
+        raise SyntaxProblem(f"expected a term but found '{token.text}'", at=token.place)
+    if token.text in ("null", "true", "false") or (
+        token.text in ("date", "timestamp") and tokens.peek(1).kind == "string"
+    ):
+        return const(read_constant(tokens))
+    name = tokens.name()
+    if tokens.peek().text == "(":
+        return _call(tokens, name, braced)
+    if tokens.peek().text == "[":
+        return _bracket(tokens, name)
+    return Var(name)
+
+
+def _parenthesis(tokens: Tokens, braced: bool) -> Expr:
+    if tokens.peek().text == "DELTA" and tokens.peek(1).kind == "name":
+        tokens.next()
+        name = tokens.name()
+        tokens.expect(")")
+        tokens.expect("(")
+        return Delta(name, tokens.names(")"))
+    if tokens.peek().kind == "name" and tokens.peek(1).text == ":=":
+        var = tokens.name()
+        tokens.expect(":=")
+        body = read_term(tokens)
+        tokens.expect(")")
+        return Lift(var, body)
+    e = _comparison(tokens) if braced else read_term(tokens)
+    tokens.expect(")")
+    return e
+
+
+def _call(tokens: Tokens, name: str, braced: bool) -> Expr:
+    tokens.expect("(")
+    if name == "Exists" and not braced:
+        body = read_term(tokens)
+        tokens.expect(")")
+        return Exists(body)
+    if not braced:
+        return Rel(name, tokens.names(")"))
+    args: list[Expr] = []
+    while not tokens.accept(")"):
+        if args:
+            tokens.expect(",")
+        args.append(_comparison(tokens))
+    return Apply(name, tuple(args))
+
+
+def _bracket(tokens: Tokens, name: str) -> Expr:
+    tokens.expect("[")
+    if name == "Top":
+        return _top(tokens)
+    keys = tokens.names("]")
+    if name == "Sum":
+        tokens.expect("(")
+        body = read_term(tokens)
+        tokens.expect(")")
+        return Sum(keys, body)
+    if tokens.accept("["):
+        return View(name, tokens.names("]"), keys)
+    return View(name, keys)
+
+
+def _top(tokens: Tokens) -> Expr:
+    keys = tokens.names(";")
+    order: list[Order] = []
+    while not tokens.accept(";"):
+        if order:
+            tokens.expect(",")
+        var = tokens.name()
+        descending = tokens.accept("desc")
+        nulls_first = tokens.accept("nulls")
+        if nulls_first:
+            tokens.expect("first")
+        order.append(Order(var, descending, nulls_first))
+    limit = int(tokens.next().text)
+    tokens.expect("]")
+    tokens.expect("(")
+    body = read_term(tokens)
+    tokens.expect(")")
+    return Top(keys, tuple(order), limit, body)
+
+
+def read_constant(tokens: Tokens) -> Value:
+    """A literal: 1, 1.50, 1.5e0, 'text', date '...', timestamp '...', true, false, null."""
+    if tokens.accept("-"):
+        value = read_constant(tokens)
+        assert isinstance(value, int | float | Decimal)
+        return -value
+    token = tokens.next()
+    text = token.text
+    if token.kind == "string":
+        return text[1:-1].replace("''", "'")
+    if token.kind == "number":
+        if "e" in text or "E" in text:
+            return float(text)
+        return Decimal(text) if "." in text else int(text)
+    words: dict[str, Value] = {"null": None, "true": True, "false": False}
+    if text in words:
+        return words[text]
+    if text in ("date", "timestamp"):
+        literal = tokens.next().text[1:-1]
+        return date.fromisoformat(literal) if text == "date" else datetime.fromisoformat(literal)
+    raise SyntaxProblem(f"expected a constant but found '{text}'", at=token.place)

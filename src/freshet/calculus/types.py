@@ -1,0 +1,153 @@
+"""The types of values: what a column, a key or a payload may hold, and how they combine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Literal, TypeAlias
+
+from freshet.errors import TypeProblem
+
+Value: TypeAlias = int | Decimal | float | str | date | datetime | bool | None
+Kind = Literal["int", "decimal", "double", "date", "timestamp", "bool", "string", "null"]
+
+NUMERIC: tuple[Kind, ...] = ("int", "decimal", "double")
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A kind of value; decimals carry digits after the point; `nullable` admits SQL NULL."""
+
+    kind: Kind
+    scale: int = 0
+    nullable: bool = False
+
+    def __str__(self) -> str:
+        name = f"decimal({self.scale})" if self.kind == "decimal" else self.kind
+        return name + ("?" if self.nullable else "")
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether a value of this type can be a multiplicity."""
+        return self.kind in NUMERIC
+
+    def or_null(self, nullable: bool = True) -> Type:
+        """The same type, also admitting NULL when `nullable` says so."""
+        return replace(self, nullable=self.nullable or nullable)
+
+    def not_null(self) -> Type:
+        """The same type without NULL."""
+        return replace(self, nullable=False)
+
+
+INT = Type("int")
+DOUBLE = Type("double")
+DATE = Type("date")
+TIMESTAMP = Type("timestamp")
+BOOL = Type("bool")
+STRING = Type("string")
+NULL = Type("null", nullable=True)
+
+
+def decimal(scale: int) -> Type:
+    """Exact decimals with `scale` digits after the point."""
+    return Type("decimal", scale)
+
+
+def read_type(text: str) -> Type:
+    """The inverse of `str(type)`.
+
+    >>> read_type("decimal(2)?"), read_type("int")
+    (Type(kind='decimal', scale=2, nullable=True), Type(kind='int', scale=0, nullable=False))
+    """
+    nullable = text.endswith("?")
+    name = text.rstrip("?")
+    scale = 0
+    if name.startswith("decimal(") and name.endswith(")"):
+        name, scale = "decimal", int(name[len("decimal(") : -1])
+    kinds = {t.kind: t.kind for t in (INT, DOUBLE, DATE, TIMESTAMP, BOOL, STRING, NULL)}
+    kinds["decimal"] = "decimal"
+    if name not in kinds:
+        raise TypeProblem(f"'{text}' is not a type", instead=f"use one of {', '.join(kinds)}")
+    return Type(kinds[name], scale, nullable)
+
+
+def type_of(value: Value) -> Type:
+    """The type of a constant.
+
+    >>> str(type_of(Decimal("1.50"))), str(type_of(True)), str(type_of(None))
+    ('decimal(2)', 'bool', 'null?')
+    """
+    match value:
+        case None:
+            return NULL
+        case bool():
+            return BOOL
+        case int():
+            return INT
+        case float():
+            return DOUBLE
+        case Decimal():
+            exponent = value.as_tuple().exponent
+            return decimal(max(0, -exponent) if isinstance(exponent, int) else 0)
+        case str():
+            return STRING
+        case datetime():
+            return TIMESTAMP
+        case date():
+            return DATE
+
+
+def common(a: Type, b: Type) -> Type:
+    """The narrowest type that holds values of both, or a TypeProblem.
+
+    >>> str(common(INT, decimal(2))), str(common(NULL, STRING))
+    ('decimal(2)', 'string?')
+    """
+    nullable = a.nullable or b.nullable
+    if a.kind == "null":
+        return b.or_null()
+    if b.kind == "null":
+        return a.or_null()
+    if a.kind == b.kind:
+        return Type(a.kind, max(a.scale, b.scale), nullable)
+    if a.is_numeric and b.is_numeric:
+        if "double" in (a.kind, b.kind):
+            return Type("double", nullable=nullable)
+        return Type("decimal", max(a.scale, b.scale), nullable)
+    if {a.kind, b.kind} == {"date", "timestamp"}:
+        return Type("timestamp", nullable=nullable)
+    raise TypeProblem(f"{a.kind} and {b.kind} do not go together", instead="cast one of them")
+
+
+def product(a: Type, b: Type) -> Type:
+    """The type of a product: decimals add their scales, a bool counts as 0 or 1."""
+    a, b = counted(a), counted(b)
+    if a.kind == "decimal" or b.kind == "decimal":
+        if "double" not in (a.kind, b.kind):
+            return Type("decimal", a.scale + b.scale, a.nullable or b.nullable)
+    return common(a, b)
+
+
+def counted(t: Type) -> Type:
+    """A type as a multiplicity: truth counts as an integer, NULL as nothing."""
+    if t.kind in ("bool", "null"):
+        return Type("int", nullable=t.nullable)
+    return t
+
+
+def fits(value: Value, t: Type) -> bool:
+    """Whether a value belongs to a type.
+
+    >>> fits(3, INT), fits(None, INT), fits(Decimal("1.234"), decimal(2))
+    (True, False, False)
+    """
+    if value is None:
+        return t.nullable
+    actual = type_of(value)
+    if t.kind == "double":
+        return actual.kind in ("double", "int") and not isinstance(value, bool)
+    if t.kind == "decimal":
+        return actual.kind in ("decimal", "int") and actual.scale <= t.scale
+    return actual.kind == t.kind

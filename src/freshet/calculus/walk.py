@@ -1,0 +1,189 @@
+"""One walker for all passes: children, rebuilding, renaming, substitution."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import assert_never
+
+from freshet.calculus.build import add, mul, sum_
+from freshet.calculus.scope import free, ins, outs
+from freshet.calculus.terms import (
+    Add,
+    Apply,
+    Cmp,
+    Const,
+    Delta,
+    Exists,
+    Expr,
+    Lift,
+    Mul,
+    Order,
+    Rel,
+    Sum,
+    Top,
+    Var,
+    View,
+)
+
+
+class Names:
+    """A supply of fresh variable names; deterministic, one per compilation.
+
+    >>> names = Names({"x"})
+    >>> names.fresh("x"), names.fresh("y"), names.fresh("x_1")
+    ('x_1', 'y', 'x_2')
+    """
+
+    def __init__(self, taken: set[str] | None = None) -> None:
+        self.taken: set[str] = set(taken or ())
+        self._next: dict[str, int] = {}
+
+    def fresh(self, hint: str) -> str:
+        """A name like `hint` that was not given out before."""
+        if hint not in self.taken:
+            self.taken.add(hint)
+            return hint
+        stem, _, tail = hint.rpartition("_")
+        stem = stem if stem and tail.isdigit() else hint
+        n = self._next.get(stem, 1)
+        while f"{stem}_{n}" in self.taken:
+            n += 1
+        self._next[stem] = n + 1
+        self.taken.add(f"{stem}_{n}")
+        return f"{stem}_{n}"
+
+
+def children(e: Expr) -> tuple[Expr, ...]:
+    """The direct subterms, left to right."""
+    match e:
+        case Const() | Var() | Rel() | Delta() | View():
+            return ()
+        case Apply(_, args):
+            return args
+        case Cmp(_, left, right):
+            return (left, right)
+        case Add(parts) | Mul(parts):
+            return parts
+        case Sum(_, body) | Lift(_, body) | Exists(body) | Top(_, _, _, body):
+            return (body,)
+        case _:
+            assert_never(e)
+
+
+def rebuild(e: Expr, parts: tuple[Expr, ...]) -> Expr:
+    """The same node over other subterms, through the constructors."""
+    match e:
+        case Const() | Var() | Rel() | Delta() | View():
+            return e
+        case Apply():
+            return replace(e, args=parts)
+        case Cmp():
+            return replace(e, left=parts[0], right=parts[1])
+        case Add():
+            return add(*parts)
+        case Mul():
+            return mul(*parts)
+        case Sum(keys, body):
+            return sum_(keys + turned_visible(body, parts[0]), parts[0])
+        case Lift() | Exists():
+            return replace(e, body=parts[0])
+        case Top(keys, _, _, body):
+            return replace(e, keys=keys + turned_visible(body, parts[0]), body=parts[0])
+        case _:
+            assert_never(e)
+
+
+def turned_visible(old: Expr, new: Expr) -> tuple[str, ...]:
+    """The variables that a term needed from outside and now binds itself: they stay visible.
+
+    Unification does this: Sum[](S(b) * {b = y}) becomes Sum[y](S(y)).
+    """
+    return tuple(sorted((outs(new) - outs(old)) & ins(old)))
+
+
+def map_children(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
+    """Apply `f` to the direct subterms; the very same term if nothing changes."""
+    old = children(e)
+    new = tuple(f(c) for c in old)
+    return e if all(a is b for a, b in zip(old, new, strict=True)) else rebuild(e, new)
+
+
+def bottom_up(e: Expr, rule: Callable[[Expr], Expr | None]) -> Expr:
+    """Apply a rule at every node, children first; a rule answers or declines (None)."""
+    e = map_children(e, lambda c: bottom_up(c, rule))
+    answer = rule(e)
+    return e if answer is None else answer
+
+
+def subterms(e: Expr) -> Iterator[Expr]:
+    """The term and all the terms inside it."""
+    yield e
+    for child in children(e):
+        yield from subterms(child)
+
+
+def variables(e: Expr) -> set[str]:
+    """Every variable that occurs, local or not."""
+    found: set[str] = set()
+    for t in subterms(e):
+        match t:
+            case Var(name):
+                found.add(name)
+            case Rel(_, names) | Delta(_, names):
+                found.update(names)
+            case View(_, names, inputs):
+                found.update(names, inputs)
+            case Lift(var, _):
+                found.add(var)
+            case _:
+                pass
+    return found
+
+
+def rename(e: Expr, names: Mapping[str, str]) -> Expr:
+    """Rename variables everywhere, keys and binders included."""
+
+    def of(name: str) -> str:
+        return names.get(name, name)
+
+    def all_of(group: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(names.get(n, n) for n in group)
+
+    match e:
+        case Const():
+            return e
+        case Var(name):
+            return Var(of(name)) if name in names else e
+        case Rel(_, vars_) | Delta(_, vars_):
+            return replace(e, vars=all_of(vars_))
+        case View(_, vars_, inputs):
+            return replace(e, vars=all_of(vars_), inputs=all_of(inputs))
+        case Sum(keys, body):
+            return sum_(all_of(keys), rename(body, names))
+        case Lift(var, body):
+            return Lift(of(var), rename(body, names))
+        case Top(keys, order, limit, body):
+            body = rename(body, names)
+            bound = outs(body)
+            kept = tuple(k for k in dict.fromkeys(all_of(keys)) if k in bound)
+            by = tuple(Order(of(o.var), o.descending, o.nulls_first) for o in order)
+            return Top(kept, by, limit, body)
+        case Apply() | Cmp() | Add() | Mul() | Exists():
+            return map_children(e, lambda c: rename(c, names))
+        case _:
+            assert_never(e)
+
+
+def substitute(e: Expr, var: str, value: Expr) -> Expr:
+    """Replace the value of a variable by a scalar term; binders and atoms keep the name."""
+    if isinstance(e, Var):
+        return value if e.name == var else e
+    return map_children(e, lambda c: substitute(c, var, value))
+
+
+def freshen(e: Expr, names: Names, keep: frozenset[str] | None = None) -> Expr:
+    """Rename all local variables apart, so that a second copy of a term can stand beside it."""
+    kept = free(e) if keep is None else keep
+    local = sorted(variables(e) - kept)
+    return rename(e, {v: names.fresh(v) for v in local})

@@ -1,0 +1,1 @@
+"""Higher-order incremental view maintenance: deltas, domains, materialization, trigger programs."""

@@ -1,0 +1,68 @@
+"""The maps of a program under construction; two equal definitions share one map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from freshet.calculus.alike import alike, shape
+from freshet.calculus.check import Schema, infer
+from freshet.calculus.schema import Column
+from freshet.calculus.scope import outs
+from freshet.calculus.terms import Expr, View
+from freshet.calculus.types import Type
+from freshet.program.terms import Map
+
+
+@dataclass
+class Maps:
+    """A registry with duplicate view elimination up to renaming (seed 001, 5.1)."""
+
+    schema: Schema
+    found: list[Map] = field(default_factory=list)
+    level: dict[str, int] = field(default_factory=dict)
+    _by_shape: dict[str, list[Map]] = field(default_factory=dict)
+
+    def view(self, definition: Expr, hint: str, level: int) -> tuple[View, Map | None]:
+        """The access to a map of this definition; also the map itself if it is new."""
+        for known in self._by_shape.get(shape(definition), ()):
+            renaming = alike(known.definition, definition)
+            if renaming is not None and not known.inputs:
+                return View(known.name, tuple(renaming[k.name] for k in known.keys)), None
+        payload, types = infer(definition, self.schema)
+        keys = tuple(sorted(outs(definition)))
+        columns = tuple(Column(k, types[k]) for k in keys)
+        new = Map(self._name(hint), columns, payload, definition)
+        self._register(new, level)
+        return View(new.name, keys), new
+
+    def cache(
+        self, definition: Expr, inputs: dict[str, Type], fill: Expr, hint: str, level: int
+    ) -> tuple[View, Map | None]:
+        """The access to a view cache: a map whose definition needs input variables."""
+        for known in self._by_shape.get(shape(definition), ()):
+            renaming = alike(known.definition, definition)
+            if renaming is not None and known.inputs:
+                given = tuple(renaming[k.name] for k in known.inputs)
+                return View(known.name, tuple(renaming[k.name] for k in known.keys), given), None
+        payload, types = infer(definition, self.schema, inputs)
+        keys = tuple(sorted(outs(definition)))
+        columns = tuple(Column(k, types[k]) for k in keys)
+        given = tuple(sorted(inputs))
+        asked = tuple(Column(k, inputs[k]) for k in given)
+        new = Map(self._name(hint), columns, payload, definition, asked, fill)
+        self._register(new, level)
+        return View(new.name, keys, given), new
+
+    def _register(self, new: Map, level: int) -> None:
+        self.found.append(new)
+        self.level[new.name] = level
+        self._by_shape.setdefault(shape(new.definition), []).append(new)
+
+    def _name(self, hint: str) -> str:
+        taken = {m.name for m in self.found}
+        if hint not in taken:
+            return hint
+        n = 2
+        while f"{hint}{n}" in taken:
+            n += 1
+        return f"{hint}{n}"

@@ -1,0 +1,1 @@
+"""The choice of a strategy for a query, and the words that explain it."""

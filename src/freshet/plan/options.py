@@ -1,0 +1,37 @@
+"""What the user may choose: a strategy, and single rows or batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from freshet.errors import FreshetError
+from freshet.ivm.options import Mode
+
+Strategy = Literal["auto", "higher-order", "first-order", "project", "reeval"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to maintain a view.
+
+    - `strategy`: `reeval` recomputes, `first-order` is classical IVM over stored base relations,
+      `project` the same with only the columns in use, `higher-order` takes deltas of deltas,
+      `auto` chooses by cost and says why.
+    - `mode`: triggers for batches, or for single rows (`tuple`).
+    - `strict`: refuse a view that would need recomputation, naming the node.
+    """
+
+    strategy: Strategy = "auto"
+    mode: Mode = "batch"
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        for name, value, known in (
+            ("strategy", self.strategy, get_args(Strategy)),
+            ("mode", self.mode, get_args(Mode)),
+        ):
+            if value not in known:
+                raise FreshetError(
+                    f"there is no {name} '{value}'", instead=f"use one of {', '.join(known)}"
+                )

@@ -1,0 +1,1 @@
+"""Trigger programs: maps, statements, triggers; their text, checks, order, cost and diagram."""

@@ -1,0 +1,82 @@
+"""Rewrite rules that keep the meaning of a term: one rule a file, applied to a fixpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from freshet.calculus.terms import Expr
+from freshet.calculus.walk import bottom_up
+from freshet.simplify.absorb import absorb
+from freshet.simplify.arrange import arrange
+from freshet.simplify.cancel import cancel
+from freshet.simplify.expand import expand
+from freshet.simplify.factorize import factorize
+from freshet.simplify.fold import fold
+from freshet.simplify.push_sums import push_sums
+from freshet.simplify.unify import unify
+from freshet.simplify.unnest import unnest
+
+Rule = Callable[[Expr], Expr | None]
+
+RULES: tuple[Rule, ...] = (fold, absorb, unnest, expand, unify, cancel)
+"""What makes a term a short sum of flat products."""
+
+FINISH: tuple[Rule, ...] = (fold, absorb, cancel, factorize, push_sums)
+"""What makes the right side of a statement cheap to run."""
+
+_MOST_ROUNDS = 200
+
+
+def simplify(e: Expr, rules: tuple[Rule, ...] = RULES) -> Expr:
+    """Apply the rules everywhere until none answers.
+
+    >>> from freshet.calculus.text import read, show
+    >>> show(simplify(read("Sum[a](R(a, b) * (x := b + 0) * S(c) * {x = c} * 1)")))
+    'Sum[a](R(a, b) * S(b))'
+    """
+    for _ in range(_MOST_ROUNDS):
+        before = e
+        for rule in rules:
+            e = bottom_up(e, rule)
+        if e == before:
+            return e
+    return e
+
+
+def finish(e: Expr, bound: frozenset[str] = frozenset()) -> Expr:
+    """Factorize, push sums in, and arrange for evaluation in a context that binds `bound`."""
+    return arrange(simplify(e, FINISH), bound)
+
+
+def trace(e: Expr, rules: tuple[Rule, ...] = RULES) -> list[tuple[str, Expr]]:
+    """The term after each application of a rule that changed it, with the rule's name."""
+    steps: list[tuple[str, Expr]] = []
+    for _ in range(_MOST_ROUNDS):
+        before = e
+        for rule in rules:
+            new = bottom_up(e, rule)
+            if new != e:
+                steps.append((rule.__name__, new))
+                e = new
+        if e == before:
+            break
+    return steps
+
+
+__all__ = [
+    "FINISH",
+    "RULES",
+    "Rule",
+    "absorb",
+    "arrange",
+    "cancel",
+    "expand",
+    "factorize",
+    "finish",
+    "fold",
+    "push_sums",
+    "simplify",
+    "trace",
+    "unify",
+    "unnest",
+]

@@ -1,0 +1,91 @@
+"""The order of factors: what is cheap and selective first, every variable bound before it is read.
+
+The order is the evaluation plan of the engines: products run left to right as nested loops.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from freshet.calculus.build import add, mul
+from freshet.calculus.scope import has_data, ins, is_value, outs, reads_delta
+from freshet.calculus.terms import (
+    Add,
+    Apply,
+    Cmp,
+    Const,
+    Delta,
+    Exists,
+    Expr,
+    Lift,
+    Mul,
+    Rel,
+    Sum,
+    Top,
+    Var,
+    View,
+)
+from freshet.errors import UnboundVariable
+
+
+def arrange(e: Expr, bound: frozenset[str] = frozenset()) -> Expr:
+    """Reorder every product for evaluation in a context that binds `bound`.
+
+    >>> from freshet.calculus.text import read, show
+    >>> show(arrange(read("{a < 3} * M[a, b] * (DELTA R)(a)")))
+    '(DELTA R)(a) * {a < 3} * M[a, b]'
+    """
+    match e:
+        case Const() | Var() | Apply() | Cmp() | Rel() | Delta() | View():
+            return e
+        case Mul(factors):
+            return mul(*_ordered(list(factors), bound))
+        case Add(terms):
+            return add(*(arrange(t, bound) for t in terms))
+        case Sum(keys, body):
+            inner = bound & (frozenset(keys) | ins(body))
+            return Sum(keys, arrange(body, inner))
+        case Lift(var, body):
+            return Lift(var, arrange(body, bound))
+        case Exists(body):
+            return Exists(arrange(body, bound))
+        case Top(keys, order, limit, body):
+            # A row may only be looked up within its whole group, so keys alone are bound.
+            return Top(keys, order, limit, arrange(body, bound & (frozenset(keys) | ins(body))))
+        case _:
+            assert_never(e)
+
+
+def _ordered(pending: list[Expr], bound: frozenset[str]) -> list[Expr]:
+    done: list[Expr] = []
+    while pending:
+        ready = [f for f in pending if ins(f) <= bound]
+        if not ready:
+            missing = min(sorted(ins(f) - bound) for f in pending)
+            raise UnboundVariable(f"nothing binds variable '{missing[0]}'")
+        chosen = min(ready, key=lambda f: _rank(f, bound))
+        # Remove by identity: equal factors may stand twice.
+        pending = [f for f in pending if f is not chosen]
+        done.append(arrange(chosen, bound))
+        bound = bound | outs(chosen)
+    return done
+
+
+def _rank(f: Expr, bound: frozenset[str]) -> int:
+    """Filters, look-ups, the batch, nested values, slices, scans."""
+    if is_value(f):
+        return 0
+    if isinstance(f, Lift) and not has_data(f.body):
+        return 0
+    unbound = outs(f) - bound
+    if isinstance(f, Rel | View | Delta):
+        if not unbound:
+            return 1
+        if isinstance(f, Delta):
+            return 2
+        return 4 if outs(f) & bound else 6
+    if reads_delta(f) and not isinstance(f, Lift):
+        return 2
+    if not unbound or isinstance(f, Lift):
+        return 3
+    return 5 if outs(f) & bound else 7

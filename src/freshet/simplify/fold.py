@@ -1,0 +1,127 @@
+"""Partial evaluation: constants are computed, and terms that say nothing go (seed 001, 5.3)."""
+
+from __future__ import annotations
+
+from freshet.algebra import NUMBERS
+from freshet.calculus.build import NULL, ONE, ZERO, add, const, is_number, is_zero, mul, number
+from freshet.calculus.functions import BUILTINS, call
+from freshet.calculus.scope import is_value
+from freshet.calculus.terms import Add, Apply, Cmp, Const, Exists, Expr, Lift, Mul, Sum, Top, Var
+from freshet.calculus.types import Value
+
+
+def fold(e: Expr) -> Expr | None:
+    """Q*0 => 0, {1 < 2} => 1, f(1) => its value, Exists({a < b}) => {a < b}, null as a factor => 0.
+
+    >>> from freshet.calculus.text import read, show
+    >>> show(fold(read("{3 <= 5}")))
+    '1'
+    """
+    match e:
+        case Cmp(op, Const(a, _), Const(b, _)):
+            return ONE if compare(op, a, b) else ZERO
+        case Cmp(op, left, right) if NULL in (left, right) and op not in ("=", "<>"):
+            return ZERO
+        case Cmp(op, Var(x), Var(y)) if x == y and op in ("=", "<>", "<", ">"):
+            return ONE if op == "=" else ZERO
+        case Apply(fn, args) if fn in BUILTINS:
+            return _fold_call(fn, args)
+        case Add(terms):
+            return _fold_sum(terms)
+        case Mul(factors):
+            return _fold_product(factors)
+        case Exists(body):
+            return _fold_exists(body)
+        case Top(_, _, limit, body) if is_zero(body) or limit == 0:
+            return ZERO
+    return None
+
+
+def compare(op: str, a: Value, b: Value) -> bool:
+    """Comparison of values: `=` is identity, an order comparison with NULL is false."""
+    if op == "=":
+        return a == b
+    if op == "<>":
+        return a != b
+    if a is None or b is None:
+        return False
+    if op == "<":
+        return a < b  # type: ignore[operator]
+    if op == "<=":
+        return a <= b  # type: ignore[operator]
+    if op == ">":
+        return a > b  # type: ignore[operator]
+    return a >= b  # type: ignore[operator]
+
+
+def _fold_call(fn: str, args: tuple[Expr, ...]) -> Expr | None:
+    if fn in ("or", "and"):
+        return _fold_logic(fn, args)
+    if all(isinstance(a, Const) for a in args):
+        values = tuple(a.value for a in args if isinstance(a, Const))
+        return const(call(BUILTINS[fn], values))
+    return None
+
+
+def _fold_logic(fn: str, args: tuple[Expr, ...]) -> Expr | None:
+    """A constant argument decides the whole or says nothing; `or` and `and` answer 0 or 1."""
+    kept: list[Expr] = []
+    for a in args:
+        if not isinstance(a, Const):
+            kept.append(a)
+        elif bool(a.value) == (fn == "or"):
+            return ONE if fn == "or" else ZERO
+    if not kept:
+        return ZERO if fn == "or" else ONE
+    if len(kept) == 1 and is_indicator(kept[0]):
+        return kept[0]
+    return Apply(fn, tuple(kept)) if len(kept) < len(args) else None
+
+
+def _fold_sum(terms: tuple[Expr, ...]) -> Expr | None:
+    numbers = [t for t in terms if is_number(t)]
+    if len(numbers) < 2:
+        return None
+    total = NUMBERS.zero
+    for n in numbers:
+        total = NUMBERS.add(total, number(n))
+    return add(*(t for t in terms if not is_number(t)), const(total))
+
+
+def _fold_product(factors: tuple[Expr, ...]) -> Expr | None:
+    """A NULL factor counts 0, a truth value 0 or 1."""
+    for i, f in enumerate(factors):
+        if isinstance(f, Const) and f.type.kind in ("null", "bool"):
+            rest = factors[:i] + factors[i + 1 :]
+            return mul(*rest) if f.value else ZERO
+    return None
+
+
+def is_indicator(e: Expr) -> bool:
+    """Whether every row of a term has multiplicity 1: then Exists says nothing."""
+    match e:
+        case Cmp() | Lift() | Exists():
+            return True
+        case Apply("or" | "and" | "not" | "like" | "in", _):
+            return True
+        case Mul(factors):
+            return all(is_indicator(f) for f in factors)
+        case _:
+            return e == ONE
+
+
+def _fold_exists(body: Expr) -> Expr | None:
+    if is_zero(body):
+        return ZERO
+    if is_indicator(body):
+        return body
+    match body:
+        case Const():
+            return ONE
+        case Mul((first, *rest)) if is_number(first):
+            return Exists(mul(*rest))
+        case Sum(keys, Mul((first, *rest))) if is_number(first):
+            return Exists(Sum(keys, mul(*rest)))
+        case _ if is_value(body):
+            return None
+    return None

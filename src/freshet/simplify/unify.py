@@ -1,0 +1,203 @@
+"""Unification: equalities become assignments, and assignments are propagated (seed 001, 5.3).
+
+A variable is *local* to a summed product if the Sum adds up over it. An equality with a local
+variable renames it away, so that a join shares one variable; an assignment of a value is carried
+to where the value is read, like beta reduction, and goes when nothing needs it. What restricts
+the output of the query stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from freshet.calculus.build import factors, mul, sum_
+from freshet.calculus.scope import free, ins, is_value, outs
+from freshet.calculus.terms import (
+    Cmp,
+    Const,
+    Delta,
+    Expr,
+    Lift,
+    Mul,
+    Rel,
+    Sum,
+    Top,
+    Var,
+    View,
+)
+from freshet.calculus.walk import rename, substitute, subterms
+
+
+@dataclass(frozen=True)
+class Product:
+    """The factors under a Sum, with the variables seen from outside."""
+
+    parts: tuple[Expr, ...]
+    visible: frozenset[str]
+    given: frozenset[str]
+
+    def is_local(self, name: str) -> bool:
+        """Whether nothing outside the product knows this variable."""
+        return name not in self.visible and name not in self.given
+
+    def others(self, i: int) -> tuple[Expr, ...]:
+        """The factors without one."""
+        return self.parts[:i] + self.parts[i + 1 :]
+
+
+def unify(e: Expr) -> Expr | None:
+    """Sum_[](R(a,b) * S(c) * {b = c}) => Sum_[](R(a,b) * S(b)); (x := 3) * {x < y} => {3 < y}.
+
+    >>> from freshet.calculus.text import read, show
+    >>> show(unify(read("Sum[a](R(a, b) * S(c) * {b = c})")))
+    'Sum[a](R(a, b) * S(b))'
+    """
+    match e:
+        case Sum(keys, body):
+            new = _unify_product(Product(factors(body), frozenset(keys), ins(body)))
+            if new is None:
+                return None
+            joined = mul(*new)
+            turned = (outs(joined) - outs(body)) & ins(body)
+            return sum_(keys + tuple(sorted(turned)), joined)
+        case Mul(parts):
+            new = _unify_product(Product(parts, outs(e), ins(e)))
+            return None if new is None else mul(*new)
+        case Lift(x, Var(y)) if x == y:
+            return Cmp("=", Var(x), Var(y))
+    return None
+
+
+def _unify_product(p: Product) -> tuple[Expr, ...] | None:
+    for i, f in enumerate(p.parts):
+        match f:
+            case Cmp("=", Var(x), Var(y)):
+                new = _equate(p, i, x, y)
+            case Lift(x, Var(y)):
+                new = _assign_variable(p, i, x, y)
+            case Lift(x, body) if is_value(body):
+                new = _assign_value(p, i, x, body)
+            case Lift(x, body):
+                new = _assign_query(p, i, x, body)
+            case _:
+                new = None
+        if new is not None:
+            return new
+    return None
+
+
+def _renamed(parts: tuple[Expr, ...], old: str, new: str) -> tuple[Expr, ...]:
+    return tuple(rename(f, {old: new}) for f in parts)
+
+
+def _equate(p: Product, i: int, x: str, y: str) -> tuple[Expr, ...] | None:
+    """{x = y}: one of the two is renamed to the other, if the outside need not tell them apart."""
+    rest = p.others(i)
+    if x == y:
+        return rest
+    for old, new in ((x, y), (y, x)):
+        if p.is_local(old):
+            return _renamed(rest, old, new)
+    for kept, other in ((x, y), (y, x)):
+        if kept not in p.given and any(kept in outs(f) for f in rest):
+            # Both are seen outside: join on one of them and say what the other is.
+            if other in p.given:
+                return (Lift(kept, Var(other)), *_renamed(rest, kept, other))
+            return (*_renamed(rest, kept, other), Lift(kept, Var(other)))
+    return None
+
+
+def _assign_variable(p: Product, i: int, x: str, y: str) -> tuple[Expr, ...] | None:
+    """(x := y): a local name goes; a visible x stays said once and is read as y elsewhere."""
+    rest = p.others(i)
+    if x == y:
+        return rest
+    if p.is_local(x):
+        return _renamed(rest, x, y)
+    if p.is_local(y):
+        return _renamed(rest, y, x)
+    if x in p.given:
+        if y in p.given or not any(y in outs(f) for f in rest):
+            return (*p.parts[:i], Cmp("=", Var(x), Var(y)), *p.parts[i + 1 :])
+        return (Lift(y, Var(x)), *_renamed(rest, y, x))
+    if any(x in free(f) for f in rest):
+        renamed = _renamed(rest, x, y)
+        return (*renamed[:i], p.parts[i], *renamed[i:])
+    return None
+
+
+def _assign_value(p: Product, i: int, x: str, body: Expr) -> tuple[Expr, ...] | None:
+    """(x := value): carried to its readers; kept while an atom or the outside needs x bound."""
+    if x in p.given:
+        return (*p.parts[:i], Cmp("=", Var(x), body), *p.parts[i + 1 :])
+    rest = p.others(i)
+    if any(isinstance(f, Lift) and f.var == x for f in rest):
+        return _assigned_twice(p, i, x, body)
+    if x in free(body):
+        return None
+    carried = tuple(substitute(f, x, body) for f in rest)
+    needed = x in p.visible or any(is_held(f, x) for f in carried)
+    if not needed:
+        return carried
+    if carried == rest:
+        return None
+    return (*carried[:i], p.parts[i], *carried[i:])
+
+
+def _assigned_twice(p: Product, i: int, x: str, body: Expr) -> tuple[Expr, ...] | None:
+    """(x := a) * (x := b) tests that a = b, where both are values."""
+    for j, f in enumerate(p.parts):
+        if j != i and isinstance(f, Lift) and f.var == x and is_value(f.body):
+            first, second = sorted((i, j))
+            kept, other = p.parts[first], p.parts[second]
+            assert isinstance(kept, Lift)
+            assert isinstance(other, Lift)
+            if isinstance(kept.body, Const) and isinstance(other.body, Const):
+                test: Expr = Cmp("=", kept.body, other.body)
+            else:
+                test = Cmp("=", Var(x), other.body)
+            return (*p.parts[:second], test, *p.parts[second + 1 :])
+    return None
+
+
+def _assign_query(p: Product, i: int, x: str, body: Expr) -> tuple[Expr, ...] | None:
+    """(x := Q) * x => Q where x is only a multiplicity; two names of one query become one."""
+    if not p.is_local(x):
+        return None
+    rest = p.others(i)
+    uses = [j for j, f in enumerate(rest) if x in free(f)]
+    if len(uses) == 1 and rest[uses[0]] == Var(x):
+        # The body's variables are bound by the context, so Q is one number here.
+        bound = frozenset().union(*(outs(f) for f in rest)) | p.given
+        if outs(body) <= bound:
+            return tuple(body if j == uses[0] else f for j, f in enumerate(rest))
+    if not uses:
+        return rest
+    for f in rest[i:]:
+        if isinstance(f, Lift) and f.body == body and p.is_local(f.var):
+            return _renamed(tuple(g for g in p.parts if g is not f), f.var, x)
+    return None
+
+
+def is_held(e: Expr, x: str) -> bool:
+    """Whether a variable stands where only a name can: in an atom, a key, or left of :=."""
+    for t in subterms(e):
+        match t:
+            case Rel(_, names) | Delta(_, names):
+                if x in names:
+                    return True
+            case View(_, names, inputs):
+                if x in names or x in inputs:
+                    return True
+            case Lift(var, _):
+                if x == var:
+                    return True
+            case Sum(keys, _):
+                if x in keys:
+                    return True
+            case Top(_, order, _, _):
+                if any(o.var == x for o in order):
+                    return True
+            case _:
+                pass
+    return False
