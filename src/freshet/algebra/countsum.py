@@ -12,7 +12,7 @@ T = TypeVar("T")
 class CountSum(NamedTuple, Generic[T]):
     """A number of rows, and the sum of a value over them."""
 
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count, which a payload does not need
     sum: T
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from freshet.algebra import NUMBERS
 from freshet.calculus.scope import outs
-from freshet.calculus.terms import Add, Const, Expr, Mul, Sum, Var
+from freshet.calculus.terms import Add, Const, Expr, Mul, Order, Sum, Top, Var
 from freshet.calculus.types import Value, type_of
 
 
@@ -112,6 +112,17 @@ def sum_(keys: tuple[str, ...], body: Expr) -> Expr:
     if isinstance(body, Sum):
         return sum_(kept, body.body)
     return Sum(kept, body)
+
+
+def top(keys: tuple[str, ...], order: tuple[Order, ...], limit: int, body: Expr) -> Expr:
+    """The first rows of Q; a key or an order that Q does not bind is the same for all its rows."""
+    bound = outs(body)
+    return Top(
+        tuple(dict.fromkeys(k for k in keys if k in bound)),
+        tuple(dict.fromkeys(o for o in order if o.var in bound)),
+        limit,
+        body,
+    )
 
 
 def factors(e: Expr) -> tuple[Expr, ...]:

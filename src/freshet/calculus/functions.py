@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
@@ -81,7 +82,9 @@ def _divide(a: Any, b: Any) -> float | None:
 def _modulo(a: Any, b: Any) -> Any:
     if b == 0:
         return None
-    return a - b * int(a / b) if isinstance(a, float) or isinstance(b, float) else _trunc_mod(a, b)
+    if isinstance(a, float) or isinstance(b, float):
+        return math.fmod(a, b)
+    return _trunc_mod(a, b)
 
 
 def _trunc_mod(a: Any, b: Any) -> Any:
@@ -106,8 +109,9 @@ def _in(x: Value, *choices: Value) -> bool:
 
 def _substring(text: str, start: int, length: int | None = None) -> str:
     # As Spark does: positions count from 1, 0 means 1, a negative one counts from the end.
-    begin = start - 1 if start > 0 else max(len(text) + start, 0) if start < 0 else 0
-    return text[begin:] if length is None else text[begin : begin + max(length, 0)]
+    begin = start - 1 if start > 0 else len(text) + start if start < 0 else 0
+    end = len(text) if length is None else begin + length
+    return text[max(begin, 0) : max(end, 0)]
 
 
 def _add_months(day: date, months: int) -> date:
@@ -118,8 +122,11 @@ def _add_months(day: date, months: int) -> date:
 
 
 def _round(x: Any, digits: int = 0) -> Any:
+    if isinstance(x, int):
+        return int(_round(Decimal(x), digits))
     if isinstance(x, Decimal):
-        return x.quantize(Decimal(1).scaleb(-digits), rounding=ROUND_HALF_UP)
+        # Its own context: the exact one of the caller refuses to round.
+        return x.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, Context(prec=100))
     scale = 10.0**digits
     return math.copysign(math.floor(abs(x) * scale + 0.5) / scale, x)
 
@@ -131,10 +138,7 @@ def _vec_length(x: float, y: float, z: float) -> float:
 def _dihedral_angle(*c: float) -> float:
     """The angle between the planes through points 1-2-3 and 2-3-4, in radians."""
     points = [c[i : i + 3] for i in range(0, 12, 3)]
-    v1, v2, v3 = (
-        tuple(b - a for a, b in zip(p, q, strict=True))
-        for p, q in zip(points, points[1:], strict=False)
-    )
+    v1, v2, v3 = (tuple(b - a for a, b in zip(p, q, strict=True)) for p, q in pairwise(points))
     n1, n2 = _cross(v1, v2), _cross(v2, v3)
     return math.atan2(_vec_length(*v2) * _dot(v1, n2), _dot(n1, n2))
 
@@ -157,6 +161,13 @@ def _sqrt(x: Any) -> float | None:
     return None if x < 0 else math.sqrt(x)
 
 
+def _power(a: Any, b: Any) -> float | None:
+    try:
+        return math.pow(a, b)
+    except (ValueError, OverflowError):  # not a real number, or none that a double holds
+        return None
+
+
 def _coalesce(*args: Value) -> Value:
     return next((a for a in args if a is not None), None)
 
@@ -176,7 +187,7 @@ def _widest(*types: Type) -> Type:
 
 
 def _days(a: date, b: date) -> int:
-    return (a - b).days
+    return (_to_date(a) - _to_date(b)).days
 
 
 def _fixed(t: Type) -> Callable[..., Type]:
@@ -225,7 +236,7 @@ BUILTINS = Functions(
                 Function("floor", math.floor, _fixed(INT), (1, 1)),
                 Function("ceil", math.ceil, _fixed(INT), (1, 1)),
                 Function("sqrt", _sqrt, _fixed(DOUBLE), (1, 1), partial=True),
-                Function("power", lambda a, b: float(a) ** float(b), _fixed(DOUBLE), (2, 2)),
+                Function("power", _power, _fixed(DOUBLE), (2, 2), partial=True),
                 Function("greatest", max, _widest, (1, _MANY)),
                 Function("least", min, _widest, (1, _MANY)),
                 Function("listmax", max, _widest, (1, _MANY)),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import assert_never
 
-from freshet.calculus.build import add, mul, sum_
+from freshet.calculus.build import add, mul, sum_, top
 from freshet.calculus.scope import free, ins, outs
 from freshet.calculus.terms import (
     Add,
@@ -88,8 +88,8 @@ def rebuild(e: Expr, parts: tuple[Expr, ...]) -> Expr:
             return sum_(keys + turned_visible(body, parts[0]), parts[0])
         case Lift() | Exists():
             return replace(e, body=parts[0])
-        case Top(keys, _, _, body):
-            return replace(e, keys=keys + turned_visible(body, parts[0]), body=parts[0])
+        case Top(keys, order, limit, body):
+            return top(keys + turned_visible(body, parts[0]), order, limit, parts[0])
         case _:
             assert_never(e)
 
@@ -164,11 +164,8 @@ def rename(e: Expr, names: Mapping[str, str]) -> Expr:
         case Lift(var, body):
             return Lift(of(var), rename(body, names))
         case Top(keys, order, limit, body):
-            body = rename(body, names)
-            bound = outs(body)
-            kept = tuple(k for k in dict.fromkeys(all_of(keys)) if k in bound)
             by = tuple(Order(of(o.var), o.descending, o.nulls_first) for o in order)
-            return Top(kept, by, limit, body)
+            return top(all_of(keys), by, limit, rename(body, names))
         case Apply() | Cmp() | Add() | Mul() | Exists():
             return map_children(e, lambda c: rename(c, names))
         case _:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from freshet.calculus.build import ZERO, factors, is_zero
+from freshet.calculus.build import ZERO, factors, is_zero, sum_
 from freshet.calculus.check import Schema, all_types
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Query, Relation
-from freshet.calculus.scope import ins, relations
+from freshet.calculus.scope import ins, outs, relations
 from freshet.calculus.terms import Expr, Rel, Sum, View
 from freshet.calculus.types import Type
 from freshet.calculus.walk import bottom_up, subterms, variables
@@ -35,6 +35,7 @@ def compile_queries(
 ) -> Program:
     """The trigger program that keeps the queries fresh."""
     compiler = Compiler(tuple(relations), options or Options(), functions)
+    compiler.name_params(set().union(*(variables(q.term) for q in queries)))
     views = [compiler.query(q) for q in queries]
     return compiler.program(views)
 
@@ -58,16 +59,19 @@ class Compiler:
         self.maps = Maps(self.schema)
         self.named = {r.name: r for r in self.relations}
 
+    def name_params(self, taken: set[str]) -> None:
+        """Trigger variables d_column, under names that no query uses."""
+        for r in self.relations:
+            prefix = "d_"
+            while taken & {prefix + c.name.lower() for c in r.columns}:
+                prefix = "_" + prefix
+            self.params[r.name] = tuple(prefix + c.name.lower() for c in r.columns)
+        self.maps.params = {p for params in self.params.values() for p in params}
+
     def query(self, query: Query) -> Query:
         """Materialize a query piecewise; what is left is read when the view is asked for."""
         term = simplify(query.term)
         self.types.update(all_types(term, self.schema))
-        taken = variables(term)
-        for r in self.relations:
-            old = self.params.get(r.name, ())
-            self.params[r.name] = old or tuple(f"d_{c.name.lower()}" for c in r.columns)
-            if taken & set(self.params[r.name]):
-                self.params[r.name] = tuple(f"d_{p}" for p in self.params[r.name])
         store = Pieces(self, query.name, level=0)
         term = finish(readout(term, store))
         self._maintain_all()
@@ -94,7 +98,8 @@ class Compiler:
             self._reevaluate(target, relation, "depth 0 asks for it")
             return
         for event, update in self._updates(relation):
-            change = simplify(delta(target.definition, update))
+            known = frozenset(update.params).union(k.name for k in target.inputs)
+            change = simplify(delta(target.definition, update), known=known)
             if is_zero(change):
                 continue
             why = self._reason_to_reevaluate(target, update)
@@ -127,7 +132,8 @@ class Compiler:
         )
         for names, term in restrict(keys, change, params):
             made = materialize(term, store, decision)
-            made = finish(simplify(made), params | frozenset(inputs))
+            bound = params | frozenset(inputs)
+            made = finish(simplify(made, known=bound), bound)
             self._add(key, Statement(View(target.name, names, inputs), "+=", made))
 
     def _reevaluate(self, target: Map, relation: str, why: str) -> None:
@@ -211,7 +217,7 @@ class Pieces:
         view, new = self.compiler.maps.view(whole, f"{atom.name}_base", self.level)
         if new is not None:
             self.compiler.todo.append(new)
-        return view
+        return sum_(tuple(sorted(outs(definition))), view)
 
     def cached(self, definition: Expr, fill: Expr) -> Expr | None:
         """A view cache, where the options ask for them."""

@@ -43,7 +43,7 @@ def blocker(definition: Expr, update: Update) -> Blocker | None:
     for node in outer_nested(definition):
         if update.relation not in relations(node):
             continue
-        change = simplify(delta(node.body, update))
+        change = simplify(delta(node.body, update), known=frozenset(update.params))
         if is_zero(change):
             continue
         keys = frozenset(node.keys) if isinstance(node, Top) else None

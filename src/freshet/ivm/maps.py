@@ -10,6 +10,7 @@ from freshet.calculus.schema import Column
 from freshet.calculus.scope import outs
 from freshet.calculus.terms import Expr, View
 from freshet.calculus.types import Type
+from freshet.calculus.walk import rename, variables
 from freshet.program.terms import Map
 
 
@@ -18,6 +19,8 @@ class Maps:
     """A registry with duplicate view elimination up to renaming (seed 001, 5.1)."""
 
     schema: Schema
+    params: set[str] = field(default_factory=set)
+    """Names of trigger variables: a definition never uses them, so deltas cannot capture them."""
     found: list[Map] = field(default_factory=list)
     level: dict[str, int] = field(default_factory=dict)
     _by_shape: dict[str, list[Map]] = field(default_factory=dict)
@@ -28,12 +31,27 @@ class Maps:
             renaming = alike(known.definition, definition)
             if renaming is not None and not known.inputs:
                 return View(known.name, tuple(renaming[k.name] for k in known.keys)), None
-        payload, types = infer(definition, self.schema)
-        keys = tuple(sorted(outs(definition)))
-        columns = tuple(Column(k, types[k]) for k in keys)
-        new = Map(self._name(hint), columns, payload, definition)
+        names = self._own_names(definition)
+        owned = rename(definition, names)
+        asked = {new: old for old, new in names.items()}
+        payload, types = infer(owned, self.schema)
+        keys = tuple(sorted(outs(owned)))
+        new = Map(self._name(hint), tuple(Column(k, types[k]) for k in keys), payload, owned)
         self._register(new, level)
-        return View(new.name, keys), new
+        return View(new.name, tuple(asked.get(k, k) for k in keys)), new
+
+    def _own_names(self, definition: Expr) -> dict[str, str]:
+        """Names of its own for the trigger variables in a definition: d_custkey is custkey."""
+        taken = variables(definition)
+        names: dict[str, str] = {}
+        for param in sorted(taken & self.params):
+            plain = param.lstrip("_").removeprefix("d_")
+            n, new = 1, plain
+            while new in taken or new in self.params:
+                n, new = n + 1, f"{plain}_{n}"
+            names[param] = new
+            taken.add(new)
+        return names
 
     def cache(
         self, definition: Expr, inputs: dict[str, Type], fill: Expr, hint: str, level: int

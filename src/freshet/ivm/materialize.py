@@ -99,7 +99,7 @@ def _product(
 
 def _stored(keys: tuple[str, ...], group: tuple[Expr, ...], store: Store) -> Expr:
     """A map for a group of factors; static tables are read where they are."""
-    body = mul(*group)
+    body = arrange(mul(*group))
     if len(group) == 1 and isinstance(body, Rel) and store.is_static(body.name):
         return sum_(keys, body)
     return store.access(sum_(keys, body))
@@ -175,19 +175,14 @@ def _stays_out(f: Expr, given: frozenset[str], decision: Decision) -> bool:
 
 def _unbound(group: tuple[Expr, ...]) -> list[Expr]:
     """Factors of a group that it cannot feed: they read what none of its relations bind."""
-    drivers = [f for f in group if isinstance(f, Rel | Exists | Top | Sum) and relations(f)]
-    if not any(outs(f) for f in drivers):
-        return list(group)
-    bound = frozenset().union(*(outs(f) for f in drivers))
-    assigned: set[str] = set()
-    changed = True
-    while changed:
-        changed = False
-        for f in group:
-            if isinstance(f, Lift) and f.var not in assigned and ins(f) <= bound | assigned:
-                assigned.add(f.var)
-                changed = True
-    return [f for f in group if not ins(f) <= bound | assigned]
+    bound: frozenset[str] = NONE
+    waiting = list(group)
+    driven = False
+    while ready := [f for f in waiting if ins(f) <= bound]:
+        waiting = [f for f in waiting if not any(f is r for r in ready)]
+        bound = bound.union(*(outs(f) for f in ready))
+        driven |= any(relations(f) and not isinstance(f, Lift) and outs(f) for f in ready)
+    return waiting if driven else list(group)
 
 
 def _grouped(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from freshet.calculus.build import add, addends, factors, mul, sum_
 from freshet.calculus.scope import outs
-from freshet.calculus.terms import Expr, Lift, Sum, Var
-from freshet.calculus.walk import rename
+from freshet.calculus.terms import Expr, Lift, Sum, Top, Var
+from freshet.calculus.walk import rename, subterms
 
 
 def restrict(
@@ -35,7 +35,7 @@ def _extract(
     kept: list[Expr] = []
     for f in factors(body):
         if isinstance(f, Lift) and f.var in keys and f.var not in names:
-            if isinstance(f.body, Var) and f.body.name in params:
+            if isinstance(f.body, Var) and f.body.name in params and not _is_chosen(f.var, body):
                 names[f.var] = f.body.name
                 continue
         kept.append(f)
@@ -44,3 +44,10 @@ def _extract(
         seen = tuple(names.get(k, k) for k in term.keys) + tuple(sorted(params & outs(rest)))
         rest = sum_(seen, rest)
     return names, rest
+
+
+def _is_chosen(name: str, e: Expr) -> bool:
+    """Whether a Top chooses among the values of this variable: it cannot be bound from outside."""
+    return any(
+        isinstance(t, Top) and name in outs(t) and name not in t.keys for t in subterms(e)
+    )

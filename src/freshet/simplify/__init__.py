@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from freshet.calculus.terms import Expr
 from freshet.calculus.walk import bottom_up
@@ -27,13 +28,16 @@ FINISH: tuple[Rule, ...] = (fold, absorb, cancel, factorize, push_sums)
 _MOST_ROUNDS = 200
 
 
-def simplify(e: Expr, rules: tuple[Rule, ...] = RULES) -> Expr:
-    """Apply the rules everywhere until none answers.
+def simplify(
+    e: Expr, rules: tuple[Rule, ...] = RULES, known: frozenset[str] = frozenset()
+) -> Expr:
+    """Apply the rules everywhere until none answers; `known` variables are bound outside.
 
     >>> from freshet.calculus.text import read, show
     >>> show(simplify(read("Sum[a](R(a, b) * (x := b + 0) * S(c) * {x = c} * 1)")))
     'Sum[a](R(a, b) * S(b))'
     """
+    rules = tuple(partial(unify, known=known) if rule is unify else rule for rule in rules)
     for _ in range(_MOST_ROUNDS):
         before = e
         for rule in rules:

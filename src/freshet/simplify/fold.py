@@ -116,8 +116,8 @@ def _fold_exists(body: Expr) -> Expr | None:
     if is_indicator(body):
         return body
     match body:
-        case Const():
-            return ONE
+        case Const(value, _):
+            return ONE if value else ZERO
         case Mul((first, *rest)) if is_number(first):
             return Exists(mul(*rest))
         case Sum(keys, Mul((first, *rest))) if is_number(first):

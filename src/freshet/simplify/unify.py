@@ -40,31 +40,48 @@ class Product:
         """Whether nothing outside the product knows this variable."""
         return name not in self.visible and name not in self.given
 
+    def may_rename(self, old: str, new: str) -> bool:
+        """Whether one name can stand for the other inside every Top.
+
+        A Top chooses among all values of the variables that are not its keys; such a variable
+        must not become bound from outside, nor be made equal to another one within the choice.
+        """
+        for t in (t for f in self.parts for t in subterms(f) if isinstance(t, Top)):
+            seen = free(t)
+            chosen = outs(t) - set(t.keys)
+            if old in chosen and (new in self.given or new in seen):
+                return False
+            if new in chosen and old in seen:
+                return False
+        return True
+
     def others(self, i: int) -> tuple[Expr, ...]:
         """The factors without one."""
         return self.parts[:i] + self.parts[i + 1 :]
 
 
-def unify(e: Expr) -> Expr | None:
+def unify(e: Expr, known: frozenset[str] = frozenset()) -> Expr | None:
     """Sum_[](R(a,b) * S(c) * {b = c}) => Sum_[](R(a,b) * S(b)); (x := 3) * {x < y} => {3 < y}.
 
     >>> from freshet.calculus.text import read, show
     >>> show(unify(read("Sum[a](R(a, b) * S(c) * {b = c})")))
     'Sum[a](R(a, b) * S(b))'
+
+    `known` variables are bound outside (trigger variables), even where a term only assigns them.
     """
     match e:
         case Sum(keys, body):
-            new = _unify_product(Product(factors(body), frozenset(keys), ins(body)))
+            new = _unify_product(Product(factors(body), frozenset(keys), ins(body) | known))
             if new is None:
                 return None
             joined = mul(*new)
-            turned = (outs(joined) - outs(body)) & ins(body)
+            turned = (outs(joined) - outs(body)) & (ins(body) | known)
             return sum_(keys + tuple(sorted(turned)), joined)
         case Mul(parts):
-            new = _unify_product(Product(parts, outs(e), ins(e)))
+            new = _unify_product(Product(parts, outs(e), ins(e) | known))
             return None if new is None else mul(*new)
-        case Lift(x, Var(y)) if x == y:
-            return Cmp("=", Var(x), Var(y))
+        case Lift(x, body) if is_value(body) and (x in known or x in ins(body)):
+            return Cmp("=", Var(x), body)
     return None
 
 
@@ -96,9 +113,11 @@ def _equate(p: Product, i: int, x: str, y: str) -> tuple[Expr, ...] | None:
     if x == y:
         return rest
     for old, new in ((x, y), (y, x)):
-        if p.is_local(old):
+        if p.is_local(old) and p.may_rename(old, new):
             return _renamed(rest, old, new)
     for kept, other in ((x, y), (y, x)):
+        if not p.may_rename(kept, other) or p.is_local(kept):
+            continue
         if kept not in p.given and any(kept in outs(f) for f in rest):
             # Both are seen outside: join on one of them and say what the other is.
             if other in p.given:
@@ -112,13 +131,17 @@ def _assign_variable(p: Product, i: int, x: str, y: str) -> tuple[Expr, ...] | N
     rest = p.others(i)
     if x == y:
         return rest
-    if p.is_local(x):
+    if p.is_local(x) and p.may_rename(x, y):
         return _renamed(rest, x, y)
-    if p.is_local(y):
+    if p.is_local(y) and p.may_rename(y, x):
         return _renamed(rest, y, x)
+    if not p.may_rename(x, y):
+        return None
     if x in p.given:
         if y in p.given or not any(y in outs(f) for f in rest):
             return (*p.parts[:i], Cmp("=", Var(x), Var(y)), *p.parts[i + 1 :])
+        if not p.may_rename(y, x):
+            return None
         return (Lift(y, Var(x)), *_renamed(rest, y, x))
     if any(x in free(f) for f in rest):
         renamed = _renamed(rest, x, y)
@@ -174,7 +197,8 @@ def _assign_query(p: Product, i: int, x: str, body: Expr) -> tuple[Expr, ...] | 
     if not uses:
         return rest
     for f in rest[i:]:
-        if isinstance(f, Lift) and f.body == body and p.is_local(f.var):
+        same = isinstance(f, Lift) and f.body == body
+        if isinstance(f, Lift) and same and p.is_local(f.var) and p.may_rename(f.var, x):
             return _renamed(tuple(g for g in p.parts if g is not f), f.var, x)
     return None
 

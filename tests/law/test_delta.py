@@ -1,0 +1,79 @@
+"""The delta law: delta(Q) = Q(D + dD) - Q(D), for every node, single rows and batches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from freshet.calculus.scope import outs
+from freshet.calculus.text import show
+from freshet.ivm.delta import Update, delta
+from freshet.reference.evaluate import Database
+from freshet.simplify import simplify
+from tests.law.strategies import RELATIONS, contexts, databases, deltas, rows_of, terms, updated
+from tests.law.test_simplify import filled, meaning, without_nulls
+
+GIVEN = ("w",)
+
+
+def difference(new: dict, old: dict) -> dict:
+    out = dict(new)
+    for row, m in old.items():
+        out[row] = out.get(row, 0) - m
+    return {row: m for row, m in out.items() if m}
+
+
+@settings(max_examples=500)
+@given(data=st.data())
+def test_batch(data: st.DataObject) -> None:
+    e = data.draw(terms(given=GIVEN, depth=3))
+    relation = data.draw(st.sampled_from(sorted(RELATIONS)))
+    db, env = data.draw(databases()), data.draw(contexts(GIVEN))
+    change = data.draw(deltas(relation))
+    after = replace(
+        db, relations={**db.relations, relation: updated(db.relations[relation], change)}
+    )
+    keys = tuple(sorted(outs(e) - set(env)))
+    law = difference(meaning(e, after, env, keys), meaning(e, db, env, keys))
+    with_change = replace(db, deltas={**db.deltas, relation: change})
+    d = delta(e, Update(relation))
+    assert meaning(d, with_change, env, keys) == law, show(d)
+
+
+@settings(max_examples=500)
+@given(data=st.data(), sign=st.sampled_from([1, -1]))
+def test_single_row(data: st.DataObject, sign: int) -> None:
+    e = data.draw(terms(given=GIVEN, depth=3))
+    relation = data.draw(st.sampled_from(sorted(RELATIONS)))
+    db, env = data.draw(databases()), data.draw(contexts(GIVEN))
+    row = data.draw(rows_of(RELATIONS[relation]))
+    after = replace(
+        db, relations={**db.relations, relation: updated(db.relations[relation], {row: sign})}
+    )
+    keys = tuple(sorted(outs(e) - set(env)))
+    law = difference(meaning(e, after, env, keys), meaning(e, db, env, keys))
+    params = tuple(f"t_{c}" for c in RELATIONS[relation])
+    d = delta(e, Update(relation, params, sign))
+    context = {**env, **dict(zip(params, row, strict=True))}
+    assert meaning(d, db, context, keys) == law, show(d)
+
+
+@settings(max_examples=300)
+@given(data=st.data())
+def test_simplified_second_delta(data: st.DataObject) -> None:
+    """The delta of a simplified delta obeys the law as well."""
+    e = without_nulls(data.draw(terms(depth=3)))
+    first = simplify(delta(e, Update("R", ("t_a", "t_b"))))
+    db = filled(data.draw(databases()))
+    change = {(1, 2): 1, (2, 2): -1, (4, 1): 2}
+    after = Database(
+        {**db.relations, "S": updated(dict(db.relations["S"]), change)}, db.deltas, db.maps
+    )
+    with_change = replace(db, deltas={**db.deltas, "S": change})
+    env = {"t_a": 1, "t_b": 2}
+    keys = tuple(sorted(outs(e)))
+    law = difference(meaning(first, after, env, keys), meaning(first, db, env, keys))
+    second = simplify(delta(first, Update("S")))
+    assert meaning(second, with_change, env, keys) == law, show(second)

@@ -1,0 +1,137 @@
+"""The ring axioms, for every ring that payloads come from."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from freshet.algebra import (
+    DECIMALS,
+    DOUBLES,
+    INTEGERS,
+    NUMBERS,
+    CountSum,
+    CountSumRing,
+    Gmr,
+    Ring,
+)
+from freshet.algebra.ring import scale
+
+integers = st.integers(-(10**6), 10**6)
+decimals = st.decimals(-1000, 1000, places=2)
+# Doubles do not form a ring; on small dyadic fractions nothing is rounded, and the laws are exact.
+dyadics = st.integers(-1024, 1024).map(lambda n: n / 16)
+exact_dyadics = dyadics.map(Decimal)
+
+RINGS: dict[str, tuple[Ring[Any], st.SearchStrategy[Any]]] = {
+    "integers": (INTEGERS, integers),
+    "decimals": (DECIMALS, decimals),
+    "doubles": (DOUBLES, dyadics),
+    "numbers": (NUMBERS, st.one_of(st.integers(-99, 99), exact_dyadics, dyadics)),
+    "count and integer sum": (
+        CountSumRing(INTEGERS),
+        st.builds(CountSum, st.integers(-9, 9), integers),
+    ),
+    "count and decimal sum": (
+        CountSumRing(DECIMALS),
+        st.builds(CountSum, st.integers(-9, 9), decimals),
+    ),
+}
+
+
+every_ring = pytest.mark.parametrize(("ring", "elements"), RINGS.values(), ids=list(RINGS))
+
+
+@every_ring
+@given(data=st.data())
+def test_addition_is_an_abelian_group(ring: Ring[Any], elements: Any, data: Any) -> None:
+    a, b, c = (data.draw(elements) for _ in range(3))
+    assert ring.add(ring.add(a, b), c) == ring.add(a, ring.add(b, c))
+    assert ring.add(a, b) == ring.add(b, a)
+    assert ring.add(a, ring.zero) == a
+    assert ring.add(a, ring.neg(a)) == ring.zero
+    assert ring.is_zero(ring.add(a, ring.neg(a)))
+
+
+@every_ring
+@given(data=st.data())
+def test_multiplication_is_a_monoid(ring: Ring[Any], elements: Any, data: Any) -> None:
+    a, b, c = (data.draw(elements) for _ in range(3))
+    assert ring.mul(ring.mul(a, b), c) == ring.mul(a, ring.mul(b, c))
+    assert ring.mul(a, ring.one) == a
+    assert ring.mul(ring.one, a) == a
+    assert ring.mul(a, ring.zero) == ring.zero
+
+
+@every_ring
+@given(data=st.data())
+def test_multiplication_distributes(ring: Ring[Any], elements: Any, data: Any) -> None:
+    a, b, c = (data.draw(elements) for _ in range(3))
+    assert ring.mul(a, ring.add(b, c)) == ring.add(ring.mul(a, b), ring.mul(a, c))
+    assert ring.mul(ring.add(a, b), c) == ring.add(ring.mul(a, c), ring.mul(b, c))
+
+
+@every_ring
+@given(data=st.data())
+def test_integers_act_on_a_ring(ring: Ring[Any], elements: Any, data: Any) -> None:
+    a = data.draw(elements)
+    n, m = data.draw(st.integers(-20, 20)), data.draw(st.integers(-20, 20))
+    assert scale(ring, n + m, a) == ring.add(scale(ring, n, a), scale(ring, m, a))
+    assert scale(ring, 1, a) == a
+
+
+SCHEMAS = st.sampled_from([("a", "b"), ("b", "c"), ("c",), ()])
+
+
+def relation(schema: tuple[str, ...]) -> st.SearchStrategy[Gmr[int]]:
+    row = st.tuples(*(st.integers(0, 2) for _ in schema))
+    rows = st.dictionaries(row, st.integers(-3, 3), max_size=6)
+    return rows.map(lambda found: Gmr(INTEGERS, schema, found))
+
+
+relations = SCHEMAS.flatmap(relation)
+
+
+@st.composite
+def alike(draw: st.DrawFn) -> tuple[Gmr[int], Gmr[int], Gmr[int]]:
+    """Three relations over one schema."""
+    schema = draw(SCHEMAS)
+    return draw(relation(schema)), draw(relation(schema)), draw(relation(schema))
+
+
+@given(alike())
+def test_union_of_relations_is_an_abelian_group(abc: tuple[Gmr[int], ...]) -> None:
+    a, b, c = abc
+    empty: Gmr[int] = Gmr(INTEGERS, a.schema)
+    assert (a + b) + c == a + (b + c)
+    assert a + b == b + a
+    assert a + empty == a
+    assert a + -a == empty
+
+
+@given(relations, relations, relations)
+def test_join_of_relations_is_a_commutative_monoid(a: Gmr[int], b: Gmr[int], c: Gmr[int]) -> None:
+    unit = Gmr(INTEGERS, (), {(): 1})
+    assert (a * b) * c == a * (b * c)
+    assert a * b == b * a
+    assert a * unit == a
+    assert unit * a == a
+
+
+@given(relations, alike())
+def test_join_distributes_over_union(a: Gmr[int], bcd: tuple[Gmr[int], ...]) -> None:
+    b, c, _ = bcd
+    assert a * (b + c) == a * b + a * c
+    assert (b + c) * a == b * a + c * a
+
+
+@given(alike())
+def test_grouping_is_linear(abc: tuple[Gmr[int], ...]) -> None:
+    a, b, _ = abc
+    keys = a.schema[:1]
+    assert (a + b).sum(keys) == a.sum(keys) + b.sum(keys)
+    assert a.sum(a.schema) == a
