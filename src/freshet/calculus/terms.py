@@ -12,38 +12,67 @@ Hygiene: a variable that a `Sum` adds up over is local to it, and no two binders
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from threading import Lock
+from typing import Any, ClassVar, Literal, TypeAlias
+from weakref import WeakValueDictionary
 
 from freshet.calculus.types import Type, Value
 
 Op = Literal["=", "<>", "<", "<=", ">", ">="]
 
 
-@dataclass(frozen=True, slots=True)
-class Const:
+class Interned(type):
+    """Makes equal terms one object: comparing terms, and looking them up, costs nothing."""
+
+    known: ClassVar[WeakValueDictionary[tuple[object, ...], Any]] = WeakValueDictionary()
+    lock: ClassVar[Lock] = Lock()
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        """The node of this kind and these parts: the known one, or a new one."""
+        new = super().__call__(*args, **kwargs)
+        with Interned.lock:
+            return Interned.known.setdefault((cls, *new.parts()), new)
+
+
+class Node(metaclass=Interned):
+    """What all terms share; equality is identity, since equal terms are one object."""
+
+    __slots__ = ("__weakref__",)
+    __match_args__: ClassVar[tuple[str, ...]]
+
+    def parts(self) -> tuple[object, ...]:
+        """The values of the fields, in order."""
+        return tuple([getattr(self, name) for name in self.__match_args__])
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), self.parts()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Const(Node):
     """A number, string, date ... or NULL; `type` tells 1 from 1.00 and from true."""
 
     value: Value
     type: Type
 
 
-@dataclass(frozen=True, slots=True)
-class Var:
+@dataclass(frozen=True, slots=True, eq=False)
+class Var(Node):
     """The value of a bound variable."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Apply:
+@dataclass(frozen=True, slots=True, eq=False)
+class Apply(Node):
     """A scalar function of values; `functions.py` knows its meaning and its type."""
 
     fn: str
     args: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Cmp:
+@dataclass(frozen=True, slots=True, eq=False)
+class Cmp(Node):
     """1 if the comparison of two values holds, else 0."""
 
     op: Op
@@ -51,24 +80,24 @@ class Cmp:
     right: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Rel:
+@dataclass(frozen=True, slots=True, eq=False)
+class Rel(Node):
     """R(x, y): the rows of a base relation, columns renamed to variables."""
 
     name: str
     vars: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Delta:
+@dataclass(frozen=True, slots=True, eq=False)
+class Delta(Node):
     """(DELTA R)(x, y): the rows of the batch that updates R, deletions negative."""
 
     name: str
     vars: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+@dataclass(frozen=True, slots=True, eq=False)
+class View(Node):
     """M[x, y]: the entries of a materialized map; `inputs` are the keys of a view cache."""
 
     name: str
@@ -76,30 +105,30 @@ class View:
     inputs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Add:
+@dataclass(frozen=True, slots=True, eq=False)
+class Add(Node):
     """Union: multiplicities add up."""
 
     terms: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Mul:
+@dataclass(frozen=True, slots=True, eq=False)
+class Mul(Node):
     """Natural join: multiplicities multiply; binds left to right. -Q is (-1) * Q."""
 
     factors: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Sum:
+@dataclass(frozen=True, slots=True, eq=False)
+class Sum(Node):
     """Group by `keys`, adding up over all the other variables that the body binds."""
 
     keys: tuple[str, ...]
     body: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Lift:
+@dataclass(frozen=True, slots=True, eq=False)
+class Lift(Node):
     """x := q: binds (or, if bound, tests) x to the value of q, with multiplicity 1.
 
     Every output variable of q must be bound by the context: q is one number there, 0 if it has
@@ -110,8 +139,8 @@ class Lift:
     body: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Exists:
+@dataclass(frozen=True, slots=True, eq=False)
+class Exists(Node):
     """1 for every row of q that is there, whatever its multiplicity."""
 
     body: Expr
@@ -126,8 +155,8 @@ class Order:
     nulls_first: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Top:
+@dataclass(frozen=True, slots=True, eq=False)
+class Top(Node):
     """Per valuation of `keys`, the first `limit` rows of q by `order`: MIN, MAX, ORDER BY LIMIT.
 
     Ties are broken by the remaining variables in the order of their names.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import assert_never
 
 from freshet.calculus.build import add, mul, sum_, top
@@ -109,11 +110,25 @@ def map_children(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
     return e if all(a is b for a, b in zip(old, new, strict=True)) else rebuild(e, new)
 
 
-def bottom_up(e: Expr, rule: Callable[[Expr], Expr | None]) -> Expr:
-    """Apply a rule at every node, children first; a rule answers or declines (None)."""
-    e = map_children(e, lambda c: bottom_up(c, rule))
-    answer = rule(e)
-    return e if answer is None else answer
+def bottom_up(
+    e: Expr, rule: Callable[[Expr], Expr | None], memo: dict[Expr, Expr] | None = None
+) -> Expr:
+    """Apply a rule at every node, children first; a rule answers or declines (None).
+
+    A memo spares the work for terms that this rule has seen before.
+    """
+    known = {} if memo is None else memo
+
+    def go(t: Expr) -> Expr:
+        found = known.get(t)
+        if found is None:
+            found = map_children(t, go)
+            answer = rule(found)
+            found = found if answer is None else answer
+            known[t] = found
+        return found
+
+    return go(e)
 
 
 def subterms(e: Expr) -> Iterator[Expr]:
@@ -123,26 +138,28 @@ def subterms(e: Expr) -> Iterator[Expr]:
         yield from subterms(child)
 
 
-def variables(e: Expr) -> set[str]:
+@lru_cache(maxsize=1 << 16)
+def variables(e: Expr) -> frozenset[str]:
     """Every variable that occurs, local or not."""
-    found: set[str] = set()
-    for t in subterms(e):
-        match t:
-            case Var(name):
-                found.add(name)
-            case Rel(_, names) | Delta(_, names):
-                found.update(names)
-            case View(_, names, inputs):
-                found.update(names, inputs)
-            case Lift(var, _):
-                found.add(var)
-            case _:
-                pass
-    return found
+    inside = frozenset().union(*(variables(c) for c in children(e)))
+    match e:
+        case Var(name):
+            return frozenset((name,))
+        case Rel(_, names) | Delta(_, names):
+            return frozenset(names)
+        case View(_, names, inputs):
+            return frozenset(names + inputs)
+        case Lift(var, _):
+            return inside | {var}
+        case _:
+            return inside
 
 
 def rename(e: Expr, names: Mapping[str, str]) -> Expr:
     """Rename variables everywhere, keys and binders included."""
+
+    if variables(e).isdisjoint(names):
+        return e
 
     def of(name: str) -> str:
         return names.get(name, name)
@@ -174,8 +191,10 @@ def rename(e: Expr, names: Mapping[str, str]) -> Expr:
 
 def substitute(e: Expr, var: str, value: Expr) -> Expr:
     """Replace the value of a variable by a scalar term; binders and atoms keep the name."""
+    if var not in variables(e):
+        return e
     if isinstance(e, Var):
-        return value if e.name == var else e
+        return value
     return map_children(e, lambda c: substitute(c, var, value))
 
 

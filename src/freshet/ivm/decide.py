@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from freshet.calculus.build import is_zero
+from freshet.calculus.build import is_zero, mul
 from freshet.calculus.scope import has_data, outs, relations
 from freshet.calculus.terms import Add, Exists, Expr, Lift, Mul, Nested, Sum, Top
 from freshet.calculus.text import show
-from freshet.ivm.delta import Update, delta
-from freshet.ivm.domains import extract_domain
+from freshet.ivm.delta import Update, delta, domain_of
 from freshet.simplify import simplify
 
 
@@ -43,12 +42,10 @@ def blocker(definition: Expr, update: Update) -> Blocker | None:
     for node in outer_nested(definition):
         if update.relation not in relations(node):
             continue
-        change = simplify(delta(node.body, update), known=frozenset(update.params))
-        if is_zero(change):
+        change = delta(node.body, update)
+        if is_zero(simplify(change, known=frozenset(update.params))):
             continue
-        keys = frozenset(node.keys) if isinstance(node, Top) else None
-        domain = extract_domain(change, keys)
-        if not outs(domain) & outs(node.body):
+        if not outs(mul(*domain_of(node, change, update))) & outs(node.body):
             return Blocker(node, update.relation)
     return None
 

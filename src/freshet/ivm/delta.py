@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from freshet.calculus.build import ZERO, add, const, is_zero, mul, sub, sum_
+from freshet.calculus.build import ZERO, add, const, is_zero, mul, sum_
 from freshet.calculus.terms import (
     Add,
     Apply,
@@ -23,7 +23,8 @@ from freshet.calculus.terms import (
     Var,
     View,
 )
-from freshet.ivm.domains import extract_domain
+from freshet.calculus.walk import turned_visible
+from freshet.ivm.domains import common_domain, extract_domain
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +57,14 @@ def delta(e: Expr, update: Update) -> Expr:
             return _atom(e, update) if name == update.relation else ZERO
         case Add(terms):
             return add(*(delta(t, update) for t in terms))
-        case Mul((head, *tail)):
-            rest = mul(*tail)
-            dh, dr = delta(head, update), delta(rest, update)
-            return add(mul(dh, rest), mul(head, dr), mul(dh, dr))
-        case Mul():
-            return ZERO
+        case Mul(factors):
+            return _product(factors, update)
         case Sum(keys, body):
-            return sum_(keys, delta(body, update))
+            change = delta(body, update)
+            return sum_(keys + turned_visible(body, change), change)
         case Lift() | Exists() | Top():
-            return _nested(e, delta(e.body, update))
+            # Not linear: new minus old, within the domain where they can differ.
+            return _product((e,), update)
         case _:
             assert_never(e)
 
@@ -78,23 +77,82 @@ def _atom(e: Rel, update: Update) -> Expr:
     return mul(const(update.sign), *row)
 
 
-def _nested(e: Nested, change: Expr) -> Expr:
-    """Not linear: new minus old, within the domain where they can differ.
+def _product(factors: tuple[Expr, ...], update: Update) -> Expr:
+    """d(Q1*Q2) = dQ1*Q2 + (Q1+dQ1)*dQ2, nested queries with one domain taken together.
 
-    d(x := Q) = dom(dQ) * ((x := Q + dQ) - (x := Q)), and likewise for Exists and Top.
+    k nested factors would give 3^k products by the rule for two; as one factor N they give
+    dom * (Nnew - Nold), since N can only change where one of them does.
     """
-    if is_zero(change):
+    changes = tuple(delta(f, update) if _is_linear(f) else ZERO for f in factors)
+    groups = _groups(factors, update)
+    total: list[Expr] = []
+    now = factors  # nested factors that were dealt with are new from here on
+    for group in groups:
+        after = tuple(group.new.get(i, f) for i, f in enumerate(now))
+        domain = mul(*group.domain)
+        total.append(mul(domain, *after))
+        total.append(mul(const(-1), domain, *now))
+        now = after
+    total.append(_linear(now, changes))
+    return add(*total)
+
+
+def _is_linear(e: Expr) -> bool:
+    return not isinstance(e, Lift | Exists | Top)
+
+
+def _linear(factors: tuple[Expr, ...], changes: tuple[Expr, ...]) -> Expr:
+    """The product rule over factors with given changes."""
+    if not factors:
         return ZERO
-    domain = extract_domain(change, frozenset(e.keys) if isinstance(e, Top) else None)
+    (head, *tail), (first, *others) = factors, changes
+    rest, change = mul(*tail), _linear(tuple(tail), tuple(others))
+    return add(mul(first, rest), mul(head, change), mul(first, change))
+
+
+@dataclass
+class _Group:
+    """Nested factors (by position) that change within one domain."""
+
+    domain: tuple[Expr, ...]
+    new: dict[int, Expr]
+
+
+def _groups(factors: tuple[Expr, ...], update: Update) -> list[_Group]:
+    """The nested factors that change, grouped where one domain serves them all."""
+    groups: list[_Group] = []
+    for i, f in enumerate(factors):
+        if not isinstance(f, Lift | Exists | Top):
+            continue
+        change = delta(f.body, update)
+        if is_zero(change):
+            continue
+        domain = domain_of(f, change, update)
+        for group in groups:
+            joint = common_domain((group.domain, domain), frozenset(update.params))
+            if joint or (not group.domain and not domain):
+                group.domain, group.new[i] = joint, _changed(f, change)
+                break
+        else:
+            groups.append(_Group(domain, {i: _changed(f, change)}))
+    return groups
+
+
+def domain_of(e: Nested, change: Expr, update: Update) -> tuple[Expr, ...]:
+    """The domain within which a nested query can change."""
+    keys = frozenset(e.keys) if isinstance(e, Top) else None
+    return extract_domain(change, keys, frozenset(update.params))
+
+
+def _changed(e: Nested, change: Expr) -> Expr:
+    """The nested query over the new data."""
     new = add(e.body, change)
-    after: Expr
     match e:
         case Lift(var, _):
-            after = Lift(var, new)
+            return Lift(var, new)
         case Exists():
-            after = Exists(new)
+            return Exists(new)
         case Top(keys, order, limit, _):
-            after = Top(keys, order, limit, new)
+            return Top(keys, order, limit, new)
         case _:
             assert_never(e)
-    return mul(domain, sub(after, e))

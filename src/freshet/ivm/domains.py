@@ -33,19 +33,35 @@ from freshet.simplify.push_sums import components
 Parts = tuple[Expr, ...]
 
 
-def extract_domain(e: Expr, keys: frozenset[str] | None = None) -> Expr:
-    """A term of multiplicity 1 that holds wherever `e` is not zero; 1 if nothing bounds it.
+def extract_domain(
+    e: Expr, keys: frozenset[str] | None = None, given: frozenset[str] = frozenset()
+) -> Parts:
+    """Factors of multiplicity 1 that hold wherever `e` is not zero; none if nothing bounds it.
+
+    A domain leads its product, so it reads nothing but the trigger's variables (`given`).
 
     >>> from freshet.calculus.text import read, show
-    >>> show(extract_domain(read("Sum[a]((DELTA R)(a, b) * {b > 3})")))
-    'Exists(Sum[a](Exists((DELTA R)(a, b_d)) * {b_d > 3}))'
-    >>> show(extract_domain(read("(a := x) * S(a, b) + (a := x) * b")))
-    '(a := x)'
+    >>> [show(p) for p in extract_domain(read("Sum[a]((DELTA R)(a, b) * {b > 3})"))]
+    ['Exists(Sum[a](Exists((DELTA R)(a, b_d)) * {b_d > 3}))']
+    >>> e = read("(a := x) * S(a, b) + (a := x) * b")
+    >>> [show(p) for p in extract_domain(e, given=frozenset("x"))]
+    ['(a := x)']
     """
-    parts = _domain(e)
+    parts = _domain(e, given)
     if keys is not None:
-        parts = _project(parts, keys)
-    return mul(*(_apart(p) for p in parts))
+        parts = _project(parts, keys, given)
+    return tuple(_apart(p) for p in parts)
+
+
+def common_domain(domains: tuple[Parts, ...], given: frozenset[str] = frozenset()) -> Parts:
+    """A domain that holds where any of the given ones does; none if nothing bounds it.
+
+    >>> from freshet.calculus.text import read, show
+    >>> domains = ((read("(a := x)"),), (read("(a := y)"),))
+    >>> [show(p) for p in common_domain(domains, frozenset("xy"))]
+    ['Exists((a := x) + (a := y))']
+    """
+    return _union(list(domains), given)
 
 
 def _apart(e: Expr) -> Expr:
@@ -54,7 +70,7 @@ def _apart(e: Expr) -> Expr:
     return rename(e, {v: f"{v}_d" for v in sorted(local)})
 
 
-def _domain(e: Expr) -> Parts:
+def _domain(e: Expr, given: frozenset[str]) -> Parts:
     match e:
         case Const() | Var() | Apply() | Rel() | View():
             return ()
@@ -63,39 +79,37 @@ def _domain(e: Expr) -> Parts:
         case Delta():
             return (Exists(e),)
         case Mul(factors):
-            return _grounded(tuple(p for f in factors for p in _domain(f)), outs(e))
+            return _grounded(tuple(p for f in factors for p in _domain(f, given)), given)
         case Add(terms):
-            return _union([_domain(t) for t in terms])
+            return _union([_grounded(_domain(t, given), given) for t in terms], given)
         case Sum(keys, body):
-            return _project(_domain(body), frozenset(keys))
-        case Lift(_, body):
-            return _bounded_by_body(e) if has_data(body) else (e,)
+            return _project(_domain(body, given), frozenset(keys), given)
+        case Lift(var, body):
+            if not has_data(body):
+                return (e,)
+            return tuple(p for p in _domain(body, given) if var not in free(p))
         case Exists(body):
-            return _domain(body)
+            return _domain(body, given)
         case Top(keys, _, _, body):
-            return _project(_domain(body), frozenset(keys))
+            return _project(_domain(body, given), frozenset(keys), given)
         case _:
             assert_never(e)
 
 
-def _bounded_by_body(e: Lift) -> Parts:
-    """What bounds a lifted change: its own variable has a value of its own there."""
-    return tuple(p for p in _domain(e.body) if e.var not in free(p))
-
-
-def _grounded(parts: Parts, inner: frozenset[str]) -> Parts:
-    """Drop what reads a variable that the product binds, but the domain does not."""
+def _grounded(parts: Parts, given: frozenset[str]) -> Parts:
+    """Drop what reads a variable that neither the domain nor the trigger binds."""
     while True:
         parts = tuple(dict.fromkeys(parts))
         bound = frozenset().union(*(outs(p) for p in parts))
-        kept = tuple(p for p in parts if ins(p) & inner <= bound and free(p) & bound)
+        kept = tuple(p for p in parts if ins(p) <= bound | given and free(p) & bound)
         if kept == parts:
             return parts
         parts = kept
 
 
-def _project(parts: Parts, keys: frozenset[str]) -> Parts:
+def _project(parts: Parts, keys: frozenset[str], given: frozenset[str]) -> Parts:
     """What a domain says about the keys: connected parts are projected together."""
+    parts = _grounded(parts, given)
     linking = frozenset().union(*(outs(p) for p in parts)) - keys
     kept: list[Expr] = []
     for group in components(parts, linking):
@@ -104,17 +118,16 @@ def _project(parts: Parts, keys: frozenset[str]) -> Parts:
         if not seen and not free(body) <= keys:
             continue
         kept.extend(group if outs(body) <= keys else (Exists(sum_(tuple(sorted(seen)), body)),))
-    return _grounded(tuple(kept), frozenset())
+    return _grounded(tuple(kept), given)
 
 
-def _union(domains: list[Parts]) -> Parts:
+def _union(domains: list[Parts], given: frozenset[str]) -> Parts:
     """What all addends share; where they share nothing, the union of what they say."""
-    inner = frozenset().union(*(outs(p) for d in domains for p in d))
-    shared = _grounded(tuple(p for p in domains[0] if all(p in d for d in domains[1:])), inner)
-    if shared:
+    shared = tuple(p for p in domains[0] if all(p in d for d in domains[1:]))
+    if shared := _grounded(shared, given):
         return shared
     seen = frozenset.intersection(*(outs(mul(*d)) for d in domains))
     if not seen:
         return ()
-    rows = [sum_(tuple(sorted(seen)), mul(*_project(d, seen))) for d in domains]
+    rows = [sum_(tuple(sorted(seen)), mul(*_project(d, seen, given))) for d in domains]
     return (Exists(add(*rows)),) if all(outs(r) == seen for r in rows) else ()

@@ -42,7 +42,7 @@ class Maps:
 
     def _own_names(self, definition: Expr) -> dict[str, str]:
         """Names of its own for the trigger variables in a definition: d_custkey is custkey."""
-        taken = variables(definition)
+        taken = set(variables(definition))
         names: dict[str, str] = {}
         for param in sorted(taken & self.params):
             plain = param.lstrip("_").removeprefix("d_")

@@ -124,7 +124,7 @@ def _given(parts: tuple[Expr, ...], given: frozenset[str]) -> frozenset[str]:
     """Trigger variables, what the batch binds, and values computed from those."""
     known = set(given)
     for f in parts:
-        if reads_delta(f) and not isinstance(f, Lift):
+        if reads_delta(f) and not relations(f) and not isinstance(f, Lift):
             known |= outs(f)
     changed = True
     while changed:

@@ -38,10 +38,11 @@ def simplify(
     'Sum[a](R(a, b) * S(b))'
     """
     rules = tuple(partial(unify, known=known) if rule is unify else rule for rule in rules)
+    memos: list[dict[Expr, Expr]] = [{} for _ in rules]
     for _ in range(_MOST_ROUNDS):
         before = e
-        for rule in rules:
-            e = bottom_up(e, rule)
+        for rule, memo in zip(rules, memos, strict=True):
+            e = bottom_up(e, rule, memo)
         if e == before:
             return e
     return e

@@ -64,8 +64,7 @@ def _ordered(pending: list[Expr], bound: frozenset[str]) -> list[Expr]:
             missing = min(sorted(ins(f) - bound) for f in pending)
             raise UnboundVariable(f"nothing binds variable '{missing[0]}'")
         chosen = min(ready, key=lambda f: _rank(f, bound))
-        # Remove by identity: equal factors may stand twice.
-        pending = [f for f in pending if f is not chosen]
+        pending.remove(chosen)
         done.append(arrange(chosen, bound))
         bound = bound | outs(chosen)
     return done

@@ -1,0 +1,126 @@
+"""Text to statements; the only file that knows the parser library.
+
+SELECTs are parsed by the library in the Spark dialect and rewritten into our own tree;
+CREATE STREAM and CREATE TABLE are not SQL that it knows, and are read from its tokens.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError, TokenError
+from sqlglot.tokenizer_core import Token as RawToken
+from sqlglot.tokenizer_core import TokenType
+
+from freshet.errors import FreshetError, Place, SyntaxProblem, UnsupportedSql
+from freshet.sql.ddl import Cursor, create_relation
+from freshet.sql.node import Node, Script, Token
+from freshet.sql.read_select import select
+from freshet.sql.terms import CreateView, Select, Statement
+
+
+def parse(text: str, file: str = "<text>") -> list[Statement]:
+    """The statements of a script, in order.
+
+    >>> [type(s).__name__ for s in parse("CREATE STREAM r (a INT); SELECT a FROM r;")]
+    ['CreateRelation', 'CreateView']
+    """
+    script = Script(text, file)
+    try:
+        raw = list(Dialect.get_or_raise("spark").tokenize(text))
+    except TokenError as error:
+        at = script.place(_unclosed(text))
+        raise SyntaxProblem("the text cannot be read", instead="close the quote", at=at) from error
+    script.tokens = [_token(t, script) for t in raw]
+    statements = []
+    start = 0
+    for end in range(len(raw) + 1):
+        if end == len(raw) or raw[end].token_type == TokenType.SEMICOLON:
+            if end > start:
+                statements.append(_statement(raw[start:end], script.tokens[start:end], script))
+            start = end + 1
+    return statements
+
+
+_CLOSED = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`|--[^\n]*|/\*.*?\*/|[^'"`]""", re.DOTALL)
+
+
+def _unclosed(text: str) -> int:
+    """The offset of the first quote that nothing closes."""
+    position = 0
+    while match := _CLOSED.match(text, position):
+        position = match.end()
+    return min(position, max(0, len(text) - 1))
+
+
+def _first(error: Exception) -> str:
+    return str(error).splitlines()[0]
+
+
+def _token(raw: RawToken, script: Script) -> Token:
+    kinds = {TokenType.STRING: "string", TokenType.NUMBER: "number"}
+    word = raw.text[:1].isalpha() or raw.text[:1] == "_" or raw.token_type == TokenType.IDENTIFIER
+    kind = kinds.get(raw.token_type, "word" if word else "sign")
+    return Token(kind, raw.text, raw.start, script.place(raw.start))
+
+
+def _statement(raw: list[RawToken], tokens: list[Token], script: Script) -> Statement:
+    cursor = Cursor(tokens)
+    at = cursor.peek().at
+    try:
+        if not cursor.accept("CREATE"):
+            return CreateView(None, (), _select(raw, script, at), at)
+        if cursor.accept("STREAM"):
+            return create_relation(cursor, static=False)
+        if cursor.accept("TABLE"):
+            return create_relation(cursor, static=True)
+        cursor.accept("MATERIALIZED")
+        if cursor.accept("VIEW"):
+            return _view(raw, cursor, script)
+    except FreshetError as error:
+        raise error.located(at) from None
+    raise UnsupportedSql(
+        f"CREATE {cursor.peek().text} is not supported",
+        instead="write CREATE STREAM, CREATE TABLE or CREATE [MATERIALIZED] VIEW",
+        at=cursor.peek().at,
+    )
+
+
+def _view(raw: list[RawToken], cursor: Cursor, script: Script) -> CreateView:
+    at = cursor.peek().at
+    name = cursor.name()
+    columns = cursor.names() if cursor.peek().text == "(" else ()
+    begin = cursor.expect("AS")
+    if cursor.index >= len(raw):
+        raise SyntaxProblem(f"view '{name}' has no query", instead="write SELECT", at=begin.at)
+    return CreateView(name, columns, _select(raw[cursor.index :], script, at), at)
+
+
+def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
+    words = {t.token_type for t in raw[:1]}
+    if not words & {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN}:
+        raise UnsupportedSql(
+            f"{raw[0].text} is not supported",
+            instead="write CREATE STREAM, CREATE TABLE, CREATE VIEW or SELECT",
+            at=script.place(raw[0].start),
+        )
+    try:
+        trees = Dialect.get_or_raise("spark").parser().parse(raw, script.text)
+    except ParseError as error:
+        raise _syntax(error, script) from None
+    if len(trees) != 1 or trees[0] is None:
+        raise SyntaxProblem("there is no statement here", at=at)
+    return select(Node(trees[0], script, at))
+
+
+def _syntax(error: ParseError, script: Script) -> SyntaxProblem:
+    """The library's first complaint, with the place where the offending word begins."""
+    info = error.errors[0] if error.errors else {}
+    description = str(info.get("description") or _first(error))
+    word = str(info.get("highlight") or "")
+    line, column = int(info.get("line") or 0), int(info.get("col") or 0)
+    where = f" near '{word}'" if word else ""
+    what = description.split(" for <class")[0].split(" but got <Token")[0]
+    place = Place(script.file, line, max(1, column - len(word) + 1))
+    return SyntaxProblem(f"the SQL cannot be read{where}: {what}", at=place)

@@ -1,0 +1,233 @@
+"""Scalar expressions as values: `e` is `term` once the factors of `prefix` are joined."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, datetime
+from decimal import Decimal
+from typing import assert_never
+
+from freshet.algebra import NUMBERS
+from freshet.calculus.build import NULL, ZERO, add, const, mul, sub
+from freshet.calculus.functions import call as compute
+from freshet.calculus.terms import Add, Apply, Const, Expr, Lift, Mul, Var
+from freshet.calculus.types import NULL as NULL_TYPE
+from freshet.calculus.types import STRING, Type, common, counted, product
+from freshet.errors import FreshetError, TypeProblem, UnsupportedSql
+from freshet.sql import cases, functions, predicates, select
+from freshet.sql.products import assign
+from freshet.sql.scope import Env, Val, column
+from freshet.sql.terms import (
+    Aggregate,
+    And,
+    Arith,
+    Call,
+    Case,
+    Cast,
+    Compare,
+    ExistsQuery,
+    InList,
+    Interval,
+    IsNull,
+    IsTruth,
+    Literal,
+    Name,
+    Not,
+    Or,
+    Quantified,
+    Ref,
+    Same,
+    Scalar,
+    ScalarQuery,
+)
+
+
+def value(e: Scalar, env: Env) -> Val:
+    """What a scalar expression is worth in a row."""
+    if e in env.known:
+        return env.known[e]
+    try:
+        return _value(e, env)
+    except FreshetError as problem:
+        raise problem.located(e.at) from None
+
+
+def _value(e: Scalar, env: Env) -> Val:
+    match e:
+        case Ref():
+            env.scope.check_grouped(e)
+            return column(e.var, e.type)
+        case Name():
+            return value(env.resolve(e), env)
+        case Literal(None):
+            return null(env)
+        case Literal(literal, t):
+            return Val(Const(literal, t), t)
+        case Interval():
+            raise TypeProblem(
+                "an interval stands alone", instead="add it to a date or take it from one"
+            )
+        case Arith():
+            return _arith(e, env)
+        case Call(fn, args):
+            return functions.call(fn, args, env)
+        case Case():
+            return cases.case(e, env)
+        case Cast(arg, t):
+            return functions.cast(value(arg, env), t, env)
+        case Aggregate(fn):
+            raise UnsupportedSql(
+                f"{fn.upper()} is not allowed here",
+                instead="use it in SELECT, HAVING or ORDER BY, and not inside another aggregate",
+            )
+        case ScalarQuery(query):
+            return select.scalar(query, env)
+        case (
+            Compare()
+            | Same()
+            | And()
+            | Or()
+            | Not()
+            | InList()
+            | IsNull()
+            | IsTruth()
+            | ExistsQuery()
+            | Quantified()
+        ):
+            return predicates.as_value(e, env)
+        case _:
+            assert_never(e)
+
+
+def null(env: Env) -> Val:
+    """The literal NULL: a variable that is NULL, and never present."""
+    var = env.names.fresh("nothing")
+    return Val(Var(var), NULL_TYPE, (Lift(var, NULL),), (var,), (ZERO,))
+
+
+def joined(term: Expr, t: Type, *operands: Val) -> Val:
+    """A value computed of others: NULL as soon as one of them is."""
+    nulls = tuple(dict.fromkeys(n for v in operands for n in v.nulls))
+    certain = None
+    if any(v.certain is not None for v in operands):
+        certain = tuple(f for v in operands for f in v.present)
+    prefix = tuple(f for v in operands for f in v.prefix)
+    t = t.or_null() if nulls else t.not_null()
+    return Val(term, t, prefix, nulls, certain)
+
+
+def named(v: Val, hint: str, env: Env) -> Val:
+    """The value held by one variable, NULL included, so that it can be read twice."""
+    if isinstance(v.term, Var) and v.nulls in ((), (v.term.name,)):
+        return v
+    var = env.names.fresh(hint)
+    return replace(column(var, v.type), prefix=assign(var, v, env.catalog.functions))
+
+
+def bare(v: Val, env: Env) -> Val:
+    """The value as a term that is NULL by itself where the value is: fit for any function."""
+    if not v.nulls or isinstance(v.term, Var):
+        return v
+    return named(v, "v", env)
+
+
+def _arith(e: Arith, env: Env) -> Val:
+    if isinstance(e.right, Interval):
+        count = e.right.count if e.op == "+" else -e.right.count
+        if e.op not in ("+", "-"):
+            raise TypeProblem(f"an interval cannot take part in {e.op}", instead="use + or -")
+        return functions.shift(value(e.left, env), count, e.right.unit, env)
+    if isinstance(e.left, Interval) and e.op == "+":
+        return _arith(Arith("+", e.right, e.left, e.at), env)
+    left, right = value(e.left, env), value(e.right, env)
+    if "date" in (left.type.kind, right.type.kind):
+        return functions.date_arithmetic(e.op, left, right, env)
+    for side in (left, right):
+        if side.type.kind not in ("int", "decimal", "double", "null"):
+            raise TypeProblem(
+                f"'{e.op}' needs numbers, not {side.type.kind}", instead="cast the value first"
+            )
+    if e.op in ("/", "%"):
+        return functions.apply("div" if e.op == "/" else "mod", [left, right], env)
+    left, right = alike(left, right)
+    if e.op == "*":
+        t = product(left.type, right.type)
+        return fold(joined(mul(left.term, right.term), t, left, right), env)
+    t = common(counted(left.type), counted(right.type))
+    term = add(left.term, right.term) if e.op == "+" else sub(left.term, right.term)
+    return fold(joined(term, t, left, right), env)
+
+
+def alike(left: Val, right: Val) -> tuple[Val, Val]:
+    """Two numbers of which a decimal constant beside a double is a double."""
+    if left.type.kind == "double":
+        return left, as_double(right)
+    if right.type.kind == "double":
+        return as_double(left), right
+    return left, right
+
+
+def as_double(v: Val) -> Val:
+    """A constant number as a double; anything else stays as it is."""
+    if isinstance(v.term, Const) and isinstance(v.term.value, int | Decimal):
+        if v.type.is_numeric:
+            constant = const(float(v.term.value))
+            return replace(v, term=constant, type=replace(constant.type, nullable=v.type.nullable))
+    return v
+
+
+def fold(v: Val, env: Env) -> Val:
+    """A computation on constants, done now; its type follows from its value."""
+    if v.prefix or v.nulls or isinstance(v.term, Const):
+        return v
+    folded = _fold(v.term, env)
+    if folded is None:
+        return v
+    constant = const(folded)
+    if v.type.kind == "decimal" and isinstance(folded, int | Decimal):
+        scale = Decimal(1).scaleb(-v.type.scale)
+        return Val(Const(Decimal(folded).quantize(scale), v.type), v.type)
+    return Val(constant, constant.type)
+
+
+def _fold(e: Expr, env: Env) -> int | Decimal | float | str | date | datetime | bool | None:
+    match e:
+        case Const(literal):
+            return literal
+        case Add(parts) | Mul(parts):
+            numbers = [_fold(p, env) for p in parts]
+            if not all(isinstance(n, int | float | Decimal) for n in numbers):
+                return None
+            combine = NUMBERS.add if isinstance(e, Add) else NUMBERS.mul
+            total: int | Decimal | float = numbers[0]  # type: ignore[assignment]
+            for n in numbers[1:]:
+                total = combine(total, n)  # type: ignore[arg-type]
+            return total
+        case Apply(fn, args):
+            values = tuple(_fold(a, env) for a in args)
+            return None if None in values else compute(env.catalog.functions[fn], values)
+        case _:
+            return None
+
+
+def coerce(v: Val, t: Type) -> Val:
+    """A value as one of a wider type, where that changes the value's representation."""
+    if t.kind == "double" and v.type.kind in ("int", "decimal"):
+        if isinstance(v.term, Const):
+            return as_double(v)
+        return replace(v, term=Apply("double", (v.term,)), type=t.or_null(v.type.nullable))
+    if (
+        t.kind == "decimal"
+        and isinstance(v.term, Const)
+        and isinstance(v.term.value, int | Decimal)
+    ):
+        exact = Decimal(v.term.value).quantize(Decimal(1).scaleb(-t.scale))
+        return replace(v, term=Const(exact, t.not_null()), type=t.not_null())
+    return v
+
+
+def text_literal(v: Val) -> str | None:
+    """The text of a string constant."""
+    if v.type.kind == STRING.kind and isinstance(v.term, Const):
+        return str(v.term.value)
+    return None

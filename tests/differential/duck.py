@@ -1,0 +1,140 @@
+"""DuckDB as the oracle: the same SQL text, run from scratch on the same rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from datetime import datetime, time
+from decimal import Decimal
+from typing import Any
+
+import duckdb
+import sqlglot
+from sqlglot import exp
+
+from freshet.calculus.schema import Relation
+from freshet.calculus.types import Type, Value
+from freshet.sql.catalog import Catalog
+
+Event = tuple[str, tuple[Value, ...], int]
+"""A relation, a row, and +1 to insert it or -1 to delete one copy of it."""
+
+_KINDS = {
+    "int": "BIGINT",
+    "double": "DOUBLE",
+    "date": "DATE",
+    "timestamp": "TIMESTAMP",
+    "bool": "BOOLEAN",
+    "string": "VARCHAR",
+}
+
+_MACROS = """
+CREATE MACRO vec_length(x, y, z) AS sqrt(x * x + y * y + z * z);
+CREATE MACRO dihedral_angle(x1, y1, z1, x2, y2, z2, x3, y3, z3, x4, y4, z4) AS (
+  WITH v AS (SELECT x2 - x1 AS ax, y2 - y1 AS ay, z2 - z1 AS az, x3 - x2 AS bx, y3 - y2 AS by_,
+                    z3 - z2 AS bz, x4 - x3 AS cx, y4 - y3 AS cy, z4 - z3 AS cz),
+  n AS (SELECT *, ay * bz - az * by_ AS px, az * bx - ax * bz AS py, ax * by_ - ay * bx AS pz,
+               by_ * cz - bz * cy AS qx, bz * cx - bx * cz AS qy, bx * cy - by_ * cx AS qz FROM v)
+  SELECT atan2(sqrt(bx * bx + by_ * by_ + bz * bz) * (ax * qx + ay * qy + az * qz),
+               px * qx + py * qy + pz * qz) FROM n);
+"""
+
+
+class Duck:
+    """The tables of a catalog in an in-memory database, and the views as DuckDB sees them."""
+
+    def __init__(self, catalog: Catalog) -> None:
+        self.catalog = catalog
+        self.db = duckdb.connect()
+        self.db.execute(_MACROS)
+        for relation in catalog.relations.values():
+            self.db.execute(_create(relation))
+
+    def apply(self, events: Iterable[Event]) -> None:
+        """Insert and delete rows; a deletion takes exactly one copy."""
+        for name, row, count in events:
+            for _ in range(abs(count)):
+                self._insert(name, row) if count > 0 else self._delete(name, row)
+
+    def _insert(self, name: str, row: tuple[Value, ...]) -> None:
+        marks = ", ".join("?" * len(row))
+        self.db.execute(f'INSERT INTO "{name}" VALUES ({marks})', list(row))
+
+    def _delete(self, name: str, row: tuple[Value, ...]) -> None:
+        columns = self.catalog.relation(name).columns
+        same = " AND ".join(f'"{c.name}" IS NOT DISTINCT FROM ?' for c in columns)
+        self.db.execute(
+            f'DELETE FROM "{name}" WHERE rowid = (SELECT MIN(rowid) FROM "{name}" WHERE {same})',
+            list(row),
+        )
+
+    def clear(self) -> None:
+        """Empty all tables."""
+        for relation in self.catalog.relations.values():
+            self.db.execute(f'DELETE FROM "{relation.name}"')
+
+    def create_view(self, name: str, sql: str, columns: tuple[str, ...] = ()) -> None:
+        """A view that later queries may read."""
+        names = f" ({', '.join(columns)})" if columns else ""
+        self.db.execute(f"CREATE OR REPLACE VIEW {name}{names} AS {translate(sql)}")
+
+    def query(self, sql: str) -> Counter[tuple[Any, ...]]:
+        """The rows of a query as a multiset."""
+        rows = self.db.execute(translate(sql)).fetchall()
+        return Counter(tuple(plain(v) for v in row) for row in rows)
+
+
+def _create(relation: Relation) -> str:
+    columns = ", ".join(f'"{c.name}" {_type(c.type)}' for c in relation.columns)
+    return f'CREATE TABLE "{relation.name}" ({columns})'
+
+
+def _type(t: Type) -> str:
+    return f"DECIMAL(18, {t.scale})" if t.kind == "decimal" else _KINDS[t.kind]
+
+
+def plain(value: Any) -> Any:
+    """A value as both sides can be compared: numbers as floats of 9 digits, midnight as a date."""
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int | float | Decimal):
+        number = float(f"{float(value):.9g}")
+        return 0.0 if number == 0 else number
+    if isinstance(value, datetime) and value.time() == time():
+        return value.date()
+    return value
+
+
+def translate(sql: str) -> str:
+    """The query in DuckDB's words, with our NULL order and a full ordering under every LIMIT."""
+    sql = sql.strip().rstrip(";")
+    tree = sqlglot.parse_one(sql, dialect="spark")
+    for node in list(tree.find_all(exp.Anonymous)):
+        if str(node.this).lower() in ("listmax", "listmin"):
+            name = "greatest" if str(node.this).lower() == "listmax" else "least"
+            node.set("this", name)
+    for node in list(tree.find_all(exp.Substring)):
+        start = node.args.get("start")
+        if isinstance(start, exp.Literal) and start.this == "0":
+            node.set("start", exp.Literal.number(1))
+    for node in list(tree.find_all(exp.Join)):
+        if _is_comma(node, sql):
+            node.set("kind", None)
+    for node in list(tree.find_all(exp.Select)):
+        if node.args.get("limit") and node.args.get("order"):
+            _break_ties(node)
+    return tree.sql(dialect="duckdb")
+
+
+def _is_comma(join: exp.Join, sql: str) -> bool:
+    """Whether a join was written as a comma, which binds weaker than an outer join."""
+    starts = [n.meta["start"] for n in join.this.walk() if "start" in n.meta]
+    return bool(starts) and sql[: min(starts)].rstrip(" \n(").endswith(",")
+
+
+def _break_ties(select: exp.Select) -> None:
+    """Order by the output columns, too, NULLs first, so that LIMIT has one answer."""
+    order = select.args["order"]
+    for position in range(1, len(select.expressions) + 1):
+        literal = exp.Literal.number(position)
+        order.append("expressions", exp.Ordered(this=literal, nulls_first=True))
