@@ -15,7 +15,6 @@ are exact in any order and results can be compared with ==.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import Decimal
 
 from hypothesis import strategies as st
@@ -47,8 +46,6 @@ CACHES = {"C": (("p",), ("k",))}
 POOL = ("w", "x", "y", "z")
 OPS = ("=", "<>", "<", "<=", ">", ">=")
 ALL_ATOMS = ("rel", "delta", "view", "cache")
-
-Draw = Callable[..., object]
 
 values: st.SearchStrategy[Value] = st.sampled_from([1, 2, 0, 1, 2, 1, 2, 3, -1, None])
 fractions = st.sampled_from([Decimal("0.5"), Decimal("1.00"), 0.25, 2.0, Decimal("-2")])

@@ -61,11 +61,10 @@ def test_a_fresh_copy_means_the_same(e: Expr, db: Database, env: dict[str, Value
 @settings(max_examples=300)
 @given(hygienic_term, databases(), contexts(GIVEN))
 def test_constructors_keep_the_meaning(e: Expr, db: Database, env: dict[str, Value]) -> None:
-    keys = tuple(sorted(outs(e)))
-    for part in (mul(e, e), sum_(keys[:1], e)):
-        raw = Mul((e, e)) if isinstance(part, Mul) else Sum(keys[:1], e)
-        if outs(raw) == outs(part):
-            assert evaluate(part, db, env) == evaluate(raw, db, env)
+    keys = tuple(sorted(outs(e)))[:1]
+    for built, raw in ((mul(e, e), Mul((e, e))), (sum_(keys, e), Sum(keys, e))):
+        if outs(built) == outs(raw):  # a zero forgets what it binds
+            assert evaluate(built, db, env) == evaluate(raw, db, env)
 
 
 @given(any_term)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from freshet.calculus.build import factors, mul, sum_
 from freshet.calculus.scope import free, ins, outs
 from freshet.calculus.terms import Expr, Sum
+from freshet.simplify.arrange import arrange
 
 
 def push_sums(e: Expr) -> Expr | None:
@@ -26,7 +27,17 @@ def push_sums(e: Expr) -> Expr | None:
     for group in groups:
         body = mul(*group)
         made.append(sum_(tuple(sorted(outs(body) - local)), body))
-    return mul(*made)
+    # Joined groups may stand before what they read, and may even wait for each other.
+    return arrange(mul(*made), given) if can_run(made, given) else None
+
+
+def can_run(parts: list[Expr], bound: frozenset[str]) -> bool:
+    """Whether factors can be put in an order in which each reads only what is bound."""
+    waiting = list(parts)
+    while ready := [f for f in waiting if ins(f) <= bound]:
+        waiting = [f for f in waiting if not ins(f) <= bound]
+        bound = bound.union(*(outs(f) for f in ready))
+    return not waiting
 
 
 def _self_sufficient(

@@ -1,0 +1,70 @@
+"""Rows that come in are checked against their relation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from freshet.algebra import Number
+from freshet.calculus.schema import Relation
+from freshet.calculus.types import Type, Value, fits
+from freshet.errors import BadRow
+from freshet.reference.top import Row
+
+Changes: TypeAlias = Mapping[Row, int] | Iterable[tuple[Sequence[Value], int]]
+
+
+def check_row(relation: Relation, row: Sequence[Value], number: int) -> Row:
+    """The row as it is stored: numbers in the type of their column; `number` counts from 1.
+
+    >>> from freshet.calculus.schema import Column
+    >>> from freshet.calculus.types import DOUBLE, INT
+    >>> r = Relation("R", (Column("a", INT), Column("b", DOUBLE)))
+    >>> check_row(r, (1, 2), 1)
+    (1, 2.0)
+    >>> check_row(r, (1, "two"), 7)
+    Traceback (most recent call last):
+      ...
+    freshet.errors.BadRow: row 7 of 'R': column 'b' is double, 'two' is given
+    """
+    if len(row) != len(relation.columns):
+        raise BadRow(
+            f"row {number} of '{relation.name}' has {len(row)} values, "
+            f"its relation {len(relation.columns)} columns"
+        )
+    for column, value in zip(relation.columns, row, strict=True):
+        if not fits(value, column.type):
+            raise BadRow(
+                f"row {number} of '{relation.name}': column '{column.name}' is {column.type}, "
+                f"{value!r} is given"
+            )
+    return tuple(_stored(v, c.type) for v, c in zip(row, relation.columns, strict=True))
+
+
+def _stored(value: Any, t: Type) -> Value:
+    if value is not None and t.kind == "double":
+        return float(value)
+    if value is not None and t.kind == "decimal":
+        return Decimal(value)
+    stored: Value = value
+    return stored
+
+
+def check_changes(relation: Relation, changes: Changes) -> dict[Row, Number]:
+    """A batch as one map from rows to multiplicities; rows that cancel out are gone.
+
+    >>> from freshet.calculus.schema import Column
+    >>> from freshet.calculus.types import INT
+    >>> r = Relation("R", (Column("a", INT),))
+    >>> check_changes(r, [((1,), 2), ((2,), 1), ((2,), -1)])
+    {(1,): 2}
+    """
+    batch: dict[Row, Number] = {}
+    pairs = changes.items() if isinstance(changes, Mapping) else changes
+    for number, (row, m) in enumerate(pairs, 1):
+        if not isinstance(m, int):
+            raise BadRow(f"row {number} of '{relation.name}' counts {m!r} times", instead="use int")
+        stored = check_row(relation, row, number)
+        batch[stored] = batch.get(stored, 0) + m
+    return {row: m for row, m in batch.items() if m}

@@ -1,0 +1,244 @@
+"""The meaning of programs: an engine over plain dictionaries."""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from freshet.algebra import EXACT, Number
+from freshet.calculus.functions import BUILTINS, Functions
+from freshet.calculus.schema import Query, Relation
+from freshet.calculus.types import Value
+from freshet.errors import ProgramProblem, UnknownName
+from freshet.program.terms import Event, Program
+from freshet.reference.closures import Work, compile_term
+from freshet.reference.rows import Changes, check_changes, check_row
+from freshet.reference.statements import Step, compile_statement
+from freshet.reference.store import Cache, Journal, Store, Stores
+from freshet.reference.top import Row, arrange
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The contents of an engine at one moment."""
+
+    loaded: bool
+    relations: Mapping[str, Mapping[Row, Number]]
+    maps: Mapping[str, Mapping[Row, Number]]
+    caches: Mapping[str, Mapping[Row, Mapping[Row, Number]]]
+
+
+class Engine:
+    """Runs a program: static tables first, then changes; views can be read at any time.
+
+    After every call each map equals its definition over the rows seen so far; a call that fails
+    changes nothing.
+
+    >>> from freshet.calculus.schema import Column
+    >>> from freshet.calculus.terms import View
+    >>> from freshet.calculus.text import read
+    >>> from freshet.calculus.types import INT
+    >>> from freshet.program.terms import Map, Statement, Trigger
+    >>> a, n = Column("a", INT), Column("n", INT)
+    >>> follow = Statement(View("M", ("a",)), "+=", read("(DELTA R)(a)"))
+    >>> program = Program(
+    ...     (Relation("R", (a,)),),
+    ...     (Map("M", (a,), INT, read("R(a)")),),
+    ...     (Trigger("batch", "R", (), (follow,)),),
+    ...     (Query("counts", (a, n), ("a", "n"), read("Exists(M[a]) * (n := M[a])")),),
+    ... )
+    >>> engine = Engine(program)
+    >>> engine.apply("R", [((1,), 2), ((2,), 1)])
+    >>> engine.rows("counts")
+    [(1, 2), (2, 1)]
+    """
+
+    def __init__(self, program: Program, functions: Functions = BUILTINS) -> None:
+        self.program = program
+        self.functions = functions
+        self.counters = Work()
+        self.journal = Journal()
+        self.stores = self._make_stores()
+        self.relations = {r.name: r for r in program.relations}
+        self.queries = {q.name: q for q in program.queries}
+        self.loaded = False
+        self._fill_caches()
+        self._triggers: dict[tuple[Event, str], list[Step]] = {}
+        for t in program.triggers:
+            steps = self._triggers.setdefault((t.event, t.relation), [])
+            for s in t.statements:
+                steps.append(compile_statement(s, t.params, self.stores, functions, self.counters))
+        self._reads = {
+            q.name: compile_term(q.term, self.stores, (), q.vars, functions, self.counters)
+            for q in program.queries
+        }
+
+    def _make_stores(self) -> Stores:
+        static = {r.name: Store(journal=self.journal) for r in self.program.relations if r.static}
+        maps = {m.name: Store(journal=self.journal) for m in self.program.maps if not m.inputs}
+        caches = {m.name: Cache(self.journal) for m in self.program.maps if m.inputs}
+        return Stores(static, {}, maps, caches)
+
+    def _fill_caches(self) -> None:
+        for m in self.program.maps:
+            if not m.inputs:
+                continue
+            if m.fill is None:
+                raise ProgramProblem(f"view cache '{m.name}' does not say how it is filled")
+            names, keys = tuple(c.name for c in m.inputs), tuple(c.name for c in m.keys)
+            self.stores.caches[m.name].fill = compile_term(
+                m.fill, self.stores, names, keys, self.functions, self.counters
+            )
+
+    @property
+    def work(self) -> int:
+        """How many rows were looked at or written so far."""
+        return self.counters.visits + self.counters.writes
+
+    def load(self, tables: Mapping[str, Iterable[Sequence[Value]]] | None = None) -> None:
+        """Load the static tables, all at once, and do what the program does when it is ready."""
+        if self.loaded:
+            raise ProgramProblem("the static tables are loaded already", instead="make an Engine")
+        with self._all_or_nothing():
+            for name, rows in (tables or {}).items():
+                relation = self._relation(name)
+                if not relation.static:
+                    raise ProgramProblem(f"'{name}' is a stream", instead="apply its rows")
+                for number, row in enumerate(rows, 1):
+                    self.stores.relations[name].add(check_row(relation, row, number), 1)
+            for (event, _), steps in self._triggers.items():
+                if event == "ready":
+                    _run(steps, ())
+        self.loaded = True
+
+    def insert(self, relation: str, row: Sequence[Value]) -> None:
+        """One row more."""
+        self._single(relation, row, 1)
+
+    def delete(self, relation: str, row: Sequence[Value]) -> None:
+        """One row less."""
+        self._single(relation, row, -1)
+
+    def apply(self, relation: str, changes: Changes) -> None:
+        """A batch: rows with how many times they are inserted (or, negative, deleted)."""
+        self._start()
+        batch = check_changes(self._stream(relation), changes)
+        with self._all_or_nothing():
+            if ("batch", relation) in self._triggers:
+                self._run_batch(relation, batch)
+            else:
+                for row, m in batch.items():
+                    for _ in range(abs(int(m))):
+                        self._run_row(relation, row, m)
+
+    def read(self, query: str) -> dict[Row, Number]:
+        """The rows of a query in the order of its columns, with their multiplicities."""
+        self._query(query)
+        self._start()
+        with self._all_or_nothing():
+            return self._reads[query](())
+
+    def rows(self, query: str) -> list[Row]:
+        """The rows of a query as a list, each as often as it counts, in the query's order."""
+        q = self._query(query)
+        found = self.read(query)
+        return [r for r in arrange(list(found), q.vars, q.order) for _ in range(int(found[r]))]
+
+    def state(self) -> dict[str, int]:
+        """How many rows every map holds."""
+        sizes = {name: len(store.rows) for name, store in self.stores.maps.items()}
+        for name, cache in self.stores.caches.items():
+            sizes[name] = sum(len(copy.rows) for copy in cache.stores.values())
+        return {m.name: sizes[m.name] for m in self.program.maps}
+
+    def contents(self, name: str) -> dict[Row, Number]:
+        """The rows of a map; those of a view cache have its inputs in front."""
+        if name not in self.stores.caches:
+            return dict(self.stores.map(name).rows)
+        copies = self.stores.caches[name].stores.items()
+        return {inputs + row: m for inputs, copy in copies for row, m in copy.rows.items()}
+
+    def snapshot(self) -> Snapshot:
+        """A copy of everything; later changes do not touch it."""
+        return Snapshot(
+            self.loaded,
+            {name: dict(store.rows) for name, store in self.stores.relations.items()},
+            {name: dict(store.rows) for name, store in self.stores.maps.items()},
+            {
+                name: {inputs: dict(copy.rows) for inputs, copy in cache.stores.items()}
+                for name, cache in self.stores.caches.items()
+            },
+        )
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Everything as it was when the snapshot was taken."""
+        for name, rows in snapshot.relations.items():
+            self.stores.relations[name].replace(rows)
+        for name, rows in snapshot.maps.items():
+            self.stores.maps[name].replace(rows)
+        for name, copies in snapshot.caches.items():
+            self.stores.caches[name].stores.clear()
+            for inputs, rows in copies.items():
+                self.stores.caches[name].set(inputs, rows)
+        self.loaded = snapshot.loaded
+        self.journal.commit()
+
+    def _start(self) -> None:
+        if not self.loaded:
+            self.load()
+
+    def _single(self, relation: str, row: Sequence[Value], sign: int) -> None:
+        self._start()
+        stored = check_row(self._stream(relation), row, 1)
+        with self._all_or_nothing():
+            self._run_row(relation, stored, sign)
+
+    def _run_row(self, relation: str, row: Row, sign: Number) -> None:
+        event: Event = "insert" if sign > 0 else "delete"
+        if (event, relation) in self._triggers:
+            _run(self._triggers[event, relation], row)
+        elif ("batch", relation) in self._triggers:
+            self._run_batch(relation, {row: 1 if sign > 0 else -1})
+        elif ("insert", relation) in self._triggers or ("delete", relation) in self._triggers:
+            raise ProgramProblem(f"the program does not say what to do on {event} of '{relation}'")
+
+    def _run_batch(self, relation: str, batch: Mapping[Row, Number]) -> None:
+        delta = self.stores.delta(relation)
+        delta.replace(batch)
+        try:
+            _run(self._triggers["batch", relation], ())
+        finally:
+            delta.replace({})
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        try:
+            with decimal.localcontext(EXACT):
+                yield
+        except BaseException:
+            self.journal.rollback()
+            raise
+        self.journal.commit()
+
+    def _relation(self, name: str) -> Relation:
+        if name not in self.relations:
+            raise UnknownName(f"there is no relation '{name}'", instead="declare it first")
+        return self.relations[name]
+
+    def _stream(self, name: str) -> Relation:
+        if self._relation(name).static:
+            raise ProgramProblem(f"'{name}' is a static table", instead="give its rows to load()")
+        return self.relations[name]
+
+    def _query(self, name: str) -> Query:
+        if name not in self.queries:
+            known = ", ".join(self.queries) or "there is none"
+            raise UnknownName(f"there is no query '{name}'", instead=f"the queries are: {known}")
+        return self.queries[name]
+
+
+def _run(steps: Sequence[Step], params: Row) -> None:
+    for step in steps:
+        step(params)

@@ -1,0 +1,156 @@
+"""One view, one strategy, one stream: compared with DuckDB after every batch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import sqlglot
+
+from freshet.calculus.schema import Query
+from freshet.ivm.compile import compile_queries
+from freshet.ivm.options import Options
+from freshet.program.check import check_program
+from freshet.program.terms import Program
+from freshet.reference.run import Engine
+from freshet.sql.catalog import Catalog
+from freshet.sql.load import load
+from tests.differential.duck import Duck, plain
+from workloads import WORKLOADS, Workload
+
+STRATEGIES = {
+    "higher-order": Options(),
+    "caches": Options(caches=True),
+    "cyclic": Options(cyclic=True),
+    "first-order": Options(depth=1),
+    "project": Options(depth=1, project=True),
+    "reeval": Options(depth=0),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A query of a workload, lowered, and its text for the oracle."""
+
+    workload: Workload
+    catalog: Catalog
+    query: Query
+    sql: str
+    views: tuple[tuple[str, str], ...]
+
+
+@cache
+def schema_of(name: str) -> Catalog:
+    """The relations of a workload."""
+    path = WORKLOADS[name].schema
+    return load(path.read_text(), str(path))[0]
+
+
+@cache
+def case(workload: str, name: str) -> Case:
+    """A query of a workload by name."""
+    work = WORKLOADS[workload]
+    path = work.queries()[name]
+    text = path.read_text()
+    catalog, queries = load(text, str(path), schema_of(workload), default_name=name)
+    [query] = [q for q in queries if q.name == name]
+    views, sql = split(text)
+    return Case(work, catalog, query, sql, views)
+
+
+def split(text: str) -> tuple[tuple[tuple[str, str], ...], str]:
+    """The views that a file creates, and its bare SELECT."""
+    views = []
+    sql = ""
+    for statement in sqlglot.parse(text, dialect="spark"):
+        if statement is None:
+            continue
+        if isinstance(statement, sqlglot.exp.Create):
+            name = statement.this
+            columns = [c.name for c in name.expressions] if name.args.get("expressions") else []
+            head = name.this.name if columns else name.name
+            views.append((head, tuple(columns), statement.expression.sql(dialect="spark")))
+        else:
+            sql = statement.sql(dialect="spark")
+    return tuple(views), sql
+
+
+def compiled(c: Case, options: Options) -> Program:
+    """The checked program of a case."""
+    relations = list(c.catalog.relations.values())
+    program = compile_queries([c.query], relations, options, c.catalog.functions)
+    check_program(program, c.catalog.functions)
+    return program
+
+
+def rows(engine: Engine, name: str) -> Counter[tuple[Any, ...]]:
+    """The view's rows as the oracle writes them."""
+    found: Counter[tuple[Any, ...]] = Counter()
+    for row, count in engine.read(name).items():
+        found[tuple(plain(v) for v in row)] += count
+    return found
+
+
+def agree(
+    c: Case, options: Options, *, seed: int, batches: int, max_size: int, live: int
+) -> tuple[int, int]:
+    """Stream batches through a program; the numbers of batches and of non-empty answers."""
+    engine = Engine(compiled(c, options), c.catalog.functions)
+    duck = Duck(c.catalog)
+    tables = c.workload.tables(seed=seed)
+    for name, table in tables.items():
+        duck.apply((name, row, 1) for row in table)
+    engine.load(tables)
+    for name, columns, sql in c.views:
+        duck.create_view(name, sql, columns)
+    filled = 0
+    stream = c.workload.stream(seed=seed, batches=batches, max_size=max_size, live=live)
+    for number, batch in enumerate(stream):
+        duck.apply(batch)
+        for relation, changes in grouped(batch):
+            engine.apply(relation, changes)
+        expected, found = duck.query(c.sql), rows(engine, c.query.name)
+        where = f"{c.workload.name}/{c.query.name}, seed {seed}, batch {number}"
+        assert same(found, expected), f"{where}: {found - expected} instead of {expected - found}"
+        filled += any(any(v is not None for v in row) for row in expected)
+    return batches, filled
+
+
+def grouped(batch: list[Any]) -> list[tuple[str, list[Any]]]:
+    """A batch by relation, each with its changes in order."""
+    changes: dict[str, list[Any]] = {}
+    for relation, row, count in batch:
+        changes.setdefault(relation, []).append((row, count))
+    return list(changes.items())
+
+
+def same(a: Counter[tuple[Any, ...]], b: Counter[tuple[Any, ...]]) -> bool:
+    """Equal as multisets; numbers up to 1e-7, relatively, where rounding parts them."""
+    if a == b:
+        return True
+    left, right = sorted((a - b).elements(), key=repr), sorted((b - a).elements(), key=repr)
+    if len(left) != len(right):
+        return False
+    return all(any(close(x, y) for y in right) for x in left)
+
+
+def close(x: tuple[Any, ...], y: tuple[Any, ...]) -> bool:
+    """Equal rows, doubles within their rounding error."""
+    return len(x) == len(y) and all(
+        p == q
+        or (
+            isinstance(p, float)
+            and isinstance(q, float)
+            and abs(p - q) <= 1e-7 * max(1.0, abs(p), abs(q))
+        )
+        for p, q in zip(x, y, strict=True)
+    )
+
+
+def cases() -> list[tuple[str, str]]:
+    """All the queries of all the workloads."""
+    return [(w.name, name) for w in WORKLOADS.values() for name in w.queries()]
+
+
