@@ -87,6 +87,11 @@ def _modulo(a: Any, b: Any) -> Any:
     return _trunc_mod(a, b)
 
 
+def _when(count: Any, value: Any) -> Any:
+    """The value of an aggregate over `count` rows: NULL over none."""
+    return value if count else None
+
+
 def _trunc_mod(a: Any, b: Any) -> Any:
     remainder = abs(a) % abs(b)
     return -remainder if a < 0 else remainder
@@ -207,6 +212,7 @@ BUILTINS = Functions(
             for f in (
                 Function("div", _divide, _fixed(DOUBLE), (2, 2), partial=True),
                 Function("mod", _modulo, _widest, (2, 2), partial=True),
+                Function("when", _when, lambda _, t: t, (2, 2), partial=True),
                 Function("double", float, _fixed(DOUBLE), (1, 1)),
                 Function("or", lambda *a: any(a), _fixed(BOOL), (1, _MANY), strict=False),
                 Function("and", lambda *a: all(a), _fixed(BOOL), (1, _MANY), strict=False),

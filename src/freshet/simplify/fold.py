@@ -20,6 +20,8 @@ def fold(e: Expr) -> Expr | None:
     match e:
         case Cmp(op, Const(a, _), Const(b, _)):
             return ONE if compare(op, a, b) else ZERO
+        case Cmp("=" | "<>" as op, Apply("when", (count, _)), right) if right is NULL:
+            return Cmp(op, count, ZERO)  # an aggregate is NULL over no rows, and only there
         case Cmp(op, left, right) if NULL in (left, right) and op not in ("=", "<>"):
             return ZERO
         case Cmp(op, Var(x), Var(y)) if x == y and op in ("=", "<>", "<", ">"):

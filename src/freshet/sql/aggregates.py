@@ -94,8 +94,15 @@ def _sum(argument: Val, group: Group, may_be_empty: bool) -> Val:
     lift = Lift(var, group.total(*argument.present, argument.term))
     if not may_be_empty:
         return Val(Var(var), argument.type.not_null(), (lift,))
-    there = mul(some_row(group.total(*argument.present)), lift)
-    return _or_null(var, there, argument.present, group, argument)
+    # One product, not a sum of two cases: k such sums in a row stay one product as well.
+    total, count = group.env.names.fresh("total"), group.env.names.fresh("count")
+    prefix = (
+        Lift(total, group.total(*argument.present, argument.term)),
+        Lift(count, group.total(*argument.present)),
+        Lift(var, Apply("when", (Var(count), Var(total)))),
+    )
+    certain = (some_row(group.total(*argument.present)), lift)
+    return Val(Var(var), argument.type.or_null(), prefix, (var,), certain)
 
 
 def _avg(argument: Val, group: Group, may_be_empty: bool) -> Val:
