@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -10,3 +11,10 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
 settings.load_profile("freshet")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options of single suites: only the outermost conftest can declare them."""
+    parser.addoption(
+        "--update-golden", action="store_true", help="rewrite the files of tests/golden/queries"
+    )

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, time
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import duckdb
@@ -41,37 +42,57 @@ CREATE MACRO dihedral_angle(x1, y1, z1, x2, y2, z2, x3, y3, z3, x4, y4, z4) AS (
 
 
 class Duck:
-    """The tables of a catalog in an in-memory database, and the views as DuckDB sees them."""
+    """The tables of a catalog in an in-memory database, and the views as DuckDB sees them.
+
+    Every row is stored under a number, so that a deletion takes exactly one copy; the name of a
+    relation is a view that hides the number.
+    """
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
         self.db = duckdb.connect()
+        self.db.execute("SET threads = 1")
         self.db.execute(_MACROS)
+        self.copies: dict[str, dict[tuple[Value, ...], list[int]]] = {}
+        self.next = 0
         for relation in catalog.relations.values():
             self.db.execute(_create(relation))
+            columns = ", ".join(f'"{c.name}"' for c in relation.columns)
+            hidden = f'SELECT {columns} FROM "{relation.name}#"'
+            self.db.execute(f'CREATE VIEW "{relation.name}" AS {hidden}')
+            self.copies[relation.name] = {}
 
     def apply(self, events: Iterable[Event]) -> None:
-        """Insert and delete rows; a deletion takes exactly one copy."""
+        """Insert and delete rows, in order, as one batch."""
+        new: dict[str, dict[int, tuple[Value, ...]]] = {}
+        gone: dict[str, list[int]] = {}
         for name, row, count in events:
+            copies = self.copies[name].setdefault(row, [])
             for _ in range(abs(count)):
-                self._insert(name, row) if count > 0 else self._delete(name, row)
+                if count > 0:
+                    self.next += 1
+                    copies.append(self.next)
+                    new.setdefault(name, {})[self.next] = row
+                elif new.get(name, {}).pop(number := copies.pop(), None) is None:
+                    gone.setdefault(name, []).append(number)
+        for name, rows in new.items():
+            self._insert(name, rows)
+        for name, numbers in gone.items():
+            self.db.execute(f'DELETE FROM "{name}#" WHERE "#" IN (SELECT unnest(?))', [numbers])
 
-    def _insert(self, name: str, row: tuple[Value, ...]) -> None:
-        marks = ", ".join("?" * len(row))
-        self.db.execute(f'INSERT INTO "{name}" VALUES ({marks})', list(row))
-
-    def _delete(self, name: str, row: tuple[Value, ...]) -> None:
-        columns = self.catalog.relation(name).columns
-        same = " AND ".join(f'"{c.name}" IS NOT DISTINCT FROM ?' for c in columns)
-        self.db.execute(
-            f'DELETE FROM "{name}" WHERE rowid = (SELECT MIN(rowid) FROM "{name}" WHERE {same})',
-            list(row),
-        )
+    def _insert(self, name: str, rows: dict[int, tuple[Value, ...]]) -> None:
+        numbered = [(number, *row) for number, row in rows.items()]
+        for start in range(0, len(numbered), 200):
+            chunk = numbered[start : start + 200]
+            marks = ", ".join(f"({', '.join('?' * len(row))})" for row in chunk)
+            flat = [v for row in chunk for v in row]
+            self.db.execute(f'INSERT INTO "{name}#" VALUES {marks}', flat)
 
     def clear(self) -> None:
         """Empty all tables."""
         for relation in self.catalog.relations.values():
-            self.db.execute(f'DELETE FROM "{relation.name}"')
+            self.db.execute(f'DELETE FROM "{relation.name}#"')
+            self.copies[relation.name] = {}
 
     def create_view(self, name: str, sql: str, columns: tuple[str, ...] = ()) -> None:
         """A view that later queries may read."""
@@ -86,7 +107,7 @@ class Duck:
 
 def _create(relation: Relation) -> str:
     columns = ", ".join(f'"{c.name}" {_type(c.type)}' for c in relation.columns)
-    return f'CREATE TABLE "{relation.name}" ({columns})'
+    return f'CREATE TABLE "{relation.name}#" ("#" BIGINT, {columns})'
 
 
 def _type(t: Type) -> str:
@@ -105,6 +126,7 @@ def plain(value: Any) -> Any:
     return value
 
 
+@cache
 def translate(sql: str) -> str:
     """The query in DuckDB's words, with our NULL order and a full ordering under every LIMIT."""
     sql = sql.strip().rstrip(";")

@@ -152,5 +152,3 @@ def close(x: tuple[Any, ...], y: tuple[Any, ...]) -> bool:
 def cases() -> list[tuple[str, str]]:
     """All the queries of all the workloads."""
     return [(w.name, name) for w in WORKLOADS.values() for name in w.queries()]
-
-

@@ -41,7 +41,10 @@ def shape(e: Expr) -> str:
         case Apply(fn, args):
             return f"{fn}({','.join(map(shape, args))})"
         case Cmp(op, left, right):
-            one, other = f"{shape(left)}{op}{shape(right)}", f"{shape(right)}{FLIPPED[op]}{shape(left)}"
+            one, other = (
+                f"{shape(left)}{op}{shape(right)}",
+                f"{shape(right)}{FLIPPED[op]}{shape(left)}",
+            )
             return "{" + min(one, other) + "}"
         case Rel(name, names):
             return f"{name}({len(names)})"

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from freshet.algebra import NUMBERS
 from freshet.calculus.scope import outs
-from freshet.calculus.terms import Add, Const, Expr, Mul, Order, Sum, Top, Var
+from freshet.calculus.terms import Add, Const, Expr, Mul, Order, Sum, Top
 from freshet.calculus.types import Value, type_of
 
 

@@ -28,7 +28,6 @@ from freshet.calculus.types import INT, Type, common, counted, product
 from freshet.errors import ProgramProblem, TypeProblem, UnboundVariable, UnknownName
 
 
-
 class Types(dict[str, Type]):
     """Types of variables in scope; `log` remembers those of inner scopes as well."""
 
@@ -95,7 +94,9 @@ def _check_values(e: Expr) -> None:
             assert_never(e)
 
 
-def infer(e: Expr, schema: Schema, given: Mapping[str, Type] | None = None) -> tuple[Type, dict[str, Type]]:
+def infer(
+    e: Expr, schema: Schema, given: Mapping[str, Type] | None = None
+) -> tuple[Type, dict[str, Type]]:
     """The payload type of a term, and the types of the variables that it binds."""
     env = Types(given or {})
     payload = _infer(e, schema, env)

@@ -155,9 +155,15 @@ def variables(e: Expr) -> frozenset[str]:
             return inside
 
 
+@lru_cache(maxsize=1 << 16)
+def tops(e: Expr) -> tuple[Top, ...]:
+    """The Tops inside a term: what they choose among must not be bound from outside."""
+    inside = tuple(t for c in children(e) for t in tops(c))
+    return (e, *inside) if isinstance(e, Top) else inside
+
+
 def rename(e: Expr, names: Mapping[str, str]) -> Expr:
     """Rename variables everywhere, keys and binders included."""
-
     if variables(e).isdisjoint(names):
         return e
 

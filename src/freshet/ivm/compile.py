@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from freshet.calculus.alike import shape
 from freshet.calculus.build import ZERO, factors, is_zero, sum_
 from freshet.calculus.check import Schema, all_types
 from freshet.calculus.functions import BUILTINS, Functions
@@ -110,7 +111,7 @@ class Compiler:
             self._increment(target, change, (event, relation), update, store)
 
     def _reason_to_reevaluate(self, target: Map, update: Update) -> str:
-        pair = (target.name, update.relation)
+        pair = (shape(target.definition), update.relation)
         if pair in self.options.increment or target.inputs:
             return ""
         if pair in self.options.reevaluate:
@@ -206,6 +207,8 @@ class Pieces:
         depth = self.compiler.options.depth
         if isinstance(body, Rel) and depth is not None and self.level >= depth:
             return self._base(definition, body)
+        if self.level and shape(definition) in self.compiler.options.inline:
+            return materialize(definition, self, Decision(grain="atoms"))
         view, new = self.compiler.maps.view(definition, self.hint, self.level)
         if new is not None:
             self.compiler.todo.append(new)

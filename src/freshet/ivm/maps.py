@@ -81,6 +81,6 @@ class Maps:
         if hint not in taken:
             return hint
         n = 2
-        while f"{hint}{n}" in taken:
+        while f"{hint}_{n}" in taken:
             n += 1
-        return f"{hint}{n}"
+        return f"{hint}_{n}"

@@ -303,5 +303,3 @@ def _is_readout_sum(f: Expr) -> bool:
     if isinstance(f, Add):
         return all(_is_readout(factors(t)) for t in f.terms)
     return isinstance(f, Sum) and _is_readout(factors(f.body))
-
-

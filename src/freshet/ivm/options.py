@@ -19,10 +19,10 @@ class Options:
     - `caches`: view caches for nested aggregates with input variables.
     - `cyclic`: a cyclic join keeps its base relations instead of acyclic parts of it, which can
       be much larger than its result (seed 000, 3.6.1).
-    - `inline`: maps (by name) that are not materialized but computed from base relations.
-    - `reevaluate`: (map, relation) pairs that are recomputed although a delta exists.
-    - `increment`: (map, relation) pairs that are maintained by deltas although the rule of thumb
-      says to recompute.
+    - `inline`: shapes of definitions that are not materialized as one map, but atom by atom.
+    - `reevaluate`: (shape, relation) pairs that are recomputed although a delta exists.
+    - `increment`: (shape, relation) pairs that are maintained by deltas although the rule of
+      thumb says to recompute.
     """
 
     mode: Mode = "batch"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from freshet.calculus.build import add, addends, factors, mul, sum_
 from freshet.calculus.scope import outs
-from freshet.calculus.terms import Expr, Lift, Sum, Top, Var
-from freshet.calculus.walk import rename, subterms
+from freshet.calculus.terms import Expr, Lift, Sum, Var
+from freshet.calculus.walk import rename, tops
 
 
 def restrict(
@@ -48,6 +48,4 @@ def _extract(
 
 def _is_chosen(name: str, e: Expr) -> bool:
     """Whether a Top chooses among the values of this variable: it cannot be bound from outside."""
-    return any(
-        isinstance(t, Top) and name in outs(t) and name not in t.keys for t in subterms(e)
-    )
+    return any(name in outs(t) and name not in t.keys for t in tops(e))

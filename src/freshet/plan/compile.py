@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Query, Relation
+from freshet.errors import StrictRefusal
 from freshet.ivm import compile as ivm
 from freshet.ivm.options import Options as IvmOptions
+from freshet.plan.choose import choose, recomputed
 from freshet.plan.options import Options
 from freshet.program.terms import Program
+
+DEPTH = {"reeval": 0, "first-order": 1, "project": 1, "higher-order": None}
 
 
 def compile_queries(
@@ -18,10 +23,33 @@ def compile_queries(
     options: Options | None = None,
     functions: Functions = BUILTINS,
 ) -> Program:
-    """The program that maintains the queries."""
+    """The program that maintains the queries; its notes say what was chosen and why."""
     options = options or Options()
-    depth = {"reeval": 0, "first-order": 1, "project": 1}.get(options.strategy)
-    chosen = IvmOptions(
-        mode=options.mode, depth=depth, project=options.strategy == "project"
+    if options.strategy == "auto":
+        mode = IvmOptions(mode=options.mode)
+        program, words = choose(
+            queries, relations, mode, options.statistics, functions, strict=options.strict
+        )
+    else:
+        chosen = IvmOptions(
+            mode=options.mode,
+            depth=DEPTH[options.strategy],
+            project=options.strategy == "project",
+        )
+        program = ivm.compile_queries(queries, relations, chosen, functions)
+        words = (f"strategy: {options.strategy}, as asked for",)
+    program = replace(program, notes=(*words, *program.notes))
+    if options.strict:
+        _refuse_recomputation(program)
+    return program
+
+
+def _refuse_recomputation(program: Program) -> None:
+    """A strict view is maintained by deltas or not at all."""
+    if not recomputed(program):
+        return
+    reasons = [n for n in program.notes if "recomputed" in n]
+    raise StrictRefusal(
+        f"a strict view must not be recomputed, but {reasons[0]}",
+        instead="correlate the subquery on an equality, or drop `strict`",
     )
-    return ivm.compile_queries(queries, relations, chosen, functions)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from freshet.errors import FreshetError
 from freshet.ivm.options import Mode
+from freshet.program.cost import Statistics
 
 Strategy = Literal["auto", "higher-order", "first-order", "project", "reeval"]
 
@@ -20,11 +21,13 @@ class Options:
       `auto` chooses by cost and says why.
     - `mode`: triggers for batches, or for single rows (`tuple`).
     - `strict`: refuse a view that would need recomputation, naming the node.
+    - `statistics`: sizes and rates that `auto` reckons with.
     """
 
     strategy: Strategy = "auto"
     mode: Mode = "batch"
     strict: bool = False
+    statistics: Statistics = field(default_factory=Statistics)
 
     def __post_init__(self) -> None:
         for name, value, known in (

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
+from freshet.calculus.build import is_zero
 from freshet.calculus.check import Schema, check_bound, infer
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Column, Query, Relation
@@ -242,6 +243,8 @@ def _check_query(q: Query, scope: _Scope) -> None:
     if len(q.columns) != len(q.vars):
         raise ProgramProblem(f"it has {len(q.columns)} columns and {len(q.vars)} variables")
     for column, v in zip(q.columns, q.vars, strict=True):
+        if is_zero(q.term):
+            break  # a view that is empty whatever the data: it binds nothing
         if v not in types:
             raise ProgramProblem(f"nothing binds its column '{column.name}'")
         _check_fits(types[v], column.type, f"column '{column.name}'")

@@ -13,13 +13,14 @@ from freshet.simplify.cancel import cancel
 from freshet.simplify.expand import expand
 from freshet.simplify.factorize import factorize
 from freshet.simplify.fold import fold
+from freshet.simplify.implied import implied
 from freshet.simplify.push_sums import push_sums
 from freshet.simplify.unify import unify
 from freshet.simplify.unnest import unnest
 
 Rule = Callable[[Expr], Expr | None]
 
-RULES: tuple[Rule, ...] = (fold, absorb, unnest, expand, unify, cancel)
+RULES: tuple[Rule, ...] = (fold, absorb, implied, unnest, expand, unify, cancel)
 """What makes a term a short sum of flat products."""
 
 FINISH: tuple[Rule, ...] = (fold, absorb, cancel, factorize, push_sums)
@@ -28,9 +29,7 @@ FINISH: tuple[Rule, ...] = (fold, absorb, cancel, factorize, push_sums)
 _MOST_ROUNDS = 200
 
 
-def simplify(
-    e: Expr, rules: tuple[Rule, ...] = RULES, known: frozenset[str] = frozenset()
-) -> Expr:
+def simplify(e: Expr, rules: tuple[Rule, ...] = RULES, known: frozenset[str] = frozenset()) -> Expr:
     """Apply the rules everywhere until none answers; `known` variables are bound outside.
 
     >>> from freshet.calculus.text import read, show
@@ -79,6 +78,7 @@ __all__ = [
     "factorize",
     "finish",
     "fold",
+    "implied",
     "push_sums",
     "simplify",
     "trace",

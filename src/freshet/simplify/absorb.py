@@ -22,8 +22,10 @@ def absorb(e: Expr) -> Expr | None:
         if f in kept and isinstance(f, Cmp | Exists | Lift):
             continue
         match f:
-            case Cmp("=", Var(x), Const() as c) | Cmp("=", Const() as c, Var(x)) | Lift(
-                x, Const() as c
+            case (
+                Cmp("=", Var(x), Const() as c)
+                | Cmp("=", Const() as c, Var(x))
+                | Lift(x, Const() as c)
             ):
                 if x in known and known[x].value != c.value:
                     return ZERO

@@ -46,7 +46,9 @@ def _can_lead(f: Expr, body: tuple[Expr, ...]) -> bool:
     return not any(ins(f) & outs(g) for g in body if g is not f)
 
 
-def _pull(f: Expr, bodies: list[tuple[Expr, ...]], whole: Expr, keys: tuple[str, ...] | None) -> Expr:
+def _pull(
+    f: Expr, bodies: list[tuple[Expr, ...]], whole: Expr, keys: tuple[str, ...] | None
+) -> Expr:
     """F * (the rests); what only one of the rests binds is added up within it."""
     rests = []
     for body in bodies:

@@ -66,17 +66,15 @@ def _fold_call(fn: str, args: tuple[Expr, ...]) -> Expr | None:
 
 
 def _fold_logic(fn: str, args: tuple[Expr, ...]) -> Expr | None:
-    """A constant argument decides the whole or says nothing; `or` and `and` answer 0 or 1."""
+    """A constant argument decides the whole or says nothing."""
     kept: list[Expr] = []
     for a in args:
         if not isinstance(a, Const):
             kept.append(a)
         elif bool(a.value) == (fn == "or"):
-            return ONE if fn == "or" else ZERO
+            return const(fn == "or")
     if not kept:
-        return ZERO if fn == "or" else ONE
-    if len(kept) == 1 and is_indicator(kept[0]):
-        return kept[0]
+        return const(fn == "and")
     return Apply(fn, tuple(kept)) if len(kept) < len(args) else None
 
 
@@ -91,11 +89,14 @@ def _fold_sum(terms: tuple[Expr, ...]) -> Expr | None:
 
 
 def _fold_product(factors: tuple[Expr, ...]) -> Expr | None:
-    """A NULL factor counts 0, a truth value 0 or 1."""
+    """A NULL factor counts 0, a truth value 0 or 1, an `or` of one test is that test."""
     for i, f in enumerate(factors):
-        if isinstance(f, Const) and f.type.kind in ("null", "bool"):
-            rest = factors[:i] + factors[i + 1 :]
-            return mul(*rest) if f.value else ZERO
+        rest = factors[:i] + factors[i + 1 :]
+        match f:
+            case Const(value, t) if t.kind in ("null", "bool"):
+                return mul(*rest) if value else ZERO
+            case Apply("or" | "and", (only,)) if is_indicator(only):
+                return mul(*factors[:i], only, *factors[i + 1 :])
     return None
 
 

@@ -25,7 +25,7 @@ from freshet.calculus.terms import (
     Var,
     View,
 )
-from freshet.calculus.walk import rename, substitute, subterms
+from freshet.calculus.walk import rename, substitute, subterms, tops
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Product:
         A Top chooses among all values of the variables that are not its keys; such a variable
         must not become bound from outside, nor be made equal to another one within the choice.
         """
-        for t in (t for f in self.parts for t in subterms(f) if isinstance(t, Top)):
+        for t in (t for f in self.parts for t in tops(f)):
             seen = free(t)
             chosen = outs(t) - set(t.keys)
             if old in chosen and (new in self.given or new in seen):
@@ -69,6 +69,13 @@ def unify(e: Expr, known: frozenset[str] = frozenset()) -> Expr | None:
 
     `known` variables are bound outside (trigger variables), even where a term only assigns them.
     """
+    answer = _unify_once(e, known)
+    while answer is not None and (more := _unify_once(answer, known)) is not None:
+        answer = more
+    return answer
+
+
+def _unify_once(e: Expr, known: frozenset[str]) -> Expr | None:
     match e:
         case Sum(keys, body):
             new = _unify_product(Product(factors(body), frozenset(keys), ins(body) | known))

@@ -1,0 +1,150 @@
+"""`auto`: greedy descent over materialization strategies by estimated cost (seed 000, 3.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from freshet.calculus.alike import shape
+from freshet.calculus.functions import BUILTINS, Functions
+from freshet.calculus.schema import Query, Relation
+from freshet.calculus.scope import relations as relations_of
+from freshet.calculus.scope import stored
+from freshet.calculus.terms import Rel, Sum
+from freshet.ivm.compile import compile_queries
+from freshet.ivm.options import Options
+from freshet.program.cost import Statistics, program_cost
+from freshet.program.terms import Map, Program
+
+MOST_STEPS = 4
+"""Greedy steps: each tries all the single changes of the plan at hand and takes the best."""
+
+MOST_MOVES = 12
+"""Single changes tried per step, those to the largest maps first."""
+
+WORTHWHILE = 0.5
+"""A change must promise this share of the cost at most: estimates are rough."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A program, what it was compiled with, what it is estimated to cost, and its name."""
+
+    name: str
+    options: Options
+    program: Program
+    cost: float
+
+
+def choose(
+    queries: Sequence[Query],
+    relations: Sequence[Relation],
+    mode: Options,
+    statistics: Statistics,
+    functions: Functions = BUILTINS,
+    *,
+    strict: bool = False,
+) -> tuple[Program, tuple[str, ...]]:
+    """The cheapest program found, and the words that say why."""
+
+    def plan(name: str, options: Options) -> Plan:
+        program = compile_queries(queries, relations, options, functions)
+        return Plan(name, options, program, program_cost(program, statistics))
+
+    start = [plan(name, options) for name, options in _strategies(mode)]
+    allowed = [p for p in start if not (strict and recomputed(p.program))] or start[:1]
+    best = min(allowed, key=lambda p: p.cost)
+    if best.cost > WORTHWHILE * start[0].cost and start[0] in allowed:
+        best = start[0]  # nearly the same: stay with higher-order
+    best, changes = _descend(best, plan, strict)
+    return best.program, (*_words(best, start), *changes)
+
+
+def _strategies(mode: Options) -> list[tuple[str, Options]]:
+    """The whole-plan choices: how deep deltas go, caches, base relations of cyclic joins."""
+    return [
+        ("higher-order", mode),
+        ("higher-order with view caches", replace(mode, caches=True)),
+        ("higher-order that keeps the base relations of cyclic joins", replace(mode, cyclic=True)),
+        ("first-order", replace(mode, depth=1, project=True)),
+        ("reeval", replace(mode, depth=0)),
+    ]
+
+
+def recomputed(program: Program) -> bool:
+    """Whether a change makes the program recompute a map."""
+    return any(s.op == ":=" for t in program.triggers if t.event != "ready" for s in t.statements)
+
+
+def _descend(
+    best: Plan, plan: Callable[[str, Options], Plan], strict: bool
+) -> tuple[Plan, list[str]]:
+    """Take the best single change as long as it pays."""
+    changes: list[str] = []
+    for _ in range(MOST_STEPS):
+        tried = [(plan(best.name, options), words) for options, words in _moves(best)]
+        better = [
+            (p, words)
+            for p, words in tried
+            if p.cost < WORTHWHILE * best.cost and not (strict and recomputed(p.program))
+        ]
+        if not better:
+            break
+        best, words = min(better, key=lambda t: t[0].cost)
+        changes.append(words)
+    return best, changes
+
+
+def _moves(p: Plan) -> Iterator[tuple[Options, str]]:
+    """Single changes: split one map into atoms, or turn recomputing into deltas and back."""
+    views = {name for q in p.program.queries for name in stored(q.term)}
+    count = 0
+    for m in sorted(p.program.maps, key=lambda m: -len(m.keys)):
+        if count >= MOST_MOVES:
+            return
+        key = shape(m.definition)
+        if m.name not in views and _joins(m) and key not in p.options.inline:
+            count += 1
+            changed = replace(p.options, inline=p.options.inline | {key})
+            yield changed, f"{m.name} is joined from its relations when it is asked for"
+        for relation in sorted(_recomputing(p.program, m)):
+            count += 1
+            pair = (key, relation)
+            changed = replace(p.options, increment=p.options.increment | {pair})
+            yield changed, f"{m.name} is maintained by deltas when {relation} changes"
+
+
+def _joins(m: Map) -> bool:
+    """Whether a map joins relations: then it could be put together from them."""
+    body = m.definition.body if isinstance(m.definition, Sum) else m.definition
+    return not isinstance(body, Rel) and len(relations_of(body)) > 1
+
+
+def _recomputing(program: Program, m: Map) -> set[str]:
+    return {
+        t.relation
+        for t in program.triggers
+        if t.event != "ready"
+        for s in t.statements
+        if s.op == ":=" and s.target.name == m.name
+    }
+
+
+def _words(best: Plan, tried: list[Plan]) -> tuple[str, ...]:
+    others = ", ".join(f"{p.name} {_rows(p.cost)}" for p in tried if p.name != best.name)
+    return (
+        f"strategy: {best.name}, for an estimated {_rows(best.cost)} rows of work per change; "
+        f"in comparison: {others}",
+    )
+
+
+def _rows(cost: float) -> str:
+    """A number of rows, two digits that matter.
+
+    >>> _rows(0.05), _rows(1234.5)
+    ('0.050', '1,200')
+    """
+    if cost >= 100:
+        digits = len(str(int(cost))) - 2
+        return f"{round(cost / 10**digits) * 10**digits:,}"
+    return f"{cost:.2g}" if cost >= 1 else f"{cost:.3f}"

@@ -1,0 +1,218 @@
+"""What a program costs: rows visited per change, by cardinality estimates (seed 000, 3.6.4).
+
+The total is rate(Q) * cost(read-out) + sum over relations of rate(R) * cost(trigger of R). The
+unit is one row looked at: our engines run products as nested loops and store intermediate results
+only for nested sums, so visits are what a change costs (`Engine.work` counts the same thing).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import assert_never
+
+from freshet.calculus.schema import Relation
+from freshet.calculus.scope import free, has_data, outs
+from freshet.calculus.terms import (
+    Add,
+    Apply,
+    Cmp,
+    Const,
+    Delta,
+    Exists,
+    Expr,
+    Lift,
+    Mul,
+    Rel,
+    Sum,
+    Top,
+    Var,
+    View,
+)
+from freshet.program.terms import Program
+
+STREAM_ROWS = 10_000.0
+STATIC_ROWS = 100.0
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What is known of the data: rows per relation, rates of change, rows in a batch.
+
+    `rates` are relative; a view is read as often as all relations change together, unless
+    `reads` says otherwise.
+    """
+
+    rows: Mapping[str, float] = field(default_factory=dict)
+    rates: Mapping[str, float] = field(default_factory=dict)
+    batch: float = 100.0
+    reads: float | None = None
+
+
+@dataclass(frozen=True)
+class Size:
+    """Rows of a relation or map, and distinct values per column."""
+
+    rows: float
+    distinct: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Rows that a term yields in its context, and rows looked at to find them."""
+
+    rows: float
+    work: float
+
+
+def program_cost(program: Program, statistics: Statistics) -> float:
+    """The estimated work per unit of time."""
+    model = Model(program, statistics)
+    changes = 0.0
+    total = 0.0
+    for r in program.relations:
+        if not r.static:
+            changes += statistics.rates.get(r.name, 1.0)
+    for t in program.triggers:
+        if t.event == "ready":
+            continue
+        rate = statistics.rates.get(t.relation, 1.0)
+        # A batch does the work of many rows at once; insertions stand for deletions too.
+        share = 1.0 / statistics.batch if t.event == "batch" else 0.5
+        given = dict.fromkeys(t.params, 1.0)
+        for s in t.statements:
+            total += rate * share * model.statement(s.term, given, s.target.inputs)
+    reads = changes if statistics.reads is None else statistics.reads
+    batches = statistics.batch if any(t.event == "batch" for t in program.triggers) else 1.0
+    for q in program.queries:
+        total += reads / batches * model.estimate(q.term, {}).work
+    return total
+
+
+class Model:
+    """Estimates over one program: sizes of relations from statistics, of maps from definitions."""
+
+    def __init__(self, program: Program, statistics: Statistics) -> None:
+        self.statistics = statistics
+        self.relations = {r.name: self._relation(r) for r in program.relations}
+        self.maps: dict[str, Size] = {}
+        for m in program.maps:
+            self.maps[m.name] = self._map([k.name for k in (*m.inputs, *m.keys)], m.definition)
+
+    def _relation(self, r: Relation) -> Size:
+        rows = self.statistics.rows.get(r.name, STATIC_ROWS if r.static else STREAM_ROWS)
+        distinct = []
+        for c in r.columns:
+            if r.key == (c.name,):
+                distinct.append(rows)
+            elif c.name in r.key:
+                distinct.append(rows ** (1 / len(r.key)))
+            else:
+                distinct.append(2.0 if c.type.kind == "bool" else max(rows**0.5, 1.0))
+        return Size(rows, tuple(distinct))
+
+    def _map(self, keys: list[str], definition: Expr) -> Size:
+        distinct: dict[str, float] = {}
+        rows = self.estimate(definition, {}, distinct).rows
+        per_key = tuple(max(1.0, min(distinct.get(k, rows), rows)) for k in keys)
+        combined = 1.0
+        for d in per_key:
+            combined *= d
+        return Size(min(max(rows, 1.0), combined), per_key)
+
+    def statement(self, e: Expr, given: Mapping[str, float], inputs: tuple[str, ...]) -> float:
+        """The work of one statement: its term, and one write for every row of it."""
+        known = dict(given) | dict.fromkeys(inputs, 1.0)
+        found = self.estimate(e, known)
+        times = STREAM_ROWS**0.5 if inputs else 1.0  # every cached copy is brought up to date
+        return times * (found.work + found.rows)
+
+    def estimate(
+        self, e: Expr, bound: Mapping[str, float], seen: dict[str, float] | None = None
+    ) -> Estimate:
+        """Rows and work of a term; `bound` variables are given, `seen` collects distinct counts."""
+        counts = seen if seen is not None else {}
+        match e:
+            case Const() | Var():
+                return Estimate(1.0, 0.0)
+            case Apply():
+                return Estimate(0.3, 0.0)
+            case Cmp(op, left, right):
+                return Estimate(self._selectivity(op, left, right, bound), 0.0)
+            case Rel(name, names):
+                return self._atom(self.relations[name], names, bound, counts)
+            case Delta(name, names):
+                size = self.relations[name]
+                batch = Size(self.statistics.batch, size.distinct)
+                return self._atom(batch, names, bound, counts)
+            case View(name, names, inputs):
+                return self._atom(self.maps[name], inputs + names, bound, counts)
+            case Add(terms):
+                parts = [self.estimate(t, bound, counts) for t in terms]
+                return Estimate(sum(p.rows for p in parts), sum(p.work for p in parts))
+            case Mul(factors):
+                return self._product(factors, bound, counts)
+            case Sum(keys, body):
+                return self._grouped(body, keys, bound, counts)
+            case Exists(body):
+                return self._grouped(body, tuple(outs(body)), bound, counts)
+            case Top(keys, _, limit, body):
+                inside = {k: v for k, v in bound.items() if k in keys or k not in outs(body)}
+                found = self._grouped(body, tuple(outs(body)), inside, counts)
+                return Estimate(min(found.rows, float(limit)), found.work)
+            case Lift(var, body):
+                counts.setdefault(var, 10.0)
+                work = self.estimate(body, bound).work if has_data(body) else 0.0
+                return Estimate(0.1 if var in bound else 1.0, work)
+            case _:
+                assert_never(e)
+
+    def _atom(
+        self,
+        size: Size,
+        names: tuple[str, ...],
+        bound: Mapping[str, float],
+        counts: dict[str, float],
+    ) -> Estimate:
+        rows = size.rows
+        for name, d in zip(names, size.distinct, strict=True):
+            if name in bound:
+                rows /= max(1.0, d, bound[name])  # the side with more values decides a join
+            counts[name] = min(counts.get(name, d), d)
+        return Estimate(rows, max(rows, 1.0))
+
+    def _product(
+        self, factors: tuple[Expr, ...], bound: Mapping[str, float], counts: dict[str, float]
+    ) -> Estimate:
+        """Nested loops: every factor runs once for each row that the factors before it left."""
+        rows, work = 1.0, 0.0
+        known = dict(bound)
+        for f in factors:
+            found = self.estimate(f, known, counts)
+            work += rows * found.work
+            rows *= found.rows
+            known.update({v: counts.get(v, 1.0) for v in outs(f)})
+        return Estimate(rows, work)
+
+    def _grouped(
+        self,
+        body: Expr,
+        keys: tuple[str, ...],
+        bound: Mapping[str, float],
+        counts: dict[str, float],
+    ) -> Estimate:
+        inner: dict[str, float] = dict(counts)
+        visible = {k: v for k, v in bound.items() if k in free(body)}
+        found = self.estimate(body, visible, inner)
+        groups = 1.0
+        for k in keys:
+            counts[k] = min(counts.get(k, inner.get(k, 1.0)), inner.get(k, 1.0))
+            if k not in bound:
+                groups *= max(1.0, inner.get(k, 1.0))
+        return Estimate(min(found.rows, groups), found.work + found.rows)
+
+    def _selectivity(self, op: str, left: Expr, right: Expr, bound: Mapping[str, float]) -> float:
+        if op == "=":
+            sides = [bound.get(s.name, 10.0) for s in (left, right) if isinstance(s, Var)]
+            return 1.0 / max([1.0, *sides])
+        return 0.9 if op == "<>" else 0.33

@@ -1,0 +1,142 @@
+"""Rows as the user gives them, made into rows as a relation declares them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import date
+from decimal import Decimal, InvalidOperation
+from typing import TypeAlias
+
+from freshet.calculus.schema import Column, Relation
+from freshet.calculus.types import Type, Value, fits
+from freshet.errors import BadRow, Place
+
+Row: TypeAlias = tuple[Value, ...]
+RowLike: TypeAlias = Sequence[Value] | Mapping[str, Value]
+
+INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
+
+EXPECTED = {
+    "int": "a 64-bit integer",
+    "double": "a finite number",
+    "date": "a date as YYYY-MM-DD",
+    "timestamp": "a timestamp as YYYY-MM-DD HH:MM:SS, without time zone",
+    "bool": "true or false",
+    "string": "a text",
+    "null": "NULL",
+}
+
+
+def expected(t: Type) -> str:
+    """What a value of a type looks like, in words.
+
+    >>> expected(Type("decimal", 2)), expected(Type("int", nullable=True))
+    ('a decimal with at most 2 digits after the point', 'a 64-bit integer or NULL')
+    """
+    if t.kind == "decimal":
+        words = f"a decimal with at most {t.scale} digits after the point"
+    else:
+        words = EXPECTED[t.kind]
+    return f"{words} or NULL" if t.nullable and t.kind != "null" else words
+
+
+def conform(value: Value, t: Type) -> Value:
+    """A value as its type writes it: integers become doubles or decimals, decimals get their scale.
+
+    Raises ValueError where the value does not belong to the type.
+
+    >>> conform(2, Type("decimal", 2)), conform(2, Type("double"))
+    (Decimal('2.00'), 2.0)
+    """
+    # A DataFrame's NaN would be no key that equals itself, and infinities do not cancel.
+    if value is not None and not isinstance(value, int | float | Decimal | str | date):
+        raise ValueError(value)
+    if isinstance(value, float | Decimal) and not math.isfinite(value):
+        raise ValueError(value)
+    if not fits(value, t):
+        raise ValueError(value)
+    if value is None or isinstance(value, bool):
+        return value
+    if t.kind == "int" and isinstance(value, int) and not INT_MIN <= value <= INT_MAX:
+        raise ValueError(value)
+    if t.kind == "double" and isinstance(value, int):
+        return float(value)
+    if t.kind == "decimal" and isinstance(value, int | Decimal):
+        return scaled(Decimal(value), t.scale)
+    if t.kind == "timestamp" and getattr(value, "tzinfo", None) is not None:
+        raise ValueError(value)
+    return value
+
+
+def scaled(value: Decimal, scale: int) -> Decimal:
+    """A decimal written with `scale` digits after the point, which must hold it exactly.
+
+    >>> scaled(Decimal("1.5"), 2)
+    Decimal('1.50')
+    """
+    try:
+        out = value.quantize(Decimal(1).scaleb(-scale))
+    except InvalidOperation as e:
+        raise ValueError(value) from e
+    if out != value:
+        raise ValueError(value)
+    return out
+
+
+def checked(relation: Relation, row: RowLike, at: Place | None = None) -> Row:
+    """The row as a tuple in the order of the columns, or a BadRow that names what is wrong.
+
+    A row may also be a mapping from column names to values.
+    """
+    if isinstance(row, Mapping):
+        row = _by_name(relation, row, at)
+    if isinstance(row, str | bytes) or not isinstance(row, Sequence):
+        raise BadRow(
+            f"a row of '{relation.name}' cannot be {row!r}",
+            instead="give a tuple of values, or a mapping from column names to values",
+            at=at,
+        )
+    if len(row) != len(relation.columns):
+        raise wrong_arity(relation, len(row), at)
+    return tuple(_value(relation, c, v, at) for c, v in zip(relation.columns, row, strict=True))
+
+
+def _value(relation: Relation, column: Column, value: Value, at: Place | None) -> Value:
+    try:
+        return conform(value, column.type)
+    except ValueError as e:
+        raise bad_value(relation, column, value, at) from e
+
+
+def _by_name(relation: Relation, row: Mapping[str, Value], at: Place | None) -> Sequence[Value]:
+    names = [c.name for c in relation.columns]
+    given = {name.lower(): value for name, value in row.items()}  # as names are in SQL
+    unknown = sorted(set(given) - {name.lower() for name in names})
+    if unknown:
+        raise BadRow(
+            f"'{relation.name}' has no column '{unknown[0]}'",
+            instead=f"its columns are {', '.join(names)}",
+            at=at,
+        )
+    return [given.get(name.lower()) for name in names]
+
+
+def wrong_arity(relation: Relation, found: int, at: Place | None = None) -> BadRow:
+    """The complaint about a row that is too long or too short."""
+    names = ", ".join(c.name for c in relation.columns)
+    return BadRow(
+        f"a row of '{relation.name}' has {found} values",
+        instead=f"expected {len(relation.columns)}: {names}",
+        at=at,
+    )
+
+
+def bad_value(relation: Relation, column: Column, value: object, at: Place | None = None) -> BadRow:
+    """The complaint about a value that its column does not hold."""
+    name = f"{relation.name}.{column.name}"
+    if value is None:
+        return BadRow(f"{name} is NOT NULL", instead=f"expected {expected(column.type)}", at=at)
+    return BadRow(
+        f"{name} cannot hold {value!r}", instead=f"expected {expected(column.type)}", at=at
+    )

@@ -1,0 +1,53 @@
+"""The stages of a golden query: its SQL, the term that it means, the program that keeps it fresh."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from freshet.calculus.schema import Query, Relation
+from freshet.calculus.scope import relations
+from freshet.ivm.compile import compile_queries
+from freshet.program.check import check_program
+from freshet.program.terms import Program
+from freshet.program.text import show_program
+from freshet.sql.load import load
+from workloads import WORKLOADS
+
+FOLDER = Path(__file__).parent / "queries"
+NAMES = sorted(path.name for path in FOLDER.iterdir() if (path / "query.sql").exists())
+
+
+@dataclass(frozen=True)
+class Stages:
+    """A query and its program; `source` is the workload's file that query.sql copies, if any."""
+
+    query: Query
+    relations: tuple[Relation, ...]
+    program: Program
+    source: Path | None
+
+    def texts(self) -> dict[str, str]:
+        """The text of every stage by file name."""
+        term = Program((), (), (), (self.query,))
+        made = {"calculus.txt": show_program(term), "program.txt": show_program(self.program)}
+        return made if self.source is None else {"query.sql": self.source.read_text(), **made}
+
+
+def stages(name: str) -> Stages:
+    """Compile a golden query; WORKLOAD_QUERY is a query of a workload, over its schema."""
+    workload, _, view = name.rpartition("_")
+    if workload in WORKLOADS:
+        schema = WORKLOADS[workload].schema
+        catalog = load(schema.read_text(), str(schema))[0]
+        path = source = WORKLOADS[workload].queries()[view]
+        catalog, queries = load(path.read_text(), str(path), catalog, default_name=view)
+    else:
+        path, source = FOLDER / name / "query.sql", None
+        catalog, queries = load(path.read_text(), str(path), default_name=name)
+    [query] = queries
+    used = relations(query.term)
+    columns = tuple(r for r in catalog.relations.values() if r.name in used)
+    program = compile_queries([query], columns, functions=catalog.functions)
+    check_program(program, catalog.functions)
+    return Stages(query, columns, program, source)
