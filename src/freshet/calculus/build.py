@@ -47,6 +47,7 @@ def is_one(e: Expr) -> bool:
 def add(*terms: Expr) -> Expr:
     """Q1 + Q2 + ...: flat, without zeros.
 
+    >>> from freshet.calculus.terms import Var
     >>> add(Var("x"), ZERO, add(Var("y"), Var("z"))) == Add((Var("x"), Var("y"), Var("z")))
     True
     """
@@ -64,6 +65,7 @@ def add(*terms: Expr) -> Expr:
 def mul(*factors: Expr) -> Expr:
     """Q1 * Q2 * ...: flat, without ones; zero if a factor is; one coefficient, in front.
 
+    >>> from freshet.calculus.terms import Var
     >>> mul(const(2), Var("x"), const(3)) == Mul((const(6), Var("x")))
     True
     """
@@ -100,6 +102,7 @@ def sub(a: Expr, b: Expr) -> Expr:
 def sum_(keys: tuple[str, ...], body: Expr) -> Expr:
     """Sum_keys(Q), dropped where Q binds nothing but the keys; keys that Q does not bind go.
 
+    >>> from freshet.calculus.terms import Var
     >>> sum_(("x",), Var("x")) == Var("x")
     True
     """

@@ -53,7 +53,7 @@ def delta(e: Expr, update: Update) -> Expr:
     match e:
         case Const() | Var() | Apply() | Cmp() | Delta() | View():
             return ZERO
-        case Rel(name, names):
+        case Rel(name, _):
             return _atom(e, update) if name == update.relation else ZERO
         case Add(terms):
             return add(*(delta(t, update) for t in terms))

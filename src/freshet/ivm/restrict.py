@@ -16,7 +16,8 @@ def restrict(
     Terms that restrict the keys in the same way go into one statement.
 
     >>> from freshet.calculus.text import read, show
-    >>> [(k, show(t)) for k, t in restrict(("A", "B"), read("(A := x) * R(x) * S(B)"), frozenset("x"))]
+    >>> change = read("(A := x) * R(x) * S(B)")
+    >>> [(k, show(t)) for k, t in restrict(("A", "B"), change, frozenset("x"))]
     [(('x', 'B'), 'R(x) * S(B)')]
     """
     made: dict[tuple[str, ...], list[Expr]] = {}

@@ -34,7 +34,7 @@ def simplify(e: Expr, rules: tuple[Rule, ...] = RULES, known: frozenset[str] = f
 
     >>> from freshet.calculus.text import read, show
     >>> show(simplify(read("Sum[a](R(a, b) * (x := b + 0) * S(c) * {x = c} * 1)")))
-    'Sum[a](R(a, b) * S(b))'
+    'Sum[a](R(a, c) * S(c))'
     """
     rules = tuple(partial(unify, known=known) if rule is unify else rule for rule in rules)
     memos: list[dict[Expr, Expr]] = [{} for _ in rules]

@@ -7,6 +7,7 @@ from math import prod
 from freshet.calculus.build import add, factors, mul, sum_
 from freshet.calculus.scope import free, ins, is_value, outs
 from freshet.calculus.terms import Add, Delta, Expr, Mul, Rel, Sum, View
+from freshet.calculus.walk import turned_visible
 
 LIMIT = 512
 """Above so many products a term stays factorized: an OR of many branches must not explode."""
@@ -29,17 +30,16 @@ def expand(e: Expr) -> Expr | None:
             return add(*(sum_(keys + tuple(sorted(outs(t) & given)), t) for t in terms))
         case Sum(keys, Mul() as body):
             whole = expand(body)
-            return None if whole is None else sum_(keys + _seen(body, whole), whole)
+            if whole is None:
+                return None
+            summed = sum_(keys + turned_visible(body, whole), whole)
+            return expand(summed) or summed
         case Mul(parts):
             split = [f for f in parts if isinstance(f, Add) and should_expand(f, parts)]
             if not split or prod(len(f.terms) for f in split) > LIMIT:
                 return None
             return add(*_distribute(parts, split))
     return None
-
-
-def _seen(old: Expr, new: Expr) -> tuple[str, ...]:
-    return tuple(sorted((outs(new) - outs(old)) & ins(old)))
 
 
 def _distribute(parts: tuple[Expr, ...], split: list[Add]) -> list[Expr]:

@@ -61,11 +61,11 @@ class Product:
 
 
 def unify(e: Expr, known: frozenset[str] = frozenset()) -> Expr | None:
-    """Sum_[](R(a,b) * S(c) * {b = c}) => Sum_[](R(a,b) * S(b)); (x := 3) * {x < y} => {3 < y}.
+    """Sum_[](R(a,b) * S(c) * {b = c}) => Sum_[](R(a,c) * S(c)); (x := 3) * {x < y} => {3 < y}.
 
     >>> from freshet.calculus.text import read, show
     >>> show(unify(read("Sum[a](R(a, b) * S(c) * {b = c})")))
-    'Sum[a](R(a, b) * S(b))'
+    'Sum[a](R(a, c) * S(c))'
 
     `known` variables are bound outside (trigger variables), even where a term only assigns them.
     """
