@@ -117,20 +117,19 @@ class _Writer:
     def sources(self, place: _Place, first: str | None = None) -> tuple[str, Columns]:
         """One to three tables, joined in every way; and their qualified columns."""
         text, columns = self.source(place, first)
-        for _ in range(
-            self._pick((0, 0, 1, 1, 2)) if place.depth > 1 else self._pick((0, 0, 0, 1))
-        ):
+        seen = columns  # what an ON can name: a comma binds weaker than a JOIN
+        for _ in range(self._pick((0, 0, 1, 1, 2) if place.depth > 1 else (0, 0, 0, 1))):
             other, more = self.source(place)
             kind = self._pick((", ", ", ", " JOIN ", " LEFT JOIN ", " RIGHT JOIN ", " FULL JOIN "))
-            both = _Place(columns + more, place.outer, 0)
             if kind == ", ":
-                text = f"{text} CROSS JOIN {other}" if " JOIN " in text else f"{text}, {other}"
+                text, seen = f"{text}, {other}", more
             else:
-                on = self._equality(columns, more)
+                on = self._equality(seen, more)
+                seen += more
                 if self._chance(0.25):
                     # DuckDB has no FULL JOIN without an equality, so conditions only narrow it.
                     link = "AND" if "FULL" in kind or self._chance(0.7) else "OR"
-                    on = f"{on} {link} {self.comparison(both)}"
+                    on = f"{on} {link} {self.comparison(_Place(seen))}"
                 text = f"{text}{kind}{other} ON {on}"
             columns += more
         return text, columns

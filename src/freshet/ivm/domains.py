@@ -97,14 +97,15 @@ def _domain(e: Expr, given: frozenset[str]) -> Parts:
 
 
 def _grounded(parts: Parts, given: frozenset[str]) -> Parts:
-    """Drop what reads a variable that neither the domain nor the trigger binds."""
-    while True:
-        parts = tuple(dict.fromkeys(parts))
-        bound = frozenset().union(*(outs(p) for p in parts))
-        kept = tuple(p for p in parts if ins(p) <= bound | given and free(p) & bound)
-        if kept == parts:
-            return parts
-        parts = kept
+    """Drop what reads a variable that neither the domain nor the trigger binds; binders first."""
+    waiting = list(dict.fromkeys(parts))
+    bound: frozenset[str] = frozenset()
+    kept: list[Expr] = []
+    while ready := [p for p in waiting if ins(p) <= bound | given]:
+        waiting = [p for p in waiting if not ins(p) <= bound | given]
+        bound = bound.union(*(outs(p) for p in ready))
+        kept.extend(ready)
+    return tuple(p for p in kept if free(p) & bound)
 
 
 def _project(parts: Parts, keys: frozenset[str], given: frozenset[str]) -> Parts:

@@ -131,10 +131,12 @@ def _recomputing(program: Program, m: Map) -> set[str]:
 
 
 def _words(best: Plan, tried: list[Plan]) -> tuple[str, ...]:
-    others = ", ".join(f"{p.name} {_rows(p.cost)}" for p in tried if p.name != best.name)
+    """What was chosen, and what the plans that differ from it would cost."""
+    different = [p for p in tried if p.name != best.name and p.program.maps != best.program.maps]
+    others = ", ".join(f"{p.name} {_rows(p.cost)}" for p in different)
     return (
-        f"strategy: {best.name}, for an estimated {_rows(best.cost)} rows of work per change; "
-        f"in comparison: {others}",
+        f"strategy: {best.name}, for an estimated {_rows(best.cost)} rows of work per change"
+        + (f"; in comparison: {others}" if others else ""),
     )
 
 

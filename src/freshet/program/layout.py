@@ -22,8 +22,7 @@ def show_term(e: Expr, indent: int = 0, width: int = WIDTH) -> str:
     >>> from freshet.calculus.text import read
     >>> print(show_term(read("Sum[a](R(a, b) * S(b, c) * {c < 3}) + U(a)"), width=24))
     Sum[a](
-        R(a, b) *
-        S(b, c) *
+        R(a, b) * S(b, c) *
         {c < 3})
     + U(a)
     """
@@ -42,8 +41,20 @@ def _layout(text: str, indent: int, width: int) -> str:
         return margin.join(lines)
     signs, parts = _split(text, "*")
     if signs:
-        return f" *{margin}".join(_layout(part, indent, width) for part in parts)
+        return _filled([_layout(part, indent, width) for part in parts], indent, width)
     return _open(text, indent, width)
+
+
+def _filled(parts: list[str], indent: int, width: int) -> str:
+    """Factors side by side while they fit; one that was broken itself stands alone."""
+    lines = [parts[0]]
+    for part in parts[1:]:
+        line = f"{lines[-1]} * {part}"
+        if "\n" in line or indent + len(line) + 2 > width:
+            lines.append(part)
+        else:
+            lines[-1] = line
+    return f" *\n{' ' * indent}".join(lines)
 
 
 def _open(text: str, indent: int, width: int) -> str:

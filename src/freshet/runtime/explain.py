@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from freshet.calculus.schema import Query
+from freshet.program.brief import brief, brief_program
 from freshet.program.layout import show_term
 from freshet.program.terms import Program
 from freshet.program.text import show_program
@@ -14,17 +15,18 @@ from freshet.simplify import trace
 def explain(query: Query, program: Program) -> str:
     """Every stage of a view: its term, each rule that changed it, the choice made, the program.
 
-    The terms and the program are texts that Freshet reads back; line breaks do not matter.
+    Columns that nothing reads are shown as `..`; `freshet compile` writes the whole text.
     """
     columns = ", ".join(f"{c.name} {c.type}" for c in query.columns)
-    steps = [f"-- {rule}\n{show_term(term)}" for rule, term in trace(query.term)]
+    seen = query.vars * 2
+    steps = [f"-- {rule}\n{show_term(brief(term, seen))}" for rule, term in trace(query.term)]
     choice = program.notes or ("every map is maintained by deltas",)
     return "\n\n".join(
         [
             f"== view {query.name}({columns})",
-            f"== calculus\n{show_term(query.term)}",
+            f"== calculus\n{show_term(brief(query.term, seen))}",
             "\n".join(["== simplified", *(steps or ["no rule applies"])]),
             "\n".join(["== choice", *choice]),
-            f"== program\n{show_program(replace(program, notes=())).rstrip()}",
+            f"== program\n{show_program(brief_program(replace(program, notes=()))).rstrip()}",
         ]
     )

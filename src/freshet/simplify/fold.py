@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from freshet.algebra import NUMBERS
-from freshet.calculus.build import NULL, ONE, ZERO, add, const, is_number, is_zero, mul, number
+from freshet.calculus.build import (
+    NULL,
+    ONE,
+    ZERO,
+    add,
+    const,
+    is_number,
+    is_zero,
+    mul,
+    number,
+    sum_,
+)
 from freshet.calculus.functions import BUILTINS, call
-from freshet.calculus.scope import is_value
 from freshet.calculus.terms import Add, Apply, Cmp, Const, Exists, Expr, Lift, Mul, Sum, Top, Var
 from freshet.calculus.types import Value
+from freshet.calculus.walk import variables
 
 
 def fold(e: Expr) -> Expr | None:
@@ -125,6 +136,16 @@ def _fold_exists(body: Expr) -> Expr | None:
             return Exists(mul(*rest))
         case Sum(keys, Mul((first, *rest))) if is_number(first):
             return Exists(Sum(keys, mul(*rest)))
-        case _ if is_value(body):
-            return None
+        case Sum(keys, Mul(parts)):
+            return _constant_outside(keys, parts)
+    return None
+
+
+def _constant_outside(keys: tuple[str, ...], parts: tuple[Expr, ...]) -> Expr | None:
+    """Exists(Sum_[x, A](Q * (x := c))) => (x := c) * Exists(Sum_A(Q))."""
+    for i, f in enumerate(parts):
+        rest = parts[:i] + parts[i + 1 :]
+        if isinstance(f, Lift) and isinstance(f.body, Const) and f.var in keys:
+            if not any(f.var in variables(g) for g in rest):
+                return mul(f, Exists(sum_(tuple(k for k in keys if k != f.var), mul(*rest))))
     return None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from freshet.calculus.build import factors, mul, sum_
-from freshet.calculus.scope import free, ins, outs
+from freshet.calculus.scope import free, ins, is_value, outs
 from freshet.calculus.terms import Expr, Sum
 from freshet.simplify.arrange import arrange
+from freshet.simplify.fold import is_indicator
 
 
 def push_sums(e: Expr) -> Expr | None:
@@ -20,7 +21,7 @@ def push_sums(e: Expr) -> Expr | None:
     parts = factors(e.body)
     given = ins(e.body)
     local = frozenset().union(*(outs(f) for f in parts)) - set(e.keys) - given
-    groups = _self_sufficient(components(parts, local), local)
+    groups = _with_filters(_self_sufficient(components(parts, local), local))
     if len(groups) < 2:
         return None
     made = []
@@ -58,6 +59,21 @@ def _self_sufficient(
                 rest = [g for k, g in enumerate(groups) if k not in (i, j)]
                 return _self_sufficient([*rest, merged], local)
     return groups
+
+
+def _with_filters(groups: list[tuple[Expr, ...]]) -> list[tuple[Expr, ...]]:
+    """Give a test to the group that binds what it reads: rows are dropped before they add up."""
+    tests = [g for g in groups if all(is_indicator(f) and is_value(f) for f in g)]
+    others = [g for g in groups if g not in tests]
+    for test in tests:
+        needed = free_within(test)
+        for i, group in enumerate(others):
+            if needed and needed <= outs(mul(*group)):
+                others[i] = group + test
+                break
+        else:
+            others.append(test)
+    return others
 
 
 def free_within(group: tuple[Expr, ...]) -> frozenset[str]:
