@@ -1,4 +1,4 @@
-"""The stages of a golden query: its SQL, the term that it means, the program that keeps it fresh."""
+"""The stages of a golden query: SQL, the term that it means, the program that keeps it fresh."""
 
 from __future__ import annotations
 

@@ -40,25 +40,31 @@ CHANGED = 20  # rows of each relation that leave and come back
 
 Name = tuple[str, str]
 
+TOTAL = "each row is compared with an aggregate of all rows"
+EXTREME = "each row is compared with the extreme of all rows"
+THROUGH = "the change meets the keys of the nested query only through a join with another relation"
+
 RECOMPUTED: dict[Name, str] = {
-    ("tpch", "q02"): "the cheapest supplier of a part: a minimum compared for equality",
-    ("tpch", "q15"): "every supplier's revenue is compared with the largest of all",
-    ("tpch", "q20"): "a part's name decides on the suppliers of all its line items",
-    ("tpch", "q22"): "every balance is compared with the average of all",
-    ("tpch_seed", "q02"): "NOT EXISTS of a cheaper supplier",
-    ("tpch_seed", "q11"): "every part's value is compared with a share of the total",
-    ("tpch_seed", "q15"): "NOT EXISTS of a larger revenue",
-    ("tpch_seed", "q20"): "a part's name decides on the suppliers of all its line items",
-    ("tpch_seed", "q22"): "every balance is compared with the average of all",
-    ("tpch_seed", "q22a"): "every balance is compared with the sum of all",
-    ("finance", "mst"): "every price is compared with a share of the total volume",
-    ("finance", "psp"): "every volume is compared with a share of the total volume",
-    ("finance", "vwap"): "every price is compared with a share of the total volume",
+    ("tpch", "q02"): THROUGH,  # from a supplier by its offers to the parts
+    ("tpch", "q15"): EXTREME,
+    ("tpch", "q20"): THROUGH,  # from a part by its offers to the suppliers
+    ("tpch", "q22"): TOTAL,
+    ("tpch_seed", "q02"): THROUGH,
+    ("tpch_seed", "q11"): TOTAL,
+    ("tpch_seed", "q15"): EXTREME,
+    ("tpch_seed", "q20"): THROUGH,
+    ("tpch_seed", "q22"): TOTAL,
+    ("tpch_seed", "q22a"): TOTAL,
+    ("finance", "mst"): TOTAL,
+    ("finance", "psp"): TOTAL,
+    ("finance", "vwap"): TOTAL,
 }
 """Queries with a `:=` statement: the change of one row can touch all others."""
 
 NATIONS = "the join is a cycle through nations: a map over customers x suppliers of a nation"
-DISTINCT = "COUNT(DISTINCT): a change of a part looks at all suppliers of its brand, type and size"
+DISTINCT = (
+    "COUNT(DISTINCT): a part meets all suppliers of its brand, type and size, not just its own"
+)
 UNEQUAL = "<> is all that joins two relations: a map over tickets x addresses"
 SCAN = "a nested factor that reads a whole map is arranged before the one that the batch bounds"
 
@@ -150,7 +156,8 @@ def growth(c: Case, program: Program, copies: int = COPIES, times: int = 1) -> d
     `times` makes each copy larger.
     """
     alone, among = work(c, program, 1, times), work(c, program, copies, times)
-    assert sum(alone.values()), "changes that touch nothing show nothing"
+    if not any(alone.values()):
+        pytest.fail("changes that touch nothing show nothing")  # also where growth is expected
     return {
         name: f"{alone[name]} became {among[name]}"
         for name in alone
@@ -167,7 +174,8 @@ def recomputes(program: Program) -> bool:
 def test_batches(workload: str, name: str) -> None:
     c = case(workload, name)
     program = compiled(c, Options())
-    assert not recomputes(program), program.notes
+    if recomputes(program):
+        pytest.fail("; ".join(program.notes))
     assert growth(c, program) == {}
 
 
@@ -176,7 +184,8 @@ def test_batches(workload: str, name: str) -> None:
 def test_single_rows(workload: str, name: str) -> None:
     c = case(workload, name)
     program = compiled(c, Options(mode="tuple"))
-    assert not recomputes(program), program.notes
+    if recomputes(program):
+        pytest.fail("; ".join(program.notes))
     assert growth(c, program) == {}
 
 
@@ -184,7 +193,7 @@ def test_single_rows(workload: str, name: str) -> None:
 @pytest.mark.parametrize(("workload", "name"), bounded("batch"))
 def test_more_copies_of_more_rows(workload: str, name: str) -> None:
     c = case(workload, name)
-    assert growth(c, compiled(c, Options()), copies=20, times=3) == {}
+    assert growth(c, compiled(c, Options()), copies=20, times=2) == {}
 
 
 @pytest.mark.parametrize(("workload", "name"), sorted(RECOMPUTED))

@@ -78,6 +78,12 @@ class Compiler:
         self._maintain_all()
         return replace(query, term=term)
 
+    def found(self, new: Map) -> None:
+        """A new map: it is to be maintained, and its variables have types."""
+        self.todo.append(new)
+        if not new.inputs:
+            self.types.update(all_types(new.definition, self.schema))
+
     def _maintain_all(self) -> None:
         while self.todo:
             target = self.todo.pop(0)
@@ -211,7 +217,7 @@ class Pieces:
             return materialize(definition, self, Decision(grain="atoms"))
         view, new = self.compiler.maps.view(definition, self.hint, self.level)
         if new is not None:
-            self.compiler.todo.append(new)
+            self.compiler.found(new)
         return view
 
     def _base(self, definition: Expr, atom: Rel) -> Expr:
@@ -219,7 +225,7 @@ class Pieces:
         whole: Expr = definition if self.compiler.options.project else atom
         view, new = self.compiler.maps.view(whole, f"{atom.name}_base", self.level)
         if new is not None:
-            self.compiler.todo.append(new)
+            self.compiler.found(new)
         return sum_(tuple(sorted(outs(definition))), view)
 
     def cached(self, definition: Expr, fill: Expr) -> Expr | None:
@@ -231,7 +237,7 @@ class Pieces:
             definition, inputs, finish(fill, frozenset(inputs)), f"{self.hint}_cache", self.level
         )
         if new is not None:
-            self.compiler.todo.append(new)
+            self.compiler.found(new)
         return view
 
     def is_static(self, relation: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 
 from freshet.calculus.alike import alike, shape
@@ -12,6 +13,9 @@ from freshet.calculus.terms import Expr, View
 from freshet.calculus.types import Type
 from freshet.calculus.walk import rename, variables
 from freshet.program.terms import Map
+
+_SUFFIX = re.compile(r"(_\d+|_d)+$")
+"""What copies of a term, and domains, add to the names of variables."""
 
 
 @dataclass
@@ -41,17 +45,18 @@ class Maps:
         return View(new.name, tuple(asked.get(k, k) for k in keys)), new
 
     def _own_names(self, definition: Expr) -> dict[str, str]:
-        """Names of its own for the trigger variables in a definition: d_custkey is custkey."""
-        taken = set(variables(definition))
+        """Plain names for a definition: d_custkey and custkey_1 are custkey here."""
         names: dict[str, str] = {}
-        for param in sorted(taken & self.params):
-            plain = param.lstrip("_").removeprefix("d_")
-            n, new = 1, plain
-            while new in taken or new in self.params:
+        taken = set(self.params)
+        for old in sorted(variables(definition)):
+            plain = old.lstrip("_").removeprefix("d_") if old in self.params else old
+            plain = new = _SUFFIX.sub("", plain) or old
+            n = 1
+            while new in taken:
                 n, new = n + 1, f"{plain}_{n}"
-            names[param] = new
+            names[old] = new
             taken.add(new)
-        return names
+        return {old: new for old, new in names.items() if old != new}
 
     def cache(
         self, definition: Expr, inputs: dict[str, Type], fill: Expr, hint: str, level: int

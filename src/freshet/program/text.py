@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from freshet.calculus.schema import Column, Query, Relation
-from freshet.calculus.terms import Order, View
+from freshet.calculus.terms import Expr, Order, View
 from freshet.calculus.text import Token, Tokens, read_term, show
 from freshet.calculus.types import Type, read_type
 from freshet.errors import SyntaxProblem
@@ -69,14 +69,15 @@ def _show_map(m: Map) -> str:
     inputs = f"[{_show_columns(m.inputs)}]" if m.inputs else ""
     head = f"DECLARE MAP {m.name}{inputs}[{_show_columns(m.keys)}] : {m.payload} :="
     fill = f"\n  FILL {show_term(m.fill, 7)}" if m.fill is not None else ""
-    return f"{head}\n  {show_term(m.definition, 2)}{fill};"
+    return f"{_after(head, m.definition, 0, 2)}{fill};"
 
 
 def _show_query(q: Query) -> str:
     pairs = zip(q.columns, q.vars, strict=True)
     columns = ", ".join(f"{show_name(c.name)} {c.type} = {v}" for c, v in pairs)
     order = f"\n  ORDER BY {', '.join(map(_show_order, q.order))}" if q.order else ""
-    return f"DECLARE QUERY {show_name(q.name)}({columns}) :=\n  {show_term(q.term, 2)}{order};"
+    head = f"DECLARE QUERY {show_name(q.name)}({columns}) :="
+    return f"{_after(head, q.term, 0, 2)}{order};"
 
 
 def _show_order(o: Order) -> str:
@@ -102,11 +103,18 @@ def show_statement(s: Statement, indent: int = 0) -> str:
     >>> show_statement(Statement(View("Q", ("a",)), "+=", read("b * M[b]")))
     'Q[a] += b * M[b];'
     """
-    head = f"{show(s.target)} {s.op}"
-    flat = f"{head} {show(s.term)};"
-    if indent + len(flat) <= WIDTH:
+    return _after(f"{show(s.target)} {s.op}", s.term, indent, indent + 2) + ";"
+
+
+def _after(head: str, term: Expr, column: int, indent: int) -> str:
+    """A term behind its head: on the same line if it fits there, or if its first line does."""
+    flat = f"{head} {show(term)}"
+    if column + len(flat) < WIDTH:
         return flat
-    return f"{head}\n{' ' * (indent + 2)}{show_term(s.term, indent + 2)};"
+    lines = show_term(term, indent)
+    first = lines.split("\n", 1)[0]
+    opened = first.endswith("(") and column + len(head) + len(first) < WIDTH
+    return f"{head} {lines}" if opened else f"{head}\n{' ' * indent}{lines}"
 
 
 def read_program(text: str, file: str = "<text>") -> Program:

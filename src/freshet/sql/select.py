@@ -216,7 +216,7 @@ def _grouped(
         known[expr] = column(var, v.type)
     group = Group(core, tuple(dict.fromkeys(keys)), not query.group, inner)
     having = None if query.having is None else _named(query.having, outputs, inner)
-    order = [_named(k.expr, outputs, inner) for k in query.order]
+    order = [_named(k.expr, outputs, inner, columns_first=False) for k in query.order]
     found: list[Val] = []
     for e in [*(o.expr for o in outputs), *([] if having is None else [having]), *order]:
         for x in inside(e):

@@ -19,15 +19,12 @@ CREATE STREAM R(a int, b decimal(2)?) KEY (a);
 CREATE TABLE T(a int, 'the name' string);
 
 -- maps --------------------------------------------------------------------------------------------
-DECLARE MAP Q[a int] : decimal(2) :=
-  Sum[a](R(a, b) * b);
-DECLARE MAP C[p int][a int] : int :=
-  Sum[a](R(a, b) * {b < p})
+DECLARE MAP Q[a int] : decimal(2) := Sum[a](R(a, b) * b);
+DECLARE MAP C[p int][a int] : int := Sum[a](R(a, b) * {b < p})
   FILL Q[a] * {a < p};
 
 -- queries -----------------------------------------------------------------------------------------
-DECLARE QUERY q('sum(b)' decimal(2) = t, a int = a) :=
-  Exists(Q[a]) * (t := Q[a])
+DECLARE QUERY q('sum(b)' decimal(2) = t, a int = a) := Exists(Q[a]) * (t := Q[a])
   ORDER BY t desc nulls first, a;
 
 -- triggers ----------------------------------------------------------------------------------------
@@ -36,12 +33,9 @@ ON + R(r_a, r_b) {
   Q[r_a] += r_b;
 }
 ON BATCH UPDATE OF R {
-  Q[a] +=
-    Sum[a](
-      (DELTA R)(a, b) *
-      T(a, a_rather_long_name_of_a_variable) *
-      Exists(T(a, another_rather_long_name_of_a_variable)) *
-      b);
+  Q[a] += Sum[a](
+      (DELTA R)(a, b) * T(a, a_rather_long_name_of_a_variable) *
+      Exists(T(a, another_rather_long_name_of_a_variable)) * b);
 }
 ON SYSTEM READY {
   Q[a] := Sum[a](T(a, n));
@@ -72,8 +66,7 @@ def test_long_terms_are_broken_at_their_operators() -> None:
     assert show_term(e, 2, 30) == (
         "(x :=\n"
         "      Sum[](\n"
-        "        R(a, b) *\n"
-        "          {b < 3} *\n"
+        "        R(a, b) * {b < 3} *\n"
         "          'a * b + c'\n"
         "        + S(b))) *\n"
         "    Top[; x; 1](T(x))\n"
