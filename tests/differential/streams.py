@@ -77,16 +77,16 @@ def random_stream(catalog: Catalog, rng: random.Random, batches: int) -> Stream:
     static = []
     for name, relation in catalog.relations.items():
         if relation.static:
-            static += list(_insertions(catalog, tables, name, rng.choice((0, 2, 5)), rng))
+            static += list(_insertions(catalog, tables, name, rng.choice((0, 4, 6)), rng))
     streams = [name for name, relation in catalog.relations.items() if not relation.static]
     made = []
     for number in range(batches):
-        kind = "grow" if number == 0 else rng.choice(_KINDS)
+        kind = "fill" if number == 0 else rng.choice(_KINDS)
         made.append(tuple(_batch(catalog, tables, streams, kind, rng)))
     return Stream(tuple(static), tuple(made))
 
 
-_KINDS = ("grow", "grow", "mix", "mix", "mix", "one", "one", "shrink", "empty", "replace", "copies")
+_KINDS = ("grow", "grow", "mix", "mix", "mix", "mix", "one", "shrink", "empty", "replace", "copies")
 
 
 def _batch(
@@ -94,13 +94,16 @@ def _batch(
 ) -> Iterator[Event]:
     name = rng.choice(streams)
     match kind:
+        case "fill":
+            for each in streams:
+                yield from _insertions(catalog, tables, each, 6, rng)
         case "grow":
             for each in streams:
                 yield from _insertions(catalog, tables, each, rng.randint(0, 4), rng)
         case "mix":
             for each in streams:
-                yield from _deletions(tables, each, rng.randint(0, 2), rng)
-                yield from _insertions(catalog, tables, each, rng.randint(0, 3), rng)
+                yield from _deletions(tables, each, rng.randint(0, 3), rng)
+                yield from _insertions(catalog, tables, each, rng.randint(0, 4), rng)
         case "one":
             change = _deletions(tables, name, rng.randint(0, 1), rng)
             yield from list(change) or _insertions(catalog, tables, name, 1, rng)

@@ -42,17 +42,12 @@ Name = tuple[str, str]
 
 TOTAL = "each row is compared with an aggregate of all rows"
 EXTREME = "each row is compared with the extreme of all rows"
-THROUGH = "the change meets the keys of the nested query only through a join with another relation"
 
 RECOMPUTED: dict[Name, str] = {
-    ("tpch", "q02"): THROUGH,  # from a supplier by its offers to the parts
     ("tpch", "q15"): EXTREME,
-    ("tpch", "q20"): THROUGH,  # from a part by its offers to the suppliers
     ("tpch", "q22"): TOTAL,
-    ("tpch_seed", "q02"): THROUGH,
     ("tpch_seed", "q11"): TOTAL,
     ("tpch_seed", "q15"): EXTREME,
-    ("tpch_seed", "q20"): THROUGH,
     ("tpch_seed", "q22"): TOTAL,
     ("tpch_seed", "q22a"): TOTAL,
     ("finance", "mst"): TOTAL,
@@ -65,8 +60,6 @@ NATIONS = "the join is a cycle through nations: a map over customers x suppliers
 DISTINCT = (
     "COUNT(DISTINCT): a part meets all suppliers of its brand, type and size, not just its own"
 )
-UNEQUAL = "<> is all that joins two relations: a map over tickets x addresses"
-SCAN = "a nested factor that reads a whole map is arranged before the one that the batch bounds"
 
 GROWS: dict[tuple[str, str, str], str] = {
     ("tpch", "q05", "batch"): NATIONS,
@@ -77,16 +70,6 @@ GROWS: dict[tuple[str, str, str], str] = {
     ("tpch", "q16", "tuple"): DISTINCT,
     ("tpch_seed", "q16", "batch"): DISTINCT,
     ("tpch_seed", "q16", "tuple"): DISTINCT,
-    ("tpcds", "d19", "batch"): UNEQUAL,
-    ("tpcds", "d19", "tuple"): UNEQUAL,
-    ("tpcds", "d46", "batch"): UNEQUAL,
-    ("tpcds", "d46", "tuple"): UNEQUAL,
-    ("tpcds", "d68", "batch"): UNEQUAL,
-    ("tpcds", "d68", "tuple"): UNEQUAL,
-    ("tpch", "q18", "batch"): SCAN,
-    ("tpch_seed", "q17a", "batch"): SCAN,
-    ("tpch_seed", "q18", "batch"): SCAN,
-    ("tpch_seed", "q18a", "batch"): SCAN,
 }
 """Programs of `+=` only whose work grows all the same, by mode; each is a known weakness."""
 

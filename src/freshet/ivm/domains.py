@@ -7,10 +7,11 @@ than the group-by variables, and values and comparisons are no domains of their 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import assert_never
 
 from freshet.calculus.build import add, mul, sum_
-from freshet.calculus.scope import free, has_data, ins, outs
+from freshet.calculus.scope import free, has_data, ins, outs, reads_delta
 from freshet.calculus.terms import (
     Add,
     Apply,
@@ -38,7 +39,9 @@ def extract_domain(
 ) -> Parts:
     """Factors of multiplicity 1 that hold wherever `e` is not zero; none if nothing bounds it.
 
-    A domain leads its product, so it reads nothing but the trigger's variables (`given`).
+    A domain leads its product, so it reads nothing but the trigger's variables (`given`). Where
+    the change itself binds nothing of the result, the relations that it is joined with may lead
+    there: a change of S(s) reaches the p of R(p, s) * S(s).
 
     >>> from freshet.calculus.text import read, show
     >>> [show(p) for p in extract_domain(read("Sum[a]((DELTA R)(a, b) * {b > 3})"))]
@@ -47,9 +50,12 @@ def extract_domain(
     >>> [show(p) for p in extract_domain(e, given=frozenset("x"))]
     ['(a := x)']
     """
-    parts = _domain(e, given)
-    if keys is not None:
-        parts = _project(parts, keys, given)
+    for through in (False, True):
+        parts = _Extraction(given, through).domain(e)
+        if keys is not None:
+            parts = _Extraction(given, through).project(parts, keys)
+        if outs(mul(*parts)) & (outs(e) if keys is None else keys):
+            break
     return tuple(_apart(p) for p in parts)
 
 
@@ -61,7 +67,7 @@ def common_domain(domains: tuple[Parts, ...], given: frozenset[str] = frozenset(
     >>> [show(p) for p in common_domain(domains, frozenset("xy"))]
     ['Exists((a := x) + (a := y))']
     """
-    return _union(list(domains), given)
+    return _Extraction(given, through=False).union(list(domains))
 
 
 def _apart(e: Expr) -> Expr:
@@ -70,65 +76,80 @@ def _apart(e: Expr) -> Expr:
     return rename(e, {v: f"{v}_d" for v in sorted(local)})
 
 
-def _domain(e: Expr, given: frozenset[str]) -> Parts:
-    match e:
-        case Const() | Var() | Apply() | Rel() | View():
-            return ()
-        case Cmp():
-            return (e,)
-        case Delta():
-            return (Exists(e),)
-        case Mul(factors):
-            return _grounded(tuple(p for f in factors for p in _domain(f, given)), given)
-        case Add(terms):
-            return _union([_grounded(_domain(t, given), given) for t in terms], given)
-        case Sum(keys, body):
-            return _project(_domain(body, given), frozenset(keys), given)
-        case Lift(var, body):
-            if not has_data(body):
+@dataclass(frozen=True)
+class _Extraction:
+    """One pass: `through` also takes relations that a change is joined with."""
+
+    given: frozenset[str]
+    through: bool
+
+    def domain(self, e: Expr) -> Parts:
+        """What bounds a term."""
+        match e:
+            case Const() | Var() | Apply() | View():
+                return ()
+            case Cmp():
                 return (e,)
-            return tuple(p for p in _domain(body, given) if var not in free(p))
-        case Exists(body):
-            return _domain(body, given)
-        case Top(keys, _, _, body):
-            return _project(_domain(body, given), frozenset(keys), given)
-        case _:
-            assert_never(e)
+            case Rel():
+                return (Exists(e),) if self.through else ()
+            case Delta():
+                return (Exists(e),)
+            case Mul(factors):
+                return self.grounded(tuple(p for f in factors for p in self.domain(f)))
+            case Add(terms):
+                return self.union([self.grounded(self.domain(t)) for t in terms])
+            case Sum(keys, body):
+                return self.project(self.domain(body), frozenset(keys))
+            case Lift(var, body):
+                if not has_data(body):
+                    return (e,)
+                return tuple(p for p in self.domain(body) if var not in free(p))
+            case Exists(body):
+                return self.domain(body)
+            case Top(keys, _, _, body):
+                return self.project(self.domain(body), frozenset(keys))
+            case _:
+                assert_never(e)
 
+    def grounded(self, parts: Parts) -> Parts:
+        """Drop what reads a variable that neither the domain nor the trigger binds."""
+        waiting = list(dict.fromkeys(parts))
+        bound: frozenset[str] = frozenset()
+        kept: list[Expr] = []
+        while ready := [p for p in waiting if ins(p) <= bound | self.given]:
+            waiting = [p for p in waiting if not ins(p) <= bound | self.given]
+            bound = bound.union(*(outs(p) for p in ready))
+            kept.extend(ready)
+        return tuple(p for p in kept if free(p) & bound)
 
-def _grounded(parts: Parts, given: frozenset[str]) -> Parts:
-    """Drop what reads a variable that neither the domain nor the trigger binds; binders first."""
-    waiting = list(dict.fromkeys(parts))
-    bound: frozenset[str] = frozenset()
-    kept: list[Expr] = []
-    while ready := [p for p in waiting if ins(p) <= bound | given]:
-        waiting = [p for p in waiting if not ins(p) <= bound | given]
-        bound = bound.union(*(outs(p) for p in ready))
-        kept.extend(ready)
-    return tuple(p for p in kept if free(p) & bound)
+    def project(self, parts: Parts, keys: frozenset[str]) -> Parts:
+        """What a domain says about the keys: connected parts are projected together."""
+        parts = self.grounded(parts)
+        linking = frozenset().union(*(outs(p) for p in parts)) - keys
+        kept: list[Expr] = []
+        for group in components(parts, linking):
+            body = mul(*group)
+            seen = outs(body) & keys
+            if not self._is_bounded(group) or (not seen and not free(body) <= keys):
+                continue
+            whole = outs(body) <= keys
+            kept.extend(group if whole else (Exists(sum_(tuple(sorted(seen)), body)),))
+        return self.grounded(tuple(kept))
 
+    def _is_bounded(self, group: Parts) -> bool:
+        """Whether a change takes part: relations alone say nothing about where it goes."""
+        if not self.through:
+            return True
+        return any(reads_delta(p) or free(p) & self.given for p in group)
 
-def _project(parts: Parts, keys: frozenset[str], given: frozenset[str]) -> Parts:
-    """What a domain says about the keys: connected parts are projected together."""
-    parts = _grounded(parts, given)
-    linking = frozenset().union(*(outs(p) for p in parts)) - keys
-    kept: list[Expr] = []
-    for group in components(parts, linking):
-        body = mul(*group)
-        seen = outs(body) & keys
-        if not seen and not free(body) <= keys:
-            continue
-        kept.extend(group if outs(body) <= keys else (Exists(sum_(tuple(sorted(seen)), body)),))
-    return _grounded(tuple(kept), given)
-
-
-def _union(domains: list[Parts], given: frozenset[str]) -> Parts:
-    """What all addends share; where they share nothing, the union of what they say."""
-    shared = tuple(p for p in domains[0] if all(p in d for d in domains[1:]))
-    if shared := _grounded(shared, given):
-        return shared
-    seen = frozenset.intersection(*(outs(mul(*d)) for d in domains))
-    if not seen:
-        return ()
-    rows = [sum_(tuple(sorted(seen)), mul(*_project(d, seen, given))) for d in domains]
-    return (Exists(add(*rows)),) if all(outs(r) == seen for r in rows) else ()
+    def union(self, domains: list[Parts]) -> Parts:
+        """What all addends share; where they share nothing, the union of what they say."""
+        shared = tuple(p for p in domains[0] if all(p in d for d in domains[1:]))
+        shared = self.grounded(shared)
+        if shared and self._is_bounded(shared):
+            return shared
+        seen = frozenset.intersection(*(outs(mul(*d)) for d in domains))
+        if not seen:
+            return ()
+        rows = [sum_(tuple(sorted(seen)), mul(*self.project(d, seen))) for d in domains]
+        return (Exists(add(*rows)),) if all(outs(r) == seen for r in rows) else ()

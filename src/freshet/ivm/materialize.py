@@ -20,7 +20,7 @@ from freshet.calculus.scope import free, has_data, ins, is_value, outs, reads_de
 from freshet.calculus.terms import Add, Delta, Exists, Expr, Lift, Mul, Rel, Sum, Top, View
 from freshet.calculus.walk import variables
 from freshet.ivm.cyclic import is_cyclic
-from freshet.simplify.arrange import arrange
+from freshet.simplify.arrange import arrange, is_led
 from freshet.simplify.push_sums import components
 from freshet.simplify.unnest import apart
 
@@ -82,7 +82,7 @@ def _product(
 ) -> Expr:
     parts = _flat(keys, parts)
     given = _given(parts, decision.given)
-    inner, outer = _split(parts, given, context, decision)
+    inner, outer = _split(keys, parts, given, context, decision)
     kept: list[Expr] = []
     for group in _grouped(inner, given, context, parts, decision):
         body = mul(*group)
@@ -124,7 +124,7 @@ def _given(parts: tuple[Expr, ...], given: frozenset[str]) -> frozenset[str]:
     """Trigger variables, what the batch binds, and values computed from those."""
     known = set(given)
     for f in parts:
-        if reads_delta(f) and not relations(f) and not isinstance(f, Lift):
+        if is_led(f) and not isinstance(f, Lift):
             known |= outs(f)
     changed = True
     while changed:
@@ -141,13 +141,22 @@ def _is_nested(f: Expr) -> bool:
 
 
 def _split(
-    parts: tuple[Expr, ...], given: frozenset[str], context: frozenset[str], decision: Decision
+    keys: tuple[str, ...],
+    parts: tuple[Expr, ...],
+    given: frozenset[str],
+    context: frozenset[str],
+    decision: Decision,
 ) -> tuple[list[Expr], list[Expr]]:
     """Factors that may go into maps, and those that stay outside (rules 3 and 4)."""
     inner: list[Expr] = []
     outer: list[Expr] = []
     for f in parts:
         (outer if _stays_out(f, given | context, decision) else inner).append(f)
+    asked = frozenset(keys) | given | context
+    asked = asked.union(*(free(f) for f in outer))
+    bridges = _bridges(inner, asked, given, context)
+    inner = [f for f in inner if f not in bridges]
+    outer.extend(f for f in parts if f in bridges)
     while True:
         linking = frozenset().union(*(free(f) for f in inner)) - given - context
         moved: list[Expr] = []
@@ -202,6 +211,26 @@ def _grouped(
     return groups
 
 
+def _bridges(
+    inner: list[Expr], keys: frozenset[str], given: frozenset[str], context: frozenset[str]
+) -> list[Expr]:
+    """Tests that alone hold two parts together, both of which the outside has keys in.
+
+    A map over both would be as large as their product; apart, the test is made when they meet.
+    """
+    tests = [f for f in inner if is_value(f)]
+    rest = tuple(f for f in inner if not is_value(f))
+    linking = frozenset().union(*(free(f) for f in inner)) - given - context
+    parts = components(rest, linking)
+    found: list[Expr] = []
+    for test in tests:
+        met = [p for p in parts if any(free(test) & outs(f) for f in p)]
+        with_keys = [p for p in met if keys & outs(mul(*p))]
+        if len(met) > 1 and with_keys:
+            found.append(test)
+    return found
+
+
 def _atoms_of_cycle(group: tuple[Expr, ...]) -> list[tuple[Expr, ...]]:
     """Part of a cyclic join: whole if it is cyclic itself, else atom by atom."""
     atoms = [f for f in group if isinstance(f, Rel)]
@@ -237,7 +266,7 @@ def _inside(body: Expr, store: Store, decision: Decision) -> Expr:
     made: list[Expr] = []
     for term in body.terms if isinstance(body, Add) else (body,):
         done = materialize(term, store, decision)
-        asks = ins(term) - decision.given
+        asks = ins(term) and not ins(term) & decision.given
         if asks and relations(term) and not reads_delta(term) and not _has_nested(term):
             cached = store.cached(term, done)
             done = done if cached is None else cached

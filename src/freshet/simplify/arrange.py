@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from freshet.calculus.build import add, mul
-from freshet.calculus.scope import has_data, ins, is_value, outs, reads_delta
+from freshet.calculus.scope import has_data, ins, is_value, outs
 from freshet.calculus.terms import (
     Add,
     Apply,
@@ -70,6 +70,21 @@ def _ordered(pending: list[Expr], bound: frozenset[str]) -> list[Expr]:
     return done
 
 
+def is_led(e: Expr) -> bool:
+    """Whether the batch bounds a term: every row of it comes from a row of the change."""
+    match e:
+        case Delta():
+            return True
+        case Mul(factors):
+            return any(is_led(f) and not isinstance(f, Lift) for f in factors)
+        case Add(terms):
+            return all(is_led(t) for t in terms)
+        case Sum(_, body) | Exists(body) | Top(_, _, _, body):
+            return is_led(body)
+        case _:
+            return False
+
+
 def _rank(f: Expr, bound: frozenset[str]) -> int:
     """Filters, look-ups, the batch, nested values, slices, scans."""
     if is_value(f):
@@ -83,7 +98,7 @@ def _rank(f: Expr, bound: frozenset[str]) -> int:
         if isinstance(f, Delta):
             return 2
         return 4 if outs(f) & bound else 6
-    if reads_delta(f) and not isinstance(f, Lift):
+    if is_led(f) and not isinstance(f, Lift):
         return 2
     if not unbound or isinstance(f, Lift):
         return 3

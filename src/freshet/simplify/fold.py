@@ -45,6 +45,8 @@ def fold(e: Expr) -> Expr | None:
             return _fold_product(factors)
         case Exists(body):
             return _fold_exists(body)
+        case Sum(keys, body) if sum_(keys, body) is not e:
+            return sum_(keys, body)
         case Top(_, _, limit, body) if is_zero(body) or limit == 0:
             return ZERO
     return None
