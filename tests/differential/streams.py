@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from freshet.calculus.schema import Query
 from freshet.calculus.types import Value
 from freshet.ivm.compile import compile_queries
 from freshet.ivm.options import Mode
@@ -193,8 +192,3 @@ def agree(
     catalog = schema(variant)
     stream = random_stream(catalog, random.Random(repr(seed)), batches)
     check_stream(compile_script(script, catalog, strategy, mode), script, stream, Duck(catalog))
-
-
-def queries_of(script: Script, catalog: Catalog) -> list[Query]:
-    """The lowered views of a script; raises where the front end refuses it."""
-    return load(str(script), catalog=catalog)[1]

@@ -1,8 +1,7 @@
 """Random SELECTs, maintained by every strategy, give DuckDB's rows after every batch.
 
-To look at one seed: `python -c "from tests.differential.random_sql import random_script as f;
-print(f(7))"`; to run it by all the strategies, put it into SEEDS of a scratch copy, or use
-`pytest -k 'seed-7-'`.
+A failure prints the text, the stream and both answers; `pytest -k seed-7-` repeats seed 7. Make
+the text small, add it to FOUND, and keep it there when it is mended.
 """
 
 from __future__ import annotations
@@ -17,11 +16,50 @@ from tests.differential.streams import PAIRS, STATIC, Script, agree
 
 VARIANTS = list(STATIC)
 BATCHES = 8
-SEEDS = range(120)
+SEEDS = range(240)
 MORE_SEEDS = range(1000, 1400)
 
-# Texts that once failed, made small; each is kept under every strategy.
-FOUND: tuple[Script, ...] = ()
+# Texts that once failed, made small: every strategy must do them for good.
+FOUND: tuple[Script, ...] = (
+    # A domain that reads a variable before the change binds it
+    Script(
+        "SELECT t.k FROM t WHERE t.k IN (SELECT COUNT(s.a) FROM s WHERE s.d = t.a GROUP BY s.d)"
+    ),
+    Script(
+        "SELECT SUM(t.a) FROM t WHERE t.a <> ALL (SELECT s.e FROM s WHERE s.d = t.a AND s.d = t.k)"
+    ),
+    # A domain that keeps a base relation beside the change
+    Script("SELECT COUNT(DISTINCT s.e) FROM r, s WHERE r.a = s.d AND s.e > s.d"),
+    # Definitions that mention a relation and do not depend on it
+    Script("SELECT SUM(DISTINCT 0) FROM s"),
+    Script(
+        "SELECT x1 FROM v WHERE (x2 < x0) IS TRUE GROUP BY x1",
+        (("v", "SELECT DISTINCT a AS x0, d AS x1, a AS x2 FROM s"),),
+    ),
+    Script(
+        "SELECT SUM(DISTINCT x1) FROM v",
+        (("v", "SELECT 0 AS x1 FROM r FULL JOIN s ON r.c < s.d"),),
+    ),
+    # View caches over trigger parameters, and over variables that the fill shares
+    Script(
+        "SELECT r.b FROM r WHERE EXISTS (SELECT t.k FROM t WHERE t.k = ANY "
+        "(SELECT s.a FROM s WHERE s.a <> t.a))"
+    ),
+    Script(
+        "SELECT COUNT(*) FROM r WHERE r.c > ALL "
+        "(SELECT t.a FROM t WHERE t.a = r.c AND t.a < r.b AND t.k <= t.a)"
+    ),
+    # LIMIT over a column that is a constant while a stream is empty
+    Script(
+        "SELECT COUNT(*) FROM (SELECT q.x0 AS x1 FROM (SELECT DISTINCT t.k AS x0, t.a AS x1 "
+        "FROM t) AS q RIGHT JOIN r ON q.x1 = r.b ORDER BY x1 LIMIT 1) v"
+    ),
+    # ORDER BY means the selected column before those of the tables
+    Script(
+        "SELECT r.c AS x0, COUNT(*) AS n FROM r, v v1, v v2 GROUP BY r.c ORDER BY x0 LIMIT 2",
+        (("v", "SELECT a AS x0 FROM s"),),
+    ),
+)
 
 
 def choice(seed: int) -> tuple[str, str, Mode]:
@@ -45,6 +83,6 @@ def test_random_view_follows_its_tables_by_every_strategy(seed: int) -> None:
 
 @pytest.mark.parametrize("script", FOUND, ids=str)
 def test_view_that_once_failed_follows_its_tables(script: Script) -> None:
-    for number, (strategy, mode) in enumerate(PAIRS):
-        variant = VARIANTS[number % len(VARIANTS)]
-        agree(script, variant, strategy, mode, seed=number, batches=BATCHES)
+    for variant in ("u static", "r static"):
+        for strategy, mode in PAIRS:
+            agree(script, variant, strategy, mode, seed=str(script), batches=BATCHES)

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from freshet.algebra import NUMBERS
 from freshet.calculus.scope import outs
-from freshet.calculus.terms import Add, Const, Expr, Mul, Order, Sum, Top
+from freshet.calculus.terms import Add, Const, Exists, Expr, Mul, Order, Sum, Top
 from freshet.calculus.types import Value, type_of
 
 
@@ -117,8 +117,15 @@ def sum_(keys: tuple[str, ...], body: Expr) -> Expr:
     return Sum(kept, body)
 
 
+def exists(body: Expr) -> Expr:
+    """Exists(Q); of nothing there is nothing."""
+    return ZERO if is_zero(body) else Exists(body)
+
+
 def top(keys: tuple[str, ...], order: tuple[Order, ...], limit: int, body: Expr) -> Expr:
     """The first rows of Q; a key or an order that Q does not bind is the same for all its rows."""
+    if is_zero(body):
+        return ZERO
     bound = outs(body)
     return Top(
         tuple(dict.fromkeys(k for k in keys if k in bound)),

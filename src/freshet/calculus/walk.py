@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import assert_never
 
-from freshet.calculus.build import add, mul, sum_, top
+from freshet.calculus.build import add, exists, mul, sum_, top
 from freshet.calculus.scope import free, ins, outs
 from freshet.calculus.terms import (
     Add,
@@ -87,8 +87,10 @@ def rebuild(e: Expr, parts: tuple[Expr, ...]) -> Expr:
             return mul(*parts)
         case Sum(keys, body):
             return sum_(keys + turned_visible(body, parts[0]), parts[0])
-        case Lift() | Exists():
+        case Lift():
             return replace(e, body=parts[0])
+        case Exists():
+            return exists(parts[0])
         case Top(keys, order, limit, body):
             return top(keys + turned_visible(body, parts[0]), order, limit, parts[0])
         case _:

@@ -104,17 +104,22 @@ class Compiler:
         if self.options.depth == 0 and not self._is_base(target):
             self._reevaluate(target, relation, "depth 0 asks for it")
             return
+        changed = False
         for event, update in self._updates(relation):
             known = frozenset(update.params).union(k.name for k in target.inputs)
             change = simplify(delta(target.definition, update), known=known)
             if is_zero(change):
                 continue
+            changed = True
             why = self._reason_to_reevaluate(target, update)
             if why:
                 self._reevaluate(target, relation, why)
                 return
             store = Pieces(self, f"{target.name}_{relation}", level + 1)
             self._increment(target, change, (event, relation), update, store)
+        if not changed:
+            # The relation is mentioned but never matters: the definition need not mention it.
+            self.maps.redefine(target.name, without({relation}, target.definition))
 
     def _reason_to_reevaluate(self, target: Map, update: Update) -> str:
         pair = (shape(target.definition), update.relation)
@@ -134,7 +139,7 @@ class Compiler:
         decision = Decision(
             given=params | frozenset(inputs),
             updated=update.relation,
-            grain=self._grain(store.level),
+            grain=self.grain(store.level),
             keep_base_of_cycles=self.options.cyclic and _has_cycle(target.definition),
         )
         for names, term in restrict(keys, change, params):
@@ -148,13 +153,13 @@ class Compiler:
         self.notes.append(f"{target.name} is recomputed when {relation} changes: {why}")
         level = self.maps.level[target.name]
         store = Pieces(self, f"{target.name}_{relation}", level + 1)
-        decision = Decision(aggressive=True, grain=self._grain(level + 1))
+        decision = Decision(aggressive=True, grain=self.grain(level + 1))
         made = finish(simplify(materialize(target.definition, store, decision)))
         keys = tuple(k.name for k in target.keys)
         for event, _ in self._updates(relation):
             self._add((event, relation), Statement(View(target.name, keys), ":=", made))
 
-    def _grain(self, level: int) -> str:
+    def grain(self, level: int) -> str:
         depth = self.options.depth
         if depth is None or level <= depth - 1:
             return "connected"
@@ -170,15 +175,10 @@ class Compiler:
 
     def _fill_at_start(self, target: Map) -> None:
         """A map over static tables only, or one that is not empty over empty streams."""
-
-        def no_stream(e: Expr) -> Expr | None:
-            if isinstance(e, Rel) and not self.named[e.name].static:
-                return ZERO
-            return None
-
         if target.inputs:
             return
-        start = simplify(bottom_up(target.definition, no_stream))
+        streams = {r.name for r in self.relations if not r.static}
+        start = without(streams, target.definition)
         if not is_zero(start):
             keys = tuple(k.name for k in target.keys)
             self._add(("ready", ""), Statement(View(target.name, keys), ":=", finish(start)))
@@ -228,10 +228,12 @@ class Pieces:
             self.compiler.found(new)
         return sum_(tuple(sorted(outs(definition))), view)
 
-    def cached(self, definition: Expr, fill: Expr) -> Expr | None:
-        """A view cache, where the options ask for them."""
+    def cached(self, definition: Expr) -> Expr | None:
+        """A view cache, where the options ask for them; it is filled from maps of its own."""
         if not self.compiler.options.caches:
             return None
+        decision = Decision(grain=self.compiler.grain(self.level))
+        fill = materialize(definition, self, decision)
         inputs = {name: self.compiler.types[name] for name in ins(definition)}
         view, new = self.compiler.maps.cache(
             definition, inputs, finish(fill, frozenset(inputs)), f"{self.hint}_cache", self.level
@@ -243,6 +245,15 @@ class Pieces:
     def is_static(self, relation: str) -> bool:
         """Whether a relation never changes."""
         return self.compiler.named[relation].static
+
+
+def without(names: set[str], e: Expr) -> Expr:
+    """A term over a database in which some relations are empty."""
+
+    def empty(t: Expr) -> Expr | None:
+        return ZERO if isinstance(t, Rel) and t.name in names else None
+
+    return simplify(bottom_up(e, empty))
 
 
 def _has_cycle(definition: Expr) -> bool:

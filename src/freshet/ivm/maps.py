@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from freshet.calculus.alike import alike, shape
 from freshet.calculus.check import Schema, infer
@@ -75,6 +75,11 @@ class Maps:
         new = Map(self._name(hint), columns, payload, definition, asked, fill)
         self._register(new, level)
         return View(new.name, keys, given), new
+
+    def redefine(self, name: str, definition: Expr) -> None:
+        """Give a map an equal definition."""
+        at = next(i for i, m in enumerate(self.found) if m.name == name)
+        self.found[at] = replace(self.found[at], definition=definition)
 
     def _register(self, new: Map, level: int) -> None:
         self.found.append(new)

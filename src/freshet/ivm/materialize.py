@@ -34,7 +34,7 @@ class Store(Protocol):
         """The term that reads the definition's map."""
         ...
 
-    def cached(self, definition: Expr, fill: Expr) -> Expr | None:
+    def cached(self, definition: Expr) -> Expr | None:
         """The access to a view cache, or None if caches are off."""
         ...
 
@@ -92,7 +92,10 @@ def _product(
         seen = tuple(sorted(outs(body) & others))
         kept.append(_stored(seen, group, store))
     bound = outs(mul(*parts)) | context
-    nested = [_nested(f, given & bound, store, decision) for f in outer]
+    # What leads the product cannot rely on what it binds itself.
+    nested = [
+        _nested(f, decision.given if is_led(f) else given & bound, store, decision) for f in outer
+    ]
     # Put in order at once: what a term needs from outside depends on who binds first.
     return sum_(keys, arrange(mul(*kept, *nested), decision.given | context))
 
@@ -265,12 +268,10 @@ def _inside(body: Expr, store: Store, decision: Decision) -> Expr:
     """The body of a nested query, addend by addend; a view cache where its inputs ask for one."""
     made: list[Expr] = []
     for term in body.terms if isinstance(body, Add) else (body,):
-        done = materialize(term, store, decision)
         asks = ins(term) and not ins(term) & decision.given
-        if asks and relations(term) and not reads_delta(term) and not _has_nested(term):
-            cached = store.cached(term, done)
-            done = done if cached is None else cached
-        made.append(done)
+        cacheable = asks and relations(term) and not reads_delta(term) and not _has_nested(term)
+        cached = store.cached(term) if cacheable else None
+        made.append(materialize(term, store, decision) if cached is None else cached)
     return add(*made)
 
 

@@ -220,6 +220,8 @@ def _check_order(t: Trigger, scope: _Scope) -> None:
 
 
 def _check_written(m: Map, p: Program, scope: _Scope) -> None:
+    if is_zero(m.definition):
+        return  # empty for ever: nobody needs to write it
     streams = scope.streams(scope.sources(m))
     writers = [t for t in p.triggers if any(s.target.name == m.name for s in t.statements)]
     if not streams and not m.inputs and not any(t.event == "ready" for t in writers):

@@ -16,6 +16,7 @@ from freshet.calculus.build import (
     sum_,
 )
 from freshet.calculus.functions import BUILTINS, call
+from freshet.calculus.scope import ins, is_value
 from freshet.calculus.terms import Add, Apply, Cmp, Const, Exists, Expr, Lift, Mul, Sum, Top, Var
 from freshet.calculus.types import Value
 from freshet.calculus.walk import variables
@@ -139,15 +140,19 @@ def _fold_exists(body: Expr) -> Expr | None:
         case Sum(keys, Mul((first, *rest))) if is_number(first):
             return Exists(Sum(keys, mul(*rest)))
         case Sum(keys, Mul(parts)):
-            return _constant_outside(keys, parts)
+            return _known_outside(keys, parts)
     return None
 
 
-def _constant_outside(keys: tuple[str, ...], parts: tuple[Expr, ...]) -> Expr | None:
-    """Exists(Sum_[x, A](Q * (x := c))) => (x := c) * Exists(Sum_A(Q))."""
+def _known_outside(keys: tuple[str, ...], parts: tuple[Expr, ...]) -> Expr | None:
+    """Exists(Sum_[x, A](Q * (x := f(A)))) => Exists(Sum_A(Q)) * (x := f(A))."""
     for i, f in enumerate(parts):
         rest = parts[:i] + parts[i + 1 :]
-        if isinstance(f, Lift) and isinstance(f.body, Const) and f.var in keys:
-            if not any(f.var in variables(g) for g in rest):
-                return mul(f, Exists(sum_(tuple(k for k in keys if k != f.var), mul(*rest))))
+        if not (isinstance(f, Lift) and is_value(f.body) and f.var in keys):
+            continue
+        others = tuple(k for k in keys if k != f.var)
+        body = mul(*rest)
+        outside = frozenset(others) | ins(body)
+        if f.var not in variables(body) and ins(f) <= outside and ins(body) <= ins(mul(*parts)):
+            return mul(Exists(sum_(others, body)), f)
     return None
