@@ -160,6 +160,7 @@ class Compiler:
             self._add((event, relation), Statement(View(target.name, keys), ":=", made))
 
     def grain(self, level: int) -> str:
+        """How large the maps of a level may be: the depth ends with stored base relations."""
         depth = self.options.depth
         if depth is None or level <= depth - 1:
             return "connected"
