@@ -28,6 +28,7 @@ app = typer.Typer(
 Script = Annotated[Path, typer.Argument(help="a script of CREATE STREAM, TABLE and VIEW")]
 StrategyOption = Annotated[Strategy, typer.Option(help="how the views are maintained")]
 ModeOption = Annotated[Mode, typer.Option(help="triggers for batches or for single rows")]
+StrictOption = Annotated[bool, typer.Option("--strict", help="refuse views that recompute")]
 
 
 @app.command()
@@ -36,9 +37,10 @@ def explain(
     view: Annotated[str, typer.Argument(help="one view; all of them by default")] = "",
     strategy: StrategyOption = "auto",
     mode: ModeOption = "batch",
+    strict: StrictOption = False,
 ) -> None:
     """Show each stage of a view: its term after every pass, its maps, triggers and the choice."""
-    db = read_script(script, Options(strategy=strategy, mode=mode))
+    db = read_script(script, Options(strategy=strategy, mode=mode, strict=strict))
     views = [db.view(view)] if view else db.views
     typer.echo("\n\n\n".join(v.explain() for v in views))
 
@@ -49,9 +51,10 @@ def compile_(
     out: Annotated[Path, typer.Option("--out", "-o", help="the folder to write into")],
     strategy: StrategyOption = "auto",
     mode: ModeOption = "batch",
+    strict: StrictOption = False,
 ) -> None:
     """Write each view's trigger program as M3 text, and as a Mermaid diagram."""
-    for path in compile_script(script, out, Options(strategy=strategy, mode=mode)):
+    for path in compile_script(script, out, Options(strategy=strategy, mode=mode, strict=strict)):
         typer.echo(path)
 
 
@@ -61,9 +64,10 @@ def run(
     batch: Annotated[int, typer.Option(min=1, help="rows of a stream in one change")] = 1000,
     strategy: StrategyOption = "auto",
     mode: ModeOption = "batch",
+    strict: StrictOption = False,
 ) -> None:
     """Read the files that the script names, batch by batch, and print the views."""
-    run_script(script, Options(strategy=strategy, mode=mode), batch, Console())
+    run_script(script, Options(strategy=strategy, mode=mode, strict=strict), batch, Console())
 
 
 @app.command()

@@ -22,7 +22,7 @@ MOST_STEPS = 4
 MOST_MOVES = 12
 """Single changes tried per step, those to the largest maps first."""
 
-WORTHWHILE = 0.5
+WORTHWHILE = 0.6
 """A change must promise this share of the cost at most: estimates are rough."""
 
 

@@ -1,0 +1,90 @@
+"""Strategies as values: what is chosen, what is said about it, what a strict view refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from freshet.errors import FreshetError, StrictRefusal
+from freshet.plan.choose import recomputed
+from freshet.plan.compile import compile_queries
+from freshet.plan.options import Options
+from freshet.program.cost import Statistics, program_cost
+from freshet.program.terms import Program
+from freshet.reference.run import Engine
+from freshet.sql.load import load
+from tests.differential.harness import case
+
+EDGES = """
+CREATE STREAM r (a INT NOT NULL, b INT NOT NULL);
+CREATE STREAM s (b INT NOT NULL, c INT NOT NULL);
+CREATE STREAM t (c INT NOT NULL, a INT NOT NULL);
+SELECT COUNT(*) FROM r, s, t WHERE r.b = s.b AND s.c = t.c AND t.a = r.a
+"""
+
+BELOW_AVERAGE = """
+CREATE STREAM r (a INT NOT NULL);
+SELECT COUNT(*) FROM r WHERE a < (SELECT SUM(x.a) FROM r x)
+"""
+
+
+def program(text: str, options: Options) -> Program:
+    catalog, queries = load(text)
+    return compile_queries(queries, list(catalog.relations.values()), options)
+
+
+@pytest.mark.parametrize("strategy", ["reeval", "first-order", "project", "higher-order"])
+def test_a_strategy_that_is_asked_for_is_taken(strategy: str) -> None:
+    made = program(EDGES, Options(strategy=strategy))
+    assert made.notes[0] == f"strategy: {strategy}, as asked for"
+    assert recomputed(made) == (strategy == "reeval")
+
+
+def test_auto_keeps_the_base_relations_of_a_cycle() -> None:
+    made = program(EDGES, Options())
+    assert "cyclic" in made.notes[0]
+    assert all(len(m.keys) <= 2 for m in made.maps)
+    assert "reeval" in made.notes[0]  # what it was compared with
+
+
+def test_auto_caches_a_nested_aggregate_over_few_prices() -> None:
+    c = case("finance", "vwap")
+    made = compile_queries([c.query], list(c.catalog.relations.values()), Options())
+    assert any(m.inputs for m in made.maps)
+    assert "view caches" in made.notes[0]
+
+
+def test_sizes_and_rates_change_the_choice() -> None:
+    c = case("finance", "vwap")
+    relations = list(c.catalog.relations.values())
+    few = Options(statistics=Statistics(rows={"Bids": 4, "Asks": 4}))
+    assert not any(m.inputs for m in compile_queries([c.query], relations, few).maps)
+
+
+def test_the_estimate_ranks_strategies_as_the_work_does() -> None:
+    """Cheaper by estimate is cheaper by count, where both are clear: within a factor of ten."""
+    c = case("tpch_seed", "q17")
+    relations = list(c.catalog.relations.values())
+    found = []
+    for strategy in ("higher-order", "reeval"):
+        made = compile_queries([c.query], relations, Options(strategy=strategy))
+        engine = Engine(made)
+        engine.load(c.workload.tables(seed=1))
+        for batch in c.workload.stream(seed=1, batches=20, max_size=100, live=300):
+            for relation in dict.fromkeys(r for r, _, _ in batch):
+                engine.apply(relation, [(row, m) for r, row, m in batch if r == relation])
+        found.append((program_cost(made, Statistics()), engine.work))
+    (cost, work), (cost_again, work_again) = found
+    assert cost * 10 < cost_again
+    assert work * 2 < work_again
+
+
+def test_a_strict_view_names_the_node_that_asks_for_recomputation() -> None:
+    with pytest.raises(StrictRefusal, match=r"a change of r can touch every row") as caught:
+        program(BELOW_AVERAGE, Options(strict=True))
+    assert "Exists(Sum[](r(" in str(caught.value)
+    assert not recomputed(program(EDGES, Options(strict=True)))
+
+
+def test_an_unknown_strategy_is_refused() -> None:
+    with pytest.raises(FreshetError, match="there is no strategy 'magic'; use one of auto, "):
+        Options(strategy="magic")  # type: ignore[arg-type]
