@@ -6,11 +6,11 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.text import Text
 
+from freshet.calculus.rows import Row
 from freshet.cli.orderbook import Event, events
 from freshet.cli.tables import drawn, word
 from freshet.errors import FreshetError
 from freshet.runtime.database import Database, connect
-from freshet.runtime.rows import Row
 
 SCRIPT = """
 CREATE STREAM bids (t INT NOT NULL, id INT NOT NULL, broker INT NOT NULL,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 
-from freshet.runtime.rows import Row
+from freshet.calculus.rows import Row
 
 TICK = Decimal("0.25")
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from rich.console import Console
 from rich.table import Table
 
+from freshet.calculus.rows import Row
 from freshet.calculus.schema import Column
 from freshet.calculus.types import Value
-from freshet.runtime.rows import Row
 
 
 def word(value: Value) -> str:

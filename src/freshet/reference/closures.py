@@ -19,6 +19,7 @@ from typing import Any, TypeAlias, assert_never
 from freshet.algebra import Number
 from freshet.calculus.build import is_zero
 from freshet.calculus.check import check_bound
+from freshet.calculus.compare import compare
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.scope import ins, is_value, outs
 from freshet.calculus.terms import (
@@ -41,7 +42,7 @@ from freshet.calculus.types import Value
 from freshet.reference.scalars import Slots, compile_scalar, compile_test
 from freshet.reference.store import Store, Stores, picker
 from freshet.reference.top import Row, first_rows
-from freshet.reference.values import compare, plus, times
+from freshet.reference.values import plus, times
 
 Next: TypeAlias = Callable[[Any], None]
 Rows: TypeAlias = dict[Row, Number]

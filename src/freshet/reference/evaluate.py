@@ -14,6 +14,7 @@ from typing import TypeAlias, assert_never
 
 from freshet.algebra import EXACT, NUMBERS, Number
 from freshet.calculus.check import check_bound
+from freshet.calculus.compare import compare
 from freshet.calculus.functions import BUILTINS, Functions, call
 from freshet.calculus.scope import ins, is_value, outs
 from freshet.calculus.terms import (
@@ -35,7 +36,7 @@ from freshet.calculus.terms import (
 from freshet.calculus.types import Value
 from freshet.errors import UnknownName
 from freshet.reference.top import Row, first_rows
-from freshet.reference.values import compare, counted, multiply_values, sum_values
+from freshet.reference.values import counted, multiply_values, sum_values
 
 Rows: TypeAlias = Mapping[Row, Number]
 Env: TypeAlias = Mapping[str, Value]

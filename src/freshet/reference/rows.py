@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from freshet.algebra import Number
+from freshet.calculus.rows import checked
 from freshet.calculus.schema import Relation
-from freshet.calculus.types import Type, Value, fits
-from freshet.errors import BadRow
+from freshet.calculus.types import Value
+from freshet.errors import BadRow, Place
 from freshet.reference.top import Row
 
 Changes: TypeAlias = Mapping[Row, int] | Iterable[tuple[Sequence[Value], int]]
@@ -26,29 +26,9 @@ def check_row(relation: Relation, row: Sequence[Value], number: int) -> Row:
     >>> check_row(r, (1, "two"), 7)
     Traceback (most recent call last):
       ...
-    freshet.errors.BadRow: row 7 of 'R': column 'b' is double, 'two' is given
+    freshet.errors.BadRow: row 7 of 'R': ...
     """
-    if len(row) != len(relation.columns):
-        raise BadRow(
-            f"row {number} of '{relation.name}' has {len(row)} values, "
-            f"its relation {len(relation.columns)} columns"
-        )
-    for column, value in zip(relation.columns, row, strict=True):
-        if not fits(value, column.type):
-            raise BadRow(
-                f"row {number} of '{relation.name}': column '{column.name}' is {column.type}, "
-                f"{value!r} is given"
-            )
-    return tuple(_stored(v, c.type) for v, c in zip(row, relation.columns, strict=True))
-
-
-def _stored(value: Any, t: Type) -> Value:
-    if value is not None and t.kind == "double":
-        return float(value)
-    if value is not None and t.kind == "decimal":
-        return Decimal(value)
-    stored: Value = value
-    return stored
+    return checked(relation, row, Place(f"row {number} of '{relation.name}'"))
 
 
 def check_changes(relation: Relation, changes: Changes) -> dict[Row, Number]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, assert_never
 
+from freshet.calculus.compare import OPERATORS, compare
 from freshet.calculus.functions import Function, Functions, call
 from freshet.calculus.terms import (
     Add,
@@ -25,7 +26,7 @@ from freshet.calculus.terms import (
 )
 from freshet.calculus.types import Value
 from freshet.reference.store import picker
-from freshet.reference.values import OPERATORS, compare, multiply_values, sum_values
+from freshet.reference.values import multiply_values, sum_values
 
 Scalar: TypeAlias = Callable[[], Any]
 Slots: TypeAlias = list[Any]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from freshet.calculus.rows import Row, RowLike, checked
 from freshet.calculus.schema import Relation
 from freshet.errors import BadRow
-from freshet.runtime.rows import Row, RowLike, checked
 
 
 def consolidate(relation: Relation, changes: Iterable[tuple[RowLike, int]]) -> dict[Row, int]:

@@ -13,10 +13,10 @@ from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
+from freshet.calculus.rows import Row, bad_value, conform, wrong_arity
 from freshet.calculus.schema import Column, Relation
 from freshet.calculus.types import Kind, Value
 from freshet.errors import BadRow, Place
-from freshet.runtime.rows import Row, bad_value, conform, wrong_arity
 
 TRUTH = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from freshet.calculus.functions import Function
+from freshet.calculus.rows import Row, RowLike
 from freshet.calculus.schema import Query
 from freshet.calculus.scope import relations
 from freshet.calculus.types import Type, read_type
@@ -16,7 +17,6 @@ from freshet.plan.compile import compile_queries
 from freshet.plan.options import Options, Strategy
 from freshet.program.terms import Program
 from freshet.runtime.base import Base, consolidate
-from freshet.runtime.rows import Row, RowLike
 from freshet.runtime.view import Maintained, ViewHandle
 from freshet.sql import Catalog, load
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from freshet.calculus.rows import Row
 from freshet.errors import UnsupportedSql
 from freshet.runtime import csv
 from freshet.runtime.database import Database
-from freshet.runtime.rows import Row
 from freshet.sql import Catalog, Source
 
 READABLE = "FROM FILE '...' LINE DELIMITED CSV (delimiter := ',')"

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from freshet.calculus.functions import Functions
+from freshet.calculus.rows import Row
 from freshet.calculus.schema import Column, Query
 from freshet.calculus.types import Value
 from freshet.program.terms import Program
 from freshet.reference.run import Engine
 from freshet.runtime.base import Base
 from freshet.runtime.explain import explain
-from freshet.runtime.rows import Row
 
 
 class Maintained:

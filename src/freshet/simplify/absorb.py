@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from freshet.calculus.build import ZERO, mul
+from freshet.calculus.compare import compare
 from freshet.calculus.terms import Cmp, Const, Exists, Expr, Lift, Mul, Var
-from freshet.simplify.fold import compare
 
 
 def absorb(e: Expr) -> Expr | None:

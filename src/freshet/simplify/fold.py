@@ -15,10 +15,10 @@ from freshet.calculus.build import (
     number,
     sum_,
 )
+from freshet.calculus.compare import compare
 from freshet.calculus.functions import BUILTINS, call
 from freshet.calculus.scope import ins, is_value
 from freshet.calculus.terms import Add, Apply, Cmp, Const, Exists, Expr, Lift, Mul, Sum, Top, Var
-from freshet.calculus.types import Value
 from freshet.calculus.walk import variables
 
 
@@ -51,23 +51,6 @@ def fold(e: Expr) -> Expr | None:
         case Top(_, _, limit, body) if is_zero(body) or limit == 0:
             return ZERO
     return None
-
-
-def compare(op: str, a: Value, b: Value) -> bool:
-    """Comparison of values: `=` is identity, an order comparison with NULL is false."""
-    if op == "=":
-        return a == b
-    if op == "<>":
-        return a != b
-    if a is None or b is None:
-        return False
-    if op == "<":
-        return a < b  # type: ignore[operator]
-    if op == "<=":
-        return a <= b  # type: ignore[operator]
-    if op == ">":
-        return a > b  # type: ignore[operator]
-    return a >= b  # type: ignore[operator]
 
 
 def _fold_call(fn: str, args: tuple[Expr, ...]) -> Expr | None:

@@ -190,13 +190,13 @@ def test_replacing_the_slice_of_a_parameter() -> None:
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        ((1, 2), r"row 2 of 'sale' has 2 values, its relation 3 columns"),
+        ((1, 2), "row 2 of 'sale': a row of 'sale' has 2 values; expected 3: item, price, note"),
         (
             (1, Decimal("0.001"), None),
-            r"row 2 of 'sale': column 'price' is decimal\(2\), Decimal\('0.001'\) is given",
+            r"row 2 of 'sale': sale.price cannot hold Decimal\('0.001'\); expected a decimal with",
         ),
-        ((None, 1, None), "row 2 of 'sale': column 'item' is int, None is given"),
-        ((1, 1, 5), r"row 2 of 'sale': column 'note' is string\?, 5 is given"),
+        ((None, 1, None), "row 2 of 'sale': sale.item is NOT NULL; expected a 64-bit integer"),
+        ((1, 1, 5), "row 2 of 'sale': sale.note cannot hold 5; expected a text or NULL"),
     ],
 )
 def test_bad_rows_are_named(change: tuple, complaint: str) -> None:

@@ -7,11 +7,12 @@ from decimal import Decimal
 
 import pytest
 
+from freshet.calculus.compare import compare
 from freshet.calculus.text import read
 from freshet.calculus.types import Value
 from freshet.errors import UnboundVariable, UnknownName
 from freshet.reference.evaluate import Database, evaluate
-from freshet.reference.values import compare, plus, times
+from freshet.reference.values import plus, times
 
 DB = Database({"R": {(1, None): 1, (None, 2): 1, (3, 4): 1}})
 

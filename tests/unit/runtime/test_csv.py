@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from freshet.calculus.rows import Row
 from freshet.calculus.schema import Column, Relation
 from freshet.calculus.types import BOOL, DATE, DOUBLE, INT, STRING, TIMESTAMP, Type, decimal
 from freshet.errors import BadRow
 from freshet.runtime import csv
-from freshet.runtime.rows import Row
 
 EVERY = Relation(
     "every",

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import freshet
+from freshet.calculus.rows import Row
 from freshet.errors import BadRow, FreshetError, UnknownName
 from freshet.runtime.database import Database
-from freshet.runtime.rows import Row
 
 SALES = """
 CREATE STREAM sales (item STRING NOT NULL, amount INT NOT NULL, price DECIMAL(8, 2));
