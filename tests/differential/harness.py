@@ -94,27 +94,30 @@ def rows(engine: Engine, name: str) -> Counter[tuple[Any, ...]]:
 
 
 def agree(
-    c: Case, options: Options, *, seed: int, batches: int, max_size: int, live: int
+    c: Case, *options: Options, seed: int, batches: int, max_size: int, live: int
 ) -> tuple[int, int]:
-    """Stream batches through a program; the numbers of batches and of non-empty answers."""
-    engine = Engine(compiled(c, options), c.catalog.functions)
+    """Stream batches through programs, side by side; the numbers of batches and of full answers."""
     duck = Duck(c.catalog)
     tables = c.workload.tables(seed=seed)
     for name, table in tables.items():
         duck.apply((name, row, 1) for row in table)
-    engine.load(tables)
     for name, columns, sql in c.views:
         duck.create_view(name, sql, columns)
+    engines = [Engine(compiled(c, o), c.catalog.functions) for o in options]
+    for engine in engines:
+        engine.load(tables)
     filled = 0
     stream = c.workload.stream(seed=seed, batches=batches, max_size=max_size, live=live)
     for number, batch in enumerate(stream):
         duck.apply(batch)
-        for relation, changes in grouped(batch):
-            engine.apply(relation, changes)
-        expected, found = duck.query(c.sql), rows(engine, c.query.name)
-        where = f"{c.workload.name}/{c.query.name}, seed {seed}, batch {number}"
-        assert same(found, expected), f"{where}: {found - expected} instead of {expected - found}"
+        expected = duck.query(c.sql)
         filled += any(any(v is not None for v in row) for row in expected)
+        for engine, o in zip(engines, options, strict=True):
+            for relation, changes in grouped(batch):
+                engine.apply(relation, changes)
+            found = rows(engine, c.query.name)
+            where = f"{c.workload.name}/{c.query.name}, seed {seed}, batch {number}, {o}"
+            assert same(found, expected), f"{where}: {found - expected} != {expected - found}"
     return batches, filled
 
 
