@@ -66,7 +66,7 @@ def _strategies(mode: Options) -> list[tuple[str, Options]]:
         ("higher-order", mode),
         ("higher-order with view caches", replace(mode, caches=True)),
         ("higher-order that keeps the base relations of cyclic joins", replace(mode, cyclic=True)),
-        ("first-order", replace(mode, depth=1, project=True)),
+        ("project", replace(mode, depth=1, project=True)),
         ("reeval", replace(mode, depth=0)),
     ]
 

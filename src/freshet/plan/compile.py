@@ -11,7 +11,7 @@ from freshet.errors import StrictRefusal
 from freshet.ivm import compile as ivm
 from freshet.ivm.options import Options as IvmOptions
 from freshet.plan.choose import choose, recomputed
-from freshet.plan.options import Options
+from freshet.plan.options import Options, Strategy
 from freshet.program.terms import Program
 
 DEPTH = {"reeval": 0, "first-order": 1, "project": 1, "higher-order": None}
@@ -40,16 +40,16 @@ def compile_queries(
         words = (f"strategy: {options.strategy}, as asked for",)
     program = replace(program, notes=(*words, *program.notes))
     if options.strict:
-        _refuse_recomputation(program)
+        _refuse_recomputation(program, options.strategy)
     return program
 
 
-def _refuse_recomputation(program: Program) -> None:
+def _refuse_recomputation(program: Program, strategy: Strategy) -> None:
     """A strict view is maintained by deltas or not at all."""
     if not recomputed(program):
         return
     reasons = [n for n in program.notes if "recomputed" in n]
-    raise StrictRefusal(
-        f"a strict view must not be recomputed, but {reasons[0]}",
-        instead="correlate the subquery on an equality, or drop `strict`",
-    )
+    remedy = "correlate the subquery on an equality, or drop `strict`"
+    if strategy == "reeval":
+        remedy = "choose another strategy, or drop `strict`"
+    raise StrictRefusal(f"a strict view must not be recomputed, but {reasons[0]}", instead=remedy)

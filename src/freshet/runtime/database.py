@@ -26,9 +26,9 @@ Batch = Mapping[str, Iterable[tuple[RowLike, int]]]
 def connect(strategy: Strategy = "auto", mode: Mode = "batch", *, strict: bool = False) -> Database:
     """An empty database in this process.
 
-    `strategy` says how views are kept: `reeval`, `first-order`, `higher-order`, or `auto`, which
-    chooses for each view. `mode` says whether triggers take whole batches or single rows.
-    `strict` refuses a view that a change would make recompute, naming the node that asks for it.
+    `strategy` says how views are kept: `reeval`, `first-order`, `project`, `higher-order`, or
+    `auto`, which chooses for each view. `mode` says whether triggers take whole batches or single
+    rows. `strict` refuses a view that a change would make recompute, naming the node.
     """
     return Database(Options(strategy=strategy, mode=mode, strict=strict))
 

@@ -309,12 +309,23 @@ def _anonymous(node: Node) -> Scalar:
     return Call(str(node.raw.this).lower(), args, node.at)
 
 
+_REMEDIES = {
+    "window": ("OVER", "a GROUP BY, or a join with a grouped subquery,"),
+    "star": ("*", "COUNT(*)"),
+    "ilike": ("ILIKE", "LOWER(x) LIKE 'pattern in lower case'"),
+    "rollup": ("ROLLUP", "one view for each grouping"),
+    "cube": ("CUBE", "one view for each grouping"),
+    "groupingsets": ("GROUPING SETS", "one view for each grouping"),
+    "intdiv": ("DIV", "FLOOR(a / b)"),
+}
+"""What the parser reads and we do not maintain: its SQL name, and what to write."""
+
+
 def _function(node: Node) -> Scalar:
     """Any other function by its own name, its arguments in their order."""
     raw = node.raw
     if not hasattr(raw, "sql_names") and node.key not in RENAMED:
-        words = {"window": ("OVER", "a GROUP BY, or a signal window"), "star": ("*", "COUNT(*)")}
-        what, instead = words.get(node.key, (node.key.upper(), "another expression"))
+        what, instead = _REMEDIES.get(node.key, (node.key.upper(), "another expression"))
         node.refuse(what, f"write {instead} instead")
     args: list[Scalar] = []
     for name in raw.arg_types:
