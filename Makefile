@@ -24,7 +24,7 @@ test: $(READY)
 	$(BIN)/pytest -n auto -m "not full"
 
 test-full: $(READY)
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --hypothesis-profile=explore
 
 check: $(READY)
 	$(BIN)/ruff check .

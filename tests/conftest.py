@@ -1,16 +1,18 @@
-"""One profile for all the laws: no deadline, since machines differ; more examples on request."""
+"""Profiles for all the laws: no deadline, since machines differ.
+
+The default one draws the same examples in every run, so that a change is judged by what it
+changes; `make test-full` explores new ones.
+"""
 
 from __future__ import annotations
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "freshet",
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
-)
-settings.load_profile("freshet")
+SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much]
+settings.register_profile("same", deadline=None, derandomize=True, suppress_health_check=SLOW)
+settings.register_profile("explore", deadline=None, suppress_health_check=SLOW)
+settings.load_profile("same")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from freshet.calculus.build import const, is_zero
 from freshet.calculus.scope import free, ins, outs
 from freshet.calculus.terms import Const, Expr
-from freshet.calculus.text import show
+from freshet.calculus.text import read, show
 from freshet.calculus.walk import bottom_up
 from freshet.reference.evaluate import Database, evaluate
 from freshet.simplify import FINISH, RULES, Rule, finish, simplify
@@ -73,3 +73,11 @@ def test_simplify_keeps_meaning(data: st.DataObject) -> None:
     new = simplify(e)
     same(e, new, db, env)
     same(e, finish(new, frozenset(GIVEN)), db, env)
+
+
+def test_what_the_context_binds_stays_bound_in_a_top() -> None:
+    """Expanding made x, read by one branch and bound by a later factor, a choice of the Top."""
+    e = read("Top[; ; 1](U(y) * (1 + Sum[x](R(l, x))) * R(z, x))")
+    db = Database({"R": {(1, 1): 1, (1, 2): 1}, "U": {(1,): 1}})
+    for x in (1, 2):
+        same(e, simplify(e), db, {"x": x})

@@ -102,7 +102,7 @@ def turned_visible(old: Expr, new: Expr) -> tuple[str, ...]:
 
     Unification does this: Sum[](S(b) * {b = y}) becomes Sum[y](S(y)).
     """
-    return tuple(sorted((outs(new) - outs(old)) & ins(old)))
+    return tuple(sorted((ins(old) - ins(new)) & outs(new)))
 
 
 def map_children(e: Expr, f: Callable[[Expr], Expr]) -> Expr:

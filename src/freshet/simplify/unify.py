@@ -82,7 +82,7 @@ def _unify_once(e: Expr, known: frozenset[str]) -> Expr | None:
             if new is None:
                 return None
             joined = mul(*new)
-            turned = (outs(joined) - outs(body)) & (ins(body) | known)
+            turned = ((ins(body) | known) - ins(joined)) & outs(joined)
             return sum_(keys + tuple(sorted(turned)), joined)
         case Mul(parts):
             new = _unify_product(Product(parts, outs(e), ins(e) | known))
