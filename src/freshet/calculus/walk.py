@@ -102,7 +102,9 @@ def turned_visible(old: Expr, new: Expr) -> tuple[str, ...]:
 
     Unification does this: Sum[](S(b) * {b = y}) becomes Sum[y](S(y)).
     """
-    return tuple(sorted((ins(old) - ins(new)) & outs(new)))
+    newly_bound = (outs(new) - outs(old)) & ins(old)
+    no_longer_read = (ins(old) - ins(new)) & outs(new)
+    return tuple(sorted(newly_bound | no_longer_read))
 
 
 def map_children(e: Expr, f: Callable[[Expr], Expr]) -> Expr:

@@ -25,7 +25,7 @@ from freshet.calculus.terms import (
     Var,
     View,
 )
-from freshet.calculus.walk import rename, substitute, subterms, tops
+from freshet.calculus.walk import rename, substitute, subterms, tops, turned_visible
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,8 @@ def _unify_once(e: Expr, known: frozenset[str]) -> Expr | None:
             if new is None:
                 return None
             joined = mul(*new)
-            turned = ((ins(body) | known) - ins(joined)) & outs(joined)
-            return sum_(keys + tuple(sorted(turned)), joined)
+            assigned = (outs(joined) - outs(body)) & known
+            return sum_(keys + turned_visible(body, joined) + tuple(sorted(assigned)), joined)
         case Mul(parts):
             new = _unify_product(Product(parts, outs(e), ins(e) | known))
             return None if new is None else mul(*new)
