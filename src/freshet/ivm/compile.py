@@ -125,8 +125,6 @@ class Compiler:
         pair = (shape(target.definition), update.relation)
         if pair in self.options.increment or target.inputs:
             return ""
-        if pair in self.options.reevaluate:
-            return "it is estimated to be cheaper"
         found = blocker(target.definition, update)
         return str(found) if found else ""
 

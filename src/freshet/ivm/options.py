@@ -20,7 +20,6 @@ class Options:
     - `cyclic`: a cyclic join keeps its base relations instead of acyclic parts of it, which can
       be much larger than its result (seed 000, 3.6.1).
     - `inline`: shapes of definitions that are not materialized as one map, but atom by atom.
-    - `reevaluate`: (shape, relation) pairs that are recomputed although a delta exists.
     - `increment`: (shape, relation) pairs that are maintained by deltas although the rule of
       thumb says to recompute.
     """
@@ -31,5 +30,4 @@ class Options:
     caches: bool = False
     cyclic: bool = False
     inline: frozenset[str] = frozenset()
-    reevaluate: frozenset[tuple[str, str]] = frozenset()
     increment: frozenset[tuple[str, str]] = frozenset()
