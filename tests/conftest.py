@@ -20,3 +20,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite the files of tests/golden/queries"
     )
+    parser.addoption(
+        "--sanitize",
+        action="store_true",
+        help="build kernels with address and undefined sanitizers",
+    )

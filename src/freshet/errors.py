@@ -83,3 +83,19 @@ class ProgramProblem(FreshetError):
 
 class StrictRefusal(FreshetError):
     """A view marked `strict` would need recomputation; the message names the node."""
+
+
+class NotNative(FreshetError):
+    """A program that the native engine does not run; the reference engine does."""
+
+
+class BuildProblem(FreshetError):
+    """A kernel cannot be compiled or loaded on this machine."""
+
+
+class Overflow(FreshetError):
+    """A change would take some integer or decimal of a view out of its range."""
+
+
+class SnapshotProblem(FreshetError):
+    """A snapshot cannot be written, is damaged, or belongs to another program."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import sqlglot
 
+from freshet.calculus.functions import Functions
 from freshet.calculus.schema import Query
 from freshet.ivm.compile import compile_queries
 from freshet.ivm.options import Options
@@ -85,7 +87,11 @@ def compiled(c: Case, options: Options) -> Program:
     return program
 
 
-def rows(engine: Engine, name: str) -> Counter[tuple[Any, ...]]:
+Start = Callable[[Program, Functions], Any]
+"""Makes an engine: the reference, or another one with the same calls."""
+
+
+def rows(engine: Any, name: str) -> Counter[tuple[Any, ...]]:
     """The view's rows as the oracle writes them."""
     found: Counter[tuple[Any, ...]] = Counter()
     for row, count in engine.read(name).items():
@@ -94,7 +100,13 @@ def rows(engine: Engine, name: str) -> Counter[tuple[Any, ...]]:
 
 
 def agree(
-    c: Case, *options: Options, seed: int, batches: int, max_size: int, live: int
+    c: Case,
+    *options: Options,
+    seed: int,
+    batches: int,
+    max_size: int,
+    live: int,
+    start: Start = Engine,
 ) -> tuple[int, int]:
     """Stream batches through programs, side by side; the numbers of batches and of full answers."""
     duck = Duck(c.catalog)
@@ -103,7 +115,7 @@ def agree(
         duck.apply((name, row, 1) for row in table)
     for name, columns, sql in c.views:
         duck.create_view(name, sql, columns)
-    engines = [Engine(compiled(c, o), c.catalog.functions) for o in options]
+    engines = [start(compiled(c, o), c.catalog.functions) for o in options]
     for engine in engines:
         engine.load(tables)
     filled = 0

@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from freshet.calculus.types import Value
 from freshet.ivm.compile import compile_queries
@@ -14,7 +15,7 @@ from freshet.program.check import check_program
 from freshet.reference.run import Engine
 from freshet.sql import Catalog, load
 from tests.differential.duck import Duck, Event
-from tests.differential.harness import STRATEGIES, grouped, rows, same
+from tests.differential.harness import STRATEGIES, Start, grouped, rows, same
 from tests.differential.sql_cases import SCHEMA, random_row
 
 Row = tuple[Value, ...]
@@ -154,17 +155,19 @@ def _deletions(tables: Tables, name: str, count: int, rng: random.Random) -> Ite
         yield name, row, -1
 
 
-def compile_script(script: Script, catalog: Catalog, strategy: str, mode: Mode) -> Engine:
+def compile_script(
+    script: Script, catalog: Catalog, strategy: str, mode: Mode, start: Start = Engine
+) -> Any:
     """An engine that maintains all the views of a script."""
     catalog, queries = load(str(script), catalog=catalog)
     options = replace(STRATEGIES[strategy], mode=mode)
     relations = list(catalog.relations.values())
     program = compile_queries(queries, relations, options, catalog.functions)
     check_program(program, catalog.functions)
-    return Engine(program, catalog.functions)
+    return start(program, catalog.functions)
 
 
-def check_stream(engine: Engine, script: Script, stream: Stream, duck: Duck) -> None:
+def check_stream(engine: Any, script: Script, stream: Stream, duck: Duck) -> None:
     """All the views of a script equal DuckDB's from-scratch answer before and after every batch."""
     duck.clear()
     for name, sql in script.views:
@@ -186,9 +189,17 @@ def check_stream(engine: Engine, script: Script, stream: Stream, duck: Duck) -> 
 
 
 def agree(
-    script: Script, variant: str, strategy: str, mode: Mode, *, seed: object, batches: int
+    script: Script,
+    variant: str,
+    strategy: str,
+    mode: Mode,
+    *,
+    seed: object,
+    batches: int,
+    start: Start = Engine,
 ) -> None:
     """One script by one strategy over one random stream."""
     catalog = schema(variant)
     stream = random_stream(catalog, random.Random(repr(seed)), batches)
-    check_stream(compile_script(script, catalog, strategy, mode), script, stream, Duck(catalog))
+    engine = compile_script(script, catalog, strategy, mode, start)
+    check_stream(engine, script, stream, Duck(catalog))

@@ -1,0 +1,224 @@
+"""Scalar functions in C++: one entry for each of `calculus.functions` that kernels know."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from freshet.calculus.check import Schema
+from freshet.calculus.functions import BUILTINS
+from freshet.calculus.types import DOUBLE, STRING, Type
+from freshet.codegen.hold import Cpp, Held, convert, held
+from freshet.errors import NotNative
+
+Emit = Callable[[list[Cpp], Type], str]
+
+
+@dataclass(frozen=True)
+class Functions:
+    """What kernels can call, by name."""
+
+    known: Mapping[str, Emit]
+
+    def call(self, fn: str, args: list[Cpp], schema: Schema) -> Cpp:
+        """A call; a strict function of NULL is NULL."""
+        function = schema.functions[fn]
+        if fn not in self.known or function is not BUILTINS[fn]:
+            raise NotNative(f"function '{fn}' runs in Python only")
+        result = function.result(*(a.type for a in args))
+        nullable = [a for a in args if a.nullable]
+        out: Held = "Str" if result.kind == "string" else held(result)
+        if fn == "coalesce" and out == "Str" and all(a.held == "Sym" for a in args):
+            out = "Sym"
+        if not (function.strict and nullable):
+            text = self.known[fn](args, result)
+            text = f"i8({text})" if result.kind == "bool" else text
+            return Cpp(text, result.or_null(function.partial), out)
+        # Every argument is evaluated once, tested, and then used.
+        names = [f"a{i}" for i in range(len(args))]
+        lets = "".join(f"auto {n} = {a.text}; " for n, a in zip(names, args, strict=True))
+        tests = " || ".join(f"is_null({n})" for n, a in zip(names, args, strict=True) if a.nullable)
+        plain = [Cpp(n, a.type.not_null(), a.held) for n, a in zip(names, args, strict=True)]
+        value = self.known[fn](plain, result.not_null())
+        text = f"[&]() -> {out} {{ {lets}return {tests} ? null<{out}>() : {out}({value}); }}()"
+        return Cpp(text, result.or_null(), out)
+
+
+def truth(x: Cpp) -> str:
+    """Whether a value counts as true."""
+    return f"truth({x.text})"
+
+
+def _text(x: Cpp) -> str:
+    return x.text if x.held == "Str" else f"text(e, {x.text})"
+
+
+def _plain(name: str, *types: Type) -> Emit:
+    """A C++ function of the arguments, converted to the given types."""
+
+    def emit(args: list[Cpp], _: Type) -> str:
+        wanted = types or tuple(a.type for a in args)
+        parts = [
+            _text(a) if t.kind == "string" else convert(a, t).text
+            for a, t in zip(args, wanted, strict=False)
+        ]
+        return f"{name}({', '.join(parts)})"
+
+    return emit
+
+
+def _real(name: str, count: int) -> Emit:
+    return _plain(name, *[DOUBLE] * count)
+
+
+def _mod(args: list[Cpp], result: Type) -> str:
+    a, b = (convert(x, result) for x in args)
+    return f"mod<{held(result)}>({a.text}, {b.text})"
+
+
+def _when(args: list[Cpp], result: Type) -> str:
+    count, value = args
+    kind = value.held
+    return f"({truth(count)} ? {value.text} : null<{kind}>())"
+
+
+def _logic(sign: str) -> Emit:
+    return lambda args, _: f"i8({f' {sign} '.join(truth(a) for a in args)})"
+
+
+def _not(args: list[Cpp], _: Type) -> str:
+    return f"i8(!{truth(args[0])})"
+
+
+def _in(args: list[Cpp], _: Type) -> str:
+    from freshet.codegen.scalar import compare
+
+    tests = [compare("=", args[0], choice) for choice in args[1:]]
+    return f"i8({' || '.join(tests) or 'false'})"
+
+
+def _clock(name: str) -> Emit:
+    def emit(args: list[Cpp], _: Type) -> str:
+        return f"{name}({args[0].text})"
+
+    return emit
+
+
+def _date(args: list[Cpp], _: Type) -> str:
+    if args[0].type.kind == "string":
+        raise NotNative("text is cast to a date in Python only")
+    return f"i32(day_of({args[0].text}))"
+
+
+def _seconds(args: list[Cpp], _: Type) -> str:
+    if args[0].type.kind != "timestamp" or args[1].type.kind != "int":
+        raise NotNative("seconds are added to a timestamp only")
+    return f"add<i64>(o, {args[0].text}, mul<i64>(o, {args[1].text}, 1000000))"
+
+
+def _days_between(args: list[Cpp], _: Type) -> str:
+    return f"(day_of({args[0].text}) - day_of({args[1].text}))"
+
+
+def _abs(args: list[Cpp], result: Type) -> str:
+    return f"absolute<{held(result)}>(o, {args[0].text})"
+
+
+def _round(args: list[Cpp], result: Type) -> str:
+    x = args[0]
+    digits = 0
+    if len(args) == 2:
+        try:
+            digits = int(args[1].text.removeprefix("i64(").removesuffix("ll)"))
+        except ValueError:
+            raise NotNative("rounding to a number of digits that is not constant") from None
+    if x.type.kind == "double":
+        return f"round_real({x.text}, 1e{digits})"
+    places = x.type.scale - digits
+    if places <= 0:
+        return x.text
+    kind = held(x.type)
+    return f"round_to<{kind}>({x.text}, {kind}({10**places}))"
+
+
+def _whole(name: str) -> Emit:
+    def emit(args: list[Cpp], _: Type) -> str:
+        x = args[0]
+        if x.type.kind == "double":
+            return f"whole(o, {name}({x.text}))"
+        kind = held(x.type)
+        return f"i64({name}_of<{kind}>({x.text}, {kind}({10**x.type.scale})))"
+
+    return emit
+
+
+def _extreme(sign: str) -> Emit:
+    def emit(args: list[Cpp], result: Type) -> str:
+        if result.kind == "string":
+            raise NotNative("the greatest of texts is found in Python only")
+        kind, out = held(result), convert(args[0], result).text
+        for a in args[1:]:
+            b = convert(a, result).text
+            out = f"[&]() -> {kind} {{ {kind} a = {out}, b = {b}; return b {sign} a ? b : a; }}()"
+        return out
+
+    return emit
+
+
+def _coalesce(args: list[Cpp], result: Type) -> str:
+    if result.kind == "string":
+        symbols = all(a.held == "Sym" for a in args)
+        parts = [a.text if symbols else _text(a) for a in args]
+        kind = "Sym" if symbols else "Str"
+    else:
+        parts, kind = [convert(a, result).text for a in args], held(result)
+    out = parts[-1]
+    for part in reversed(parts[:-1]):
+        out = f"[&]() -> {kind} {{ {kind} a = {part}; return is_null(a) ? {out} : a; }}()"
+    return out
+
+
+FUNCTIONS = Functions(
+    {
+        "div": _real("div", 2),
+        "mod": _mod,
+        "when": _when,
+        "double": lambda args, _: convert(args[0], DOUBLE).text,
+        "or": _logic("||"),
+        "and": _logic("&&"),
+        "not": _not,
+        "like": _plain("text_like", STRING, STRING),
+        "in": _in,
+        "year": _clock("year_of"),
+        "quarter": _clock("quarter_of"),
+        "month": _clock("month_of"),
+        "day": _clock("dom_of"),
+        "hour": _clock("hour_of"),
+        "minute": _clock("minute_of"),
+        "second": _clock("second_of"),
+        "add_days": lambda a, _: f"add_days({a[0].text}, {a[1].text})",
+        "add_months": lambda a, _: f"add_months({a[0].text}, {a[1].text})",
+        "add_seconds": _seconds,
+        "days_between": _days_between,
+        "date": _date,
+        "substring": lambda a, _: (
+            f"substring({', '.join([_text(a[0]), *(x.text for x in a[1:])])})"
+        ),
+        "concat": lambda a, _: f"concat(e, {{{', '.join(map(_text, a))}}})",
+        "trim": _plain("text_trim", STRING),
+        "length": _plain("text_length", STRING),
+        "abs": _abs,
+        "round": _round,
+        "floor": _whole("floor"),
+        "ceil": _whole("ceil"),
+        "sqrt": _real("root", 1),
+        "power": _real("power", 2),
+        "greatest": _extreme(">"),
+        "least": _extreme("<"),
+        "listmax": _extreme(">"),
+        "listmin": _extreme("<"),
+        "coalesce": _coalesce,
+        "vec_length": _real("vec_length", 3),
+        "dihedral_angle": _real("dihedral_angle", 12),
+    }
+)

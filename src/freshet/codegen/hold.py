@@ -1,0 +1,164 @@
+"""How values are held in a kernel: the C++ type of every SQL type, constants, conversions.
+
+Numbers are of fixed width, decimals are integers scaled by a power of ten, text is a symbol of
+the kernel's text store (`Sym`) or, on its way in, a piece of memory (`Str`). NULL is the smallest
+value of each representation, so that equality of keys is equality of bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Literal, assert_never
+
+from freshet.calculus.types import Type, Value
+from freshet.errors import NotNative
+
+Held = Literal["i8", "i32", "i64", "i128", "f64", "Sym", "Str"]
+
+NARROW = 4
+"""Decimals of up to so many digits after the point are held in 64 bits, others in 128."""
+
+EPOCH = date(1970, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Cpp:
+    """A C++ expression without side effects, the type of its value, and how it is held."""
+
+    text: str
+    type: Type
+    held: Held
+    origin: tuple[str, str, int] | None = field(default=None, compare=False)
+    """If it is a key column of a record at hand: the storage, the record, the column."""
+
+    @property
+    def nullable(self) -> bool:
+        """Whether it can be NULL."""
+        return self.type.nullable
+
+
+def held(t: Type) -> Held:
+    """How a value of a type is held in keys, payloads and variables."""
+    match t.kind:
+        case "int" | "timestamp":
+            return "i64"
+        case "decimal":
+            return "i64" if t.scale <= NARROW else "i128"
+        case "double":
+            return "f64"
+        case "date":
+            return "i32"
+        case "bool" | "null":
+            return "i8"
+        case "string":
+            return "Sym"
+        case _:
+            assert_never(t.kind)
+
+
+def days(d: date) -> int:
+    """Days since 1970."""
+    return (d - EPOCH).days
+
+
+def micros(d: date) -> int:
+    """Microseconds since 1970."""
+    moment = d if isinstance(d, datetime) else datetime(d.year, d.month, d.day)
+    delta = moment - datetime(1970, 1, 1)
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds
+
+
+def quote(text: str) -> str:
+    r"""Text as a C++ literal; everything but plain characters as octal codes.
+
+    >>> quote('say "é"')
+    '"say \\042\\303\\251\\042"'
+    """
+    plain = (chr(b) if 32 <= b < 127 and b not in b'"\\?@' else f"\\{b:03o}" for b in text.encode())
+    return f'"{"".join(plain)}"'
+
+
+def integer(n: int, kind: Held) -> str:
+    """A whole number as a C++ literal; 128 bits are put together from two halves."""
+    if kind == "i128" and not -(1 << 63) < n < 1 << 63:
+        if not -(1 << 127) < n < 1 << 127:
+            raise NotNative(f"the constant {n} does not fit in 128 bits")
+        low = n & ((1 << 64) - 1)
+        return f"i128(u128({n >> 64 & ((1 << 64) - 1)}ull) << 64 | {low}ull)"
+    if not -(1 << 63) < n < 1 << 63:
+        raise NotNative(f"the constant {n} does not fit in 64 bits")
+    return f"{kind}({n}ll)"
+
+
+def constant(value: Value, t: Type) -> Cpp:
+    """A constant as it is held; text stays a `Str`."""
+    if value is None:
+        kind = held(t)
+        return Cpp(f"null<{kind}>()", t.or_null(), kind)
+    kind = held(t)
+    match value:
+        case str():
+            return Cpp(f"Str{{{quote(value)}, {len(value.encode())}}}", t, "Str")
+        case bool():
+            return Cpp(f"{kind}({int(value)})", t, kind)
+        case int() | Decimal() if t.kind in ("int", "decimal"):
+            return Cpp(integer(int(value * 10**t.scale), kind), t, kind)
+        case int() | float() | Decimal():
+            return Cpp(f"f64({float(value)!r})", t, "f64")
+        case datetime():
+            return Cpp(integer(micros(value), "i64"), t, "i64")
+        case date() if t.kind == "timestamp":
+            return Cpp(integer(micros(value), "i64"), t, "i64")
+        case date():
+            return Cpp(integer(days(value), "i32"), t, "i32")
+        case _:
+            assert_never(value)
+
+
+def convert(x: Cpp, to: Type) -> Cpp:
+    """A number in another numeric type (or a date as a timestamp); NULL stays NULL.
+
+    To fewer digits after the point, or from double, there is no conversion: that would round.
+    """
+    target, kind = held(to), x.type.kind
+    result = to.or_null(x.nullable)
+    if kind == "null":
+        return Cpp(f"null<{target}>()", result, target)
+    if (kind, x.type.scale, x.held) == (to.kind, to.scale, target):
+        return Cpp(x.text, result, target)
+    if kind in ("int", "bool") and to.kind in ("int", "decimal"):
+        return _scaled(x, to.scale, result, target)
+    if kind == "decimal" and to.kind == "decimal" and to.scale >= x.type.scale:
+        return _scaled(x, to.scale - x.type.scale, result, target)
+    if to.kind == "double" and kind in ("int", "bool", "decimal"):
+        text = f"real{_null(x)}({x.text})"
+        return Cpp(text if not x.type.scale else _over(x), result, "f64")
+    if kind == "date" and to.kind == "timestamp":
+        return Cpp(f"midnight{_null(x)}({x.text})", result, "i64")
+    if kind == to.kind == "string":
+        return Cpp(x.text, result, x.held)
+    raise NotNative(f"{x.type} is not converted to {to}")
+
+
+def _null(x: Cpp) -> str:
+    return "_n" if x.nullable else ""
+
+
+def _over(x: Cpp) -> str:
+    return f"real{_null(x)}({x.text}, 1e{x.type.scale})"
+
+
+def _scaled(x: Cpp, digits: int, result: Type, target: Held) -> Cpp:
+    if not digits and not x.nullable:
+        return Cpp(f"{target}({x.text})", result, target)
+    factor = integer(10**digits, target)
+    return Cpp(f"scaled{_null(x)}<{target}>(o, {x.text}, {factor})", result, target)
+
+
+def zero_if_null(x: Cpp) -> Cpp:
+    """A value as a multiplicity: NULL counts as nothing."""
+    if not x.nullable:
+        return x
+    return Cpp(f"or_zero({x.text})", x.type.not_null(), x.held)

@@ -1,0 +1,427 @@
+"""Kernels in this process: loading a compiled one, giving it rows, reading its views."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sysconfig
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, NoReturn, TypeAlias
+
+from freshet.calculus.rows import Row, RowLike, bad_value, checked, expected
+from freshet.calculus.schema import Column, Relation
+from freshet.calculus.types import Kind, Type
+from freshet.errors import (
+    BadRow,
+    BuildProblem,
+    Overflow,
+    Place,
+    ProgramProblem,
+    SnapshotProblem,
+    UnknownName,
+)
+
+Sign = Literal[1, -1]
+RowCall: TypeAlias = Callable[..., None]
+
+# As `enum Kind` of kernel.hpp counts them.
+KINDS: tuple[Kind, ...] = (
+    "int",
+    "decimal",
+    "decimal",
+    "double",
+    "date",
+    "timestamp",
+    "bool",
+    "string",
+)
+MAGIC = b"freshet kernel 1"
+
+ARROW_NAMES = {
+    "n": "null",
+    "b": "bool",
+    "c": "int8",
+    "C": "uint8",
+    "s": "int16",
+    "S": "uint16",
+    "i": "int32",
+    "I": "uint32",
+    "l": "int64",
+    "L": "uint64",
+    "e": "float16",
+    "f": "float32",
+    "g": "float64",
+    "z": "binary",
+    "Z": "large_binary",
+    "u": "utf8",
+    "U": "large_utf8",
+    "vu": "utf8_view",
+    "tdD": "date32",
+    "tdm": "date64",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """What can be read from a kernel: a query, or a map with its payload as last column."""
+
+    name: str
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """How large a kernel's state is, and how much it did so far."""
+
+    bytes: int
+    visits: int
+    writes: int
+    sizes: Mapping[str, int]
+
+
+class Kernel:
+    """A compiled kernel, loaded into this process; `open` starts as many as are wanted.
+
+    A library stays loaded until the process ends.
+    """
+
+    def __init__(self, path: Path) -> None:
+        if sysconfig.get_config_var("Py_GIL_DISABLED"):
+            raise BuildProblem(
+                "kernels do not run in a free-threaded Python",
+                instead="use the usual build, or the reference engine",
+            )
+        try:
+            start = ctypes.PyDLL(str(path)).freshet_functions
+        except (OSError, AttributeError) as e:
+            raise BuildProblem(f"{path} cannot be loaded as a kernel: {e}") from e
+        start.restype = ctypes.py_object
+        self.calls: dict[str, Callable[..., Any]] = {f.__name__: f for f in start()}
+        self.program, relations, queries, maps = self.calls["describe"]()
+        self.relations = tuple(
+            Relation(name, _columns(columns), bool(static)) for name, columns, static in relations
+        )
+        self.queries = tuple(Table(name, _columns(columns)) for name, columns in queries)
+        self.maps = tuple(Table(name, _columns(columns)) for name, columns in maps)
+
+    def open(self) -> Instance:
+        """A running kernel, with empty maps."""
+        return Instance(self)
+
+    def relation(self, name: str) -> int:
+        """The number of a relation."""
+        return _number("relation", name, [r.name for r in self.relations])
+
+    def query(self, name: str) -> int:
+        """The number of a query."""
+        return _number("query", name, [q.name for q in self.queries])
+
+    def map(self, name: str) -> int:
+        """The number of a map."""
+        return _number("map", name, [m.name for m in self.maps])
+
+
+class Instance:
+    """One running kernel: static tables first, then changes; views can be read at any time.
+
+    Relations, queries and maps go by the numbers that the kernel gives them. A call that fails
+    changes nothing. Any number of threads may call: one change or read happens at a time, and
+    Python's global lock is free during the long ones.
+    """
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel = kernel
+        self._calls = kernel.calls
+        # Not a method of this object: what it holds must not hold it.
+        self._state = self._calls["open"](partial(_complain, kernel))
+
+    def insert_row(self, relation: int) -> RowCall:
+        """A fast function that takes the values of one row, which is one more then."""
+        return self._row(relation, 1)
+
+    def delete_row(self, relation: int) -> RowCall:
+        """A fast function that takes the values of one row, which is one less then."""
+        return self._row(relation, -1)
+
+    def apply_rows(
+        self,
+        relation: int,
+        rows: Iterable[RowLike],
+        counts: Iterable[int] | None = None,
+        sign: Sign = 1,
+    ) -> None:
+        """A batch of rows; row i is inserted `sign * counts[i]` times, or deleted as often."""
+        self._calls["apply_rows"](self._state, relation, rows, _counts(counts), sign)
+
+    def apply_arrow(
+        self, relation: int, table: Any, counts: Iterable[int] | None = None, sign: Sign = 1
+    ) -> None:
+        """A batch from anything that speaks Arrow's C interface; columns are found by name.
+
+        A stream of tables is one change: it is held in memory, and applied when it has ended.
+        """
+        counts = _counts(counts)
+        if hasattr(table, "__arrow_c_array__"):
+            schema, array = table.__arrow_c_array__()
+            self._calls["apply_array"](self._state, relation, schema, array, counts, sign)
+        elif hasattr(table, "__arrow_c_stream__"):
+            stream = table.__arrow_c_stream__()
+            self._calls["apply_stream"](self._state, relation, stream, counts, sign)
+        else:
+            raise BadRow(
+                f"'{type(table).__name__}' is no Arrow table",
+                instead="give a pyarrow or polars table, or rows",
+            )
+
+    def apply_columns(
+        self,
+        relation: int,
+        columns: Mapping[str, Any],
+        counts: Iterable[int] | None = None,
+        sign: Sign = 1,
+    ) -> None:
+        """A batch of columns by name: numpy arrays, or lists of values."""
+        import pyarrow as pa  # type: ignore[import-untyped]
+
+        try:
+            table = pa.RecordBatch.from_pydict({name: pa.array(c) for name, c in columns.items()})
+        except (pa.ArrowException, TypeError, ValueError) as e:
+            name = self.kernel.relations[relation].name
+            raise BadRow(f"these are no columns of '{name}': {e}") from e
+        self.apply_arrow(relation, table, counts, sign)
+
+    def load_static(self, relation: int, rows: Any) -> None:
+        """Rows of a static table: tuples, or an Arrow table."""
+        name = self.kernel.relations[relation].name
+        if not self.kernel.relations[relation].static:
+            raise ProgramProblem(f"'{name}' is a stream", instead="apply its rows")
+        if hasattr(rows, "__arrow_c_array__") or hasattr(rows, "__arrow_c_stream__"):
+            self.apply_arrow(relation, rows)
+        else:
+            self.apply_rows(relation, rows)
+
+    def ready(self) -> None:
+        """All the static tables are loaded; the first change or read says the same."""
+        self._calls["ready"](self._state)
+
+    def read_rows(self, query: int) -> list[tuple[Row, int]]:
+        """The rows of a query, each with how often it counts."""
+        rows: list[tuple[Row, int]] = self._calls["read_rows"](self._state, 0, query)
+        return rows
+
+    def read_map(self, index: int) -> list[tuple[Row, int]]:
+        """The rows of a map: keys, then the payload; each counts once."""
+        rows: list[tuple[Row, int]] = self._calls["read_rows"](self._state, 1, index)
+        return rows
+
+    def read_arrow(self, query: int) -> Frame:
+        """The rows of a query as Arrow columns, each as often as it counts."""
+        return Frame(self.kernel, self._calls["read_frame"](self._state, 0, query))
+
+    def stats(self) -> Stats:
+        """What the state takes, and the work done; work is counted if compiled with `count`."""
+        size, visits, writes, sizes = self._calls["stats"](self._state)
+        names = (m.name for m in self.kernel.maps)
+        return Stats(size, visits, writes, dict(zip(names, sizes, strict=True)))
+
+    def save(self, path: Path) -> None:
+        """Write everything to a file, which is the old one until the new one is complete."""
+        fd, name = -1, ""
+        try:
+            fd, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+            self._write(fd)
+            os.fsync(fd)
+            os.replace(name, path)
+            name = ""
+        except OSError as e:
+            raise SnapshotProblem(
+                f"the snapshot cannot be written to {path}: {e.strerror or e}",
+                instead="what was there before is still there",
+            ) from e
+        finally:
+            if fd >= 0:
+                os.close(fd)
+            if name:
+                os.unlink(name)
+        _sync_folder(path.parent)
+
+    def _write(self, fd: int) -> None:
+        head = MAGIC + bytes.fromhex(self.kernel.program)
+        code = self._calls["save"](self._state, fd, head + b"empty\n", head + b"ready\n")
+        if code:
+            raise OSError(code, os.strerror(code))
+
+    def restore(self, path: Path) -> None:
+        """Everything as it was when the file was saved; a file that does not fit is refused."""
+        try:
+            fd = os.open(path, os.O_RDONLY)
+        except OSError as e:
+            raise SnapshotProblem(f"{path} cannot be read: {e.strerror}") from e
+        try:
+            magic, program = os.read(fd, len(MAGIC)), os.read(fd, 32)
+            loaded = {b"ready\n": 1, b"empty\n": 0}.get(os.read(fd, 6), -1)
+            if magic != MAGIC or loaded < 0:
+                raise SnapshotProblem(f"{path} is no snapshot, or it is damaged")
+            if program != bytes.fromhex(self.kernel.program):
+                raise SnapshotProblem(
+                    f"{path} is a snapshot of another program",
+                    instead="restore it with the views it was saved with, or load the data again",
+                )
+            if not self._calls["restore"](self._state, fd, loaded):
+                raise SnapshotProblem(f"{path} is damaged", instead="restore an older snapshot")
+        finally:
+            os.close(fd)
+
+    def close(self) -> None:
+        """Give the memory back; further calls are refused."""
+        self._calls["close"](self._state)
+
+    def _row(self, relation: int, sign: Sign) -> RowCall:
+        call: RowCall = self._calls["entry"](self._state, relation, sign)
+        return call
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a rename last, where the system can."""
+    fd = os.open(folder, os.O_RDONLY)
+    with suppress(OSError):
+        os.fsync(fd)
+    os.close(fd)
+
+
+class Frame:
+    """A result as Arrow columns: pyarrow, polars and others take it as a table, without copying."""
+
+    def __init__(self, kernel: Kernel, held: Any) -> None:
+        self._export = kernel.calls["export_frame"]
+        self._held = held
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        """The capsules of Arrow's C interface; a wish for other types is not heard."""
+        schema, array = self._export(self._held)
+        return schema, array
+
+
+def arrow_name(format: str) -> str:
+    """What people call the type that a format string of Arrow's C interface names.
+
+    >>> arrow_name("l"), arrow_name("tsn:UTC"), arrow_name("d:10,2"), arrow_name("+l")
+    ('int64', 'timestamp[ns, UTC]', 'decimal(10,2)', "'+l'")
+    """
+    if format.startswith("ts"):
+        unit = {"s": "s", "m": "ms", "u": "us", "n": "ns"}.get(format[2:3], "?")
+        return f"timestamp[{unit}, {format[4:]}]" if format[4:] else f"timestamp[{unit}]"
+    if format.startswith("d:"):
+        return f"decimal({format[2:]})"
+    return ARROW_NAMES.get(format, repr(format))
+
+
+def _columns(told: Iterable[tuple[str, int, int, int, int]]) -> tuple[Column, ...]:
+    return tuple(
+        Column(name, Type(KINDS[kind], scale, bool(nullable)))
+        for name, kind, scale, nullable, _ in told
+    )
+
+
+def _number(what: str, name: str, names: list[str]) -> int:
+    if name not in names:
+        known = ", ".join(names) or "there is none"
+        raise UnknownName(f"there is no {what} '{name}'", instead=f"the kernel has: {known}")
+    return names.index(name)
+
+
+def _counts(counts: Any) -> Any:
+    """Counts as the kernel takes them: a sequence of int, or 64-bit integers in one piece."""
+    if counts is None or isinstance(counts, list):
+        return counts
+    if hasattr(counts, "__arrow_c_array__") or hasattr(counts, "__arrow_c_stream__"):
+        import pyarrow as pa
+
+        counts = pa.chunked_array(counts) if hasattr(counts, "__arrow_c_stream__") else counts
+        counts = pa.array(counts).to_numpy(zero_copy_only=False)
+    if hasattr(counts, "__array_interface__"):
+        import numpy as np
+
+        if counts.dtype.kind in "iu":
+            counts = np.ascontiguousarray(counts, dtype=np.int64)
+    return counts
+
+
+def _complain(kernel: Kernel, number: int, what: str, row: int, column: int, value: Any) -> Row:
+    """Raise what a kernel found wrong, in the words of `calculus.rows`.
+
+    Only an odd row, which may turn out to be a mapping with good values, gives an answer.
+    """
+    if what in ("query", "map"):
+        tables = kernel.queries if what == "query" else kernel.maps
+        raise Overflow(f"a number of '{tables[number].name}' leaves its range when it is read")
+    relation = kernel.relations[number]
+    name = relation.name
+    place = Place(f"row {row + 1} of '{name}'" if row >= 0 else f"a dictionary of '{name}'")
+    match what:
+        case "row" | "odd":
+            try:
+                good = checked(relation, value, place)
+            except OverflowError as e:
+                raise bad_value(relation, relation.columns[column], value[column], place) from e
+            if what == "odd":
+                return good
+            # It is a good row, but the kernel has no room for one of its values.
+            raise bad_value(relation, relation.columns[column], value[column], place)
+        case "value":
+            raise bad_value(relation, relation.columns[column], value, place)
+        case _:
+            _refuse(relation, what, row, column, value)
+
+
+def _refuse(relation: Relation, what: str, row: int, column: int, value: Any) -> NoReturn:
+    name = relation.name
+    names = ", ".join(c.name for c in relation.columns)
+    match what:
+        case "overflow":
+            raise Overflow(
+                f"this change of '{name}' takes a number of a view out of its range",
+                instead="nothing was changed; use decimals or doubles in the view",
+            )
+        case "static":
+            raise Overflow(
+                "the static tables take a number of a view out of its range",
+                instead="nothing of them was kept; use decimals or doubles in the view",
+            )
+        case "closed":
+            raise ProgramProblem("the kernel is closed", instead="open another one")
+        case "late":
+            raise ProgramProblem(
+                f"'{name}' is a static table, and the first change has come already",
+                instead="load static tables before everything else",
+            )
+        case "count":
+            raise BadRow(f"row {row + 1} of '{name}' counts {value!r} times", instead="use int")
+        case "counts":
+            raise BadRow(f"{row} rows of '{name}' come with {value} counts", instead="give as many")
+        case "type":
+            c = relation.columns[column]
+            raise BadRow(
+                f"{name}.{c.name} cannot hold Arrow's {arrow_name(value)}",
+                instead=f"expected {expected(c.type)}",
+            )
+        case "missing":
+            raise BadRow(
+                f"the table has no column '{relation.columns[column].name}'",
+                instead=f"'{name}' needs {names}",
+            )
+        case "extra":
+            raise BadRow(f"'{name}' has no column '{value}'", instead=f"its columns are {names}")
+        case "table":
+            raise BadRow(
+                f"rows of '{name}' cannot come as one Arrow column", instead=f"give {names}"
+            )
+        case "whole":
+            raise BadRow(f"row {row + 1} of '{name}' is NULL as a whole")
+        case _:
+            raise BadRow(f"the stream of rows of '{name}' broke: {value}")

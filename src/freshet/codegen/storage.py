@@ -1,0 +1,190 @@
+"""Where the maps of a program live: records, their keys and payloads, and their indexes.
+
+Maps with the same keys may share a record (`fuse`). An index comes to be when the emitter asks
+for a slice; a storage without one is a flat table, with one a pool.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from freshet.calculus.types import Type
+from freshet.codegen.hold import held
+
+
+@dataclass
+class Storage:
+    """A table in the state: key columns, payload columns, and the slices it can be asked for."""
+
+    name: str
+    keys: tuple[Type, ...]
+    payloads: list[Type] = field(default_factory=list)
+    indexes: list[tuple[int, ...]] = field(default_factory=list)
+    orders: list[tuple[int, ...]] = field(default_factory=list)
+    """Ordered aggregate indexes: the key columns in the order by which they sort."""
+    transient: bool = False
+
+    def index(self, positions: tuple[int, ...]) -> int:
+        """The number of the index by these key columns."""
+        if positions not in self.indexes:
+            self.indexes.append(positions)
+        return self.indexes.index(positions)
+
+    def order(self, columns: tuple[int, ...]) -> int:
+        """The number of the ordered index by these key columns."""
+        if columns not in self.orders:
+            self.orders.append(columns)
+        return self.orders.index(columns)
+
+    @property
+    def record(self) -> str:
+        """The C++ type of a record."""
+        return f"Rec_{self.name}"
+
+    @property
+    def table(self) -> str:
+        """The C++ type of the table."""
+        if not self.indexes:
+            return f"Flat<{self.record}>"
+        heads = "".join(f", Head{j}_{self.name}" for j in range(len(self.indexes)))
+        return f"Pool<{self.record}{heads}>"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a map is: its storage, its payload column, and the column of each of its keys."""
+
+    storage: Storage
+    payload: int
+    columns: tuple[int, ...]
+
+    def key_type(self, i: int) -> Type:
+        """The type of the i-th key of the map."""
+        return self.storage.keys[self.columns[i]]
+
+    @property
+    def payload_type(self) -> Type:
+        """The type of the map's numbers."""
+        return self.storage.payloads[self.payload]
+
+
+def declare(s: Storage) -> str:
+    """The C++ of a record and of the heads of its indexes."""
+    fields = [f"{held(t)} k{i};" for i, t in enumerate(s.keys)]
+    payloads = [f"{held(t)} p{j};" for j, t in enumerate(s.payloads)]
+    links = [f"u32 link[{2 * len(s.indexes)}];"] if s.indexes else []
+    body = f"  {' '.join(_widest_first([*fields, *payloads]) + links)}\n"
+    empty = " && ".join(f"p{j} == 0" for j in range(len(s.payloads)))
+    out = _record(s.record, tuple(range(len(s.keys))), s, body, f"return {empty};")
+    for j, positions in enumerate(s.indexes):
+        fields = [f"{held(s.keys[i])} k{i};" for i in positions]
+        body = f"  {' '.join(_widest_first(fields))} u32 first; u32 count;\n"
+        of = ", ".join(f"r.k{i}" for i in positions)
+        body += f"  static Key of(const {s.record}& r) {{ return Key{{{of}}}; }}\n"
+        out += _record(f"Head{j}_{s.name}", positions, s, body, "return first == 0;")
+    return out
+
+
+def declare_orders(s: Storage) -> str:
+    """The C++ of the entries of a storage's ordered indexes: keys, and sums of payloads.
+
+    Sums of whole numbers are held in 128 bits, so that no partial sum can overflow.
+    """
+    if not s.orders:
+        return ""
+    wide = {j: "f64" if t.kind == "double" else "i128" for j, t in enumerate(s.payloads)}
+    exact = "f64" not in wide.values()
+    fields = " ".join(f"{t} p{j};" for j, t in wide.items())
+    adds = " ".join(f"p{j} += x.p{j};" for j in wide)
+    new = ", ".join(f"{t}(b.p{j})" + (f" - a.p{j}" if exact else "") for j, t in wide.items())
+    empty = " && ".join(f"p{j} == 0" for j in wide)
+    out = (
+        f"struct Sum_{s.name} {{\n"
+        f"  {fields}\n"
+        f"  static constexpr bool exact = {str(exact).lower()};\n"
+        f"  void add(const Sum_{s.name}& x) {{ {adds} }}\n"
+        f"  bool empty() const {{ return {empty}; }}\n"
+        f"  // What the index is told when a record changes: the difference, or, where that would\n"
+        f"  // be rounded, the new value.\n"
+        f"  static Sum_{s.name} change(const {s.record}& a, const {s.record}& b) {{\n"
+        f"    (void)a; return Sum_{s.name}{{{new}}};\n"
+        f"  }}\n"
+        f"}};\n"
+    )
+    for j, columns in enumerate(s.orders):
+        keys = " ".join(f"{held(s.keys[i])} k{i};" for i in columns)
+        less = " ".join(f"if (!same(k{i}, x.k{i})) return sorts(k{i}, x.k{i});" for i in columns)
+        equal = " && ".join(f"same(k{i}, x.k{i})" for i in columns)
+        of = ", ".join(f"r.k{i}" for i in columns)
+        name = f"Ord{j}_{s.name}"
+        out += (
+            f"struct {name} {{\n"
+            f"  {keys}\n"
+            f"  static {name} of(const {s.record}& r) {{ return {name}{{{of}}}; }}\n"
+            f"  bool less(const {name}& x) const {{ {less} return false; }}\n"
+            f"  bool is(const {name}& x) const {{ return {equal}; }}\n"
+            f"}};\n"
+        )
+    return out
+
+
+def follow(s: Storage) -> str:
+    """What keeps the ordered indexes of a storage up to date, and counts negative entries."""
+    if not s.orders:
+        return f"#define OLD_{s.name}(w)\n#define NEW_{s.name}(w)\n"
+    lines = [
+        f"static inline void follow_{s.name}(Env& e, const {s.record}& a, const {s.record}& b) {{"
+    ]
+    lines.append("  State& s = *e.state;")
+    for j in range(len(s.orders)):
+        lines.append(
+            f"  s.{s.name}_o{j}.add(e.arena, Ord{j}_{s.name}::of(b), Sum_{s.name}::change(a, b));"
+        )
+    for j in range(len(s.payloads)):
+        lines.append(f"  s.{s.name}_below{j} += (b.p{j} < 0) - (a.p{j} < 0);")
+    lines += ["}", f"#define OLD_{s.name}(w) const auto w##_old = *w;"]
+    lines += [f"#define NEW_{s.name}(w) follow_{s.name}(e, w##_old, *w);"]
+    return "\n".join(lines) + "\n"
+
+
+def members(s: Storage) -> list[str]:
+    """The members of the state that a storage needs."""
+    out = [f"{s.table} {s.name};"]
+    out += [f"Ordered<Ord{j}_{s.name}, Sum_{s.name}> {s.name}_o{j};" for j in range(len(s.orders))]
+    if s.orders:
+        out += [f"i64 {s.name}_below{j};" for j in range(len(s.payloads))]
+    return out
+
+
+def _widest_first(fields: list[str]) -> list[str]:
+    """Fields in an order that needs no padding between them."""
+    size = {"i128": 16, "i64": 8, "f64": 8, "Sym": 8, "i32": 4, "i8": 1}
+    return sorted(fields, key=lambda f: -size[f.split()[0]])
+
+
+def _record(name: str, positions: tuple[int, ...], s: Storage, body: str, empty: str) -> str:
+    keys = "".join(f" {held(s.keys[i])} k{i};" for i in positions)
+    given = "".join(f" k{i} = k.k{i};" for i in positions)
+    equal = " && ".join(f"same(k{i}, k.k{i})" for i in positions) or "true"
+    own = ", ".join(f"k{i}" for i in positions)
+    unused = "const Key&" if not positions else "const Key& k"
+    return (
+        f"struct {name} {{\n"
+        f"  struct Key {{{keys} }};\n"
+        f"{body}"
+        f"  static u64 hash({unused}) {{ return {_hash([f'k.k{i}' for i in positions])}; }}\n"
+        f"  u64 hash() const {{ return hash(Key{{{own}}}); }}\n"
+        f"  bool is({unused}) const {{ return {equal}; }}\n"
+        f"  void set({unused}) {{{given} }}\n"
+        f"  bool empty() const {{ {empty} }}\n"
+        f"}};\n"
+    )
+
+
+def _hash(words: list[str]) -> str:
+    if not words:
+        return "0x9e3779b97f4a7c15ull"
+    out = f"mix(word({words[0]}), 0)"
+    for w in words[1:]:
+        out = f"mix({out}, word({w}))"
+    return out

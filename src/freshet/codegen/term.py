@@ -1,0 +1,620 @@
+"""Terms as nested C++ loops: what `reference.closures` does with closures, done with text.
+
+Every node gets a continuation that writes the code inside: it is called where the variables of
+the node are bound, with the multiplicity so far. All the consumers of rows add up, so a Sum needs
+no code of its own; only Lift, Exists and Top need all the rows of their body first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from freshet.calculus.build import is_zero
+from freshet.calculus.check import Schema, infer
+from freshet.calculus.scope import ins, is_value, outs
+from freshet.calculus.terms import (
+    Add,
+    Apply,
+    Cmp,
+    Const,
+    Delta,
+    Exists,
+    Expr,
+    Lift,
+    Mul,
+    Order,
+    Rel,
+    Sum,
+    Top,
+    Var,
+    View,
+)
+from freshet.calculus.types import INT, Type
+from freshet.codegen.code import Spot, detached
+from freshet.codegen.hold import Cpp, Held, constant, convert, held, zero_if_null
+from freshet.codegen.ranges import Range, ranges
+from freshet.codegen.scalar import compare, scalar, times
+from freshet.codegen.storage import Place, Storage
+from freshet.errors import NotNative
+
+Bound: TypeAlias = Mapping[str, Cpp]
+Next: TypeAlias = Callable[[Spot, Bound, Cpp], None]
+
+ONE = constant(1, INT)
+
+
+@dataclass
+class Terms:
+    """What the emission of terms needs to know, and what it finds out."""
+
+    schema: Schema
+    places: Mapping[str, Place]
+    """Maps and static relations by name."""
+    deltas: dict[str, Place]
+    """Batches that are asked for by key, as transient tables; filled by `delta`."""
+    delta: Callable[[str], Place]
+    transients: list[Storage]
+    """Tables that live while a statement runs."""
+    symbols: dict[str, str]
+    """Long constant texts, and the names of their symbols in the state."""
+    columns: Mapping[str, tuple[Type, ...]]
+    """Column types of the relations."""
+
+    # -- rows ------------------------------------------------------------------------------------
+
+    def emit(self, e: Expr, spot: Spot, env: Bound, m: Cpp, k: Next, last: bool = False) -> None:
+        """Code that runs `k` for every row of `e`; `last` when `k` does nothing but write."""
+        if is_zero(e):
+            return
+        if is_value(e) and not isinstance(e, Cmp | Mul):
+            k(spot, env, times(m, zero_if_null(self.value(e, env))))
+            return
+        match e:
+            case Const() | Var() | Apply():
+                raise AssertionError("values are handled above")
+            case Cmp(op, left, right):
+                test = compare(op, self.value(left, env), self.value(right, env))
+                if test != "true":
+                    _, spot = spot.open(("if", test), "", f"if ({test}) {{")
+                k(spot, env, m)
+            case Rel(name, names) | View(name, names, ()):
+                self._access(self.places[name], names, spot, env, m, k)
+            case Delta(name, names):
+                if any(v in env for v in names):
+                    self._access(self.delta(name), names, spot, env, m, k)
+                else:
+                    self._batch(name, names, spot, env, m, k)
+            case View():
+                raise NotNative(f"view cache '{e.name}' is kept by the reference engine only")
+            case Mul(factors):
+                self._product(list(factors), spot, env, m, k, last)
+            case Add(terms):
+                if not last and outs(e) <= env.keys():
+                    value, spot = self.total(e, spot, env)
+                    k(spot, env, times(m, value))
+                else:
+                    for t in terms:
+                        self.emit(t, spot, env, m, k, last)
+            case Sum(keys, body):
+                self._sum(e, keys, body, spot, env, m, k, last)
+            case Lift(var, body):
+                self._lift(var, body, spot, env, m, k)
+            case Exists(body):
+                self._exists(body, spot, env, m, k)
+            case Top():
+                self._top(e, spot, env, m, k)
+            case _:
+                assert_never(e)
+
+    def value(self, e: Expr, env: Bound) -> Cpp:
+        """A scalar term."""
+        return scalar(e, env.__getitem__, self.schema)
+
+    def _product(
+        self, factors: list[Expr], spot: Spot, env: Bound, m: Cpp, k: Next, last: bool
+    ) -> None:
+        """Factor by factor; a test goes first as soon as what it reads is bound."""
+        if not factors:
+            k(spot, env, m)
+            return
+        at = next(
+            (i for i, f in enumerate(factors) if isinstance(f, Cmp) and ins(f) <= env.keys()), 0
+        )
+        factor, rest = factors[at], factors[:at] + factors[at + 1 :]
+        self.emit(
+            factor,
+            spot,
+            env,
+            m,
+            lambda s, b, n: self._product(rest, s, b, n, k, last),
+            last and not rest,
+        )
+
+    def _sum(
+        self,
+        e: Sum,
+        keys: tuple[str, ...],
+        body: Expr,
+        spot: Spot,
+        env: Bound,
+        m: Cpp,
+        k: Next,
+        last: bool,
+    ) -> None:
+        if self._range(e, spot, env, m, k, last):
+            return
+        self._plain_sum(e, keys, body, spot, env, m, k, last)
+
+    def _plain_sum(
+        self,
+        e: Sum,
+        keys: tuple[str, ...],
+        body: Expr,
+        spot: Spot,
+        env: Bound,
+        m: Cpp,
+        k: Next,
+        last: bool,
+    ) -> None:
+        inner = self._inside(keys, body, env)
+        if not last and outs(e) <= env.keys() and not outs(body) <= inner.keys():
+            value, spot = self.total(e, spot, env)
+            k(spot, env, times(m, value))
+            return
+
+        def leave(s: Spot, b: Bound, n: Cpp) -> None:
+            k(s, {**env, **{v: b[v] for v in outs(e)}}, n)
+
+        self.emit(body, spot, inner, m, leave, last)
+
+    def _inside(self, keys: tuple[str, ...], body: Expr, env: Bound) -> Bound:
+        """What is bound inside a grouping: its other variables are its own."""
+        shared = {*keys, *ins(body)}
+        return {v: x for v, x in env.items() if v in shared}
+
+    def total(self, e: Expr, spot: Spot, env: Bound) -> tuple[Cpp, Spot]:
+        """The sum of all multiplicities of a term, in a local."""
+        t = self.payload(e, env)
+        kind = held(t)
+        inside = detached(spot)
+
+        def collect(s: Spot, _: Bound, m: Cpp) -> None:
+            s.line(f"@ = add<{kind}>(o, @, {convert(m, t).text});")
+
+        self.emit(e, Spot(inside), env, ONE, collect, last=True)
+        name, spot = spot.computed("t", f"{kind} @ = 0;", inside)
+        return Cpp(name, t, kind), spot
+
+    def payload(self, e: Expr, env: Bound) -> Type:
+        """The type of a term's multiplicities."""
+        return infer(e, self.schema, {v: x.type for v, x in env.items()})[0]
+
+    # -- ranges ----------------------------------------------------------------------------------
+
+    def _range(self, e: Sum, spot: Spot, env: Bound, m: Cpp, k: Next, last: bool) -> bool:
+        """A sum over a range, by an ordered index; whether it was one."""
+        inner = self._inside(e.keys, e.body, env)
+        for r in ranges(e, inner.keys()):
+            place = self.places[r.atom.name]
+            x = r.atom.vars.index(r.x)
+            if not _sortable(place.key_type(x)) or place.storage.transient:
+                continue
+            guards = [self._no_negative(v) for v in r.conditions.positive]
+            if not guards:
+                self._outside(e, r, spot, inner, env, m, k)
+                return True
+            test = " && ".join(dict.fromkeys(guards))
+            _, yes = spot.open(("if", test), "", f"if ({test}) {{")
+            self._outside(e, r, yes, inner, env, m, k)
+            _, no = spot.open(("if not", test), "", f"if (!({test})) {{")
+            self._plain_sum(e, e.keys, e.body, no, env, m, k, last)
+            return True
+        return False
+
+    def _no_negative(self, v: View) -> str:
+        place = self.places[v.name]
+        if not place.storage.orders:
+            place.storage.order(tuple(range(len(place.storage.keys))))
+        return f"s.{place.storage.name}_below{place.payload} == 0"
+
+    def _outside(
+        self, e: Sum, r: Range, spot: Spot, inner: Bound, env: Bound, m: Cpp, k: Next
+    ) -> None:
+        """First the factors that do not depend on x, then the range."""
+
+        def leave(s: Spot, b: Bound, n: Cpp) -> None:
+            k(s, {**env, **{v: b[v] for v in outs(e)}}, n)
+
+        self._product(
+            list(r.outside), spot, inner, m, lambda s, b, n: self._add_up(r, s, b, n, leave), False
+        )
+
+    def _add_up(self, r: Range, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
+        place = self.places[r.atom.name]
+        storage, names = place.storage, r.atom.vars
+        column = dict(zip(names, place.columns, strict=True))
+        fixed = [v for v in names if v in env]
+        columns = tuple(column[v] for v in (*fixed, *r.groups, r.x))
+        number = storage.order(columns)
+        entry, tree = f"Ord{number}_{storage.name}", f"s.{storage.name}_o{number}"
+        known: dict[int, str] = {}
+        for v in fixed:
+            known[column[v]], spot = self._seek(env[v], place.key_type(names.index(v)), spot)
+        if r.groups:
+            before, upto = _prefix("k", "false", known), _prefix("k", "true", known)
+            lead = [column[v] for v in (*fixed, *r.groups)]
+            later = " ".join(
+                f"if (!same(a.k{i}, b.k{i})) return sorts(a.k{i}, b.k{i});" for i in lead
+            )
+            opener = (
+                f"each_group(e.arena, {tree}, [&](const {entry}& k) {{ {before} }}, "
+                f"[&](const {entry}& k) {{ {upto} }}, "
+                f"[&](const {entry}& a, const {entry}& b) {{ {later} return false; }}, "
+                f"[&](const {entry}& @) {{"
+            )
+            g, spot = spot.open(("groups", tree, tuple(known.items())), "g", opener, "});")
+            env = dict(env)
+            for v in r.groups:
+                t = place.key_type(names.index(v))
+                env[v] = Cpp(f"{g}.k{column[v]}", t, held(t))
+                known[column[v]] = env[v].text
+        t = place.key_type(names.index(r.x))
+        inside = detached(spot)
+        key = inside.fresh("k")
+        at = {**env, r.x: Cpp(f"{key}.k{column[r.x]}", t, held(t))}
+        here = Spot(inside)
+        for name, parts, holds, ends in (
+            ("before", r.conditions.up, "false", "true"),
+            ("upto", r.conditions.down, "true", "false"),
+        ):
+            opener = f"auto {name} = [&](const {entry}& {key}) -> bool {{"
+            _, body = here.open(name, "", opener, "};")
+            body.line(_beyond(key, known))
+            if parts:
+                self._product(list(parts), body, at, ONE, _return(holds), True)
+                body.line(f"return {ends};")
+            else:
+                body.line(f"return {holds};")
+        here.line(f"@ = {tree}.sum_between(e.arena, before, upto);")
+        here.line("FR_VISIT(1);")
+        name, spot = spot.computed("q", f"Sum_{storage.name} @{{}};", inside)
+        t = place.payload_type
+        value = f"{name}.p{place.payload}"
+        if t.kind != "double":
+            value = f"narrow<{held(t)}>(o, {value})"
+        n = Cpp(value, t, held(t))
+        _, spot = spot.open(("if", value), "", f"if ({name}.p{place.payload} != 0) {{")
+        k(spot, env, times(m, n))
+
+    # -- atoms -----------------------------------------------------------------------------------
+
+    def _batch(
+        self, name: str, names: tuple[str, ...], spot: Spot, env: Bound, m: Cpp, k: Next
+    ) -> None:
+        """All the rows of the batch, as they came."""
+        types = self.columns[name]
+        loads = tuple(
+            (f"c{j}_@", f"const {held_in(t)} c{j}_@ = col{j}[@];") for j, t in enumerate(types)
+        )
+        i, spot = spot.open(("batch", name), "j", "for (i64 @ = 0; @ < b.size; @++) {", "}", loads)
+        self._bind(
+            names,
+            [Cpp(f"c{j}_{i}", t, held_in(t)) for j, t in enumerate(types)],
+            spot,
+            env,
+            times(m, Cpp(f"b.count[{i}]", INT, "i64")),
+            k,
+        )
+
+    def _access(
+        self, place: Place, names: tuple[str, ...], spot: Spot, env: Bound, m: Cpp, k: Next
+    ) -> None:
+        """get, slice or scan: by how many of the keys are bound."""
+        known = [i for i, v in enumerate(names) if v in env]
+        keys: dict[int, str] = {}
+        for i in known:
+            found, spot = self._seek(env[names[i]], place.key_type(i), spot)
+            keys[place.columns[i]] = found
+        s = place.storage
+        where = "e.scratch" if s.transient else "e.arena"
+        table = s.name if s.transient else f"s.{s.name}"
+        positions = tuple(sorted(keys))
+        key = "{" + ", ".join(keys[i] for i in positions) + "}"
+        at_hand = _record_at_hand(place, [env[v] for v in names if v in env])
+        if len(positions) == len(s.keys) and at_hand:
+            arrow = at_hand
+        elif len(positions) == len(s.keys):
+            opener = f"if (const auto* @ = {table}.find({where}, {key})) {{"
+            r, spot = spot.open(("get", s.name, key), "r", opener)
+            arrow = f"{r}->"
+            spot = self._count(spot, "1")
+        elif positions:
+            j = s.index(positions)
+            opener = (
+                f"{table}.template slice<{j}>({where}, Head{j}_{s.name}::Key{key}, "
+                f"[&](const {s.record}& @) {{"
+            )
+            r, spot = spot.open(("slice", s.name, positions, key), "r", opener, "});")
+            arrow = f"{r}."
+            spot = self._count(spot, "1")
+        else:
+            opener = f"{table}.each({where}, [&](const {s.record}& @) {{"
+            r, spot = spot.open(("scan", s.name), "r", opener, "});")
+            arrow = f"{r}."
+            spot = self._count(spot, "1")
+        n = Cpp(f"{arrow}p{place.payload}", place.payload_type, held(place.payload_type))
+        columns = [
+            Cpp(
+                f"{arrow}k{place.columns[i]}",
+                place.key_type(i),
+                held(place.key_type(i)),
+                (s.name, arrow, place.columns[i]),
+            )
+            for i in range(len(names))
+        ]
+        free = [i for i in range(len(names)) if i not in known]
+        self._bind(
+            tuple(names[i] for i in free), [columns[i] for i in free], spot, env, times(m, n), k
+        )
+
+    def _count(self, spot: Spot, rows: str) -> Spot:
+        """Count what is looked at, in kernels that are built to tell."""
+        _, spot = spot.let(("visit",), "", f"FR_VISIT({rows});")
+        return spot
+
+    def _bind(
+        self,
+        names: tuple[str, ...],
+        columns: list[Cpp],
+        spot: Spot,
+        env: Bound,
+        m: Cpp,
+        k: Next,
+    ) -> None:
+        """Bind free variables to columns; a variable that stands twice must agree."""
+        bound = dict(env)
+        for name, column in zip(names, columns, strict=True):
+            if name in bound:
+                test = compare("=", bound[name], column)
+                _, spot = spot.open(("if", test), "", f"if ({test}) {{")
+            else:
+                bound[name] = column
+        k(spot, bound, m)
+
+    def _seek(self, x: Cpp, t: Type, spot: Spot) -> tuple[str, Spot]:
+        """A bound value as a key to look up; text that the state does not know has no row."""
+        if x.type.kind == "string" and x.held == "Str":
+            known = self.symbol(x)
+            if known is not None:
+                return known, spot
+            opener = f"if (Sym @; find_text(e, {x.text}, @)) {{"
+            return spot.open(("seek", x.text), "y", opener)
+        return self._key(x, t), spot
+
+    def _put(self, x: Cpp, t: Type, spot: Spot) -> tuple[str, Spot]:
+        """A bound value as a key to write."""
+        if x.type.kind == "string" and x.held == "Str":
+            known = self.symbol(x)
+            if known is not None:
+                return known, spot
+            return spot.let(("put", x.text), "y", f"const Sym @ = put_text(e, {x.text});")
+        return self._key(x, t), spot
+
+    def stored(self, x: Cpp, spot: Spot) -> tuple[Cpp, Spot]:
+        """A text as a symbol of the state."""
+        name, spot = self._put(x, x.type, spot)
+        return Cpp(name, x.type, "Sym"), spot
+
+    def _key(self, x: Cpp, t: Type) -> str:
+        if held(t) == "f64":
+            return f"as_key({convert(x, t).text})"
+        if (x.type.kind, x.type.scale) != (t.kind, t.scale):
+            x = convert(x, t)
+        return x.text
+
+    def symbol(self, x: Cpp) -> str | None:
+        """The symbol of a constant text: short ones are their own."""
+        if not x.text.startswith('Str{"'):
+            return None
+        literal = x.text[4 : x.text.rindex(",")]
+        raw = _bytes(literal)
+        if len(raw) <= 7:
+            return f"Sym{{{int.from_bytes(raw, 'little') | len(raw) << 56}ull}}"
+        name = self.symbols.setdefault(x.text, f"text{len(self.symbols)}")
+        return f"s.{name}"
+
+    # -- what needs all its rows first -------------------------------------------------------------
+
+    def _lift(self, var: str, body: Expr, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
+        value = self.value(body, env) if is_value(body) else None
+        if value is None:
+            value, spot = self.total(body, spot, env)
+        if var in env:
+            test = compare("=", env[var], value)
+            _, spot = spot.open(("if", test), "", f"if ({test}) {{")
+            k(spot, env, m)
+            return
+        if not value.text.replace("_", "").isalnum():
+            opener = f"const {value.held} @ = {value.text};"
+            name, spot = spot.let(("let", value.text), "x", opener)
+            value = Cpp(name, value.type, value.held)
+        k(spot, {**env, var: value}, m)
+
+    def _exists(self, body: Expr, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
+        free = sorted(outs(body) - env.keys())
+        if isinstance(body, View | Rel):
+            there = self.places[body.name]
+            self._access(there, body.vars, spot, env, ONE, _if_there(m, k))
+            return
+        if not free:
+            value, spot = self.total(body, spot, env)
+            _, spot = spot.open(("if", value.text), "", f"if ({value.text} != 0) {{")
+            k(spot, env, m)
+            return
+        rows, spot = self.collected(body, free, env, spot, env)
+        self._release(rows, free, spot, env, m, k)
+
+    def collected(
+        self, body: Expr, names: list[str], inner: Bound, spot: Spot, env: Bound
+    ) -> tuple[Storage, Spot]:
+        """The rows of a term in a transient table."""
+        del env
+        payload = self.payload(body, inner)
+        given = {v: x.type for v, x in inner.items()}
+        types = infer(body, self.schema, given)[1]
+        rows = Storage(
+            f"tmp{len(self.transients)}", tuple(types[v] for v in names), [payload], transient=True
+        )
+        self.transients.append(rows)
+        place = Place(rows, 0, tuple(range(len(names))))
+        inside = detached(spot)
+
+        def collect(s: Spot, b: Bound, m: Cpp) -> None:
+            self.write(place, [b[v] for v in names], s, m)
+
+        self.emit(body, Spot(inside), inner, ONE, collect, last=True)
+        _, spot = spot.computed("", f"{rows.table} {rows.name}{{}};", inside)
+        return rows, spot
+
+    def _release(
+        self, rows: Storage, names: list[str], spot: Spot, env: Bound, m: Cpp, k: Next
+    ) -> None:
+        """The rows of a transient table, each once."""
+        opener = f"{rows.name}.each(e.scratch, [&](const {rows.record}& @) {{"
+        r, spot = spot.open(("scan", rows.name), "r", opener, "});")
+        columns = [Cpp(f"{r}.k{i}", t, held(t)) for i, t in enumerate(rows.keys)]
+        self._bind(tuple(names), columns, spot, env, m, k)
+
+    def _top(self, e: Top, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
+        inner = self._inside(e.keys, e.body, env)
+        names = sorted(outs(e.body) - inner.keys())
+        groups = [v for v in e.keys if v in names]
+        rows, spot = self.collected(e.body, names, inner, spot, env)
+        if rows.payloads[0].kind != "int":
+            raise NotNative("rows that are not counted by whole numbers have no first one")
+        at = {v: i for i, v in enumerate(names)}
+        order = [o for o in e.order if o.var in at]
+        rest = [Order(v, nulls_first=True) for v in names if all(o.var != v for o in order)]
+        first = [Order(v, nulls_first=True) for v in groups]
+        less = self._less([*first, *order, *rest], at, rows)
+        same = " && ".join(f"same(a.k{at[v]}, b.k{at[v]})" for v in groups) or "true"
+        opener = (
+            f"top(e.scratch, {rows.name}, {e.limit}, "
+            f"[&](const {rows.record}& a, const {rows.record}& b) {{ {less} }}, "
+            f"[&](const {rows.record}& a, const {rows.record}& b) {{ "
+            f"(void)a, (void)b; return {same}; }}, "
+            f"[&](const {rows.record}& @, i64 n@) {{"
+        )
+        r, spot = spot.open(("top", rows.name), "r", opener, "});")
+        columns = [Cpp(f"{r}.k{i}", t, held(t)) for i, t in enumerate(rows.keys)]
+        # A variable that is bound outside, but is no key, is tested after the choice.
+        self._bind(tuple(names), columns, spot, env, times(m, Cpp(f"n{r}", INT, "i64")), k)
+
+    def _less(self, order: list[Order], at: Mapping[str, int], rows: Storage) -> str:
+        tests = []
+        for o in order:
+            t = rows.keys[at[o.var]]
+            a, b = f"a.k{at[o.var]}", f"b.k{at[o.var]}"
+            if t.nullable:
+                here, there = ("a", "b") if o.nulls_first else ("b", "a")
+                tests.append(
+                    f"if (is_null({a}) != is_null({b})) "
+                    f"return is_null({here}.k{at[o.var]}); (void){there};"
+                )
+            sign = ">" if o.descending else "<"
+            if t.kind == "string":
+                both = f"text_compare(text(e, {a}), text(e, {b}))"
+                guard = f"!is_null({a}) && " if t.nullable else ""
+                tests.append(f"if ({guard}{a} != {b}) return {both} {sign} 0;")
+            else:
+                tests.append(f"if (!same({a}, {b})) return {a} {sign} {b};")
+        return " ".join([*tests, "return false;"])
+
+    # -- writing -----------------------------------------------------------------------------------
+
+    def write(self, place: Place, keys: list[Cpp], spot: Spot, m: Cpp, op: str = "+=") -> None:
+        """M[keys] += m, or M[keys] := m."""
+        texts: dict[int, str] = {}
+        for i, x in enumerate(keys):
+            texts[place.columns[i]], spot = self._put(x, place.key_type(i), spot)
+        s = place.storage
+        where = "e.scratch" if s.transient else "e.arena"
+        table = s.name if s.transient else f"s.{s.name}"
+        key = "{" + ", ".join(texts[i] for i in sorted(texts)) + "}"
+        before = "" if s.transient else f" OLD_{s.name}(@)"
+        after = "" if s.transient else f"NEW_{s.name}(@) "
+        r, spot = spot.open(
+            ("at", s.name, key),
+            "w",
+            f"{{ auto* @ = {table}.at({where}, {key}); FR_WRITE;{before}",
+            f"{after}if (@->empty()) {table}.drop({where}, @); }}",
+        )
+        p, t = f"{r}->p{place.payload}", place.payload_type
+        value = convert(m, t).text
+        spot.line(f"{p} = {f'add<{held(t)}>(o, {p}, {value})' if op == '+=' else value};")
+
+
+def _if_there(m: Cpp, k: Next) -> Next:
+    """A row counts once, if its number is not zero."""
+
+    def there(spot: Spot, env: Bound, n: Cpp) -> None:
+        _, spot = spot.open(("if", n.text), "", f"if ({n.text} != 0) {{")
+        k(spot, env, m)
+
+    return there
+
+
+def _record_at_hand(place: Place, keys: list[Cpp]) -> str | None:
+    """The record whose own key is asked for, if a loop or a look-up holds it already."""
+    origins = [x.origin for x in keys]
+    if not origins or any(o is None or o[:2] != origins[0][:2] for o in origins if origins[0]):
+        return None
+    wanted = [(place.storage.name, c) for c in place.columns]
+    found = [(o[0], o[2]) for o in origins if o is not None]
+    return origins[0][1] if origins[0] and found == wanted else None
+
+
+def _sortable(t: Type) -> bool:
+    """Whether the order of a type is that of its bits' value: not of text, nor with NULL."""
+    return t.kind in ("int", "decimal", "double", "date", "timestamp") and not t.nullable
+
+
+def _prefix(key: str, equal: str, known: Mapping[int, str]) -> str:
+    """Whether an entry stands before the wanted values of its leading columns (or at them)."""
+    return f"{_beyond(key, known)} return {equal};"
+
+
+def _beyond(key: str, known: Mapping[int, str]) -> str:
+    """Entries with other leading columns than the wanted ones stand before or behind them."""
+    tests = [
+        f"if (!same({key}.k{i}, {x})) return sorts({key}.k{i}, {x});" for i, x in known.items()
+    ]
+    return " ".join([f"(void){key};", *tests])
+
+
+def _return(answer: str) -> Next:
+    def say(spot: Spot, _: Bound, __: Cpp) -> None:
+        spot.line(f"return {answer};")
+
+    return say
+
+
+def held_in(t: Type) -> Held:
+    """How a column of a batch is held: text as it came."""
+    return "Str" if t.kind == "string" else held(t)
+
+
+def _bytes(literal: str) -> bytes:
+    """The bytes of a C++ literal that `quote` made."""
+    inner = literal[1:-1].encode()
+    out, i = bytearray(), 0
+    while i < len(inner):
+        if inner[i] == ord("\\"):
+            out.append(int(inner[i + 1 : i + 4], 8))
+            i += 4
+        else:
+            out.append(inner[i])
+            i += 1
+    return bytes(out)

@@ -1,0 +1,219 @@
+// Memory of one kernel: one range of addresses, handed out in blocks that are named by offset.
+//
+// Everything that must survive, the allocator's own book included, lies in the first `used` bytes
+// and holds no pointers: a copy of those bytes, at any address, is the whole state. The range is
+// reserved once and made accessible as it fills, so blocks never move while a process runs.
+#pragma once
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "value.hpp"
+
+namespace fr {
+
+[[noreturn]] inline void fail(const char* sentence) {
+  ssize_t ignored = ::write(2, sentence, strlen(sentence));
+  (void)ignored;
+  abort();
+}
+
+// Starts to load what is read soon. GCC takes a function that does nothing but prefetch for one
+// that does nothing, and drops its calls; hence the empty statement.
+inline void fetch(const void* soon) {
+  __builtin_prefetch(soon);
+  asm volatile("");
+}
+
+inline u32 log2_of(u64 x) { return 63 - u32(__builtin_clzll(x)); }
+inline u64 round_up(u64 x, u64 step) { return (x + step - 1) & ~(step - 1); }
+
+struct Arena {
+ private:
+  static constexpr u64 kib = 1024, mib = 1024 * kib;
+  static constexpr u64 huge = 2 * mib;    // the step of large pages
+  static constexpr u64 keep = 64 * mib;   // what an emptied arena holds on to
+  static constexpr int classes = 48 * 4;  // four sizes between two powers of two
+
+  struct Book {
+    u64 used;
+    u64 free[classes];  // the first free block of each size; a free block starts with the next
+  };
+
+ public:
+  static constexpr u64 start = (sizeof(Book) + 63) / 64 * 64;  // what the first `take` returns
+
+  // Reserves addresses, not memory; false when the system refuses even the smallest range.
+  static bool open(Arena& arena, u64 reserve = u64(1) << 40) {
+    for (; reserve >= u64(1) << 32; reserve /= 2) {
+      void* at = mmap(nullptr, reserve + huge, PROT_NONE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+      if (at == MAP_FAILED) continue;
+      arena = Arena();
+      arena.mapped = static_cast<u8*>(at);
+      arena.base = arena.mapped + (-reinterpret_cast<uintptr_t>(at) & (huge - 1));
+      arena.reserve = reserve;
+#ifdef MADV_HUGEPAGE
+      madvise(arena.base, reserve, MADV_HUGEPAGE);
+#endif
+      arena.extend(start);
+      arena.book().used = start;
+      return true;
+    }
+    return false;
+  }
+
+  void close() {
+    if (mapped) munmap(mapped, reserve + huge);
+    *this = Arena();
+  }
+
+  // A zeroed block, aligned to 64 bytes (16 when smaller than that); never offset 0, which is
+  // free to mean "none".
+  u64 take(u64 bytes) {
+    u64 size = size_of(bytes);
+    u64& first = book().free[class_of(size)];
+    if (first == 0) return take_new(size);
+    u64 block = first;
+    first = *at<u64>(block);
+    memset(at<u8>(block), 0, size);
+    return block;
+  }
+
+  // Takes a block back; `bytes` as it was given to `take`.
+  void give(u64 block, u64 bytes) {
+    u64& first = book().free[class_of(size_of(bytes))];
+    *at<u64>(block) = first;
+    first = block;
+  }
+
+  template <class T> T* at(u64 offset) const { return reinterpret_cast<T*>(base + offset); }
+
+  u64 used() const { return book().used; }
+
+  // Everything is free again. What was dirtied is zeroed when it is taken next, so emptying costs
+  // the same however much was used; memory above `keep` goes back to the system.
+  void reset() {
+    if (dirty < used()) dirty = used();
+#ifdef __linux__  // elsewhere the pages need not come back as zeros
+    if (dirty > keep) {
+      madvise(base + keep, round_up(dirty, 4 * kib) - keep, MADV_DONTNEED);
+      dirty = keep;
+    }
+#endif
+    memset(&book(), 0, sizeof(Book));
+    book().used = start;
+  }
+
+  // Writes the state to a file, at its current position.
+  bool save(int fd) const {
+    u64 size = round_up(used(), 64);
+    Header header{magic, version, size, checksum(size)};
+    return put(fd, reinterpret_cast<const u8*>(&header), sizeof header) && put(fd, base, size);
+  }
+
+  // Reads what `save` wrote. False, and an empty arena, when it is cut short or damaged.
+  bool load(int fd) {
+    reset();
+    Header header;
+    if (!get(fd, reinterpret_cast<u8*>(&header), sizeof header)) return false;
+    if (header.magic != magic || header.version != version || header.size % 64 != 0) return false;
+    if (header.size < start || header.size > reserve) return false;
+    if (header.size > ready) extend(header.size);
+    bool whole = get(fd, base, header.size);
+    if (dirty < header.size) dirty = header.size;
+    if (whole && checksum(header.size) == header.sum && round_up(used(), 64) == header.size)
+      return true;
+    book().used = start;  // whatever was read is no size to trust
+    reset();
+    return false;
+  }
+
+ private:
+  struct Header {
+    u64 magic, version, size, sum;
+  };
+  static constexpr u64 magic = 0x0a74656873657266;  // "freshet\n"
+  static constexpr u64 version = 1;
+
+  // These belong to the mapping, not to the state.
+  u8* base = nullptr;
+  u8* mapped = nullptr;
+  u64 reserve = 0;
+  u64 ready = 0;  // accessible bytes
+  u64 dirty = 0;  // bytes beyond `used` and below this may differ from zero
+
+  Book& book() const { return *at<Book>(0); }
+
+  // Sizes are 16, 32, 48, multiples of 64 up to 256, then four to a doubling: a table that grows
+  // leaves blocks of exactly the sizes that the next one to grow will ask for.
+  static u64 size_of(u64 bytes) {
+    if (bytes < 64) return bytes ? round_up(bytes, 16) : 16;
+    u64 step = u64(1) << (log2_of(bytes) - 2);
+    return round_up(bytes, step < 64 ? 64 : step);
+  }
+
+  static u32 class_of(u64 size) {
+    u32 log = log2_of(size);
+    return (log - 4) * 4 + ((size >> (log - 2)) & 3);
+  }
+
+  u64 take_new(u64 size) {
+    u64& end = book().used;
+    if (size >= 64 && end % 64 != 0) {
+      u64 gap = 64 - end % 64;
+      give(end, gap);
+      end += gap;
+    }
+    if (size > reserve - end) fail("freshet: the state outgrew the addresses reserved for it.\n");
+    u64 block = end;
+    end += size;
+    if (end > ready) extend(end);
+    if (block < dirty) memset(base + block, 0, (dirty < end ? dirty : end) - block);
+    return block;
+  }
+
+  // The first mebibyte is made of small pages, so that small kernels stay small; what follows
+  // grows by whole large pages.
+  void extend(u64 need) {
+    u64 room = need <= mib ? mib : round_up(need + (need / 8 > mib ? need / 8 : mib), huge);
+    if (room > reserve) room = reserve;
+    if (mprotect(base, room, PROT_READ | PROT_WRITE) != 0)
+      fail("freshet: the system has no more memory for the state.\n");
+    ready = room;
+  }
+
+  u64 checksum(u64 size) const {
+    u64 lane[4] = {size, version, 2, 3};
+    const u64* word = at<u64>(0);
+    for (u64 i = 0; i < size / 8; i += 4)
+      for (int j = 0; j < 4; ++j) lane[j] = mix(lane[j], word[i + j]);
+    return mix(mix(lane[0], lane[1]), mix(lane[2], lane[3]));
+  }
+
+  static bool put(int fd, const u8* from, u64 size) {
+    while (size > 0) {
+      ssize_t n = ::write(fd, from, size < (1u << 30) ? size : (1u << 30));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) return false;
+      from += n;
+      size -= u64(n);
+    }
+    return true;
+  }
+
+  static bool get(int fd, u8* to, u64 size) {
+    while (size > 0) {
+      ssize_t n = ::read(fd, to, size < (1u << 30) ? size : (1u << 30));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) return false;
+      to += n;
+      size -= u64(n);
+    }
+    return true;
+  }
+};
+
+}  // namespace fr

@@ -1,0 +1,488 @@
+// Columns in the Arrow C data interface, made into columns as kernels take them.
+//
+// Whatever a kernel can take as it lies in memory is not copied. Every value is looked at before
+// the kernel sees any of them: one that a column does not hold is a `Problem`, never half a batch.
+#pragma once
+
+#include <strings.h>
+
+#include "arrow.hpp"
+#include "decimal.hpp"
+#include "scalar.hpp"
+
+namespace fr {
+namespace edge {
+
+// What is wrong with a batch: the first thing that was found.
+struct Problem {
+  enum What { Nothing, NotTable, Missing, Extra, WrongType, IsNull, Outside, NotUtf8, NullRow };
+  What what = Nothing;
+  i64 row = 0;                 // -1: in a dictionary
+  int column = 0;              // of the relation
+  const char* name = nullptr;  // of an extra column, or the Arrow format of a wrong one
+  i128 value = 0;              // what does not fit, times 10^scale
+  int scale = 0;
+  Str text = {nullptr, 0};     // what is no UTF-8
+};
+
+template <class T> inline T load(const void* base, i64 i) {
+  T x;
+  memcpy(&x, static_cast<const char*>(base) + i * i64(sizeof(T)), sizeof(T));
+  return x;
+}
+inline bool bit(const void* base, i64 i) {
+  return static_cast<const u8*>(base)[i >> 3] >> (i & 7) & 1;
+}
+
+// One Arrow column of a batch; `first` is where its rows begin in its buffers.
+struct Source {
+  const ArrowSchema* schema;
+  const ArrowArray* array;
+  i64 first, size;
+  const void* valid;  // null where there is no NULL
+
+  Source(const ArrowSchema& s, const ArrowArray& a, i64 skip, i64 rows)
+      : schema(&s), array(&a), first(a.offset + skip), size(rows), valid(nullptr) {
+    if (a.n_buffers > 0 && a.null_count != 0) valid = a.buffers[0];
+  }
+  bool has(i64 i) const { return !valid || bit(valid, first + i); }
+  const void* values() const { return array->buffers[1]; }
+  template <class T> T at(i64 i) const { return load<T>(values(), first + i); }
+  template <class T> const T* start() const { return static_cast<const T*>(values()) + first; }
+  // Whether the values can be used where they lie.
+  template <class T> bool in_place() const {
+    return !valid && size && reinterpret_cast<uintptr_t>(values()) % alignof(T) == 0;
+  }
+};
+
+// Converts a column; `read(i, out)` says whether row i is held, `show(i)` tells its value else.
+template <class To, class Read, class Show>
+const void* filled(Room& room, const Source& s, const Column& c, Problem& p, Read read, Show show) {
+  To* out = room.array<To>(s.size);
+  bool good = true;
+  if (!s.valid) {
+    for (i64 i = 0; i < s.size; i++) good &= read(i, out[i]);
+  } else {
+    for (i64 i = 0; i < s.size; i++) {
+      if (s.has(i)) {
+        good &= read(i, out[i]);
+      } else {
+        out[i] = null<To>();
+        good &= c.nullable;
+      }
+    }
+  }
+  if (good) return out;
+  for (p.row = 0; p.row < s.size; p.row++) {
+    if (!s.has(p.row)) {
+      if (c.nullable) continue;
+      p.what = Problem::IsNull;
+    } else if (read(p.row, out[p.row])) {
+      continue;
+    } else {
+      p.what = Problem::Outside;
+      show(p.row);
+    }
+    break;
+  }
+  return nullptr;
+}
+
+inline const void* wrong_type(const Source& s, Problem& p) {
+  p.what = Problem::WrongType;
+  p.name = s.schema->format;
+  return nullptr;
+}
+
+// Whole numbers of any width as 64 bits, where they lie if they have them; null where a format is
+// none of theirs. What does not fit becomes the smallest, which no column holds.
+template <class T> const i64* widened(Room& room, const Source& s) {
+  i64* out = room.array<i64>(s.size);
+  for (i64 i = 0; i < s.size; i++) {
+    T x = s.at<T>(i);
+    out[i] = T(-1) > T(0) && i64(x) < 0 ? null<i64>() : i64(x);
+  }
+  return out;
+}
+
+inline const i64* integers(Room& room, const Source& s) {
+  const char* format = s.schema->format;
+  switch (format[0] && !format[1] ? format[0] : 0) {
+    case 'c': return widened<int8_t>(room, s);
+    case 'C': return widened<uint8_t>(room, s);
+    case 's': return widened<int16_t>(room, s);
+    case 'S': return widened<uint16_t>(room, s);
+    case 'i': return widened<int32_t>(room, s);
+    case 'I': return widened<uint32_t>(room, s);
+    case 'L': return widened<uint64_t>(room, s);
+    case 'l': return s.in_place<i64>() ? s.start<i64>() : widened<i64>(room, s);
+    default: return nullptr;
+  }
+}
+
+inline i128 shown_integer(const Source& s, i64 i, i64 widened) {
+  return s.schema->format[0] == 'L' ? i128(s.at<u64>(i)) : i128(widened);
+}
+
+inline const void* ints(Room& room, const Source& s, const Column& c, Problem& p) {
+  const i64* from = integers(room, s);
+  if (!from) return wrong_type(s, p);
+  if (!s.valid) {
+    bool good = true;
+    for (i64 i = 0; i < s.size; i++) good &= !is_null(from[i]);
+    if (good) return from;
+  }
+  auto read = [&](i64 i, i64& out) { out = from[i]; return !is_null(out); };
+  return filled<i64>(room, s, c, p, read, [&](i64 i) { p.value = shown_integer(s, i, from[i]); });
+}
+
+inline f64 one_zero_one_nan(f64 x) { return x != x ? double_of(0x7ff8000000000000ull) : x + 0.0; }
+
+inline const void* doubles(Room& room, const Source& s, const Column& c, Problem& p) {
+  auto show = [](i64) {};
+  if (!strcmp(s.schema->format, "g")) {
+    if (s.in_place<f64>()) {
+      bool good = true;
+      const f64* at = s.start<f64>();
+      for (i64 i = 0; i < s.size; i++) good &= at[i] == at[i] && bits_of(at[i]) != 1ull << 63;
+      if (good) return at;
+    }
+    auto read = [&](i64 i, f64& out) { out = one_zero_one_nan(s.at<f64>(i)); return true; };
+    return filled<f64>(room, s, c, p, read, show);
+  }
+  if (!strcmp(s.schema->format, "f")) {
+    auto read = [&](i64 i, f64& out) { out = one_zero_one_nan(f64(s.at<float>(i))); return true; };
+    return filled<f64>(room, s, c, p, read, show);
+  }
+  const i64* from = integers(room, s);
+  if (!from) return wrong_type(s, p);
+  auto read = [&](i64 i, f64& out) { out = f64(from[i]); return !is_null(from[i]); };
+  return filled<f64>(room, s, c, p, read, [&](i64 i) { p.value = shown_integer(s, i, from[i]); });
+}
+
+template <class To> inline bool narrow(i128 x, To& out) {
+  out = To(x);
+  return i128(out) == x && !is_null(out);
+}
+
+// Decimals from `raw(i, x)`, which are scaled by 10^scale; digits may be added, never lost.
+template <class To, class Raw>
+const void* rescaled(Room& room, const Source& s, const Column& c, Problem& p, int scale, Raw raw) {
+  auto read = [&](i64 i, To& out) {
+    i128 x;
+    return raw(i, x) && rescale(x, c.scale - scale, x) && narrow(x, out);
+  };
+  auto show = [&](i64 i) {
+    raw(i, p.value);
+    p.scale = scale;
+  };
+  return filled<To>(room, s, c, p, read, show);
+}
+
+template <class To>
+const void* decimals(Room& room, const Source& s, const Column& c, Problem& p) {
+  const char* format = s.schema->format;
+  if (format[0] == 'd' && format[1] == ':') {  // d:precision,scale or d:precision,scale,bits
+    const char* comma = strchr(format, ',');
+    if (!comma) return wrong_type(s, p);
+    int scale = atoi(comma + 1), bits = 128;
+    if (const char* next = strchr(comma + 1, ',')) bits = atoi(next + 1);
+    auto wide = [&](auto sample) {
+      using T = decltype(sample);
+      auto raw = [&](i64 i, i128& x) { x = s.at<T>(i); return true; };
+      return rescaled<To>(room, s, c, p, scale, raw);
+    };
+    if (bits == 32) return wide(i32());
+    if (bits == 64) return wide(i64());
+    if (bits == 128) return wide(i128());
+    if (bits != 256) return wrong_type(s, p);
+    return rescaled<To>(room, s, c, p, scale, [&](i64 i, i128& x) {
+      x = s.at<i128>(2 * i + s.first);
+      return s.at<i128>(2 * i + s.first + 1) == (x < 0 ? -1 : 0);
+    });
+  }
+  const i64* from = integers(room, s);
+  if (!from) return wrong_type(s, p);
+  return rescaled<To>(room, s, c, p, 0, [&](i64 i, i128& x) {
+    x = shown_integer(s, i, from[i]);
+    return !is_null(from[i]);
+  });
+}
+
+// Days and moments of the years 1 to 9999, as in Python and SQL.
+inline bool is_day(i64 x) { return -719162 <= x && x <= 2932896; }
+inline bool is_moment(i64 x) { return -719162 * DAY <= x && x < 2932897 * DAY; }
+
+inline const void* dates(Room& room, const Source& s, const Column& c, Problem& p) {
+  if (!strcmp(s.schema->format, "tdD")) {
+    if (s.in_place<i32>()) {
+      bool good = true;
+      const i32* at = s.start<i32>();
+      for (i64 i = 0; i < s.size; i++) good &= is_day(at[i]);
+      if (good) return at;
+    }
+    auto read = [&](i64 i, i32& out) { out = s.at<i32>(i); return is_day(out); };
+    return filled<i32>(room, s, c, p, read, [&](i64 i) { p.value = s.at<i32>(i); });
+  }
+  if (strcmp(s.schema->format, "tdm")) return wrong_type(s, p);
+  auto read = [&](i64 i, i32& out) {
+    i64 x = s.at<i64>(i), day = x / 86400000;
+    out = i32(day);
+    return day * 86400000 == x && is_day(day);
+  };
+  return filled<i32>(room, s, c, p, read, [&](i64 i) { p.value = s.at<i64>(i); });
+}
+
+inline const void* moments(Room& room, const Source& s, const Column& c, Problem& p) {
+  const char* format = s.schema->format;  // ts, then s, m, u or n, a colon, a time zone
+  bool fits = !strncmp(format, "ts", 2) && format[2] && format[3] == ':' && !format[4];
+  if (!fits) return wrong_type(s, p);
+  auto show = [&](i64 i) { p.value = s.at<i64>(i); };
+  i64 times = format[2] == 's' ? 1000000 : format[2] == 'm' ? 1000 : 1;
+  if (format[2] == 'n') {
+    auto read = [&](i64 i, i64& out) {
+      i64 x = s.at<i64>(i);
+      out = x / 1000;
+      return out * 1000 == x && is_moment(out);
+    };
+    return filled<i64>(room, s, c, p, read, show);
+  }
+  if (times == 1 && s.in_place<i64>()) {
+    bool good = true;
+    const i64* at = s.start<i64>();
+    for (i64 i = 0; i < s.size; i++) good &= is_moment(at[i]);
+    if (good) return at;
+  }
+  auto read = [&](i64 i, i64& out) {
+    return !__builtin_mul_overflow(s.at<i64>(i), times, &out) && is_moment(out);
+  };
+  return filled<i64>(room, s, c, p, read, show);
+}
+
+inline const void* truths(Room& room, const Source& s, const Column& c, Problem& p) {
+  if (strcmp(s.schema->format, "b")) return wrong_type(s, p);
+  auto read = [&](i64 i, i8& out) { out = bit(s.values(), s.first + i); return true; };
+  return filled<i8>(room, s, c, p, read, [](i64) {});
+}
+
+inline bool is_ascii(const char* at, i64 size) {
+  u64 high = 0;
+  i64 i = 0;
+  for (; i + 8 <= size; i += 8) high |= load<u64>(at + i, 0);
+  for (; i < size; i++) high |= u64(u8(at[i]) & 0x80);
+  return !(high & 0x8080808080808080ull);
+}
+
+// Whether a text is well-formed UTF-8: no stray or missing bytes, nothing written longer than
+// needed, no halves of surrogate pairs.
+inline bool is_utf8(Str s) {
+  if (is_ascii(s.at, s.size)) return true;
+  const u8 *at = reinterpret_cast<const u8*>(s.at), *end = at + s.size;
+  while (at < end) {
+    u8 lead = *at++;
+    if (lead < 0x80) continue;
+    int more = lead >= 0xf0 ? 3 : lead >= 0xe0 ? 2 : 1;
+    if (lead < 0xc2 || lead > 0xf4 || end - at < more) return false;
+    u8 low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+    u8 high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+    if (*at < low || *at > high) return false;
+    for (at++; --more; at++)
+      if ((*at & 0xc0) != 0x80) return false;
+  }
+  return true;
+}
+
+// Texts from `piece(i)`; `plain` says that all of them are known to be ASCII.
+template <class Piece>
+const void* pieces(Room& room, const Source& s, const Column& c, Problem& p, bool plain,
+                   Piece piece) {
+  auto read = [&](i64 i, Str& out) {
+    i64 size = 0;
+    const char* at = piece(i, size);
+    out = Str{at ? at : "", u32(size)};
+    return size <= i64(UINT32_MAX) && (plain || is_utf8(out));
+  };
+  auto show = [&](i64 i) {
+    i64 size = 0;
+    const char* at = piece(i, size);
+    p.what = Problem::NotUtf8;
+    p.text = Str{at, u32(size > 80 ? 80 : size)};
+  };
+  return filled<Str>(room, s, c, p, read, show);
+}
+
+inline const void* texts(Room& room, const Source& s, const Column& c, Problem& p) {
+  const char* format = s.schema->format;
+  auto joined = [&](auto sample) {
+    using T = decltype(sample);
+    const char* bytes = static_cast<const char*>(s.array->buffers[2]);
+    i64 from = s.size ? i64(s.at<T>(0)) : 0, to = s.size ? i64(s.at<T>(s.size)) : 0;
+    bool plain = to <= from || is_ascii(bytes + from, to - from);
+    return pieces(room, s, c, p, plain, [&](i64 i, i64& size) {
+      i64 begin = i64(s.at<T>(i));
+      size = i64(s.at<T>(i + 1)) - begin;
+      return size ? bytes + begin : nullptr;
+    });
+  };
+  if (!strcmp(format, "u")) return joined(i32());
+  if (!strcmp(format, "U")) return joined(i64());
+  if (strcmp(format, "vu")) return wrong_type(s, p);
+  struct View { i32 size; i32 words[3]; };  // up to 12 bytes inside; else prefix, buffer, offset
+  return pieces(room, s, c, p, false, [&](i64 i, i64& size) {
+    const char* at = static_cast<const char*>(s.values()) + (s.first + i) * i64(sizeof(View));
+    View view = load<View>(at, 0);
+    size = view.size;
+    if (size <= 12) return at + 4;
+    return static_cast<const char*>(s.array->buffers[2 + view.words[1]]) + view.words[2];
+  });
+}
+
+inline const void* convert(Room&, const Source&, const Column&, Problem&);
+
+// A column of codes: its dictionary is converted once, then each row picks its value.
+template <class To>
+const void* picked(Room& room, const Source& s, const Column& c, Problem& p) {
+  Column entry = c;
+  entry.nullable = true;  // an entry may be NULL as long as no row picks it
+  i64 size = s.array->dictionary->length;
+  Source dictionary(*s.schema->dictionary, *s.array->dictionary, 0, size);
+  const To* values = static_cast<const To*>(convert(room, dictionary, entry, p));
+  if (!values) return p.row = -1, nullptr;
+  const i64* codes = integers(room, s);
+  if (!codes) return wrong_type(s, p);
+  auto read = [&](i64 i, To& out) {
+    bool known = u64(codes[i]) < u64(size);
+    out = known ? values[codes[i]] : null<To>();
+    return known && (c.nullable || !is_null(out));
+  };
+  return filled<To>(room, s, c, p, read, [&](i64 i) {
+    if (u64(codes[i]) < u64(size)) p.what = Problem::IsNull;
+    p.value = codes[i];
+  });
+}
+
+template <class To> const void* nulls(Room& room, const Source& s, const Column& c, Problem& p) {
+  if (!c.nullable && s.size) {
+    p.what = Problem::IsNull;
+    p.row = 0;
+    return nullptr;
+  }
+  To* out = room.array<To>(s.size);
+  for (i64 i = 0; i < s.size; i++) out[i] = null<To>();
+  return out;
+}
+
+template <class To, class Plain>
+const void* any(Room& room, const Source& s, const Column& c, Problem& p, Plain plain) {
+  if (s.array->dictionary) return picked<To>(room, s, c, p);
+  if (!strcmp(s.schema->format, "n")) return nulls<To>(room, s, c, p);
+  return plain(room, s, c, p);
+}
+
+// A column as a kernel takes it, or null with a problem.
+inline const void* convert(Room& room, const Source& s, const Column& c, Problem& p) {
+  switch (c.kind) {
+    case Int: return any<i64>(room, s, c, p, ints);
+    case Decimal64: return any<i64>(room, s, c, p, decimals<i64>);
+    case Decimal128: return any<i128>(room, s, c, p, decimals<i128>);
+    case Double: return any<f64>(room, s, c, p, doubles);
+    case Date: return any<i32>(room, s, c, p, dates);
+    case Timestamp: return any<i64>(room, s, c, p, moments);
+    case Bool: return any<i8>(room, s, c, p, truths);
+    case Text: return any<Str>(room, s, c, p, texts);
+  }
+  return nullptr;
+}
+
+// Where each column of a relation stands among those of a table, by name; false with a problem
+// where one is missing, is there twice, or belongs to no column.
+inline bool match(const Relation& r, const ArrowSchema& table, int* where, Problem& p) {
+  if (strcmp(table.format, "+s")) {
+    p.what = Problem::NotTable;
+    p.name = table.format;
+    return false;
+  }
+  auto is = [&](int i, i64 j) {
+    const char* name = table.children[j]->name;
+    return name && !strcasecmp(r.columns[i].name, name);
+  };
+  for (int i = 0; i < r.width; i++) {
+    where[i] = -1;
+    if (i < table.n_children && is(i, i)) where[i] = i;
+    for (i64 j = 0; where[i] < 0 && j < table.n_children; j++)
+      if (is(i, j)) where[i] = int(j);
+    if (where[i] < 0) {
+      p.what = Problem::Missing;
+      p.column = i;
+      return false;
+    }
+  }
+  for (i64 j = 0; j < table.n_children; j++) {
+    bool wanted = false;
+    for (int i = 0; i < r.width; i++) wanted |= where[i] == j;
+    if (!wanted) {
+      p.what = Problem::Extra;
+      p.name = table.children[j]->name ? table.children[j]->name : "";
+      return false;
+    }
+  }
+  return true;
+}
+
+// A part of a batch, ready for a kernel. No counts: every row counts as the batch's sign says.
+struct Part {
+  i64 size;
+  const void** column;
+  const i64* count;
+  Part *next, *previous;
+};
+
+// The columns of one table that the relation's statements read, or null with a problem.
+inline Part* table_in(Room& room, const Relation& r, const ArrowSchema& schema,
+                      const ArrowArray& table, Problem& p) {
+  int* where = room.array<int>(r.width + 1);
+  if (!match(r, schema, where, p)) return nullptr;
+  if (table.null_count && table.n_buffers > 0 && table.buffers[0]) {
+    for (i64 i = 0; i < table.length; i++) {
+      if (bit(table.buffers[0], table.offset + i)) continue;
+      p.what = Problem::NullRow;
+      p.row = i;
+      return nullptr;
+    }
+  }
+  Part* part = room.array<Part>(1);
+  *part = Part{table.length, room.array<const void*>(r.width + 1), nullptr, nullptr, nullptr};
+  for (int i = 0; i < r.width; i++) {
+    part->column[i] = nullptr;
+    if (!r.columns[i].used) continue;
+    p.column = i;
+    i64 at = where[i];
+    Source source(*schema.children[at], *table.children[at], table.offset, table.length);
+    part->column[i] = convert(room, source, r.columns[i], p);
+    if (!part->column[i]) return nullptr;
+  }
+  return part;
+}
+
+// Rows that count 0 times are left out: kernels never see them.
+inline void drop_zeros(Room& room, const Relation& r, Part& part) {
+  i64 left = 0;
+  for (i64 i = 0; i < part.size; i++) left += part.count[i] != 0;
+  if (left == part.size) return;
+  auto packed = [&](const void* from, size_t size) {
+    char *out = static_cast<char*>(room.take(size_t(left) * size)), *to = out;
+    for (i64 i = 0; i < part.size; i++) {
+      if (!part.count[i]) continue;
+      memcpy(to, static_cast<const char*>(from) + size_t(i) * size, size);
+      to += size;
+    }
+    return out;
+  };
+  for (int i = 0; i < r.width; i++)
+    if (part.column[i]) part.column[i] = packed(part.column[i], size_in(r.columns[i].kind));
+  part.count = reinterpret_cast<const i64*>(packed(part.count, sizeof(i64)));
+  part.size = left;
+}
+
+}  // namespace edge
+}  // namespace fr

@@ -1,0 +1,216 @@
+// What Python can call in a kernel; `codegen/load.py` is the other side. It knows a kernel only by
+// its table (`kernel.hpp`), so that it is compiled once and linked to every kernel.
+#include "changes.hpp"
+#include "results.hpp"
+
+namespace fr {
+
+extern const char program[];  // see boundary.hpp
+
+void Output::grow() {
+  room = room ? room * 2 : 64;
+  auto more = [&](void* old, size_t each) {
+    void* out = realloc(old, size_t(room) * each);
+    if (!out) fail("freshet: there is no memory left for a result.\n");
+    return out;
+  };
+  for (int i = 0; i < width; i++) column[i] = more(column[i], edge::size_out(columns[i].kind));
+  count = static_cast<i64*>(more(count, sizeof(i64)));
+}
+
+namespace edge {
+
+void drop_state(Instance& x) {
+  if (!x.open) return;
+  x.open = false;
+  x.env.arena.close();
+  x.env.scratch.close();
+}
+
+void free_instance(Instance* x) {
+  drop_state(*x);
+  pthread_mutex_destroy(&x->mutex);
+  free(x->same[0]);
+  free(x->same[1]);
+  Py_DecRef(x->complain);
+  x->~Instance();
+  free(x);
+}
+
+void drop_instance(PyObject* capsule) { free_instance(instance_in(capsule)); }
+
+// open(complain): a running kernel with empty maps.
+PyObject* open(PyObject*, PyObject* const* args, intptr_t n) {
+  if (!arity(n, 1)) return nullptr;
+  void* place = malloc(sizeof(Instance));
+  if (!place) return PyErr_NoMemory();
+  Instance* x = new (Here(), place) Instance();
+  if (!Arena::open(x->env.arena)) return free(x), PyErr_NoMemory();
+  if (!Arena::open(x->env.scratch)) return x->env.arena.close(), free(x), PyErr_NoMemory();
+  pthread_mutex_init(&x->mutex, nullptr);
+  make_state(x->env);
+  x->open = true;
+  Py_IncRef(args[0]);
+  x->complain = args[0];
+  PyObject* out = PyCapsule_New(x, INSTANCE, drop_instance);
+  if (!out) free_instance(x);
+  return out;
+}
+
+// close(instance): gives the memory back; a thread that is at work in it ends first.
+PyObject* close(PyObject*, PyObject* const* args, intptr_t n) {
+  Instance* x = arity(n, 1) ? instance_in(args[0]) : nullptr;
+  if (!x) return nullptr;
+  Locked lock(*x);
+  drop_state(*x);
+  return none();
+}
+
+// ready(instance): the static tables are complete.
+PyObject* ready(PyObject*, PyObject* const* args, intptr_t n) {
+  Instance* x = arity(n, 1) ? instance_in(args[0]) : nullptr;
+  if (!x) return nullptr;
+  Done done;
+  {
+    Locked lock(*x);
+    Unlocked others;
+    done = make_ready(*x);
+  }
+  return finish(*x, 0, done);
+}
+
+// save(instance, fd, head, head): 0, or the number of the system's error. The first head is written
+// where the static tables are not complete, the second where they are.
+PyObject* save(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 fd;
+  char* head[2];
+  intptr_t size[2];
+  Instance* x = arity(n, 4) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, INT32_MAX, fd)) return nullptr;
+  for (int i = 0; i < 2; i++)
+    if (PyBytes_AsStringAndSize(args[2 + i], &head[i], &size[i])) return nullptr;
+  int code = 0;
+  bool open;
+  {
+    Locked lock(*x);
+    Unlocked others;
+    errno = 0;
+    open = x->open;
+    intptr_t bytes = size[x->ready];
+    bool written = open && ::write(int(fd), head[x->ready], size_t(bytes)) == bytes;
+    if (!written || !x->env.arena.save(int(fd))) code = errno ? errno : ENOSPC;
+  }
+  return open ? Py_BuildValue("i", code) : finish(*x, 0, Done::Closed);
+}
+
+// restore(instance, fd, ready): whether the file holds a whole state; if not, nothing changes.
+PyObject* restore(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 fd, is_ready;
+  Instance* x = arity(n, 3) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, INT32_MAX, fd) || !number(args[2], 0, 2, is_ready)) return nullptr;
+  bool good, open;
+  {
+    Locked lock(*x);
+    Unlocked others;
+    Arena found;
+    char more;
+    open = x->open;
+    good = open && Arena::open(found) && found.load(int(fd)) && ::read(int(fd), &more, 1) == 0 &&
+           found.used() >= Arena::start + kernel.state_size;
+    if (good) {
+      Arena old = x->env.arena;
+      x->env.arena = found;
+      found = old;
+      x->env.state = x->env.arena.at<State>(Arena::start);
+      x->ready = is_ready;
+    }
+    found.close();
+  }
+  return open ? Py_BuildValue("i", int(good)) : finish(*x, 0, Done::Closed);
+}
+
+// stats(instance): bytes of the state, rows looked at, rows written, then the sizes of the maps.
+PyObject* stats(PyObject*, PyObject* const* args, intptr_t n) {
+  Instance* x = arity(n, 1) ? instance_in(args[0]) : nullptr;
+  if (!x) return nullptr;
+  Rooms own;
+  u64* size = own.room->array<u64>(kernel.maps + 1);
+  u64 bytes, visits, writes;
+  bool open;
+  {
+    Locked lock(*x);
+    open = x->open;
+    bytes = open ? x->env.arena.used() : 0, visits = x->env.visits, writes = x->env.writes;
+    for (int i = 0; open && i < kernel.maps; i++) size[i] = kernel.map[i].size(x->env);
+  }
+  if (!open) return finish(*x, 0, Done::Closed);
+  Own sizes(PyTuple_New(kernel.maps));
+  for (int i = 0; sizes && i < kernel.maps; i++)
+    PyTuple_SetItem(sizes, i, PyLong_FromUnsignedLongLong(size[i]));
+  if (!sizes) return nullptr;
+  return Py_BuildValue("(KKKO)", (unsigned long long)bytes, (unsigned long long)visits,
+                       (unsigned long long)writes, sizes.object);
+}
+
+PyObject* columns_of(int width, const Column* columns) {
+  PyObject* out = PyTuple_New(width);
+  for (int i = 0; out && i < width; i++) {
+    const Column& c = columns[i];
+    PyTuple_SetItem(out, i, Py_BuildValue("(siiii)", c.name, int(c.kind), int(c.scale),
+                                          int(c.nullable), int(c.used)));
+  }
+  return out;
+}
+
+// describe(): the hash of the program, then relations, queries and maps with their columns.
+PyObject* describe(PyObject*, PyObject* const*, intptr_t) {
+  Own relations(PyTuple_New(kernel.relations)), queries(PyTuple_New(kernel.queries));
+  Own maps(PyTuple_New(kernel.maps));
+  if (!relations || !queries || !maps) return nullptr;
+  for (int i = 0; i < kernel.relations; i++) {
+    const Relation& r = kernel.relation[i];
+    PyObject* columns = columns_of(r.width, r.columns);
+    PyTuple_SetItem(relations, i, Py_BuildValue("(sNi)", r.name, columns, int(r.is_static)));
+  }
+  for (int i = 0; i < kernel.queries; i++) {
+    const Query& q = kernel.query[i];
+    PyTuple_SetItem(queries, i, Py_BuildValue("(sN)", q.name, columns_of(q.width, q.columns)));
+  }
+  for (int i = 0; i < kernel.maps; i++) {
+    const Map& m = kernel.map[i];
+    PyTuple_SetItem(maps, i, Py_BuildValue("(sN)", m.name, columns_of(m.width, m.columns)));
+  }
+  return Py_BuildValue("(sOOO)", program, relations.object, queries.object, maps.object);
+}
+
+PyMethodDef methods[] = {
+    {"describe", describe, FastCall, nullptr},
+    {"open", open, FastCall, nullptr},
+    {"close", close, FastCall, nullptr},
+    {"entry", entry, FastCall, nullptr},
+    {"apply_rows", apply_rows, FastCall, nullptr},
+    {"apply_array", apply_array, FastCall, nullptr},
+    {"apply_stream", apply_stream, FastCall, nullptr},
+    {"read_rows", read_rows, FastCall, nullptr},
+    {"read_frame", read_frame, FastCall, nullptr},
+    {"export_frame", export_frame, FastCall, nullptr},
+    {"ready", ready, FastCall, nullptr},
+    {"save", save, FastCall, nullptr},
+    {"restore", restore, FastCall, nullptr},
+    {"stats", stats, FastCall, nullptr},
+};
+
+}  // namespace edge
+}  // namespace fr
+
+// The only name that the library shows: a tuple of all its functions. Their definitions lie in the
+// library, which is never unloaded, so the functions stay good as long as the process.
+extern "C" __attribute__((visibility("default"))) fr::py::PyObject* freshet_functions() {
+  using namespace fr::py;
+  if (!learn()) return nullptr;
+  const int size = sizeof(fr::edge::methods) / sizeof(PyMethodDef);
+  PyObject* out = PyTuple_New(size);
+  for (int i = 0; out && i < size; i++)
+    PyTuple_SetItem(out, i, PyCFunction_NewEx(&fr::edge::methods[i], nullptr, nullptr));
+  return out;
+}

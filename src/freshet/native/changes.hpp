@@ -1,0 +1,279 @@
+// Changes on their way in: one row a call, rows in a list, Arrow tables and streams of them.
+#pragma once
+
+#include "arrow_in.hpp"
+#include "instance.hpp"
+
+namespace fr {
+namespace edge {
+
+const char* const ENTRY = "freshet.entry";
+
+// One row, one call: the entry that a relation and a sign have.
+struct Entry {
+  Instance* x;
+  PyObject* owner;
+  int relation;
+  i64 sign;
+};
+
+inline PyObject* tuple_of(PyObject* const* args, intptr_t n) {
+  PyObject* out = PyTuple_New(n);
+  for (intptr_t i = 0; out && i < n; i++) {
+    Py_IncRef(args[i]);
+    PyTuple_SetItem(out, i, args[i]);
+  }
+  return out;
+}
+
+inline PyObject* one_row(PyObject* self, PyObject* const* args, intptr_t n) {
+  Entry* entry = static_cast<Entry*>(PyCapsule_GetPointer(self, ENTRY));
+  if (!entry) return nullptr;
+  Instance& x = *entry->x;
+  const Relation& r = kernel.relation[entry->relation];
+  if (n != r.width) return complain(x, entry->relation, "row", 0, 0, tuple_of(args, n));
+  struct alignas(16) Cell { u8 bytes[16]; };
+  Cell* cells = static_cast<Cell*>(__builtin_alloca(size_t(n + 1) * sizeof(Cell)));
+  const void** column = static_cast<const void**>(__builtin_alloca(size_t(n + 1) * sizeof(void*)));
+  for (intptr_t i = 0; i < n; i++) {
+    column[i] = nullptr;
+    if (!r.columns[i].used) continue;
+    column[i] = &cells[i];
+    if (__builtin_expect(!take(args[i], r.columns[i], &cells[i]), 0))
+      return complain(x, entry->relation, "row", 0, int(i), tuple_of(args, n));
+  }
+  Part part{1, column, &entry->sign, nullptr, nullptr};
+  Done done;
+  {
+    Locked lock(x);
+    done = run(x, r, &part, entry->sign);
+  }
+  return finish(x, entry->relation, done);
+}
+
+inline PyMethodDef row_method = {"row", one_row, FastCall, "One row more, or one less."};
+
+inline void drop_entry(PyObject* capsule) {
+  Entry* entry = static_cast<Entry*>(PyCapsule_GetPointer(capsule, ENTRY));
+  Py_DecRef(entry->owner);
+  free(entry);
+}
+
+// entry(instance, relation, sign): a function that takes the values of one row.
+inline PyObject* entry(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 relation, sign;
+  Instance* x = arity(n, 3) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[2], -1, 2, sign))
+    return nullptr;
+  Entry* made = static_cast<Entry*>(malloc(sizeof(Entry)));
+  if (!made) return PyErr_NoMemory();
+  *made = Entry{x, args[0], int(relation), sign};
+  Own capsule(PyCapsule_New(made, ENTRY, drop_entry));
+  if (!capsule) return free(made), nullptr;
+  Py_IncRef(args[0]);
+  return PyCFunction_NewEx(&row_method, capsule, nullptr);
+}
+
+// The counts of a batch: null with an error where they do not belong to its rows.
+inline i64* counts_in(Instance& x, int relation, Room& room, PyObject* given, i64 rows, i64 sign) {
+  i64* out = room.array<i64>(rows);
+  Py_buffer view;
+  if (PyObject_GetBuffer(given, &view, WithFormat | 0x8) == 0) {
+    bool fits = view.ndim == 1 && view.itemsize == 8 && view.format && view.len == rows * 8 &&
+                (!strcmp(view.format, "l") || !strcmp(view.format, "q"));
+    if (fits) memcpy(out, view.buf, size_t(view.len));
+    PyBuffer_Release(&view);
+    if (fits) {
+      for (i64 i = 0; i < rows; i++) {
+        if (out[i] == INT64_MIN)
+          return complain(x, relation, "count", i, 0, PyLong_FromLongLong(out[i])), nullptr;
+        out[i] *= sign;
+      }
+      return out;
+    }
+  } else {
+    PyErr_Clear();
+  }
+  Own counts(PySequence_Tuple(given));
+  if (!counts) return nullptr;
+  i64 found = PyTuple_Size(counts);
+  if (found != rows) {
+    complain(x, relation, "counts", rows, 0, PyLong_FromLongLong(found));
+    return nullptr;
+  }
+  for (i64 i = 0; i < rows; i++) {
+    PyObject* count = PyTuple_GetItem(counts, i);
+    if (!take_int(count, out[i])) {
+      Py_IncRef(count);
+      return complain(x, relation, "count", i, 0, count), nullptr;
+    }
+    out[i] *= sign;
+  }
+  return out;
+}
+
+inline bool add_counts(Instance& x, int relation, Room& room, PyObject* given, Part* first,
+                       i64 rows, i64 sign) {
+  if (given == &_Py_NoneStruct) return true;
+  i64* counts = counts_in(x, relation, room, given, rows, sign);
+  if (!counts) return false;
+  for (Part* part = first; part; part = part->next) {
+    part->count = counts;
+    counts += part->size;
+    drop_zeros(room, kernel.relation[relation], *part);
+  }
+  return true;
+}
+
+// A row as a tuple that nobody can change: itself, or a new one that `kept` holds.
+inline PyObject* row_in(Instance& x, int relation, i64 i, PyObject* row, PyObject* kept) {
+  int width = kernel.relation[relation].width;
+  if (row->type == &PyTuple_Type && PyTuple_Size(row) == width) return row;
+  Own made(nullptr);
+  if (row->type == &PyList_Type && PyList_Size(row) == width) {
+    made.object = PyList_AsTuple(row);
+  } else {
+    Py_IncRef(row);
+    made.object = complain(x, relation, "odd", i, 0, row);  // mappings and such; raises for others
+  }
+  if (!made || PyList_Append(kept, made)) return nullptr;
+  return made;
+}
+
+// apply_rows(instance, relation, rows, counts or None, sign)
+inline PyObject* apply_rows(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 relation, sign;
+  Instance* x = arity(n, 5) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[4], -1, 2, sign))
+    return nullptr;
+  const Relation& r = kernel.relation[relation];
+  // A copy, since another thread may change the list while this one does not have Python's lock.
+  Own rows(PySequence_Tuple(args[2])), kept(PyList_New(0));
+  if (!rows || !kept) return nullptr;
+  Rooms own;
+  i64 size = PyTuple_Size(rows);
+  const void** column = own.room->array<const void*>(r.width + 1);
+  struct Filled { int column; char* at; size_t step; };
+  Filled* filled = own.room->array<Filled>(r.width + 1);
+  int used = 0;
+  for (int c = 0; c < r.width; c++) {
+    column[c] = nullptr;
+    if (!r.columns[c].used) continue;
+    size_t step = size_in(r.columns[c].kind);
+    filled[used] = Filled{c, static_cast<char*>(own.room->take(size_t(size) * step)), step};
+    column[c] = filled[used++].at;
+  }
+  for (i64 i = 0; i < size; i++) {
+    PyObject* row = row_in(*x, int(relation), i, PyTuple_GetItem(rows, i), kept);
+    if (!row) return nullptr;
+    for (int k = 0; k < used; k++) {
+      Filled& f = filled[k];
+      if (__builtin_expect(!take(PyTuple_GetItem(row, f.column), r.columns[f.column], f.at), 0)) {
+        Py_IncRef(row);
+        return complain(*x, int(relation), "row", i, f.column, row);
+      }
+      f.at += f.step;
+    }
+  }
+  Part part{size, column, nullptr, nullptr, nullptr};
+  if (!add_counts(*x, int(relation), *own.room, args[3], &part, size, sign)) return nullptr;
+  return commit(*x, int(relation), &part, part.size, sign);
+}
+
+// apply_array(instance, relation, schema, array, counts or None, sign): one Arrow table.
+inline PyObject* apply_array(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 relation, sign;
+  Instance* x = arity(n, 6) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[5], -1, 2, sign))
+    return nullptr;
+  auto* schema = static_cast<ArrowSchema*>(PyCapsule_GetPointer(args[2], "arrow_schema"));
+  auto* array = static_cast<ArrowArray*>(PyCapsule_GetPointer(args[3], "arrow_array"));
+  if (!schema || !array) return nullptr;
+  Rooms own;
+  Problem problem;
+  Part* part;
+  {
+    Unlocked others(array->length > SMALL);
+    part = table_in(*own.room, kernel.relation[relation], *schema, *array, problem);
+  }
+  if (!part) return complain(*x, int(relation), problem);
+  if (!add_counts(*x, int(relation), *own.room, args[4], part, part->size, sign)) return nullptr;
+  return commit(*x, int(relation), part, part->size, sign);
+}
+
+// What a stream brought; its tables are held until all of them are applied.
+struct Held {
+  ArrowSchema schema = {};
+  ArrowArray** tables = nullptr;
+  i64 size = 0;
+  ~Held() {
+    for (i64 i = 0; i < size; i++)
+      if (tables[i]->release) tables[i]->release(tables[i]);
+    if (schema.release) schema.release(&schema);
+  }
+};
+
+// Pulls the tables of a stream and converts them; false with an error code or a problem.
+inline bool stream_in(Room& room, const Relation& r, ArrowArrayStream& stream, Held& held,
+                      Part*& first, i64& rows, int& code, Problem& p) {
+  if ((code = stream.get_schema(&stream, &held.schema))) return false;
+  int* where = room.array<int>(r.width + 1);
+  if (!match(r, held.schema, where, p)) return false;  // also where there is no table
+  i64 space = 0;
+  Part* last = nullptr;
+  for (;;) {
+    ArrowArray* table = room.array<ArrowArray>(1);
+    *table = ArrowArray{};
+    if ((code = stream.get_next(&stream, table))) return false;
+    if (!table->release) return true;
+    if (held.size == space) {
+      ArrowArray** more = room.array<ArrowArray*>(space = space * 2 + 16);
+      if (held.size) memcpy(more, held.tables, size_t(held.size) * sizeof(ArrowArray*));
+      held.tables = more;
+    }
+    held.tables[held.size++] = table;
+    Part* part = table_in(room, r, held.schema, *table, p);
+    if (!part) {
+      if (p.row >= 0) p.row += rows;
+      return false;
+    }
+    rows += part->size;
+    part->previous = last;
+    (last ? last->next : first) = part;
+    last = part;
+  }
+}
+
+// apply_stream(instance, relation, stream, counts or None, sign): Arrow tables, as one change.
+inline PyObject* apply_stream(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 relation, sign;
+  Instance* x = arity(n, 5) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[4], -1, 2, sign))
+    return nullptr;
+  void* given = PyCapsule_GetPointer(args[2], "arrow_array_stream");
+  if (!given) return nullptr;
+  auto* stream = static_cast<ArrowArrayStream*>(given);
+  const Relation& r = kernel.relation[relation];
+  Rooms own;
+  Held held;
+  Problem problem;
+  Part* first = nullptr;
+  i64 rows = 0;
+  int code = 0;
+  bool good;
+  {
+    Unlocked others;
+    good = stream_in(*own.room, r, *stream, held, first, rows, code, problem);
+  }
+  if (!good && code) {
+    const char* said = stream->get_last_error(stream);
+    PyObject* why = Py_BuildValue("s", said ? said : "it does not say why");
+    return complain(*x, int(relation), "stream", 0, 0, why);
+  }
+  if (!good) return complain(*x, int(relation), problem);
+  if (!add_counts(*x, int(relation), *own.room, args[3], first, rows, sign)) return nullptr;
+  return commit(*x, int(relation), first, rows, sign);
+}
+
+}  // namespace edge
+}  // namespace fr

@@ -1,0 +1,203 @@
+// A running kernel: its lock, its changes as all or nothing, its complaints to Python.
+//
+// Whoever waits for the lock gives up Python's global lock first, so the one that has it can always
+// go on; no Python code runs while it is held.
+#pragma once
+
+#include <pthread.h>
+
+#include "arrow_in.hpp"
+#include "python.hpp"
+
+namespace fr {
+namespace edge {
+
+using namespace py;
+
+const i64 SMALL = 64;  // batches of up to so many rows are done sooner than the global lock changes
+const char* const INSTANCE = "freshet.instance";
+
+struct Instance {
+  Env env;
+  pthread_mutex_t mutex;
+  bool open, ready;
+  PyObject* complain;  // raises the error that a problem deserves; belongs to the library
+  i64* same[2];        // 1s and -1s, for batches without counts
+  i64 same_size;
+};
+
+struct Here {};  // placement without the C++ library
+
+}  // namespace edge
+}  // namespace fr
+
+inline void* operator new(size_t, fr::edge::Here, void* at) { return at; }
+
+namespace fr {
+namespace edge {
+
+struct Unlocked {  // Python's global lock, given up for a while
+  PyThreadState* state;
+  explicit Unlocked(bool wanted = true) : state(wanted ? PyEval_SaveThread() : nullptr) {}
+  ~Unlocked() { if (state) PyEval_RestoreThread(state); }
+};
+
+struct Locked {  // the kernel's lock
+  Instance& x;
+  explicit Locked(Instance& instance) : x(instance) {
+    if (__builtin_expect(pthread_mutex_trylock(&x.mutex) == 0, 1)) return;
+    Unlocked others;
+    pthread_mutex_lock(&x.mutex);
+  }
+  ~Locked() { pthread_mutex_unlock(&x.mutex); }
+};
+
+struct Rooms {  // a room for the length of a call
+  Room* room = Room::open();
+  ~Rooms() { room->let_go(); }
+};
+
+inline void empty_scratch(Env& env) {
+  if (env.scratch.used() != Arena::start) env.scratch.reset();
+}
+
+inline void make_state(Env& env) {
+  env.state = env.arena.at<State>(env.arena.take(kernel.state_size));
+  env.overflow = false;
+  kernel.create(env);
+}
+
+inline Instance* instance_in(PyObject* capsule) {
+  return static_cast<Instance*>(PyCapsule_GetPointer(capsule, INSTANCE));
+}
+
+// Lets Python raise: what is wrong with which row (from 0) and column, and the value.
+inline PyObject* complain(Instance& x, int relation, const char* what, i64 row, int column,
+                          PyObject* value) {
+  Own held(value ? value : none());
+  return PyObject_CallFunction(x.complain, "isLiO", relation, what, (long long)row, column,
+                               held.object);
+}
+
+inline PyObject* complain(Instance& x, int relation, const Problem& p) {
+  const char* what = "value";
+  PyObject* value = nullptr;
+  switch (p.what) {
+    case Problem::NotTable: what = "table", value = Py_BuildValue("s", p.name); break;
+    case Problem::Missing: what = "missing"; break;
+    case Problem::Extra: what = "extra", value = Py_BuildValue("s", p.name); break;
+    case Problem::WrongType: what = "type", value = Py_BuildValue("s", p.name); break;
+    case Problem::NotUtf8: value = PyBytes_FromStringAndSize(p.text.at, p.text.size); break;
+    case Problem::NullRow: what = "whole"; break;
+    case Problem::Nothing:
+    case Problem::IsNull: break;
+    case Problem::Outside: {
+      char text[300];
+      *write_decimal(p.value, 0, text) = 0;
+      value = p.scale > 0 ? give_decimal(p.value, p.scale) : PyLong_FromString(text, nullptr, 10);
+      break;
+    }
+  }
+  if (!value && PyErr_Occurred()) return nullptr;
+  return complain(x, relation, what, p.row, p.column, value);
+}
+
+// As many counts of 1 or -1 as wanted; the caller has the lock.
+inline const i64* same_counts(Instance& x, i64 size, i64 sign) {
+  if (size > x.same_size) {
+    x.same_size = size < 1024 ? 1024 : size;
+    for (int s = 0; s < 2; s++) {
+      free(x.same[s]);
+      x.same[s] = static_cast<i64*>(malloc(size_t(x.same_size) * sizeof(i64)));
+      if (!x.same[s]) fail("freshet: there is no memory left for a batch.\n");
+      for (i64 i = 0; i < x.same_size; i++) x.same[s][i] = s ? -1 : 1;
+    }
+  }
+  return x.same[sign < 0];
+}
+
+inline void apply_part(Instance& x, const Relation& r, const Part& part, i64 sign) {
+  if (!part.size) return;
+  Batch batch{part.size, part.count ? part.count : same_counts(x, part.size, sign), part.column};
+  r.apply(x.env, batch);
+  empty_scratch(x.env);
+}
+
+// A part that left the range of some number, applied the other way round: wrapped integers are a
+// ring, so it is gone without a trace.
+inline void take_back(Instance& x, const Relation& r, Part part, i64 sign) {
+  Rooms own;
+  if (part.count) {
+    i64* negated = own.room->array<i64>(part.size);
+    for (i64 i = 0; i < part.size; i++) negated[i] = -part.count[i];
+    part.count = negated;
+  }
+  apply_part(x, r, part, -sign);
+}
+
+enum class Done { Well, Closed, Late, Static, Overflow };
+
+// The static tables are complete. Where they take a number out of its range, which cannot be taken
+// back, nothing is left of them.
+inline Done make_ready(Instance& x) {
+  if (!x.open) return Done::Closed;
+  if (x.ready) return Done::Well;
+  kernel.ready(x.env);
+  empty_scratch(x.env);
+  x.ready = !x.env.overflow;
+  if (x.ready) return Done::Well;
+  x.env.arena.reset();
+  make_state(x.env);
+  return Done::Static;
+}
+
+// Applies a batch as one change: all of it or, where a number leaves its range, nothing. Static
+// tables come before everything else; the first change of a stream says that they are complete.
+inline Done run(Instance& x, const Relation& r, Part* first, i64 sign) {
+  if (__builtin_expect(!x.ready || !x.open || r.is_static, 0)) {
+    if (r.is_static && x.open && x.ready) return Done::Late;
+    Done done = r.is_static && x.open ? Done::Well : make_ready(x);
+    if (done != Done::Well) return done;
+  }
+  for (Part* part = first; part; part = part->next) {
+    apply_part(x, r, *part, sign);
+    if (__builtin_expect(!x.env.overflow, 1)) continue;
+    for (; part; part = part->previous) take_back(x, r, *part, sign);
+    x.env.overflow = false;
+    return Done::Overflow;
+  }
+  return Done::Well;
+}
+
+inline PyObject* finish(Instance& x, int relation, Done done) {
+  const char* const words[] = {"", "closed", "late", "static", "overflow"};
+  if (__builtin_expect(done == Done::Well, 1)) return none();
+  return complain(x, relation, words[int(done)], 0, 0, nullptr);
+}
+
+inline PyObject* commit(Instance& x, int relation, Part* first, i64 rows, i64 sign) {
+  Done done;
+  {
+    Locked lock(x);
+    Unlocked others(rows > SMALL);
+    done = run(x, kernel.relation[relation], first, sign);
+  }
+  return finish(x, relation, done);
+}
+
+// Arguments that Python's side always gives right; these only keep a mistake there from crashing.
+inline bool number(PyObject* given, i64 low, i64 high, i64& out) {
+  out = PyLong_AsLongLong(given);
+  if (out == -1 && PyErr_Occurred()) return false;
+  if (low <= out && out < high) return true;
+  PyErr_SetString(PyExc_ValueError, "the kernel has nothing of this number");
+  return false;
+}
+
+inline bool arity(intptr_t found, intptr_t wanted) {
+  if (found != wanted) PyErr_SetString(PyExc_ValueError, "wrong number of arguments");
+  return found == wanted;
+}
+
+}  // namespace edge
+}  // namespace fr

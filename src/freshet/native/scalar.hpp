@@ -1,0 +1,187 @@
+// Arithmetic and functions on single values, as the reference engine defines them.
+//
+// Whole numbers and decimals that leave their range wrap and set the sticky flag `o`: wrapped
+// integers are a ring, so the batch can still be taken back exactly. Names that end in _n admit NULL.
+#pragma once
+
+#include <math.h>
+
+#include "strings.hpp"
+#include "value.hpp"
+
+namespace fr {
+
+template <class T> inline T add(bool& o, T a, T b) {
+  T c;
+  if (__builtin_expect(__builtin_add_overflow(a, b, &c), 0)) o = true;
+  return c;
+}
+template <> inline f64 add(bool&, f64 a, f64 b) { return a + b; }
+
+template <class T> inline T mul(bool& o, T a, T b) {
+  T c;
+  if (__builtin_expect(__builtin_mul_overflow(a, b, &c), 0)) o = true;
+  return c;
+}
+template <> inline f64 mul(bool&, f64 a, f64 b) { return a * b; }
+// Two 64-bit factors of a 128-bit product cannot overflow.
+inline i128 wide(i64 a, i64 b) { return i128(a) * b; }
+
+template <class T> inline T add_n(bool& o, T a, T b) {
+  return is_null(a) || is_null(b) ? null<T>() : add(o, a, b);
+}
+template <class T> inline T mul_n(bool& o, T a, T b) {
+  return is_null(a) || is_null(b) ? null<T>() : mul(o, a, b);
+}
+template <class T> inline T or_zero(T x) { return is_null(x) ? T(0) : x; }
+
+// Conversions: to more digits after the point, to double, from a day to its midnight.
+template <class To, class From> inline To scaled(bool& o, From x, To factor) {
+  return mul<To>(o, To(x), factor);
+}
+template <class To, class From> inline To scaled_n(bool& o, From x, To factor) {
+  return is_null(x) ? null<To>() : mul<To>(o, To(x), factor);
+}
+template <class From> inline f64 real(From x) { return f64(x); }
+template <class From> inline f64 real(From x, f64 scale) { return f64(x) / scale; }
+template <class From> inline f64 real_n(From x) { return is_null(x) ? null<f64>() : f64(x); }
+template <class From> inline f64 real_n(From x, f64 scale) {
+  return is_null(x) ? null<f64>() : f64(x) / scale;
+}
+constexpr i64 DAY = 86400000000ll;
+inline i64 midnight(i32 day) { return i64(day) * DAY; }
+inline i64 midnight_n(i32 day) { return is_null(day) ? null<i64>() : i64(day) * DAY; }
+
+template <class T> inline bool truth(T x) { return !is_null(x) && x != 0; }
+
+// Division and remainder; NULL when there is no answer.
+inline f64 div(f64 a, f64 b) { return b == 0 ? null<f64>() : a / b; }
+template <class T> inline T mod(T a, T b) { return b == 0 ? null<T>() : b == -1 ? T(0) : T(a % b); }
+template <> inline f64 mod(f64 a, f64 b) { return b == 0 ? null<f64>() : fmod(a, b); }
+
+inline f64 root(f64 x) { return x < 0 ? null<f64>() : sqrt(x); }
+inline f64 power(f64 a, f64 b) {
+  f64 x = pow(a, b);
+  bool failed = (isnan(x) && !isnan(a) && !isnan(b)) || (isinf(x) && !isinf(a) && !isinf(b));
+  return failed ? null<f64>() : x;
+}
+template <class T> inline T absolute(bool& o, T x) { return x < 0 ? mul<T>(o, x, T(-1)) : x; }
+template <> inline f64 absolute(bool&, f64 x) { return fabs(x); }
+
+// floor and ceiling of x / unit, and half-up rounding to a multiple of unit.
+template <class T> inline T floor_of(T x, T unit) { return x / unit - (x % unit < 0); }
+template <class T> inline T ceil_of(T x, T unit) { return x / unit + (x % unit > 0); }
+inline i64 whole(bool& o, f64 x) {
+  if (!(x > -9.2e18 && x < 9.2e18)) { o = true; return 0; }
+  return i64(x);
+}
+template <class T> inline T round_to(T x, T unit) {
+  T rest = x % unit, down = x - rest;
+  if (rest < 0) return -rest * 2 >= unit ? down - unit : down;
+  return rest * 2 >= unit ? down + unit : down;
+}
+inline f64 round_real(f64 x, f64 scale) { return copysign(floor(fabs(x) * scale + 0.5) / scale, x); }
+
+// The calendar: days since 1970 to year, month and day, and back (proleptic Gregorian).
+struct Civil { i64 year; int month, day; };
+inline Civil civil(i64 days) {
+  i64 z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097;
+  u32 doe = u32(z - era * 146097), yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
+  u32 doy = doe - (365 * yoe + yoe / 4 - yoe / 100), mp = (5 * doy + 2) / 153;
+  int day = int(doy - (153 * mp + 2) / 5 + 1), month = int(mp < 10 ? mp + 3 : mp - 9);
+  return Civil{i64(yoe) + era * 400 + (month <= 2), month, day};
+}
+inline i64 days_of(i64 year, int month, int day) {
+  year -= month <= 2;
+  i64 era = (year >= 0 ? year : year - 399) / 400;
+  u32 yoe = u32(year - era * 400);
+  u32 doy = u32((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1);
+  return era * 146097 + i64(yoe * 365 + yoe / 4 - yoe / 100 + doy) - 719468;
+}
+inline i64 day_of(i32 day) { return day; }
+inline i64 day_of(i64 moment) { return floor_of<i64>(moment, DAY); }
+template <class D> inline i64 year_of(D d) { return civil(day_of(d)).year; }
+template <class D> inline i64 month_of(D d) { return civil(day_of(d)).month; }
+template <class D> inline i64 quarter_of(D d) { return (civil(day_of(d)).month + 2) / 3; }
+template <class D> inline i64 dom_of(D d) { return civil(day_of(d)).day; }
+inline i64 time_of(i64 moment) { return moment - floor_of<i64>(moment, DAY) * DAY; }
+inline i64 hour_of(i64 moment) { return time_of(moment) / 3600000000ll; }
+inline i64 minute_of(i64 moment) { return time_of(moment) / 60000000 % 60; }
+inline i64 second_of(i64 moment) { return time_of(moment) / 1000000 % 60; }
+inline i64 add_months_to(i64 days, i64 months) {
+  Civil c = civil(days);
+  i64 month = c.month - 1 + months, year = c.year + floor_of<i64>(month, 12);
+  int m = int(month - floor_of<i64>(month, 12) * 12) + 1;
+  i64 first = days_of(year, m, 1), next = m == 12 ? days_of(year + 1, 1, 1) : days_of(year, m + 1, 1);
+  return first + (c.day - 1 < next - first - 1 ? c.day - 1 : next - first - 1);
+}
+inline i32 add_months(i32 day, i64 months) { return i32(add_months_to(day, months)); }
+inline i64 add_months(i64 moment, i64 months) {
+  return add_months_to(day_of(moment), months) * DAY + time_of(moment);
+}
+inline i32 add_days(i32 day, i64 n) { return i32(day + n); }
+inline i64 add_days(i64 moment, i64 n) { return moment + n * DAY; }
+
+// Text. Positions count code points, as the reference engine does.
+inline bool continues(char c) { return (u8(c) & 0xc0) == 0x80; }
+inline i64 text_length(Str s) {
+  i64 n = 0;
+  for (u32 i = 0; i < s.size; i++) n += !continues(s.at[i]);
+  return n;
+}
+inline u32 offset_of(Str s, i64 point) {
+  u32 i = 0;
+  for (; i < s.size && (point > 0 || continues(s.at[i])); i++)
+    if (!continues(s.at[i]) && point-- == 0) break;
+  return i;
+}
+inline Str substring(Str s, i64 start, i64 length) {
+  i64 n = text_length(s), begin = start > 0 ? start - 1 : start < 0 ? n + start : 0;
+  i64 end = length > n + n + 2 ? n + n + 2 + begin : begin + length;
+  begin = begin < 0 ? 0 : begin > n ? n : begin;
+  end = end < 0 ? 0 : end > n ? n : end;
+  if (end <= begin) return Str{s.at, 0};
+  if (n == s.size) return Str{s.at + begin, u32(end - begin)};
+  u32 from = offset_of(s, begin), to = offset_of(s, end);
+  return Str{s.at + from, to - from};
+}
+inline Str substring(Str s, i64 start) { return substring(s, start, INT64_MAX / 4); }
+
+// Code points that Python's str.strip takes for white space.
+inline bool is_space(u32 c) {
+  return (c >= 9 && c <= 13) || (c >= 28 && c <= 32) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
+         (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
+         c == 0x3000;
+}
+inline u32 point_at(Str s, u32 i, u32& size) {
+  u8 c = u8(s.at[i]);
+  size = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+  u32 point = size == 1 ? c : c & (0xff >> (size + 1));
+  for (u32 j = 1; j < size; j++) point = point << 6 | (u8(s.at[i + j]) & 0x3f);
+  return point;
+}
+inline Str text_trim(Str s) {
+  u32 from = 0, to = s.size, size;
+  while (from < to && is_space(point_at(s, from, size))) from += size;
+  for (u32 i = to; i > from; to = i) {
+    do i--; while (i > from && continues(s.at[i]));
+    if (!is_space(point_at(s, i, size))) break;
+  }
+  return Str{s.at + from, to - from};
+}
+
+inline f64 vec_length(f64 x, f64 y, f64 z) { return sqrt(x * x + y * y + z * z); }
+struct Vec { f64 x, y, z; };
+inline Vec cross(Vec a, Vec b) {
+  return Vec{a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+inline f64 dot(Vec a, Vec b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+// The angle between the planes through points 1-2-3 and 2-3-4, in radians.
+inline f64 dihedral_angle(f64 x1, f64 y1, f64 z1, f64 x2, f64 y2, f64 z2, f64 x3, f64 y3, f64 z3,
+                          f64 x4, f64 y4, f64 z4) {
+  Vec v1{x2 - x1, y2 - y1, z2 - z1}, v2{x3 - x2, y3 - y2, z3 - z2}, v3{x4 - x3, y4 - y3, z4 - z3};
+  Vec n1 = cross(v1, v2), n2 = cross(v2, v3);
+  return atan2(vec_length(v2.x, v2.y, v2.z) * dot(v1, n2), dot(n1, n2));
+}
+
+}  // namespace fr

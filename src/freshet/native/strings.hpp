@@ -1,0 +1,158 @@
+// Texts as symbols: equal texts have equal symbols, and a symbol is a number.
+//
+// Up to seven bytes are packed into the symbol itself: the length in its top byte, the text below.
+// Longer ones are stored once, and their symbol is 0xFE and the place of the text in the arena.
+// Texts are never removed.
+#pragma once
+
+#include "flat.hpp"
+
+namespace fr {
+
+inline bool text_equal(Str a, Str b) {
+  return a.size == b.size && (a.size == 0 || memcmp(a.at, b.at, a.size) == 0);
+}
+
+// Negative, zero or positive. Order of UTF-8 bytes is order of code points.
+inline int text_compare(Str a, Str b) {
+  u32 both = a.size < b.size ? a.size : b.size;
+  int order = both ? memcmp(a.at, b.at, both) : 0;
+  return order ? order : (a.size > b.size) - (a.size < b.size);
+}
+
+inline u32 next_code_point(Str text, u32 i) {
+  do ++i;
+  while (i < text.size && (u8(text.at[i]) & 0xc0) == 0x80);
+  return i;
+}
+
+// SQL's LIKE: % stands for any text, _ for one code point; nothing escapes them.
+inline bool text_like(Str text, Str pattern) {
+  constexpr u32 none = ~u32(0);
+  u32 t = 0, p = 0;
+  u32 retry_p = none, retry_t = 0;  // behind the last %, and where in the text it was tried
+  while (t < text.size) {
+    char want = p < pattern.size ? pattern.at[p] : 0;
+    if (p < pattern.size && want == '%') {
+      retry_p = ++p;
+      retry_t = t;
+    } else if (p < pattern.size && want == '_') {
+      t = next_code_point(text, t);
+      ++p;
+    } else if (p < pattern.size && want == text.at[t]) {
+      ++t;
+      ++p;
+    } else if (retry_p != none) {
+      t = retry_t = next_code_point(text, retry_t);
+      p = retry_p;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size && pattern.at[p] == '%') ++p;
+  return p == pattern.size;
+}
+
+inline u64 text_hash(Str text) {
+  u64 hash = text.size;
+  u32 i = 0;
+  for (; i + 8 <= text.size; i += 8) {
+    u64 part;
+    memcpy(&part, text.at + i, 8);
+    hash = mix(hash, part);
+  }
+  u64 rest = 0;
+  if (i < text.size) memcpy(&rest, text.at + i, text.size - i);
+  return mix(hash, rest);
+}
+
+struct Strings {
+  // Zeroed memory needs no `init`.
+  void init(Arena&) { *this = Strings{}; }
+
+  // How many texts are stored; short ones are not.
+  u64 size() const { return index.size(); }
+  u64 bytes() const { return index.bytes() + held; }
+
+  // The symbol of a text, which is stored if it is new.
+  Sym put(Arena& arena, Str text) {
+    if (text.at == nullptr) return null<Sym>();
+    if (text.size <= 7) return pack(text);
+    Entry* entry = index.at(arena, Key{arena, text, text_hash(text)});
+    if (entry->text == 0) entry->text = store(arena, text);
+    return Sym{long_mark | entry->text};
+  }
+
+  // The symbol of a text; false if no row ever brought it.
+  bool find(Arena& arena, Str text, Sym& out) const {
+    if (text.at == nullptr) return out = null<Sym>(), true;
+    if (text.size <= 7) return out = pack(text), true;
+    Entry* entry = index.find(arena, Key{arena, text, text_hash(text)});
+    if (entry == nullptr) return false;
+    return out = Sym{long_mark | entry->text}, true;
+  }
+
+  // The text of a symbol; a short one is unpacked into `room`.
+  Str get(Arena& arena, Sym sym, char (&room)[8]) const {
+    if (is_null(sym)) return null<Str>();
+    if (sym.bits >> 56 == long_mark >> 56) return text_at(arena, sym.bits & ~long_mark);
+    memcpy(room, &sym.bits, 8);
+    return Str{room, u32(sym.bits >> 56)};
+  }
+
+ private:
+  static constexpr u64 long_mark = u64(0xfe) << 56;
+
+  struct Key {
+    Arena& arena;
+    Str text;
+    u64 hash;
+  };
+
+  struct Entry {
+    u64 full_hash;
+    u64 text;  // offset of its size (u32), which its bytes follow
+
+    using Key = Strings::Key;
+    static u64 hash(const Key& key) { return key.hash; }
+    u64 hash() const { return full_hash; }
+    bool is(const Key& key) const {
+      return full_hash == key.hash && text != 0 && text_equal(text_at(key.arena, text), key.text);
+    }
+    void set(const Key& key) { full_hash = key.hash; }
+    bool empty() const { return text == 0; }
+  };
+
+  Flat<Entry> index;
+  u64 free, end;  // what is left of the block that texts are put into now
+  u64 held;
+
+  static Sym pack(Str text) {
+    u64 bits = 0;
+    if (text.size) memcpy(&bits, text.at, text.size);
+    return Sym{bits | u64(text.size) << 56};
+  }
+
+  static Str text_at(Arena& arena, u64 offset) {
+    return Str{arena.at<char>(offset + 4), *arena.at<u32>(offset)};
+  }
+
+  // Texts lie close together in blocks, which grow with the store from 1 to 64 KiB.
+  u64 store(Arena& arena, Str text) {
+    u64 need = round_up(4 + u64(text.size), 4);
+    if (need > end - free) {
+      u64 block = held < 1024 ? 1024 : held > 65536 ? 65536 : held;
+      if (block < need) block = need;
+      free = arena.take(block);
+      end = free + block;
+      held += block;
+    }
+    u64 offset = free;
+    free += need;
+    *arena.at<u32>(offset) = text.size;
+    memcpy(arena.at<char>(offset + 4), text.at, text.size);
+    return offset;
+  }
+};
+
+}  // namespace fr

@@ -1,0 +1,95 @@
+// What generated code calls besides maps and arithmetic; included after `State` is defined.
+#pragma once
+
+#include "flat.hpp"
+#include "kernel.hpp"
+#include "ordered.hpp"
+#include "scalar.hpp"
+
+#ifdef FRESHET_COUNT
+#define FR_VISIT(n) (e.visits += (n))
+#define FR_WRITE (e.writes++)
+#else
+#define FR_VISIT(n) ((void)0)
+#define FR_WRITE ((void)0)
+#endif
+
+namespace fr {
+
+// The characters of a symbol; those of a short one lie in the symbol itself, so it must stay.
+inline Str text(Env& e, const Sym& x) {
+  u64 size = x.bits >> 56;
+  if (size <= 7) return Str{reinterpret_cast<const char*>(&x), u32(size)};
+  if (is_null(x)) return null<Str>();
+  char room[8];
+  return e.state->strings.get(e.arena, x, room);
+}
+inline bool find_text(Env& e, Str x, Sym& out) {
+  if (is_null(x)) { out = null<Sym>(); return true; }
+  return e.state->strings.find(e.arena, x, out);
+}
+inline Sym put_text(Env& e, Str x) { return e.state->strings.put(e.arena, x); }
+inline bool text_same(Str a, Str b) {
+  if (is_null(a) || is_null(b)) return is_null(a) && is_null(b);
+  return text_equal(a, b);
+}
+
+// Texts one after the other, in memory that lasts as long as the batch.
+template <int N> inline Str concat(Env& e, const Str (&parts)[N]) {
+  u32 size = 0;
+  for (const Str& p : parts) size += p.size;
+  char* at = e.scratch.at<char>(e.scratch.take(size + 1));
+  u32 end = 0;
+  for (const Str& p : parts) memcpy(at + end, p.at, p.size), end += p.size;
+  return Str{at, size};
+}
+
+// A sum that was kept in 128 bits, as the map declares it.
+template <class T> inline T narrow(bool& o, i128 x) {
+  if (i128(T(x)) != x) o = true;
+  return T(x);
+}
+
+// The first entry of every group of an ordered index; `later` orders entries by their group.
+template <class Key, class Val, class Before, class Upto, class Later, class F>
+inline void each_group(Arena& arena, const Ordered<Key, Val>& index, Before before, Upto upto,
+                       Later later, F f) {
+  Key key;
+  Val val;
+  bool more = index.first(arena, before, key, val);
+  while (more && upto(key)) {
+    f(key);
+    const Key last = key;
+    more = index.first(arena, [&](const Key& k) { return !later(last, k); }, key, val);
+  }
+}
+
+// Per group, rows in order until `limit` of them are counted; of the last only as many as fit.
+template <class Rec, class Less, class Same, class F>
+inline void top(Arena& scratch, Flat<Rec>& rows, i64 limit, Less less, Same same_group, F f) {
+  u64 room = rows.size();
+  if (!room) return;
+  const Rec** list = scratch.at<const Rec*>(scratch.take(room * sizeof(Rec*)));
+  i64 n = 0;
+  // A row with a negative multiplicity is not there.
+  rows.each(scratch, [&](const Rec& r) { if (r.p0 > 0) list[n++] = &r; });
+  const Rec** other = n > 1 ? scratch.at<const Rec*>(scratch.take(room * sizeof(Rec*))) : nullptr;
+  for (i64 width = 1; width < n; width *= 2) {  // merge sort, bottom up
+    for (i64 from = 0; from < n; from += 2 * width) {
+      i64 mid = from + width < n ? from + width : n, to = mid + width < n ? mid + width : n;
+      for (i64 i = from, a = from, b = mid; i < to; i++)
+        other[i] = b >= to || (a < mid && !less(*list[b], *list[a])) ? list[a++] : list[b++];
+    }
+    const Rec** swap = list; list = other; other = swap;
+  }
+  i64 left = limit;
+  for (i64 i = 0; i < n; i++) {
+    if (i && !same_group(*list[i - 1], *list[i])) left = limit;
+    if (left <= 0) continue;
+    i64 taken = list[i]->p0 < left ? list[i]->p0 : left;
+    left -= taken;
+    f(*list[i], taken);
+  }
+}
+
+}  // namespace fr

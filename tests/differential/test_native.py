@@ -1,0 +1,121 @@
+"""Kernels give DuckDB's rows after every batch, also when they restart from a snapshot between."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+
+from freshet.calculus.functions import Functions
+from freshet.codegen.toolchain import Flags, find_compiler
+from freshet.errors import NotNative
+from freshet.ivm.options import Mode
+from freshet.program.terms import Program
+from freshet.reference.rows import Changes
+from freshet.runtime.native import NativeEngine
+from tests.differential import harness, streams
+from tests.differential.random_sql import random_script
+from tests.differential.sql_cases import CASES
+
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler"),
+]
+
+MODES: tuple[Mode, ...] = ("batch", "tuple")
+STRATEGIES = [s for s in harness.STRATEGIES if s != "caches"]
+
+
+class Restarting(NativeEngine):
+    """An engine that is now and then stopped, and started again from its snapshot."""
+
+    folder: Path
+
+    def __init__(self, program: Program, functions: Functions, flags: Flags) -> None:
+        super().__init__(program, functions, flags)
+        self.random = random.Random(len(program.maps))
+
+    def apply(self, relation: str, changes: Changes) -> None:
+        """Apply a batch, then perhaps restart."""
+        super().apply(relation, changes)
+        if self.random.random() < 0.2:
+            path = self.folder / "state"
+            self.instance.save(path)
+            self.instance = self.kernel.open()
+            self.instance.restore(path)
+
+
+@pytest.fixture
+def start(tmp_path: Path, request: pytest.FixtureRequest) -> harness.Start:
+    """How kernels are built for these tests: quickly, or with sanitizers."""
+    sanitize = request.config.getoption("--sanitize")
+    flags = Flags(optimize=1, sanitize=("address", "undefined") if sanitize else ())
+
+    def make(program: Program, functions: Functions) -> NativeEngine:
+        engine = Restarting(program, functions, flags)
+        engine.folder = tmp_path
+        return engine
+
+    return make
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("workload", "name"), harness.cases())
+def test_workload(workload: str, name: str, mode: Mode, start: harness.Start) -> None:
+    options = harness.STRATEGIES["higher-order"]
+    case = harness.case(workload, name)
+    harness.agree(
+        case,
+        replace(options, mode=mode),
+        seed=11,
+        batches=12,
+        max_size=150,
+        live=200,
+        start=start,
+    )
+
+
+def choice(text: str) -> tuple[str, str, Mode]:
+    """A variant, a strategy and a mode: the same ones in every run."""
+    number = crc32(text.encode())
+    variants = list(streams.STATIC)
+    return (
+        variants[number % len(variants)],
+        STRATEGIES[number // 7 % len(STRATEGIES)],
+        MODES[number // 77 % 2],
+    )
+
+
+def follow(script: streams.Script, text: str, start: harness.Start) -> None:
+    try:
+        streams.agree(script, *choice(text), seed=text, batches=10, start=start)
+    except NotNative as e:
+        pytest.skip(str(e))
+
+
+@pytest.mark.parametrize("sql", CASES)
+def test_view_follows_its_tables(sql: str, start: harness.Start) -> None:
+    follow(streams.Script(sql), sql, start)
+
+
+@pytest.mark.parametrize("seed", range(5000, 5060))
+def test_random_view(seed: int, start: harness.Start) -> None:
+    follow(random_script(seed), f"native {seed}", start)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("workload", "name"), harness.cases())
+def test_workload_in_full(workload: str, name: str, mode: Mode, start: harness.Start) -> None:
+    options = replace(harness.STRATEGIES["higher-order"], mode=mode)
+    case = harness.case(workload, name)
+    harness.agree(case, options, seed=12, batches=200, max_size=1000, live=500, start=start)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(6000, 6400))
+def test_more_random_views(seed: int, start: harness.Start) -> None:
+    follow(random_script(seed), f"native {seed}", start)

@@ -1,0 +1,34 @@
+"""The kernel written by hand that the boundary is tested with."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from freshet.codegen.load import Instance, Kernel
+from freshet.codegen.toolchain import Flags, build, find_compiler
+
+HERE = Path(__file__).parent
+SANITIZED = "FRESHET_TEST_SANITIZED"  # test_sanitizers.py sets it
+CACHE = HERE.parent.parent / ".cache" / "kernels"
+
+
+@pytest.fixture(scope="session")
+def source() -> str:
+    return (HERE / "everything.cpp").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def kernel(source: str) -> Kernel:
+    compiler = find_compiler()
+    if compiler is None:
+        pytest.skip("there is no C++ compiler")
+    flags = Flags(sanitize=("address", "undefined")) if SANITIZED in os.environ else Flags()
+    return Kernel(build(source, compiler=compiler, flags=flags, cache=CACHE))
+
+
+@pytest.fixture
+def running(kernel: Kernel) -> Instance:
+    return kernel.open()
