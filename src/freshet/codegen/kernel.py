@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from freshet.calculus.build import neg
 from freshet.calculus.check import Schema
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Column, Query, Relation
-from freshet.calculus.scope import is_value, relations, stored
+from freshet.calculus.scope import ins, is_value, reads_delta, relations, stored
 from freshet.calculus.terms import Add, Exists, Expr, Lift, Sum, Top
 from freshet.calculus.types import INT
 from freshet.calculus.walk import children
 from freshet.codegen.code import Block, Spot, join, render
 from freshet.codegen.fuse import fuse
 from freshet.codegen.hold import Cpp, convert, held
-from freshet.codegen.storage import Place, Storage, declare, declare_orders, follow, members
+from freshet.codegen.storage import Place, Storage, declare_all, declare_orders, follow, members
 from freshet.codegen.term import ONE, Bound, Terms, held_in
 from freshet.errors import NotNative
 from freshet.program.terms import Map, Program, Statement, Trigger
@@ -33,13 +34,65 @@ KINDS = {
 }
 
 
+@dataclass(frozen=True)
+class Source:
+    """The C++ text of a kernel, and what was found out while writing it."""
+
+    text: str
+    scans: tuple[Statement, ...]
+    """Statements whose cost follows the data and not the change."""
+    deferred: tuple[str, ...]
+    """Maps that are recomputed when they are read, and not with every change."""
+
+
 def emit(program: Program, functions: Functions = BUILTINS) -> str:
     """The C++ source of a program's kernel, or NotNative with the reason."""
-    return _Kernel(program, functions).source()
+    return write(program, functions).text
+
+
+def write(program: Program, functions: Functions = BUILTINS) -> Source:
+    """The C++ source of a program's kernel, with what it says about the program.
+
+    A map that would be recomputed from all the data with every change, and that only queries
+    read, is recomputed when it is read.
+    """
+    first = _Kernel(program, functions)
+    text = first.source()
+    deferred = deferrable(program, {s.target.name for s in first.scanning if s.op == ":="})
+    if not deferred:
+        return Source(text, tuple(first.scanning), ())
+    second = _Kernel(program, functions, deferred)
+    return Source(second.source(), tuple(second.scanning), tuple(deferred))
+
+
+def deferrable(program: Program, wanted: set[str]) -> dict[str, Statement]:
+    """Of the wanted maps those that only queries read, with what recomputes each of them."""
+    out: dict[str, Statement] = {}
+    for t in program.triggers:
+        for s in t.statements:
+            if t.event == "ready" or s.op != ":=" or s.target.name not in wanted:
+                continue
+            if not (set(s.target.vars) | ins(s.term)) & set(t.params) and not reads_delta(s.term):
+                out.setdefault(s.target.name, s)
+    while True:
+        others = [s for t in program.triggers for s in t.statements if s.target.name not in out]
+        read = {name for s in others for name in stored(s.term)} & out.keys()
+        # One recomputation that reads another would need an order; there is none to be seen.
+        read |= {name for s in out.values() for name in stored(s.term)} & out.keys()
+        if not read:
+            return out
+        out = {name: s for name, s in out.items() if name not in read}
 
 
 class _Kernel:
-    def __init__(self, program: Program, functions: Functions) -> None:
+    def __init__(
+        self,
+        program: Program,
+        functions: Functions,
+        deferred: Mapping[str, Statement] | None = None,
+    ) -> None:
+        self.deferred = deferred or {}
+        self.scanning: list[Statement] = []
         for m in program.maps:
             if m.inputs:
                 raise NotNative(f"view cache '{m.name}' is kept by the reference engine only")
@@ -89,14 +142,15 @@ class _Kernel:
     # -- the file ----------------------------------------------------------------------------------
 
     def source(self) -> str:
-        functions = [self._relation(r) for r in self.program.relations]
         ready = self._ready()
+        functions = [self._relation(r) for r in self.program.relations]
+        ready += self._refresh()
         queries = [self._query(q) for q in self.program.queries]
         maps = [self._map(m) for m in self.program.maps]
         parts = [
             *(f'#include "{header}.hpp"' for header in ("flat", "kernel", "ordered", "pool")),
             "namespace fr {\n",
-            *(declare(s) for s in [*self.storages, *self.terms.transients]),
+            *declare_all([*self.storages, *self.terms.transients]),
             *(declare_orders(s) for s in self.storages),
             self._state(),
             '}  // namespace fr\n\n#include "support.hpp"\n\nnamespace fr {\n',
@@ -111,7 +165,7 @@ class _Kernel:
         return "\n".join(parts)
 
     def _state(self) -> str:
-        lines = ["struct State {", "  Strings strings;"]
+        lines = ["struct State {", "  Strings strings;", "  bool stale;"]
         lines += [f"  Sym {name};" for name in self.terms.symbols.values()]
         lines += [f"  {member}" for s in self.storages for member in members(s)]
         return join([*lines, "};"])
@@ -188,7 +242,9 @@ class _Kernel:
 
     def _function(self, name: str, given: str, body: Sequence[str]) -> str:
         text = "\n".join(body)
-        lines = [f"static void {name}(Env& e, {given}) {{".replace(", )", ")")]
+        # Reading and starting are rare: the compiler need not take pains with them.
+        cold = "" if given.startswith("const Batch") else "__attribute__((cold)) "
+        lines = [f"{cold}static void {name}(Env& e, {given}) {{".replace(", )", ")")]
         lines += ["  State& s = *e.state;"] if re.search(r"\bs\.", text) else []
         checked = re.search(r"\bo\b", text) is not None
         lines += ["  bool o = false;"] if checked else []
@@ -270,6 +326,7 @@ class _Kernel:
         for t in self.program.triggers:
             if t.event == "ready":
                 self._statements(t.statements, Spot(body), {}, ONE, ())
+        self.scanning.clear()  # this happens once
         return self._function("ready", "", render(body, 1))
 
     # -- statements --------------------------------------------------------------------------------
@@ -293,6 +350,17 @@ class _Kernel:
                 groups[-1].append(s)
         return groups
 
+    def _refresh(self) -> str:
+        """Recompute what was put off, if anything changed since."""
+        body = Block()
+        deferred, self.deferred = self.deferred, {}
+        if deferred:
+            _, spot = Spot(body).open("stale", "", "if (s.stale) {")
+            spot.line("s.stale = false;")
+            self._statements(list(deferred.values()), spot, {}, ONE, ())
+        self.deferred = deferred
+        return self._function("refresh", "", render(body, 1)) if deferred else ""
+
     def _statements(
         self,
         statements: Sequence[Statement],
@@ -301,18 +369,26 @@ class _Kernel:
         m: Cpp,
         params: tuple[str, ...],
     ) -> None:
+        late = [s for s in statements if s.target.name in self.deferred]
+        if late:
+            names = ", ".join(dict.fromkeys(s.target.name for s in late))
+            spot.line(f"s.stale = true;  // {names}: recomputed when read")
+            statements = [s for s in statements if s.target.name not in self.deferred]
         for number, group in enumerate(self._groups(statements)):
             for s in group:
                 for line in show_statement(s).split("\n"):
                     spot.line(f"// {line}")
             _, inner = spot.open(("group", number), "", "{")
             for s in group:
+                self.terms.scans.clear()
                 if s.op == ":=":
                     self._replace(s, inner, env, m, params)
                 elif self._reads([s]) & self._writes([s]):
                     self._pour(self._rows(s, inner, env, m), s, inner)
                 else:
                     self._add(s, inner, env, m)
+                if self.terms.scans:
+                    self.scanning.append(s)
 
     def _add(self, s: Statement, spot: Spot, env: Bound, m: Cpp) -> None:
         place = self.places[s.target.name]
@@ -363,7 +439,9 @@ class _Kernel:
             self.terms.write(marked, [b[v] for v in s.target.vars], at, ONE)
 
         known = {v: env[v] for v in s.target.vars if v in params}
+        scans = len(self.terms.scans)
         self.terms.emit(s.target, spot, known, ONE, mark, last=True)
+        del self.terms.scans[scans:]  # the answer itself is not the data
         self._pour(rows, s, spot)
 
     # -- reading -----------------------------------------------------------------------------------
@@ -384,7 +462,8 @@ class _Kernel:
             }
             t = rows.payloads[0]
             self._out(q, inner, env, Cpp(f"{r}.p0", t, held(t)))
-        return self._function(f"read_{_name(q.name)}", "Output& out", render(body, 1))
+        refresh = ["  refresh(e);"] if self.deferred else []
+        return self._function(f"read_{_name(q.name)}", "Output& out", refresh + render(body, 1))
 
     def _out(self, q: Query, spot: Spot, env: Bound, m: Cpp) -> None:
         if m.type.kind != "int":
@@ -403,7 +482,8 @@ class _Kernel:
     def _map(self, m: Map) -> str:
         place = self.places[m.name]
         s = place.storage
-        lines = [f"  s.{s.name}.each(e.arena, [&](const {s.record}& r) {{"]
+        lines = ["  refresh(e);"] if m.name in self.deferred else []
+        lines += [f"  s.{s.name}.each(e.arena, [&](const {s.record}& r) {{"]
         lines += [f"    if (r.p{place.payload} == 0) return;", "    const i64 at = out.next();"]
         lines += ["    out.count[at] = 1;"]
         for i in range(len(m.keys)):

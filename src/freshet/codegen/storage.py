@@ -6,6 +6,7 @@ for a slice; a storage without one is a flat table, with one a pool.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from freshet.calculus.types import Type
@@ -66,6 +67,23 @@ class Place:
     def payload_type(self) -> Type:
         """The type of the map's numbers."""
         return self.storage.payloads[self.payload]
+
+
+def declare_all(storages: Sequence[Storage]) -> list[str]:
+    """The C++ of all records; those that look alike are one type, which is compiled once."""
+    known: dict[tuple[object, ...], Storage] = {}
+    out = []
+    for s in storages:
+        look = (*map(held, s.keys), "|", *map(held, s.payloads), "|", *s.indexes)
+        first = known.setdefault(look, s)
+        if first is s:
+            out.append(declare(s))
+        else:
+            heads = [
+                f"using Head{j}_{s.name} = Head{j}_{first.name};" for j in range(len(s.indexes))
+            ]
+            out.append("\n".join([f"using {s.record} = {first.record};", *heads]))
+    return out
 
 
 def declare(s: Storage) -> str:

@@ -8,7 +8,7 @@ no code of its own; only Lift, Exists and Top need all the rows of their body fi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
 from freshet.calculus.build import is_zero
@@ -61,6 +61,10 @@ class Terms:
     """Long constant texts, and the names of their symbols in the state."""
     columns: Mapping[str, tuple[Type, ...]]
     """Column types of the relations."""
+    scans: list[str] = field(default_factory=list)
+    """Tables that the code so far walks through as a whole, whatever the size of the change."""
+    rare: bool = False
+    """Whether what is emitted now runs only when an index cannot serve."""
 
     # -- rows ------------------------------------------------------------------------------------
 
@@ -208,8 +212,15 @@ class Terms:
             test = " && ".join(dict.fromkeys(guards))
             _, yes = spot.open(("if", test), "", f"if ({test}) {{")
             self._outside(e, r, yes, inner, env, m, k)
-            _, no = spot.open(("if not", test), "", f"if (!({test})) {{")
+            _, no = spot.open(
+                ("if not", test),
+                "",
+                f"if (!({test})) [&]() __attribute__((noinline, cold)) {{",
+                "}();",
+            )
+            before, self.rare = self.rare, True
             self._plain_sum(e, e.keys, e.body, no, env, m, k, last)
+            self.rare = before
             return True
         return False
 
@@ -340,6 +351,8 @@ class Terms:
             arrow = f"{r}."
             spot = self._count(spot, "1")
         else:
+            if not s.transient and s.keys and not self.rare:
+                self.scans.append(s.name)
             opener = f"{table}.each({where}, [&](const {s.record}& @) {{"
             r, spot = spot.open(("scan", s.name), "r", opener, "});")
             arrow = f"{r}."

@@ -229,7 +229,8 @@ class Pieces:
 
     def cached(self, definition: Expr) -> Expr | None:
         """A view cache, where the options ask for them; it is filled from maps of its own."""
-        if not self.compiler.options.caches:
+        # The parameters of a trigger have no meaning outside of it: no cache can be keyed by them.
+        if not self.compiler.options.caches or not ins(definition) <= self.compiler.types.keys():
             return None
         decision = Decision(grain=self.compiler.grain(self.level))
         fill = materialize(definition, self, decision)

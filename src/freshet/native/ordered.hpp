@@ -379,26 +379,34 @@ template <class Key, class Val> struct Ordered {
     give<Inner>(arena, place);
   }
 
+  // How many of the keys from `i` on, up to `n`, lead with `holds`: it holds on a prefix of them.
+  // By halving: a predicate may be a search of its own.
+  template <class P> static u32 prefix(const Key* key, u32 i, u32 n, P& holds) {
+    while (i < n) {
+      u32 middle = i + (n - i) / 2;
+      if (holds(key[middle])) i = middle + 1;
+      else n = middle;
+    }
+    return i;
+  }
+
   // `begun`: no key of this node is `before`; `open`: all of them are `upto`.
   template <class P1, class P2>
   void sum_into(Arena& arena, u64 place, u32 level, P1& before, P2& upto, bool begun, bool open,
                 Val& sum) const {
     if (level == 0) {
       const Leaf& leaf = *arena.at<Leaf>(place);
-      for (u32 i = 0; i < leaf.count; ++i) {
-        if (!begun && before(leaf.key[i])) continue;
-        if (!open && !upto(leaf.key[i])) return;
-        sum.add(leaf.val[i]);
-      }
+      u32 from = begun ? 0 : prefix(leaf.key, 0, leaf.count, before);
+      u32 to = open ? leaf.count : prefix(leaf.key, from, leaf.count, upto);
+      for (u32 i = from; i < to; ++i) sum.add(leaf.val[i]);
       return;
     }
     const Inner& inner = *arena.at<Inner>(place);
-    for (u32 i = 0; i < inner.count; ++i) {
-      bool last = i + 1 == inner.count;
-      if (!begun && !last && before(inner.key[i + 1])) continue;
-      if (!open && !upto(inner.key[i])) return;
-      bool child_begun = begun || !before(inner.key[i]);
-      bool child_open = open || (!last && upto(inner.key[i + 1]));
+    u32 first = begun ? 0 : prefix(inner.key, 0, inner.count, before);
+    u32 from = first ? first - 1 : 0;  // the child whose keys stop to be `before`
+    u32 to = open ? inner.count : prefix(inner.key, from, inner.count, upto);
+    for (u32 i = from; i < to; ++i) {
+      bool child_begun = i >= first, child_open = open || i + 1 < to;
       if (child_begun && child_open)
         sum.add(inner.sum[i]);
       else

@@ -64,16 +64,11 @@ template <class Rec, class... Heads> struct Pool {
 
   Rec* at(Arena& arena, const Key& key, u64 hash) {
     Slot* slot = table.at(arena, Wanted{arena, *this, key, hash}, hash);
-    if (slot->number) return &record(arena, slot->number);
-    u32 number = slot->number = fresh(arena);
-    Rec& rec = record(arena, number);
-    rec.set(key);
-    link<0>(arena, rec, number);
-    return &rec;
+    return slot->number ? &record(arena, slot->number) : insert(arena, key, slot);
   }
 
   // Takes out a record whose payloads are zero.
-  void drop(Arena& arena, Rec* rec) {
+  __attribute__((noinline)) void drop(Arena& arena, Rec* rec) {
     u64 hash = rec->hash();
     Slot* slot = table.find(arena, Same{arena, *this, rec, tag_of(hash)}, hash);
     u32 number = slot->number;
@@ -194,6 +189,15 @@ template <class Rec, class... Heads> struct Pool {
     }
     if (used == made * per_chunk) add_chunk(arena);
     return ++used;
+  }
+
+  // Apart from `at`, as `drop` is: kernels call both in many places, and compile sooner so.
+  __attribute__((noinline)) Rec* insert(Arena& arena, const Key& key, Slot* slot) {
+    u32 number = slot->number = fresh(arena);
+    Rec& rec = record(arena, number);
+    rec.set(key);
+    link<0>(arena, rec, number);
+    return &rec;
   }
 
   __attribute__((noinline, cold)) void add_chunk(Arena& arena) {

@@ -44,14 +44,19 @@ def choose(
     functions: Functions = BUILTINS,
     *,
     strict: bool = False,
+    caches: bool = True,
 ) -> tuple[Program, tuple[str, ...]]:
-    """The cheapest program found, and the words that say why."""
+    """The cheapest program found, and the words that say why.
+
+    `caches` says whether view caches may be among the choices.
+    """
 
     def plan(name: str, options: Options) -> Plan:
         program = compile_queries(queries, relations, options, functions)
         return Plan(name, options, program, program_cost(program, statistics))
 
-    start = [plan(name, options) for name, options in _strategies(mode)]
+    whole = [(name, o) for name, o in _strategies(mode) if caches or not o.caches]
+    start = [plan(name, options) for name, options in whole]
     allowed = [p for p in start if not (strict and recomputed(p.program))] or start[:1]
     best = min(allowed, key=lambda p: p.cost)
     if best.cost > WORTHWHILE * start[0].cost and start[0] in allowed:

@@ -28,7 +28,13 @@ def compile_queries(
     if options.strategy == "auto":
         mode = IvmOptions(mode=options.mode)
         program, words = choose(
-            queries, relations, mode, options.statistics, functions, strict=options.strict
+            queries,
+            relations,
+            mode,
+            options.statistics,
+            functions,
+            strict=options.strict,
+            caches=options.caches,
         )
     else:
         chosen = IvmOptions(

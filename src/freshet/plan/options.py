@@ -21,12 +21,14 @@ class Options:
       `auto` chooses by cost and says why.
     - `mode`: triggers for batches, or for single rows (`tuple`).
     - `strict`: refuse a view that would need recomputation, naming the node.
+    - `caches`: whether `auto` may choose view caches; kernels have none.
     - `statistics`: sizes and rates that `auto` reckons with.
     """
 
     strategy: Strategy = "auto"
     mode: Mode = "batch"
     strict: bool = False
+    caches: bool = True
     statistics: Statistics = field(default_factory=Statistics)
 
     def __post_init__(self) -> None:

@@ -88,3 +88,12 @@ def test_a_strict_view_names_the_node_that_asks_for_recomputation() -> None:
 def test_an_unknown_strategy_is_refused() -> None:
     with pytest.raises(FreshetError, match="there is no strategy 'magic'; use one of auto, "):
         Options(strategy="magic")  # type: ignore[arg-type]
+
+
+def test_no_cache_is_keyed_by_the_parameters_of_a_trigger() -> None:
+    # Once a KeyError: a map that is inlined asked for a cache over the trigger's row.
+    c = case("tpch_seed", "q21")
+    chosen = compile_queries(
+        [c.query], list(c.catalog.relations.values()), Options(mode="tuple"), c.catalog.functions
+    )
+    assert chosen.triggers
