@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -34,14 +35,23 @@ class Functions:
             text = self.known[fn](args, result)
             text = f"i8({text})" if result.kind == "bool" else text
             return Cpp(text, result.or_null(function.partial), out)
-        # Every argument is evaluated once, tested, and then used.
+        # Every argument is evaluated once, tested, and then used. The text of a short symbol lies
+        # in the symbol: it must not be that of a copy that is gone when the answer is used.
         names = [f"a{i}" for i in range(len(args))]
-        lets = "".join(f"auto {n} = {a.text}; " for n, a in zip(names, args, strict=True))
+        args = [_kept(a) for a in args]
+        lets = "".join(f"const auto& {n} = {a.text}; " for n, a in zip(names, args, strict=True))
         tests = " || ".join(f"is_null({n})" for n, a in zip(names, args, strict=True) if a.nullable)
         plain = [Cpp(n, a.type.not_null(), a.held) for n, a in zip(names, args, strict=True)]
         value = self.known[fn](plain, result.not_null())
         text = f"[&]() -> {out} {{ {lets}return {tests} ? null<{out}>() : {out}({value}); }}()"
         return Cpp(text, result.or_null(), out)
+
+
+def _kept(x: Cpp) -> Cpp:
+    """A symbol that is not in a variable or record, as a text that stays until the batch ends."""
+    if x.held != "Sym" or re.fullmatch(r"[\w.]+|\w+->\w+", x.text):
+        return x
+    return Cpp(f"kept_text(e, {x.text})", x.type, "Str")
 
 
 def truth(x: Cpp) -> str:
@@ -50,6 +60,7 @@ def truth(x: Cpp) -> str:
 
 
 def _text(x: Cpp) -> str:
+    x = _kept(x)
     return x.text if x.held == "Str" else f"text(e, {x.text})"
 
 

@@ -15,13 +15,18 @@ from freshet.calculus.terms import Add, Exists, Expr, Lift, Sum, Top
 from freshet.calculus.types import INT
 from freshet.calculus.walk import children
 from freshet.codegen.code import Block, Spot, join, render
+from freshet.codegen.determine import determining
 from freshet.codegen.fuse import fuse
 from freshet.codegen.hold import Cpp, convert, held
+from freshet.codegen.options import USUAL, Passes
 from freshet.codegen.storage import Place, Storage, declare_all, declare_orders, follow, members
 from freshet.codegen.term import ONE, Bound, Terms, held_in
 from freshet.errors import NotNative
 from freshet.program.terms import Map, Program, Statement, Trigger
 from freshet.program.text import show_statement
+
+AHEAD = 8
+"""How many rows ahead memory is fetched: about what a core has under way at once."""
 
 KINDS = {
     "int": "Int",
@@ -45,23 +50,23 @@ class Source:
     """Maps that are recomputed when they are read, and not with every change."""
 
 
-def emit(program: Program, functions: Functions = BUILTINS) -> str:
+def emit(program: Program, functions: Functions = BUILTINS, passes: Passes = USUAL) -> str:
     """The C++ source of a program's kernel, or NotNative with the reason."""
-    return write(program, functions).text
+    return write(program, functions, passes).text
 
 
-def write(program: Program, functions: Functions = BUILTINS) -> Source:
+def write(program: Program, functions: Functions = BUILTINS, passes: Passes = USUAL) -> Source:
     """The C++ source of a program's kernel, with what it says about the program.
 
     A map that would be recomputed from all the data with every change, and that only queries
     read, is recomputed when it is read.
     """
-    first = _Kernel(program, functions)
+    first = _Kernel(program, functions, passes)
     text = first.source()
     deferred = deferrable(program, {s.target.name for s in first.scanning if s.op == ":="})
-    if not deferred:
+    if not deferred or not passes.defer:
         return Source(text, tuple(first.scanning), ())
-    second = _Kernel(program, functions, deferred)
+    second = _Kernel(program, functions, passes, deferred)
     return Source(second.source(), tuple(second.scanning), tuple(deferred))
 
 
@@ -89,8 +94,10 @@ class _Kernel:
         self,
         program: Program,
         functions: Functions,
+        passes: Passes,
         deferred: Mapping[str, Statement] | None = None,
     ) -> None:
+        self.passes = passes
         self.deferred = deferred or {}
         self.scanning: list[Statement] = []
         for m in program.maps:
@@ -100,7 +107,8 @@ class _Kernel:
         self.relations = {r.name: r for r in program.relations}
         self.storages: list[Storage] = []
         self.places: dict[str, Place] = {}
-        for group in fuse(program.maps):
+        apart = [[(m, tuple(range(len(m.keys))))] for m in program.maps]
+        for group in fuse(program.maps) if passes.fuse else apart:
             self._store(group)
         read = _static_reads(program)
         for r in program.relations:
@@ -120,11 +128,16 @@ class _Kernel:
             transients=[],
             symbols={},
             columns={r.name: r.types for r in program.relations},
+            passes=passes,
         )
 
     def _store(self, group: Sequence[tuple[Map, tuple[int, ...]]]) -> None:
         first = group[0][0]
         storage = Storage(f"m_{_name(first.name)}", tuple(c.type for c in first.keys))
+        # In a batch, rows of one key may come in any order; row by row, deletions come first.
+        if self.passes.keys and not any(t.event == "batch" for t in self.program.triggers):
+            found_by = determining(first, self.relations)
+            storage.determining = found_by if len(found_by) < len(first.keys) else None
         self.storages.append(storage)
         for m, columns in group:
             self.places[m.name] = Place(storage, len(storage.payloads), columns)
@@ -295,7 +308,12 @@ class _Kernel:
             (f"c{j}", f"const {held_in(t)} c{j} = col{j}[i];") for j, t in enumerate(r.types)
         )
         body = Block()
+        self.terms.ahead.clear()
         _, row = Spot(body).open("row", "", "for (i64 i = 0; i < b.size; i++) {", "}", loads)
+        if self.passes.keys and r.key:
+            row.line("if ((b.count[i] < 0) != deletions) continue;")
+        _, fetch = row.open("ahead", "", f"if (const i64 later = i + {AHEAD}; later < b.size) {{")
+        ahead = row.block.items[-1]
         if insert and delete and _opposite(insert, delete):
             # One code for both signs; a program that reads none of what it writes can take
             # a row's multiplicity at once.
@@ -312,7 +330,19 @@ class _Kernel:
                     opener = f"for (i64 n = b.count[i]; {test}; {step}) {{"
                     _, inner = row.open(t.event, "", opener)
                     self._on_row(t, r, inner, ONE)
-        return render(body, 1)
+        if self.terms.ahead:
+            for line in self.terms.ahead:
+                fetch.line(line)
+        else:
+            row.block.items.remove(ahead)
+        lines = render(body, 1)
+        if self.passes.keys and r.key:
+            # A key gets its new row after the old one is gone, in whatever order they came.
+            opener = (
+                "  for (int turn = 0; turn < 2; turn++) {\n    const bool deletions = turn == 0;"
+            )
+            return [opener, *("  " + line for line in lines), "  }"]
+        return lines
 
     def _on_row(self, t: Trigger, r: Relation, spot: Spot, m: Cpp) -> None:
         env = {p: Cpp(f"c{j}", r.types[j], held_in(r.types[j])) for j, p in enumerate(t.params)}
@@ -378,8 +408,11 @@ class _Kernel:
             for s in group:
                 for line in show_statement(s).split("\n"):
                     spot.line(f"// {line}")
-            _, inner = spot.open(("group", number), "", "{")
-            for s in group:
+            _, together = spot.open(("group", number), "", "{")
+            for count, s in enumerate(group):
+                inner = together
+                if not self.passes.share:
+                    _, inner = together.open(("alone", count), "", "{")
                 self.terms.scans.clear()
                 if s.op == ":=":
                     self._replace(s, inner, env, m, params)

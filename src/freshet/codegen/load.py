@@ -140,13 +140,21 @@ class Instance:
         # Not a method of this object: what it holds must not hold it.
         self._state = self._calls["open"](partial(_complain, kernel))
 
-    def insert_row(self, relation: int) -> RowCall:
-        """A fast function that takes the values of one row, which is one more then."""
-        return self._row(relation, 1)
+    def insert_row(self, relation: int, instead: RowCall | None = None) -> RowCall:
+        """A fast function that takes the values of one row, which is one more then.
 
-    def delete_row(self, relation: int) -> RowCall:
+        While the instance is diverted, it gives them to `instead`.
+        """
+        return self._row(relation, 1, instead)
+
+    def delete_row(self, relation: int, instead: RowCall | None = None) -> RowCall:
         """A fast function that takes the values of one row, which is one less then."""
-        return self._row(relation, -1)
+        return self._row(relation, -1, instead)
+
+    def divert(self, on: bool) -> int:
+        """How many single rows came since the last call; from now on, where they go."""
+        taken: int = self._calls["divert"](self._state, int(on))
+        return taken
 
     def apply_rows(
         self,
@@ -223,6 +231,10 @@ class Instance:
         """The rows of a query as Arrow columns, each as often as it counts."""
         return Frame(self.kernel, self._calls["read_frame"](self._state, 0, query))
 
+    def map_arrow(self, index: int) -> Frame:
+        """The rows of a map as Arrow columns: keys, then the payload."""
+        return Frame(self.kernel, self._calls["read_frame"](self._state, 1, index))
+
     def stats(self) -> Stats:
         """What the state takes, and the work done; work is counted if compiled with `count`."""
         size, visits, writes, sizes = self._calls["stats"](self._state)
@@ -281,8 +293,8 @@ class Instance:
         """Give the memory back; further calls are refused."""
         self._calls["close"](self._state)
 
-    def _row(self, relation: int, sign: Sign) -> RowCall:
-        call: RowCall = self._calls["entry"](self._state, relation, sign)
+    def _row(self, relation: int, sign: Sign, instead: RowCall | None) -> RowCall:
+        call: RowCall = self._calls["entry"](self._state, relation, sign, instead)
         return call
 
 

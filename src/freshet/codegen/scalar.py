@@ -166,6 +166,8 @@ def _texts(op: Op, a: Cpp, b: Cpp) -> str:
         if a.held == b.held == "Sym":
             equal = f"({a.text} == {b.text})"
         else:
+            # A constant goes last: the compiler then knows how much to compare.
+            a, b = (b, a) if a.text.startswith("Str{") else (a, b)
             equal = f"text_same({text(a)}, {text(b)})"
         return equal if op == "=" else f"!{equal}"
     guards = [f"!is_null({x.text})" for x in (a, b) if x.nullable]

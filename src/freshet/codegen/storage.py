@@ -24,6 +24,13 @@ class Storage:
     orders: list[tuple[int, ...]] = field(default_factory=list)
     """Ordered aggregate indexes: the key columns in the order by which they sort."""
     transient: bool = False
+    determining: tuple[int, ...] | None = None
+    """Key columns that determine the others, where there are others."""
+
+    @property
+    def found_by(self) -> tuple[int, ...]:
+        """The key columns by which a record is found."""
+        return tuple(range(len(self.keys))) if self.determining is None else self.determining
 
     def index(self, positions: tuple[int, ...]) -> int:
         """The number of the index by these key columns."""
@@ -74,7 +81,7 @@ def declare_all(storages: Sequence[Storage]) -> list[str]:
     known: dict[tuple[object, ...], Storage] = {}
     out = []
     for s in storages:
-        look = (*map(held, s.keys), "|", *map(held, s.payloads), "|", *s.indexes)
+        look = (*map(held, s.keys), *s.found_by, "|", *map(held, s.payloads), "|", *s.indexes)
         first = known.setdefault(look, s)
         if first is s:
             out.append(declare(s))
@@ -183,19 +190,28 @@ def _widest_first(fields: list[str]) -> list[str]:
 def _record(name: str, positions: tuple[int, ...], s: Storage, body: str, empty: str) -> str:
     keys = "".join(f" {held(s.keys[i])} k{i};" for i in positions)
     given = "".join(f" k{i} = k.k{i};" for i in positions)
-    equal = " && ".join(f"same(k{i}, k.k{i})" for i in positions) or "true"
     own = ", ".join(f"k{i}" for i in positions)
     unused = "const Key&" if not positions else "const Key& k"
-    return (
-        f"struct {name} {{\n"
-        f"  struct Key {{{keys} }};\n"
-        f"{body}"
-        f"  static u64 hash({unused}) {{ return {_hash([f'k.k{i}' for i in positions])}; }}\n"
+    found_by = tuple(i for i in positions if i in s.found_by) if name == s.record else positions
+    out = f"struct {name} {{\n  struct Key {{{keys} }};\n{body}{_finders('Key', found_by)}"
+    if found_by != positions:
+        # The other keys follow from these: a record is looked up by its part.
+        parts = "".join(f" {held(s.keys[i])} k{i};" for i in found_by)
+        out += f"  struct Part {{{parts} }};\n{_finders('Part', found_by)}"
+    return out + (
         f"  u64 hash() const {{ return hash(Key{{{own}}}); }}\n"
-        f"  bool is({unused}) const {{ return {equal}; }}\n"
         f"  void set({unused}) {{{given} }}\n"
         f"  bool empty() const {{ {empty} }}\n"
         f"}};\n"
+    )
+
+
+def _finders(key: str, positions: tuple[int, ...]) -> str:
+    equal = " && ".join(f"same(k{i}, k.k{i})" for i in positions) or "true"
+    given = f"const {key}& k" if positions else f"const {key}&"
+    return (
+        f"  static u64 hash({given}) {{ return {_hash([f'k.k{i}' for i in positions])}; }}\n"
+        f"  bool is({given}) const {{ return {equal}; }}\n"
     )
 
 

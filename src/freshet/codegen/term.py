@@ -7,6 +7,7 @@ no code of its own; only Lift, Exists and Top need all the rows of their body fi
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
@@ -34,6 +35,7 @@ from freshet.calculus.terms import (
 from freshet.calculus.types import INT, Type
 from freshet.codegen.code import Spot, detached
 from freshet.codegen.hold import Cpp, Held, constant, convert, held, zero_if_null
+from freshet.codegen.options import Passes
 from freshet.codegen.ranges import Range, ranges
 from freshet.codegen.scalar import compare, scalar, times
 from freshet.codegen.storage import Place, Storage
@@ -61,8 +63,11 @@ class Terms:
     """Long constant texts, and the names of their symbols in the state."""
     columns: Mapping[str, tuple[Type, ...]]
     """Column types of the relations."""
+    passes: Passes
     scans: list[str] = field(default_factory=list)
     """Tables that the code so far walks through as a whole, whatever the size of the change."""
+    ahead: dict[str, None] = field(default_factory=dict)
+    """Look-ups by columns of the row alone: what can be fetched some rows ahead."""
     rare: bool = False
     """Whether what is emitted now runs only when an index cannot serve."""
 
@@ -123,9 +128,12 @@ class Terms:
         if not factors:
             k(spot, env, m)
             return
-        at = next(
-            (i for i, f in enumerate(factors) if isinstance(f, Cmp) and ins(f) <= env.keys()), 0
+        ready = (
+            i
+            for i, f in enumerate(factors)
+            if self.passes.hoist and isinstance(f, Cmp) and ins(f) <= env.keys()
         )
+        at = next(ready, 0)
         factor, rest = factors[at], factors[:at] + factors[at + 1 :]
         self.emit(
             factor,
@@ -147,7 +155,7 @@ class Terms:
         k: Next,
         last: bool,
     ) -> None:
-        if self._range(e, spot, env, m, k, last):
+        if self.passes.ranges and self._range(e, spot, env, m, k, last):
             return
         self._plain_sum(e, keys, body, spot, env, m, k, last)
 
@@ -336,13 +344,20 @@ class Terms:
         at_hand = _record_at_hand(place, [env[v] for v in names if v in env])
         if len(positions) == len(s.keys) and at_hand:
             arrow = at_hand
-        elif len(positions) == len(s.keys):
-            opener = f"if (const auto* @ = {table}.find({where}, {key})) {{"
-            r, spot = spot.open(("get", s.name, key), "r", opener)
+        elif set(s.found_by) <= keys.keys():
+            self._fetch_ahead(place, keys)
+            wanted = _wanted(s, keys)
+            opener = f"if (const auto* @ = {table}.find({where}, {wanted})) {{"
+            r, spot = spot.open(("get", s.name, wanted), "r", opener)
             arrow = f"{r}->"
             spot = self._count(spot, "1")
+            for i in positions:
+                if i not in s.found_by:
+                    test = f"same({arrow}k{i}, {keys[i]})"
+                    _, spot = spot.open(("if", test), "", f"if ({test}) {{")
         elif positions:
             j = s.index(positions)
+            self._fetch_ahead(place, keys, j)
             opener = (
                 f"{table}.template slice<{j}>({where}, Head{j}_{s.name}::Key{key}, "
                 f"[&](const {s.record}& @) {{"
@@ -371,6 +386,23 @@ class Terms:
         self._bind(
             tuple(names[i] for i in free), [columns[i] for i in free], spot, env, times(m, n), k
         )
+
+    def _fetch_ahead(self, place: Place, keys: Mapping[int, str], index: int | None = None) -> None:
+        """Note a look-up by columns of the row alone: they are known some rows before."""
+        s = place.storage
+        columns = s.found_by if index is None else s.indexes[index]
+        texts = [keys[i] for i in columns]
+        row_only = texts and all(re.fullmatch(r"c\d+", t) for t in texts)
+        if s.transient or self.rare or not (self.passes.ahead and row_only):
+            return
+        later = {i: f"col{keys[i][1:]}[later]" for i in columns}
+        if index is None:
+            line = f"s.{s.name}.prefetch(e.arena, {s.record}::hash({_wanted(s, later)}));"
+        else:
+            head = f"Head{index}_{s.name}"
+            key = f"{head}::Key{{{', '.join(later[i] for i in columns)}}}"
+            line = f"s.{s.name}.template prefetch_slice<{index}>(e.arena, {head}::hash({key}));"
+        self.ahead[line] = None
 
     def _count(self, spot: Spot, rows: str) -> Spot:
         """Count what is looked at, in kernels that are built to tell."""
@@ -556,6 +588,7 @@ class Terms:
         where = "e.scratch" if s.transient else "e.arena"
         table = s.name if s.transient else f"s.{s.name}"
         key = "{" + ", ".join(texts[i] for i in sorted(texts)) + "}"
+        self._fetch_ahead(place, texts)
         before = "" if s.transient else f" OLD_{s.name}(@)"
         after = "" if s.transient else f"NEW_{s.name}(@) "
         r, spot = spot.open(
@@ -567,6 +600,12 @@ class Terms:
         p, t = f"{r}->p{place.payload}", place.payload_type
         value = convert(m, t).text
         spot.line(f"{p} = {f'add<{held(t)}>(o, {p}, {value})' if op == '+=' else value};")
+
+
+def _wanted(s: Storage, keys: Mapping[int, str]) -> str:
+    """What a record is looked up by."""
+    kind = "Key" if s.determining is None else "Part"
+    return f"{s.record}::{kind}{{{', '.join(keys[i] for i in s.found_by)}}}"
 
 
 def _if_there(m: Cpp, k: Next) -> Next:

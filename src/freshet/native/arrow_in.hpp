@@ -179,6 +179,26 @@ const void* rescaled(Room& room, const Source& s, const Column& c, Problem& p, i
   return filled<To>(room, s, c, p, read, show);
 }
 
+// Decimals of the scale that is asked for, 64 bits each: used where they lie, or the lower halves
+// of 128 bits. Null where one of them is missing or does not fit: then they are told one by one.
+inline const void* same_scale(Room& room, const Source& s, int bits) {
+  bool good = true;
+  if (bits == 64 && s.in_place<i64>()) {
+    const i64* at = s.start<i64>();
+    for (i64 i = 0; i < s.size; i++) good &= !is_null(at[i]);
+    return good ? at : nullptr;
+  }
+  if (bits == 64 || !s.in_place<i64>()) return nullptr;
+  const i64* halves = static_cast<const i64*>(s.values()) + 2 * s.first;
+  i64* out = room.array<i64>(s.size);
+  for (i64 i = 0; i < s.size; i++) {
+    i64 low = halves[2 * i];
+    out[i] = low;
+    good &= (halves[2 * i + 1] == low >> 63) & (low != INT64_MIN);
+  }
+  return good ? out : nullptr;
+}
+
 template <class To>
 const void* decimals(Room& room, const Source& s, const Column& c, Problem& p) {
   const char* format = s.schema->format;
@@ -187,6 +207,8 @@ const void* decimals(Room& room, const Source& s, const Column& c, Problem& p) {
     if (!comma) return wrong_type(s, p);
     int scale = atoi(comma + 1), bits = 128;
     if (const char* next = strchr(comma + 1, ',')) bits = atoi(next + 1);
+    if (scale == c.scale && sizeof(To) == 8 && (bits == 64 || bits == 128))
+      if (const void* as_they_are = same_scale(room, s, bits)) return as_they_are;
     auto wide = [&](auto sample) {
       using T = decltype(sample);
       auto raw = [&](i64 i, i128& x) { x = s.at<T>(i); return true; };

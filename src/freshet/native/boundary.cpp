@@ -188,6 +188,7 @@ PyMethodDef methods[] = {
     {"open", open, FastCall, nullptr},
     {"close", close, FastCall, nullptr},
     {"entry", entry, FastCall, nullptr},
+    {"divert", divert, FastCall, nullptr},
     {"apply_rows", apply_rows, FastCall, nullptr},
     {"apply_array", apply_array, FastCall, nullptr},
     {"apply_stream", apply_stream, FastCall, nullptr},

@@ -13,6 +13,7 @@ const char* const ENTRY = "freshet.entry";
 struct Entry {
   Instance* x;
   PyObject* owner;
+  PyObject* instead;  // called with the values while the instance is diverted; may be null
   int relation;
   i64 sign;
 };
@@ -43,12 +44,19 @@ inline PyObject* one_row(PyObject* self, PyObject* const* args, intptr_t n) {
       return complain(x, entry->relation, "row", 0, int(i), tuple_of(args, n));
   }
   Part part{1, column, &entry->sign, nullptr, nullptr};
-  Done done;
+  Done done = Done::Well;
+  bool elsewhere;
   {
     Locked lock(x);
-    done = run(x, r, &part, entry->sign);
+    elsewhere = x.diverted && entry->instead;
+    if (__builtin_expect(!elsewhere, 1)) {
+      done = run(x, r, &part, entry->sign);
+      x.singles += entry->instead && done == Done::Well;
+    }
   }
-  return finish(x, entry->relation, done);
+  if (__builtin_expect(!elsewhere, 1)) return finish(x, entry->relation, done);
+  Own row(tuple_of(args, n));
+  return row ? PyObject_CallObject(entry->instead, row) : nullptr;
 }
 
 inline PyMethodDef row_method = {"row", one_row, FastCall, "One row more, or one less."};
@@ -56,22 +64,41 @@ inline PyMethodDef row_method = {"row", one_row, FastCall, "One row more, or one
 inline void drop_entry(PyObject* capsule) {
   Entry* entry = static_cast<Entry*>(PyCapsule_GetPointer(capsule, ENTRY));
   Py_DecRef(entry->owner);
+  if (entry->instead) Py_DecRef(entry->instead);
   free(entry);
 }
 
-// entry(instance, relation, sign): a function that takes the values of one row.
+// entry(instance, relation, sign, instead or None): a function that takes the values of one row.
 inline PyObject* entry(PyObject*, PyObject* const* args, intptr_t n) {
   i64 relation, sign;
-  Instance* x = arity(n, 3) ? instance_in(args[0]) : nullptr;
+  Instance* x = arity(n, 4) ? instance_in(args[0]) : nullptr;
   if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[2], -1, 2, sign))
     return nullptr;
   Entry* made = static_cast<Entry*>(malloc(sizeof(Entry)));
   if (!made) return PyErr_NoMemory();
-  *made = Entry{x, args[0], int(relation), sign};
+  PyObject* instead = args[3] == &_Py_NoneStruct ? nullptr : args[3];
+  *made = Entry{x, args[0], instead, int(relation), sign};
   Own capsule(PyCapsule_New(made, ENTRY, drop_entry));
   if (!capsule) return free(made), nullptr;
   Py_IncRef(args[0]);
+  if (instead) Py_IncRef(instead);
   return PyCFunction_NewEx(&row_method, capsule, nullptr);
+}
+
+// divert(instance, on): how many single rows were taken since the last call; from now on they go
+// elsewhere, or come here again.
+inline PyObject* divert(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 on;
+  Instance* x = arity(n, 2) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, 2, on)) return nullptr;
+  u64 taken;
+  {
+    Locked lock(*x);
+    taken = x->singles;
+    x->singles = 0;
+    x->diverted = on;
+  }
+  return PyLong_FromUnsignedLongLong(taken);
 }
 
 // The counts of a batch: null with an error where they do not belong to its rows.

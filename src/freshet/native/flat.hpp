@@ -28,7 +28,9 @@ template <class Rec> struct Flat {
   u64 bytes() const { return all.held; }
 
   // The record, or null.
-  Rec* find(Arena& arena, const Key& key) const { return find(arena, key, Rec::hash(key)); }
+  template <class K = Key> Rec* find(Arena& arena, const K& key) const {
+    return find(arena, key, Rec::hash(key));
+  }
 
   template <class K = Key> Rec* find(Arena& arena, const K& key, u64 hash) const {
     if (all.count == 0) return nullptr;

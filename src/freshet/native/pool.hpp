@@ -51,10 +51,12 @@ template <class Rec, class... Heads> struct Pool {
   u64 bytes() const { return table.bytes() + all.bytes() + held; }
 
   // The record, or null.
-  Rec* find(Arena& arena, const Key& key) const { return find(arena, key, Rec::hash(key)); }
+  template <class K> Rec* find(Arena& arena, const K& key) const {
+    return find(arena, key, Rec::hash(key));
+  }
 
-  Rec* find(Arena& arena, const Key& key, u64 hash) const {
-    Slot* slot = table.find(arena, Wanted{arena, *this, key, hash}, hash);
+  template <class K> Rec* find(Arena& arena, const K& key, u64 hash) const {
+    Slot* slot = table.find(arena, Wants<K>{arena, *this, key, hash}, hash);
     return slot ? &record(arena, slot->number) : nullptr;
   }
 
@@ -108,6 +110,8 @@ template <class Rec, class... Heads> struct Pool {
     return head ? head->count : 0;
   }
 
+  template <int J> void prefetch_slice(Arena& arena, u64 hash) { lists<J>().prefetch(arena, hash); }
+
   // Starts to fetch what a lookup reads: first the slot, and some work later the record.
   void prefetch(Arena& arena, u64 hash) const { table.prefetch(arena, hash); }
 
@@ -131,12 +135,13 @@ template <class Rec, class... Heads> struct Pool {
 
   static u32 tag_of(u64 hash) { return u32(hash >> 32); }
 
-  struct Wanted {
+  template <class K> struct Wants {
     Arena& arena;
     const Pool& pool;
-    const Key& key;
+    const K& key;
     u64 hash;
   };
+  using Wanted = Wants<Key>;
   struct Same {
     Arena& arena;
     const Pool& pool;
@@ -153,7 +158,7 @@ template <class Rec, class... Heads> struct Pool {
     using Key = Wanted;
     static u64 hash(const Wanted& wanted) { return wanted.hash; }
     u64 hash() const { return u64(tag) << 32; }
-    bool is(const Wanted& wanted) const {
+    template <class K> bool is(const Wants<K>& wanted) const {
       return tag == tag_of(wanted.hash) && number != 0 &&
              wanted.pool.record(wanted.arena, number).is(wanted.key);
     }

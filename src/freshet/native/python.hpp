@@ -88,6 +88,7 @@ PyObject* PySequence_Tuple(PyObject*);
 
 PyObject* PyObject_Str(PyObject*);
 PyObject* PyObject_GetAttrString(PyObject*, const char*);
+PyObject* PyObject_CallObject(PyObject*, PyObject*);
 PyObject* PyObject_CallFunctionObjArgs(PyObject*, ...);
 PyObject* PyObject_CallFunction(PyObject*, const char*, ...);
 PyObject* Py_BuildValue(const char*, ...);

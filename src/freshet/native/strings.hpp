@@ -9,8 +9,9 @@
 
 namespace fr {
 
+// With a constant as `b`, whose size the compiler knows, this is a comparison of words.
 inline bool text_equal(Str a, Str b) {
-  return a.size == b.size && (a.size == 0 || memcmp(a.at, b.at, a.size) == 0);
+  return a.size == b.size && (b.size == 0 || memcmp(a.at, b.at, b.size) == 0);
 }
 
 // Negative, zero or positive. Order of UTF-8 bytes is order of code points.
@@ -77,7 +78,11 @@ struct Strings {
   // The symbol of a text, which is stored if it is new.
   Sym put(Arena& arena, Str text) {
     if (text.at == nullptr) return null<Sym>();
-    if (text.size <= 7) return pack(text);
+    return text.size <= 7 ? pack(text) : put_long(arena, text);
+  }
+
+  // Apart from `put`: most texts that are keys are short.
+  __attribute__((noinline)) Sym put_long(Arena& arena, Str text) {
     Entry* entry = index.at(arena, Key{arena, text, text_hash(text)});
     if (entry->text == 0) entry->text = store(arena, text);
     return Sym{long_mark | entry->text};
@@ -127,10 +132,20 @@ struct Strings {
   u64 free, end;  // what is left of the block that texts are put into now
   u64 held;
 
+  // No loop, and no byte beyond the text is read: pieces from both ends may overlap.
   static Sym pack(Str text) {
-    u64 bits = 0;
-    if (text.size) memcpy(&bits, text.at, text.size);
-    return Sym{bits | u64(text.size) << 56};
+    const u8* at = reinterpret_cast<const u8*>(text.at);
+    u32 n = text.size;
+    u64 bits = u64(n) << 56;
+    if (n >= 4) {
+      u32 first, last;
+      memcpy(&first, at, 4);
+      memcpy(&last, at + n - 4, 4);
+      bits |= first | u64(last) << 8 * (n - 4);
+    } else if (n > 0) {
+      bits |= at[0] | u64(at[n / 2]) << 8 * (n / 2) | u64(at[n - 1]) << 8 * (n - 1);
+    }
+    return Sym{bits};
   }
 
   static Str text_at(Arena& arena, u64 offset) {

@@ -24,6 +24,13 @@ inline Str text(Env& e, const Sym& x) {
   char room[8];
   return e.state->strings.get(e.arena, x, room);
 }
+// The same of a symbol that does not stay: its text is put where it lasts as long as the batch.
+inline Str kept_text(Env& e, Sym x) {
+  if (is_null(x) || x.bits >> 56 > 7) return text(e, x);
+  u64* room = e.scratch.at<u64>(e.scratch.take(8));
+  *room = x.bits;
+  return Str{reinterpret_cast<const char*>(room), u32(x.bits >> 56)};
+}
 inline bool find_text(Env& e, Str x, Sym& out) {
   if (is_null(x)) { out = null<Sym>(); return true; }
   return e.state->strings.find(e.arena, x, out);

@@ -10,6 +10,7 @@ from freshet.calculus.rows import Row
 from freshet.calculus.types import Value
 from freshet.codegen.kernel import emit
 from freshet.codegen.load import Instance, Kernel
+from freshet.codegen.options import USUAL, Passes
 from freshet.codegen.toolchain import Compiler, Flags, build, find_compiler
 from freshet.errors import BuildProblem, ProgramProblem, UnknownName
 from freshet.program.terms import Program
@@ -30,8 +31,9 @@ class NativeEngine:
         functions: Functions = BUILTINS,
         flags: Flags | None = None,
         compiler: Compiler | None = None,
+        passes: Passes = USUAL,
     ) -> None:
-        source = emit(program, functions)
+        source = emit(program, functions, passes)
         compiler = compiler or find_compiler()
         if compiler is None:
             raise BuildProblem(

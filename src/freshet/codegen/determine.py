@@ -1,0 +1,79 @@
+"""Functional dependencies: which keys of a map determine the others.
+
+A declared key of a relation determines its row, so in a join of orders and lines the order's key
+determines its date. A record is then found by the key alone, and holds the rest beside it: fewer
+columns to hash, and a slice by the key is a single look-up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from freshet.calculus.build import factors
+from freshet.calculus.schema import Relation
+from freshet.calculus.scope import free, is_value
+from freshet.calculus.terms import Cmp, Const, Expr, Lift, Rel, Sum, Var
+from freshet.program.terms import Map
+
+Dependency = tuple[frozenset[str], frozenset[str]]
+"""The first variables determine the second ones."""
+
+NARROW = ("int", "date", "bool", "timestamp", "decimal", "double", "string")
+"""Kinds of keys from the best to look up by to the worst."""
+
+
+def determining(m: Map, relations: Mapping[str, Relation]) -> tuple[int, ...]:
+    """Positions of keys that determine all the keys of a map; as few, and as narrow, as found."""
+    known = dependencies(m.definition, relations)
+    names = [k.name for k in m.keys]
+    kept = list(range(len(names)))
+    for i in sorted(kept, key=lambda i: (-NARROW.index(_kind(m, i)), i)):
+        others = [names[j] for j in kept if j != i]
+        if names[i] in closure(frozenset(others), known):
+            kept.remove(i)
+    return tuple(kept)
+
+
+def _kind(m: Map, i: int) -> str:
+    kind = m.keys[i].type.kind
+    return kind if kind in NARROW else "string"
+
+
+def dependencies(definition: Expr, relations: Mapping[str, Relation]) -> list[Dependency]:
+    """What the factors of a definition say about its variables.
+
+    >>> from freshet.calculus.schema import Column
+    >>> from freshet.calculus.text import read
+    >>> from freshet.calculus.types import INT
+    >>> orders = Relation("O", (Column("k", INT), Column("d", INT)), key=("k",))
+    >>> [(a, b)] = dependencies(read("Sum[x, y](O(x, y) * L(x))"), {"O": orders})
+    >>> sorted(a), sorted(b)
+    (['x'], ['x', 'y'])
+    """
+    body = definition.body if isinstance(definition, Sum) else definition
+    found: list[Dependency] = []
+    for f in factors(body):
+        match f:
+            case Rel(name, names) if name in relations and relations[name].key:
+                columns = [c.name for c in relations[name].columns]
+                key = frozenset(names[columns.index(k)] for k in relations[name].key)
+                found.append((key, frozenset(names)))
+            case Cmp("=", Var(a), Var(b)):
+                found += [(frozenset((a,)), frozenset((b,))), (frozenset((b,)), frozenset((a,)))]
+            case Cmp("=", Var(a), Const()) | Cmp("=", Const(), Var(a)):
+                found.append((frozenset(), frozenset((a,))))
+            case Lift(var, value) if is_value(value):
+                found.append((free(value), frozenset((var,))))
+            case _:
+                pass
+    return found
+
+
+def closure(names: frozenset[str], known: list[Dependency]) -> frozenset[str]:
+    """All the variables that some determine."""
+    out = names
+    while True:
+        more = out.union(*(b for a, b in known if a <= out))
+        if more == out:
+            return out
+        out = more

@@ -1,0 +1,31 @@
+"""Which passes a kernel is written with: each can be left out, to measure what it gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Passes:
+    """Switches of the passes, all on but one.
+
+    - `fuse`: maps over the same rows share a record.
+    - `share`: statements with a common beginning share its loops, tests and look-ups.
+    - `hoist`: tests run as soon as what they read is bound.
+    - `ranges`: sums over ranges use ordered indexes.
+    - `defer`: maps that only queries read, and that would be recomputed from all the data, are
+      recomputed when they are read.
+    - `ahead`: the memory of look-ups by a row's columns is fetched some rows ahead.
+    - `keys`: declared keys determine their rows. Only for input that is known to keep to them.
+    """
+
+    fuse: bool = True
+    share: bool = True
+    hoist: bool = True
+    ranges: bool = True
+    defer: bool = True
+    ahead: bool = True
+    keys: bool = False
+
+
+USUAL = Passes()
