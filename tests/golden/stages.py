@@ -7,6 +7,7 @@ from pathlib import Path
 
 from freshet.calculus.schema import Query, Relation
 from freshet.calculus.scope import relations
+from freshet.codegen.kernel import emit
 from freshet.ivm.compile import compile_queries
 from freshet.program.check import check_program
 from freshet.program.terms import Program
@@ -16,6 +17,8 @@ from workloads import WORKLOADS
 
 FOLDER = Path(__file__).parent / "queries"
 NAMES = sorted(path.name for path in FOLDER.iterdir() if (path / "query.sql").exists())
+KERNELS = ("first_view", "vwap")
+"""Queries whose C++ is kept as well: a plain one, and one with an ordered index."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class Stages:
         """The text of every stage by file name."""
         term = Program((), (), (), (self.query,))
         made = {"calculus.txt": show_program(term), "program.txt": show_program(self.program)}
+        if self.query.name in KERNELS:
+            made["kernel.cpp"] = emit(self.program)
         return made if self.source is None else {"query.sql": self.source.read_text(), **made}
 
 

@@ -3,6 +3,7 @@
     queries/NAME/query.sql       the SQL; that of WORKLOAD_QUERY is a copy of the workload's
     queries/NAME/calculus.txt    what it means
     queries/NAME/program.txt     the maps and triggers that keep it fresh
+    queries/NAME/kernel.cpp      the C++ that runs them (of some)
 
 A refactoring changes none of these files; another change shows in them what it does. To make
 them anew: pytest tests/golden --update-golden

@@ -17,7 +17,7 @@ from freshet.calculus.schema import Relation
 from freshet.ivm.options import Options
 from freshet.program.terms import Program
 from freshet.reference.run import Engine
-from tests.differential.harness import Case, case, cases, compiled
+from tests.differential.harness import Case, Start, case, cases, compiled
 from workloads import WORKLOADS, Row
 
 # What tells the rows of one copy from those of another: the columns that streams join on. Keys
@@ -113,12 +113,14 @@ def copy_of(row: Row, relation: Relation, keys: frozenset[str], number: int) -> 
     )
 
 
-def work(c: Case, program: Program, copies: int, times: int) -> dict[str, int]:
+def work(
+    c: Case, program: Program, copies: int, times: int, start: Start = Engine
+) -> dict[str, int]:
     """What it costs, by relation, that some rows of the first copy leave and come back."""
     keys = frozenset(KEYS[c.workload.name].split())
     live = times * LIVE.get(c.workload.name, 120)
     rows = {c.catalog.relation(n): r for n, r in live_rows(c.workload.name, live).items()}
-    engine = Engine(program, c.catalog.functions)
+    engine = start(program, c.catalog.functions)
     engine.load(c.workload.tables(seed=1))
     for relation, mine in rows.items():
         everywhere = [copy_of(r, relation, keys, n) for n in range(copies) for r in mine]
@@ -133,18 +135,26 @@ def work(c: Case, program: Program, copies: int, times: int) -> dict[str, int]:
     return cost
 
 
-def growth(c: Case, program: Program, copies: int = COPIES, times: int = 1) -> dict[str, str]:
+def growth(
+    c: Case,
+    program: Program,
+    copies: int = COPIES,
+    times: int = 1,
+    start: Start = Engine,
+    slack: float = SLACK,
+) -> dict[str, str]:
     """The relations whose changes cost more among many copies of the data, with the counts.
 
     `times` makes each copy larger.
     """
-    alone, among = work(c, program, 1, times), work(c, program, copies, times)
+    alone = work(c, program, 1, times, start)
+    among = work(c, program, copies, times, start)
     if not any(alone.values()):
         pytest.fail("changes that touch nothing show nothing")  # also where growth is expected
     return {
         name: f"{alone[name]} became {among[name]}"
         for name in alone
-        if among[name] > SLACK * alone[name]
+        if among[name] > slack * alone[name]
     }
 
 

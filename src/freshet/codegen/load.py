@@ -143,7 +143,7 @@ class Instance:
     def insert_row(self, relation: int, instead: RowCall | None = None) -> RowCall:
         """A fast function that takes the values of one row, which is one more then.
 
-        While the instance is diverted, it gives them to `instead`.
+        While the relation is diverted, it gives them to `instead`.
         """
         return self._row(relation, 1, instead)
 
@@ -151,9 +151,12 @@ class Instance:
         """A fast function that takes the values of one row, which is one less then."""
         return self._row(relation, -1, instead)
 
-    def divert(self, on: bool) -> int:
-        """How many single rows came since the last call; from now on, where they go."""
-        taken: int = self._calls["divert"](self._state, int(on))
+    def divert(self, relation: int, on: bool) -> int:
+        """How many single rows came since the last call; from now on, those of a relation go.
+
+        Only the first 64 relations of a kernel can be diverted.
+        """
+        taken: int = self._calls["divert"](self._state, relation, int(on))
         return taken
 
     def apply_rows(

@@ -290,6 +290,7 @@ class Terms:
         ):
             opener = f"auto {name} = [&](const {entry}& {key}) -> bool {{"
             _, body = here.open(name, "", opener, "};")
+            body.line("FR_VISIT(1);")
             body.line(_beyond(key, known))
             if parts:
                 self._product(list(parts), body, at, ONE, _return(holds), True)
@@ -297,7 +298,6 @@ class Terms:
             else:
                 body.line(f"return {holds};")
         here.line(f"@ = {tree}.sum_between(e.arena, before, upto);")
-        here.line("FR_VISIT(1);")
         name, spot = spot.computed("q", f"Sum_{storage.name} @{{}};", inside)
         t = place.payload_type
         value = f"{name}.p{place.payload}"
