@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from zlib import crc32
 
 import pytest
 
 from freshet.calculus.functions import Functions
+from freshet.codegen.options import Passes
 from freshet.codegen.toolchain import Flags, find_compiler
 from freshet.errors import NotNative
 from freshet.ivm.options import Mode
@@ -78,6 +79,22 @@ def test_workload(workload: str, name: str, mode: Mode, start: harness.Start) ->
         live=200,
         start=start,
     )
+
+
+@pytest.mark.parametrize("turned", [f.name for f in fields(Passes)])
+@pytest.mark.parametrize(
+    ("workload", "name"), [("tpch_seed", "q03"), ("tpch_seed", "q15"), ("finance", "vwap")]
+)
+def test_each_pass_keeps_the_meaning(workload: str, name: str, turned: str) -> None:
+    """A kernel is right with every pass left out, and with the use of keys."""
+    passes = replace(Passes(), **{turned: not getattr(Passes(), turned)})
+
+    def make(program: Program, functions: Functions) -> NativeEngine:
+        return NativeEngine(program, functions, Flags(optimize=0), passes=passes)
+
+    options = replace(harness.STRATEGIES["higher-order"], mode="tuple")
+    case = harness.case(workload, name)
+    harness.agree(case, options, seed=13, batches=10, max_size=60, live=60, start=make)
 
 
 def choice(text: str) -> tuple[str, str, Mode]:

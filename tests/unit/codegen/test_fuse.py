@@ -1,0 +1,31 @@
+"""Which maps share a record."""
+
+from __future__ import annotations
+
+from freshet.calculus.schema import Column
+from freshet.calculus.text import read
+from freshet.calculus.types import INT
+from freshet.codegen.fuse import fuse
+from freshet.program.terms import Map
+
+
+def made(name: str, definition: str, *keys: str) -> Map:
+    return Map(name, tuple(Column(k, INT) for k in keys), INT, read(definition))
+
+
+def test_a_count_and_a_sum_share() -> None:
+    count = made("n", "Sum[a](R(a, b) * {b > 3})", "a")
+    total = made("s", "Sum[x](R(x, y) * {y > 3} * y)", "x")
+    assert fuse([count, total]) == [[(count, (0,)), (total, (0,))]]
+
+
+def test_keys_may_stand_in_another_order() -> None:
+    first = made("f", "R(a, b)", "a", "b")
+    second = made("g", "R(a, b) * a", "b", "a")
+    assert fuse([first, second]) == [[(first, (0, 1)), (second, (1, 0))]]
+
+
+def test_other_rows_do_not_share() -> None:
+    some = made("n", "Sum[a](R(a, b) * {b > 3})", "a")
+    others = made("m", "Sum[a](R(a, b) * {b > 4})", "a")
+    assert [len(group) for group in fuse([some, others])] == [1, 1]
