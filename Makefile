@@ -4,14 +4,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test test-full check clean
+.PHONY: help demo test test-full test-sanitize check bench-native clean
 
 help:
-	@echo "make demo       a live order book: views that follow every change"
-	@echo "make test       the tests, without those marked full"
-	@echo "make test-full  all the tests"
-	@echo "make check      lint, format, types, layers, then the tests"
-	@echo "make clean      remove .venv, caches and build outputs"
+	@echo "make demo          a live order book: views that follow every change"
+	@echo "make test          the tests, without those marked full"
+	@echo "make test-full     all the tests"
+	@echo "make test-sanitize the kernels under address and undefined-behaviour sanitizers"
+	@echo "make check         lint, format, types, layers, then the tests"
+	@echo "make bench-native  the native engine beside its peers; QUICK=1 for a first look"
+	@echo "make clean         remove .venv, caches and build outputs"
 
 $(READY): pyproject.toml requirements.lock .ci/setup
 	@bash .ci/setup "$(PYTHON)" "$(VENV)"
@@ -32,6 +34,16 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n auto -m "not full"
+
+# Kernels report what they read or overflow wrongly; Python itself is not instrumented, so the
+# libraries are loaded before it, and its own leaks are not counted.
+test-sanitize: $(READY)
+	LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libubsan.so)" \
+	ASAN_OPTIONS=detect_leaks=0 $(BIN)/pytest -n auto -m "native and not full" --sanitize \
+	tests/differential
+
+bench-native: $(READY)
+	$(BIN)/python -m bench $(if $(QUICK),--quick)
 
 clean:
 	rm -rf $(VENV) .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist
