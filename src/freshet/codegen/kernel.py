@@ -45,7 +45,7 @@ class Source:
 
     text: str
     scans: tuple[Statement, ...]
-    """Statements whose cost follows the data and not the change."""
+    """Statements of triggers whose cost follows the data and not the change."""
     deferred: tuple[str, ...]
     """Maps that are recomputed when they are read, and not with every change."""
 
@@ -67,7 +67,9 @@ def write(program: Program, functions: Functions = BUILTINS, passes: Passes = US
     if not deferred or not passes.defer:
         return Source(text, tuple(first.scanning), ())
     second = _Kernel(program, functions, passes, deferred)
-    return Source(second.source(), tuple(second.scanning), tuple(deferred))
+    text = second.source()
+    scans = tuple(s for s in second.scanning if s.target.name not in deferred)
+    return Source(text, scans, tuple(deferred))
 
 
 def deferrable(program: Program, wanted: set[str]) -> dict[str, Statement]:

@@ -196,7 +196,9 @@ def _compile(source: str, command: Sequence[str], name: Path, target: Path) -> N
     text, made = name / "kernel.cpp", name / f"made{target.suffix}"
     text.write_text(source, encoding="utf-8")
     words = [*command, f"-I{NATIVE}", text.name, "-o", made.name]
-    done = subprocess.run(words, capture_output=True, text=True, cwd=name)
+    # A sanitizer that is loaded into this process is not meant for the compiler.
+    env = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
+    done = subprocess.run(words, capture_output=True, text=True, cwd=name, env=env)
     if done.returncode:
         left = target.with_suffix(".cpp")
         os.replace(text, left)
