@@ -19,7 +19,7 @@ MODES = ("batch", "tuple")
 LIVE = {"mst": 50, "vwap": 100}
 """Live rows of queries that compare all rows with all: the others have 500 in the full run."""
 
-LARGEST = {"mddb2": 150, "mst": 20, "vwap": 100, "psp": 200}
+LARGEST = {"mddb2": 40, "mst": 20, "vwap": 100, "psp": 200}
 """Rows of a batch where the other strategies compare all with all: the rest has up to 1,000."""
 
 OTHERS = [s for s in STRATEGIES if s != "higher-order"]
