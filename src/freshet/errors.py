@@ -49,6 +49,10 @@ class FreshetError(Exception):
         return f"{place}{self.what}{remedy}"
 
 
+class FreshetWarning(UserWarning):
+    """Something that works, but not as well as it could on this machine."""
+
+
 class SyntaxProblem(FreshetError):
     """The text cannot be read: SQL, calculus or M3."""
 

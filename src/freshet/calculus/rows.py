@@ -90,7 +90,7 @@ def checked(relation: Relation, row: RowLike, at: Place | None = None) -> Row:
     A row may also be a mapping from column names to values.
     """
     if isinstance(row, Mapping):
-        row = _by_name(relation, row, at)
+        row = by_name(relation, row, at)
     if isinstance(row, str | bytes) or not isinstance(row, Sequence):
         raise BadRow(
             f"a row of '{relation.name}' cannot be {row!r}",
@@ -109,7 +109,10 @@ def _value(relation: Relation, column: Column, value: Value, at: Place | None) -
         raise bad_value(relation, column, value, at) from e
 
 
-def _by_name(relation: Relation, row: Mapping[str, Value], at: Place | None) -> Sequence[Value]:
+def by_name(
+    relation: Relation, row: Mapping[str, Value], at: Place | None = None
+) -> Sequence[Value]:
+    """The values of a mapping in the order of the columns; a name that is missing gives NULL."""
     names = [c.name for c in relation.columns]
     given = {name.lower(): value for name, value in row.items()}  # as names are in SQL
     unknown = sorted(set(given) - {name.lower() for name in names})

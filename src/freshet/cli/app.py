@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated
 
@@ -12,11 +13,11 @@ from rich.console import Console
 
 from freshet.cli.compile import compile_script
 from freshet.cli.demo import run_demo
-from freshet.cli.run import run_script
-from freshet.cli.script import read_script
-from freshet.errors import FreshetError
-from freshet.ivm.options import Mode
-from freshet.plan.options import Options, Strategy
+from freshet.cli.explain import explain_script
+from freshet.cli.run import Outputs, run_script
+from freshet.errors import FreshetError, FreshetWarning
+from freshet.plan.options import Strategy
+from freshet.runtime.settings import EngineChoice, EngineName, ModeChoice, Settings
 
 app = typer.Typer(
     help="Views in SQL, kept fresh by deltas as the data changes.",
@@ -27,7 +28,7 @@ app = typer.Typer(
 
 Script = Annotated[Path, typer.Argument(help="a script of CREATE STREAM, TABLE and VIEW")]
 StrategyOption = Annotated[Strategy, typer.Option(help="how the views are maintained")]
-ModeOption = Annotated[Mode, typer.Option(help="triggers for batches or for single rows")]
+ModeOption = Annotated[ModeChoice, typer.Option(help="triggers for batches or for single rows")]
 StrictOption = Annotated[bool, typer.Option("--strict", help="refuse views that recompute")]
 
 
@@ -35,14 +36,14 @@ StrictOption = Annotated[bool, typer.Option("--strict", help="refuse views that 
 def explain(
     script: Script,
     view: Annotated[str, typer.Argument(help="one view; all of them by default")] = "",
+    engine: Annotated[EngineName, typer.Option(help="whose program is shown")] = "reference",
     strategy: StrategyOption = "auto",
-    mode: ModeOption = "batch",
+    mode: ModeOption = "auto",
     strict: StrictOption = False,
 ) -> None:
     """Show each stage of a view: its term after every pass, its maps, triggers and the choice."""
-    db = read_script(script, Options(strategy=strategy, mode=mode, strict=strict))
-    views = [db.view(view)] if view else db.views
-    typer.echo("\n\n\n".join(v.explain() for v in views))
+    settings = Settings(strategy=strategy, mode=mode, strict=strict, engine=engine)
+    typer.echo("\n\n\n".join(explain_script(script, view, settings)))
 
 
 @app.command("compile")
@@ -50,11 +51,12 @@ def compile_(
     script: Script,
     out: Annotated[Path, typer.Option("--out", "-o", help="the folder to write into")],
     strategy: StrategyOption = "auto",
-    mode: ModeOption = "batch",
+    mode: ModeOption = "auto",
     strict: StrictOption = False,
 ) -> None:
-    """Write each view's trigger program as M3 text, and as a Mermaid diagram."""
-    for path in compile_script(script, out, Options(strategy=strategy, mode=mode, strict=strict)):
+    """Write each view's program as M3 text, diagram, C++ source and shared library."""
+    settings = Settings(strategy=strategy, mode=mode, strict=strict)
+    for path in compile_script(script, out, settings, _tell):
         typer.echo(path)
 
 
@@ -62,12 +64,21 @@ def compile_(
 def run(
     script: Script,
     batch: Annotated[int, typer.Option(min=1, help="rows of a stream in one change")] = 1000,
+    engine: Annotated[EngineChoice, typer.Option(help="what runs the views")] = "auto",
+    out: Annotated[Path | None, typer.Option(help="write the views as CSV to this folder")] = None,
+    changes: Annotated[
+        Path | None, typer.Option(help="write every change as a line: view, version, count, row")
+    ] = None,
+    listen: Annotated[
+        str, typer.Option(help="send the changes to the one who connects to HOST:PORT")
+    ] = "",
     strategy: StrategyOption = "auto",
-    mode: ModeOption = "batch",
+    mode: ModeOption = "auto",
     strict: StrictOption = False,
 ) -> None:
-    """Read the files that the script names, batch by batch, and print the views."""
-    run_script(script, Options(strategy=strategy, mode=mode, strict=strict), batch, Console())
+    """Read the files and sockets that the script names, batch by batch, and print the views."""
+    settings = Settings(strategy=strategy, mode=mode, strict=strict, engine=engine)
+    run_script(script, settings, batch, Console(), Outputs(out, changes, listen), _tell)
 
 
 @app.command()
@@ -79,12 +90,19 @@ def demo(
     run_demo(events, seed, Console())
 
 
+def _tell(words: object) -> None:
+    print(f"freshet: {words}", file=sys.stderr, flush=True)
+
+
 def main() -> None:
     """Run a command; what goes wrong on purpose is one line on stderr and exit code 2."""
     try:
-        app()
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", FreshetWarning)
+            warnings.showwarning = lambda message, *_, **__: _tell(message)
+            app()
     except FreshetError as e:
-        print(f"freshet: {e}", file=sys.stderr)
+        _tell(e)
         sys.exit(2)
     except BrokenPipeError:
         # The reader of our output has left (as `head` does): no complaint, also not at exit.

@@ -1,29 +1,77 @@
-"""`freshet compile`: programs and diagrams as files."""
+"""`freshet compile`: programs, diagrams and kernels as files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from freshet.cli.script import read_script
-from freshet.errors import FreshetError
-from freshet.plan.options import Options
+from freshet.calculus.schema import Query
+from freshet.calculus.scope import relations
+from freshet.cli.script import read_text
+from freshet.codegen import toolchain
+from freshet.errors import BuildProblem, FreshetError, NotNative
+from freshet.plan.compile import compile_queries
 from freshet.program.diagram import diagram
+from freshet.program.terms import Program
 from freshet.program.text import show_program
+from freshet.runtime import kernels
+from freshet.runtime.recipe import Recipe, recipe
+from freshet.runtime.settings import Settings
+from freshet.sql import Catalog, load
 
 
-def compile_script(script: Path, folder: Path, options: Options) -> Iterator[Path]:
-    """Write NAME.m3 and NAME.mmd for every view; tells each path when it is written."""
-    db = read_script(script, options)
-    for view in db.views:
-        program = db.program(view.name)
-        for suffix, text in ((".m3", show_program(program)), (".mmd", diagram(program))):
-            path = folder / f"{view.name}{suffix}"
-            try:
-                folder.mkdir(parents=True, exist_ok=True)
-                path.write_text(text, encoding="utf-8")
-            except OSError as e:
-                raise FreshetError(
-                    f"cannot write '{path}': {e.strerror}", instead="choose another folder"
-                ) from e
-            yield path
+def compile_script(
+    script: Path, folder: Path, settings: Settings, tell: Callable[[str], object]
+) -> Iterator[Path]:
+    """Write NAME.m3, .mmd, .cpp and .so for every view; tells each path when it is written.
+
+    `tell` hears why a view has no kernel; its program is then that of the reference engine.
+    """
+    catalog, queries = load(read_text(script), str(script))
+    for query in queries:
+        found, why = _native(query, catalog, settings)
+        program = found.program if found else _reference(query, catalog, settings)
+        yield _write(folder / f"{query.name}.m3", show_program(program).encode())
+        yield _write(folder / f"{query.name}.mmd", diagram(program).encode())
+        if found is not None:
+            yield _write(folder / f"{query.name}.cpp", found.source.encode())
+            library, why = _library(found, settings)
+            if library is not None:
+                yield _write(folder / f"{query.name}.so", library)
+        if why:
+            tell(f"{query.name} has no kernel: {why}")
+
+
+def _native(query: Query, catalog: Catalog, settings: Settings) -> tuple[Recipe | None, str]:
+    read = relations(query.term)
+    used = [r for r in catalog.relations.values() if r.name in read]
+    try:
+        return recipe(query, used, settings, catalog.functions), ""
+    except NotNative as e:
+        return None, str(e)
+
+
+def _reference(query: Query, catalog: Catalog, settings: Settings) -> Program:
+    read = relations(query.term)
+    used = [r for r in catalog.relations.values() if r.name in read]
+    return compile_queries([query], used, settings.plan("batch"), catalog.functions)
+
+
+def _library(found: Recipe, settings: Settings) -> tuple[bytes | None, str]:
+    try:
+        compiler = kernels.need_compiler()
+        path = toolchain.build(found.source, compiler=compiler, flags=settings.flags)
+        return path.read_bytes(), ""
+    except BuildProblem as e:
+        return None, str(e)
+
+
+def _write(path: Path, data: bytes) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    except OSError as e:
+        raise FreshetError(
+            f"cannot write '{path}': {e.strerror}", instead="choose another folder"
+        ) from e
+    return path

@@ -48,7 +48,7 @@ inline PyObject* one_row(PyObject* self, PyObject* const* args, intptr_t n) {
   bool elsewhere;
   {
     Locked lock(x);
-    elsewhere = x.diverted && entry->instead;
+    elsewhere = entry->instead && (x.diverted >> entry->relation & 1);
     if (__builtin_expect(!elsewhere, 1)) {
       done = run(x, r, &part, entry->sign);
       x.singles += entry->instead && done == Done::Well;
@@ -85,18 +85,21 @@ inline PyObject* entry(PyObject*, PyObject* const* args, intptr_t n) {
   return PyCFunction_NewEx(&row_method, capsule, nullptr);
 }
 
-// divert(instance, on): how many single rows were taken since the last call; from now on they go
-// elsewhere, or come here again.
+// divert(instance, relation, on): how many single rows were taken since the last call; from now on
+// those of the relation go elsewhere, or come here again. Only the first 64 relations can be told.
 inline PyObject* divert(PyObject*, PyObject* const* args, intptr_t n) {
-  i64 on;
-  Instance* x = arity(n, 2) ? instance_in(args[0]) : nullptr;
-  if (!x || !number(args[1], 0, 2, on)) return nullptr;
+  i64 relation, on;
+  Instance* x = arity(n, 3) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, kernel.relations < 64 ? kernel.relations : 64, relation) ||
+      !number(args[2], 0, 2, on))
+    return nullptr;
   u64 taken;
   {
     Locked lock(*x);
     taken = x->singles;
     x->singles = 0;
-    x->diverted = on;
+    u64 bit = u64(1) << relation;
+    x->diverted = on ? x->diverted | bit : x->diverted & ~bit;
   }
   return PyLong_FromUnsignedLongLong(taken);
 }

@@ -21,7 +21,7 @@ struct Instance {
   Env env;
   pthread_mutex_t mutex;
   bool open, ready;
-  bool diverted;       // single rows go to Python, which wants to know of them
+  u64 diverted;        // relations, as bits, whose single rows go to Python, which wants to know
   u64 singles;         // single rows taken since somebody asked
   PyObject* complain;  // raises the error that a problem deserves; belongs to the library
   i64* same[2];        // 1s and -1s, for batches without counts

@@ -51,11 +51,11 @@ template <class Rec, class... Heads> struct Pool {
   u64 bytes() const { return table.bytes() + all.bytes() + held; }
 
   // The record, or null.
-  template <class K> Rec* find(Arena& arena, const K& key) const {
+  template <class K = Key> Rec* find(Arena& arena, const K& key) const {
     return find(arena, key, Rec::hash(key));
   }
 
-  template <class K> Rec* find(Arena& arena, const K& key, u64 hash) const {
+  template <class K = Key> Rec* find(Arena& arena, const K& key, u64 hash) const {
     Slot* slot = table.find(arena, Wants<K>{arena, *this, key, hash}, hash);
     return slot ? &record(arena, slot->number) : nullptr;
   }

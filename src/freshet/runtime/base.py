@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from freshet.calculus.rows import Row, RowLike, checked
 from freshet.calculus.schema import Relation
-from freshet.errors import BadRow
+from freshet.codegen.load import Instance
+from freshet.errors import BadRow, Place
+
+if TYPE_CHECKING:
+    from freshet.runtime.change import Change
 
 
 def consolidate(relation: Relation, changes: Iterable[tuple[RowLike, int]]) -> dict[Row, int]:
     """The net change a row: checked, added up, and without the rows that cancel out."""
     net: dict[Row, int] = {}
-    for given, multiplicity in changes:
-        row = checked(relation, given)
+    for number, (given, multiplicity) in enumerate(changes, 1):
+        try:
+            row = checked(relation, given)
+        except BadRow as e:
+            raise e.located(Place(f"row {number} of '{relation.name}'")) from e.__cause__
         if isinstance(multiplicity, bool) or not isinstance(multiplicity, int):
             raise BadRow(
                 f"the multiplicity of a row of '{relation.name}' cannot be {multiplicity!r}",
@@ -44,10 +52,7 @@ class Base:
         for row, multiplicity in change.items():
             count = self.rows.get(row, 0) + multiplicity
             if count < 0:
-                raise BadRow(
-                    f"'{name}' does not hold {_show(row)}{_times(-multiplicity)}",
-                    instead="delete only rows that were inserted",
-                )
+                raise not_held(name, row, -multiplicity)
             if not self._key or multiplicity < 0:
                 continue
             key = self._key_of(row)
@@ -55,10 +60,7 @@ class Base:
             old = self._by_key.get(key, row)
             replaced = old == row or self.rows[old] + change.get(old, 0) == 0
             if count > 1 or other != row or not replaced:
-                raise BadRow(
-                    f"'{name}' would hold two rows with the key {_show(key)}",
-                    instead="delete the old row in the same batch",
-                )
+                raise two_rows(name, key)
 
     def apply(self, change: Mapping[Row, int]) -> None:
         """Take over a net change that was checked."""
@@ -76,8 +78,44 @@ class Base:
             else:
                 del self._by_key[self._key_of(row)]
 
+    def enter(self, change: Change) -> None:
+        """Check a change and take it over; one that is refused leaves everything as it was."""
+        net = change.net()
+        self.check(net)
+        self.apply(net)
+
+    def leave(self, change: Change) -> None:
+        """Take back a change that was entered."""
+        self.apply({row: -count for row, count in change.net().items()})
+
+    def fill(self, instance: Instance, index: int) -> None:
+        """Give all the rows to a running kernel."""
+        if self.rows:
+            instance.apply_rows(index, list(self.rows), list(self.rows.values()))
+
+    @property
+    def size(self) -> int:
+        """How many different rows there are."""
+        return len(self.rows)
+
     def _key_of(self, row: Row) -> Row:
         return tuple(row[i] for i in self._key)
+
+
+def not_held(name: str, row: Row, times: int) -> BadRow:
+    """The complaint about a deletion of what is not there."""
+    return BadRow(
+        f"'{name}' does not hold {_show(row)}{_times(times)}",
+        instead="delete only rows that were inserted",
+    )
+
+
+def two_rows(name: str, key: Row) -> BadRow:
+    """The complaint about a second row for a declared key."""
+    return BadRow(
+        f"'{name}' would hold two rows with the key {_show(key)}",
+        instead="delete the old row in the same batch",
+    )
 
 
 def _show(row: Row) -> str:

@@ -57,15 +57,7 @@ def read(path: Path, relation: Relation, delimiter: str = ",") -> Iterator[Row]:
     """The rows of a file, one by one; a BadRow tells the file, line and column of what is wrong."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            lines = _Lines(file)
-            reader = csv.reader(lines, delimiter=delimiter, strict=True)
-            while True:
-                lines.start()
-                fields = _next(reader, relation, path)
-                if fields is None:
-                    return
-                if fields:
-                    yield _row(relation, fields, path, lines, delimiter)
+            yield from parse(file, str(path), relation, delimiter)
     except OSError as e:
         raise BadRow(
             f"cannot read '{path}' for '{relation.name}': {e.strerror}",
@@ -75,6 +67,21 @@ def read(path: Path, relation: Relation, delimiter: str = ",") -> Iterator[Row]:
         raise BadRow(
             f"'{path}' for '{relation.name}' is not UTF-8 text", instead="convert it", at=None
         ) from e
+
+
+def parse(
+    file: Iterator[str], name: str, relation: Relation, delimiter: str = ","
+) -> Iterator[Row]:
+    """The rows of lines, which complaints call by a name."""
+    lines = _Lines(file)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    while True:
+        lines.start()
+        fields = _next(reader, relation, name)
+        if fields is None:
+            return
+        if fields:
+            yield _row(relation, fields, name, lines, delimiter)
 
 
 class _Lines:
@@ -100,7 +107,7 @@ class _Lines:
         self.first = self.number + 1
 
 
-def _next(reader: Iterator[list[str]], relation: Relation, path: Path) -> list[str] | None:
+def _next(reader: Iterator[list[str]], relation: Relation, name: str) -> list[str] | None:
     try:
         return next(reader, None)
     except csv.Error as e:
@@ -108,22 +115,22 @@ def _next(reader: Iterator[list[str]], relation: Relation, path: Path) -> list[s
         raise BadRow(
             f"a row of '{relation.name}' is malformed: {e}",
             instead='expected fields that are plain, or quoted as "..." with "" for a quote',
-            at=Place(str(path), line, 1),
+            at=Place(name, line, 1),
         ) from e
 
 
-def _row(relation: Relation, fields: list[str], path: Path, lines: _Lines, delimiter: str) -> Row:
+def _row(relation: Relation, fields: list[str], name: str, lines: _Lines, delimiter: str) -> Row:
     if len(fields) == len(relation.columns) + 1 and fields[-1] == "":
         fields = fields[:-1]
     if len(fields) != len(relation.columns):
-        raise wrong_arity(relation, len(fields), Place(str(path), lines.first, 1))
+        raise wrong_arity(relation, len(fields), Place(name, lines.first, 1))
     values: list[Value] = []
     for column, text in zip(relation.columns, fields, strict=True):
         try:
             values.append(_value(column, text))
         except ValueError as e:
             missing = text == "" and column.type.kind != "string"
-            place = _place(path, lines, len(values), delimiter)
+            place = _place(name, lines, len(values), delimiter)
             raise bad_value(relation, column, None if missing else text, place) from e
     return tuple(values)
 
@@ -135,11 +142,11 @@ def _value(column: Column, text: str) -> Value:
     return conform(_READERS[t.kind](text), t)
 
 
-def _place(path: Path, lines: _Lines, index: int, delimiter: str) -> Place:
+def _place(name: str, lines: _Lines, index: int, delimiter: str) -> Place:
     """Where the field of an index starts in the current record, which may span lines."""
     before = lines.record[: _start_of(index, lines.record, delimiter)]
     return Place(
-        str(path),
+        name,
         lines.first + before.count("\n"),
         len(before) - (before.rfind("\n") + 1) + 1,
     )

@@ -3,41 +3,69 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from freshet.calculus.functions import Function
-from freshet.calculus.rows import Row, RowLike
-from freshet.calculus.schema import Query
+from freshet.calculus.schema import Query, Relation
 from freshet.calculus.scope import relations
 from freshet.calculus.types import Type, read_type
-from freshet.errors import BadRow, UnknownName
-from freshet.ivm.options import Mode
-from freshet.plan.compile import compile_queries
-from freshet.plan.options import Options, Strategy
+from freshet.errors import BadRow, FreshetError, UnknownName
+from freshet.plan.options import Strategy
+from freshet.program.cost import Statistics as Sizes
 from freshet.program.terms import Program
-from freshet.runtime.base import Base, consolidate
+from freshet.runtime.base import Base
+from freshet.runtime.change import Change, Hook, counted, taken
+from freshet.runtime.engines import Engines
+from freshet.runtime.followers import Followers
+from freshet.runtime.kept import Unkept
+from freshet.runtime.serve import AnyBase
+from freshet.runtime.settings import EngineChoice, ModeChoice, Settings
 from freshet.runtime.view import Maintained, ViewHandle
+from freshet.runtime.writer import Writer
 from freshet.sql import Catalog, load
 
-Batch = Mapping[str, Iterable[tuple[RowLike, int]]]
+Batch: TypeAlias = Mapping[str, Any]
+Declared: TypeAlias = tuple[str, str]
 
 
-def connect(strategy: Strategy = "auto", mode: Mode = "batch", *, strict: bool = False) -> Database:
+def connect(
+    strategy: Strategy = "auto",
+    mode: ModeChoice = "auto",
+    *,
+    engine: EngineChoice = "auto",
+    keep_rows: bool = True,
+    strict: bool = False,
+    profile: bool = False,
+    statistics: Sizes | None = None,
+) -> Database:
     """An empty database in this process.
 
-    `strategy` says how views are kept: `reeval`, `first-order`, `project`, `higher-order`, or
-    `auto`, which chooses for each view. `mode` says whether triggers take whole batches or single
-    rows. `strict` refuses a view that a change would make recompute, naming the node.
+    - `strategy` says how views are kept: `reeval`, `first-order`, `project`, `higher-order`, or
+      `auto`, which chooses for each view.
+    - `mode` says whether triggers take whole batches or single rows; `auto` takes what suits the
+      engine and the view.
+    - `engine` says what runs them: `native` compiles a kernel when a view is declared, `reference`
+      works on Python dictionaries, and `auto` starts with the latter while a kernel is compiled.
+    - `keep_rows=False` does not keep the rows of the streams: less memory and time, but views must
+      be declared first, and deletions of what is not there are not noticed.
+    - `strict` refuses a view that a change would make recompute, naming the node.
+    - `profile` lets kernels count the rows that they look at and write.
+    - `statistics` tells `auto` what to expect of the data.
     """
-    return Database(Options(strategy=strategy, mode=mode, strict=strict))
+    sizes = statistics or Sizes()
+    return Database(Settings(strategy, mode, strict, engine, keep_rows, profile, sizes))
 
 
 class Database:
     """Streams, tables and views that stay fresh.
 
     Every change is a batch, applied in full or not at all: rows are checked before anything
-    changes, and an error on the way leaves every view as it was.
+    changes, and an error on the way leaves every view as it was. Any number of threads may use a
+    database: one change or read happens at a time.
 
     The rows of all the relations are kept, besides the maps of the views: so a view that is
     declared later starts with the data so far, and a deletion of what is not there is refused.
@@ -52,12 +80,24 @@ class Database:
     [('ink', 4), ('pen', 5)]
     """
 
-    def __init__(self, options: Options) -> None:
-        self._options = options
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
         self._catalog = Catalog()
-        self._bases: dict[str, Base] = {}
+        self._scripts: list[Declared] = []
+        self._bases: dict[str, AnyBase] = {}
         self._views: dict[str, Maintained] = {}
+        self._readers: dict[str, list[Maintained]] = {}
+        self._hooks: dict[str, list[Hook]] = {}
+        self._writers: dict[str, Writer] = {}
+        self._lock = threading.RLock()
+        self._version = 0
         self._changed = False
+        self._fed: set[str] = set()
+        self._stillness = 0
+        self._engines = Engines(settings)
+        self._followers = Followers()
+
+    # -- what is declared --------------------------------------------------------------------------
 
     @property
     def catalog(self) -> Catalog:
@@ -67,110 +107,55 @@ class Database:
     @property
     def views(self) -> tuple[ViewHandle, ...]:
         """All the views, in the order of their declaration."""
-        return tuple(ViewHandle(v) for v in self._views.values())
+        return tuple(ViewHandle(self, v) for v in self._views.values())
+
+    def view(self, name: str) -> ViewHandle:
+        """The view of a name."""
+        return ViewHandle(self, self._view(name))
+
+    def program(self, name: str) -> Program:
+        """The trigger program that keeps a view fresh."""
+        return self._view(name).program
 
     def execute(self, sql: str, file: str = "<text>") -> list[ViewHandle]:
         """Declare the streams, tables and views of a script: all of them, or, on an error, none.
 
         Gives the views that the script declares. `file` is what complaints call the script.
         """
-        catalog, queries = load(sql, file, self._catalog)
-        bases = dict(self._bases)
-        for relation in catalog.relations.values():
-            bases.setdefault(relation.name, Base(relation))
-        new = {q.name.lower(): self._maintain(q, catalog, bases) for q in queries}
-        for view in new.values():
-            view.start()  # now, so that a view that cannot be filled is not declared
-        self._catalog, self._bases = catalog, bases
-        self._views.update(new)
-        return [ViewHandle(v) for v in new.values()]
+        with self.still():
+            catalog, queries = load(sql, file, self._catalog)
+            bases = dict(self._bases)
+            for relation in catalog.relations.values():
+                kept = Base if self._settings.keep_rows else Unkept
+                bases.setdefault(relation.name, kept(relation))
+            new = {q.name.lower(): self._maintain(q, catalog, bases) for q in queries}
+            self._engines.equip(list(new.values()), bases)
+            for view in new.values():
+                view.start()  # now, so that a view that cannot be filled is not declared
+            # The views hold this very dictionary, where kernels take the places of dictionaries.
+            for known in self._views.values():
+                known.share(bases)
+            self._catalog, self._bases = catalog, bases
+            self._views.update(new)
+            self._readers = {
+                name: [v for v in self._views.values() if v.reads(name)] for name in bases
+            }
+            self._scripts.append((sql, file))
+            self.rewire()
+            return [ViewHandle(self, v) for v in new.values()]
 
-    def _maintain(self, query: Query, catalog: Catalog, bases: Mapping[str, Base]) -> Maintained:
+    def _maintain(self, query: Query, catalog: Catalog, bases: Mapping[str, AnyBase]) -> Maintained:
         read = relations(query.term)
         used = [r for r in catalog.relations.values() if r.name in read]
-        program = compile_queries([query], used, self._options, catalog.functions)
-        return Maintained(query, program, bases, catalog.functions)
-
-    def insert(self, relation: str, rows: Iterable[RowLike]) -> None:
-        """Insert rows into a stream."""
-        self.apply({relation: [(row, 1) for row in rows]})
-
-    def delete(self, relation: str, rows: Iterable[RowLike]) -> None:
-        """Delete rows, which must be there, from a stream."""
-        self.apply({relation: [(row, -1) for row in rows]})
-
-    def apply(self, batch: Batch) -> None:
-        """Change several streams at once: rows with their multiplicities, negative to delete.
-
-        The batch is one change: readers see the views before it or after it.
-        """
-        changes: dict[str, dict[Row, int]] = {}
-        for name, rows in batch.items():
-            base = self._base(name)
-            if base.relation.static:
-                raise BadRow(
-                    f"'{base.relation.name}' is a static table",
-                    instead="load it before the first change, or declare it with CREATE STREAM",
+        for r in used:
+            if r.name in self._fed and isinstance(bases[r.name], Unkept):
+                raise FreshetError(
+                    f"'{query.name}' comes after rows of '{r.name}', which are not kept",
+                    instead="declare views before the first rows, or connect with keep_rows=True",
                 )
-            changes[base.relation.name] = consolidate(base.relation, rows)
-        for name, change in changes.items():
-            self._bases[name].check(change)
-        self._commit({name: change for name, change in changes.items() if change})
-
-    def _commit(self, changes: Mapping[str, Mapping[Row, int]]) -> None:
-        touched: list[Maintained] = []
-        try:
-            for view in self._views.values():
-                for name, change in changes.items():
-                    if view.reads(name):
-                        touched.append(view)
-                        view.engine.apply(name, change)
-        except BaseException:
-            # The bases are not changed yet, so these views come back as they were.
-            for view in touched:
-                view.reset()
-            raise
-        for name, change in changes.items():
-            self._bases[name].apply(change)
-        self._changed = self._changed or bool(changes)
-
-    def load(self, relation: str, rows: Iterable[RowLike]) -> int:
-        """Add rows to a static table, before the first change of a stream; tells how many."""
-        base = self._base(relation)
-        name = base.relation.name
-        if not base.relation.static:
-            raise BadRow(f"'{name}' is a stream", instead="use insert")
-        if self._changed and any(v.reads(name) for v in self._views.values()):
-            raise BadRow(
-                f"'{name}' is a static table, and changes have arrived",
-                instead="load it first, or declare it with CREATE STREAM",
-            )
-        given = [(row, 1) for row in rows]
-        change = consolidate(base.relation, given)
-        base.check(change)
-        base.apply(change)
-        try:
-            self._refill(name)
-        except BaseException:
-            base.apply({row: -count for row, count in change.items()})
-            self._refill(name)
-            raise
-        return len(given)
-
-    def _refill(self, relation: str) -> None:
-        """Build the engines of the views that read a relation anew."""
-        for view in self._views.values():
-            if view.reads(relation):
-                view.reset()
-                view.start()
-
-    def view(self, name: str) -> ViewHandle:
-        """The view of a name."""
-        return ViewHandle(self._view(name))
-
-    def program(self, name: str) -> Program:
-        """The trigger program that keeps a view fresh."""
-        return self._view(name).program
+        view = Maintained(query, used, bases, catalog.functions, self._settings)
+        view.seen = sum(bases[r.name].size for r in used)
+        return view
 
     def register_function(
         self, name: str, function: Callable[..., Any], result: Type | str
@@ -191,8 +176,238 @@ class Database:
         )
         self._catalog = self._catalog.with_function(known)
 
-    def _base(self, name: str) -> Base:
-        return self._bases[self._catalog.relation(name).name]
+    # -- changes -----------------------------------------------------------------------------------
+
+    def insert(self, relation: str, rows: Any) -> None:
+        """Insert rows into a stream.
+
+        One row as a tuple or a mapping, rows in a list or another iterable, a mapping from column
+        names to NumPy arrays or lists, or a table: pyarrow, pandas, polars, or anything else that
+        speaks Arrow's C interface.
+        """
+        self._change([self._taken(relation, rows, 1)])
+
+    def delete(self, relation: str, rows: Any) -> None:
+        """Delete rows, which must be there, from a stream; they come as for `insert`."""
+        self._change([self._taken(relation, rows, -1)])
+
+    def apply(self, batch: Batch) -> None:
+        """Change several streams at once: rows with their multiplicities, negative to delete.
+
+        For every stream, pairs of a row and its multiplicity; or a pair of rows (in any form that
+        `insert` takes) and their multiplicities; or an Arrow table with a column `__count`. The
+        batch is one change: readers see the views before it or after it.
+        """
+        changes = []
+        for name, given in batch.items():
+            stream = self._stream(name)
+            changes.append(self._hooked(counted(stream, given)))
+        self._change(changes)
+
+    def writer(self, relation: str) -> Writer:
+        """What inserts and deletes single rows of a stream the fast way.
+
+        Its functions take the values of a row as arguments. Where the rows are not kept and one
+        kernel reads the stream, they are that kernel's own.
+        """
+        stream = self._stream(relation)
+        with self.still():
+            if stream.name not in self._writers:
+                self._writers[stream.name] = Writer(self, stream)
+                self.rewire()
+            return self._writers[stream.name]
+
+    def on_event(self, relation: str, hook: Hook) -> Callable[[], None]:
+        """Let a function see every row of a relation before it is checked and applied.
+
+        `hook(row, count)` gets a tuple and its multiplicity and gives a row, None to drop it, or
+        a list of rows. All the rows of the relation become Python values for it, also those of
+        Arrow tables. Gives a function that takes the hook away.
+        """
+        name = self._catalog.relation(relation).name
+        with self.still():
+            self._hooks[name] = [*self._hooks.get(name, []), hook]
+            self.rewire()
+
+        def end() -> None:
+            with self.still():
+                left = list(self._hooks.get(name, []))
+                if hook in left:
+                    left.remove(hook)
+                self._hooks[name] = left
+                self.rewire()
+
+        return end
+
+    def load(self, relation: str, rows: Any) -> int:
+        """Add rows to a static table, before the first change of a stream; tells how many."""
+        table = self._catalog.relation(relation)
+        if not table.static:
+            raise BadRow(f"'{table.name}' is a stream", instead="use insert")
+        change = self._hooked(taken(table, rows))
+        with self.still():
+            views = self._readers[table.name]
+            if self._changed and views:
+                raise BadRow(
+                    f"'{table.name}' is a static table, and changes have arrived",
+                    instead="load it first, or declare it with CREATE STREAM",
+                )
+            self._engines.keep([change], self._bases)
+            base = self._bases[table.name]
+            if isinstance(base, Unkept):
+                self._load_unkept(change, views)
+            else:
+                base.enter(change)
+                try:
+                    self._refill(views)
+                except BaseException:
+                    base.leave(change)
+                    self._refill(views)
+                    raise
+            self._fed.add(table.name)
+            return change.size
+
+    def _load_unkept(self, change: Change, views: Sequence[Maintained]) -> None:
+        done: list[Maintained] = []
+        try:
+            for view in views:
+                view.server.apply(change)
+                done.append(view)
+        except BaseException:
+            for view in done:
+                view.server.apply(change, back=True)
+            raise
+
+    def _refill(self, views: Sequence[Maintained]) -> None:
+        """Build the servers of views anew: kernels when they are needed, the others now."""
+        for view in views:
+            view.reset()
+            if view.built is None:
+                view.start()
+        self.rewire()
+
+    def _taken(self, relation: str, rows: Any, sign: int) -> Change:
+        return self._hooked(taken(self._stream(relation), rows, sign))
+
+    def _hooked(self, change: Change) -> Change:
+        hooks = self._hooks.get(change.relation.name)
+        return change.through(hooks) if hooks else change
+
+    def _stream(self, name: str) -> Relation:
+        relation = self._catalog.relation(name)
+        if relation.static:
+            raise BadRow(
+                f"'{relation.name}' is a static table",
+                instead="load it before the first change, or declare it with CREATE STREAM",
+            )
+        return relation
+
+    def _change(self, changes: Sequence[Change]) -> None:
+        with self._lock:
+            self._advance()
+            self._engines.keep(changes, self._bases)
+            self._commit(changes)
+            self._engines.count(changes, self._views, self._bases)
+        self._followers.tell()
+
+    def _commit(self, changes: Sequence[Change]) -> None:
+        entered: list[Change] = []
+        followed: list[tuple[Maintained, Change]] = []
+        for change in changes:
+            for view in self._readers[change.relation.name]:
+                view.wake()  # before the bases change: it is filled from them
+        try:
+            for change in changes:
+                self._bases[change.relation.name].enter(change)
+                entered.append(change)
+            for change in changes:
+                for view in self._readers[change.relation.name]:
+                    view.server.apply(change)
+                    followed.append((view, change))
+        except BaseException:
+            for view, change in reversed(followed):
+                self._back(view, change)
+            for change in reversed(entered):
+                self._bases[change.relation.name].leave(change)
+            raise
+        self._version += 1
+        for change in changes:
+            if change.relation.name not in self._fed and change.size:
+                self._fed.add(change.relation.name)
+                self._changed = True
+        for view in dict.fromkeys(view for view, _ in followed if view.history is not None):
+            self._followers.note(view, self._version)
+
+    def _back(self, view: Maintained, change: Change) -> None:
+        """Take a change back from a view."""
+        if view.built is None and self._settings.keep_rows:
+            view.reset()  # the bases go back too, and it is filled from them when it is needed
+        else:
+            view.server.apply(change, back=True)
+
+    # -- versions and readers ----------------------------------------------------------------------
+
+    @property
+    def version(self) -> int:
+        """How many changes there were; a batch is one, and so is a single row."""
+        with self.still() as version:
+            return version
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """While this lasts, no batch is applied; kernels that are ready take over before."""
+        with self._lock:
+            self._advance()
+            yield
+
+    @contextmanager
+    def still(self) -> Iterator[int]:
+        """While this lasts, nothing changes, not even by a writer; gives the version."""
+        with self.quiet():
+            self._stillness += 1
+            for writer in self._writers.values():
+                self.collect(writer)
+            try:
+                yield self._version
+            finally:
+                self._stillness -= 1
+                for writer in self._writers.values() if not self._stillness else ():
+                    writer.divert(False)
+
+    def collect(self, writer: Writer) -> None:
+        """Count the rows that a writer gave to a kernel by itself; from now on it asks."""
+        taken = writer.divert(True)
+        self._version += taken
+        if taken and writer.instance is not None:
+            self._changed = True
+            self._fed.update(r.name for r in writer.instance.kernel.relations)
+
+    def _advance(self) -> None:
+        """Let kernels that are ready now take over."""
+        if self._engines.busy and self._engines.finish(self._views, self._bases):
+            self.rewire()
+
+    def rewire(self) -> None:
+        """Give every writer the shortest way that is open to it now."""
+        for writer in self._writers.values():
+            views = self._readers[writer.relation.name]
+            base = self._bases[writer.relation.name]
+            plain = not self._hooks.get(writer.relation.name)
+            fit = plain and all(v.built and v.history is None for v in views)
+            writer.wire(base, [v.server for v in views] if fit else None)
+
+    # -- snapshots ---------------------------------------------------------------------------------
+
+    def snapshot(self, path: str | Path) -> None:
+        """Write everything to a folder, from which `restore` makes this database again.
+
+        The folder is made if need be. What it held before is replaced when the new snapshot is
+        complete, and stays if it cannot be written.
+        """
+        from freshet.runtime.snapshot import save
+
+        with self.still():
+            save(self, Path(path))
 
     def _view(self, name: str) -> Maintained:
         found = self._views.get(name.lower())

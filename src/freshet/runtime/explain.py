@@ -9,11 +9,14 @@ from freshet.program.brief import brief, brief_program
 from freshet.program.layout import show_term
 from freshet.program.terms import Program
 from freshet.program.text import show_program
+from freshet.runtime.recipe import Recipe
 from freshet.simplify import trace
 
 
-def explain(query: Query, program: Program) -> str:
+def explain(query: Query, program: Program, note: str = "", recipe: Recipe | None = None) -> str:
     """Every stage of a view: its term, each rule that changed it, the choice made, the program.
+
+    Last comes the engine that runs it: a kernel, if there is its recipe; else `note` says why not.
 
     Columns that nothing reads are shown as `..`; `freshet compile` writes the whole text.
     """
@@ -28,5 +31,17 @@ def explain(query: Query, program: Program) -> str:
             "\n".join(["== simplified", *(steps or ["no rule applies"])]),
             "\n".join(["== choice", *choice]),
             f"== program\n{show_program(brief_program(replace(program, notes=()))).rstrip()}",
+            *(["\n".join(["== engine", *_engine(note, recipe)])] if note or recipe else []),
         ]
     )
+
+
+def _engine(note: str, recipe: Recipe | None) -> list[str]:
+    if recipe is None:
+        return [f"reference: {note}"]
+    lines = ["native"]
+    for name in recipe.deferred:
+        lines.append(f"{name} is recomputed when it is read")
+    for statement in recipe.scans:
+        lines.append(f"O(data), it walks through all the rows of a map: {statement}")
+    return lines

@@ -1,62 +1,141 @@
-"""A view and what keeps it fresh."""
+"""A view: what keeps it fresh, and how its user sees it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from freshet.calculus.functions import Functions
-from freshet.calculus.rows import Row
-from freshet.calculus.schema import Column, Query
-from freshet.calculus.types import Value
+from freshet.calculus.rows import Row, conform
+from freshet.calculus.schema import Column, Query, Relation
+from freshet.calculus.types import Type, Value
+from freshet.codegen.load import Instance
+from freshet.errors import FreshetError, UnknownName
+from freshet.plan.compile import compile_queries
 from freshet.program.terms import Program
-from freshet.reference.run import Engine
-from freshet.runtime.base import Base
+from freshet.runtime.columns import arranged, html, rows_of
 from freshet.runtime.explain import explain
+from freshet.runtime.history import MOST_VERSIONS, History
+from freshet.runtime.kernels import Built
+from freshet.runtime.serve import AnyBase, NativeServer, ReferenceServer, Server
+from freshet.runtime.settings import EngineName, Settings
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.compute as pc  # type: ignore[import-untyped]
+else:
+    from freshet.runtime.later import pa, pc
+
+if TYPE_CHECKING:
+    from freshet.runtime.database import Database
+
+Callback: TypeAlias = "Callable[[int, pa.Table], object]"
 
 
 class Maintained:
-    """A query, its program, and the engine that runs it.
+    """A query and what runs it: a kernel once there is one, the reference engine before.
 
-    The engine is built from the base rows, and built anew after a failure: so no half of a batch
-    is ever left in it.
+    The server is filled from the base rows when it is first needed, and built anew after `reset`:
+    so no half of a batch is ever left in it.
     """
 
     def __init__(
-        self, query: Query, program: Program, bases: Mapping[str, Base], functions: Functions
+        self,
+        query: Query,
+        relations: Sequence[Relation],
+        bases: Mapping[str, AnyBase],
+        functions: Functions,
+        settings: Settings,
     ) -> None:
         self.query = query
-        self.program = program
-        self._functions = functions
-        self._bases = {r.name: bases[r.name] for r in program.relations}
-        self._engine: Engine | None = None
+        self.relations = tuple(relations)
+        self.functions = functions
+        self.settings = settings
+        self.built: Built | None = None
+        self.note = ""
+        self.seen = 0
+        self.history: History | None = None
+        self.callbacks: list[Callback] = []
+        self._bases = bases
+        self._names = frozenset(r.name for r in relations)
+        self._server: Server | None = None
+        self._program: Program | None = None
 
     def reads(self, relation: str) -> bool:
         """Whether changes of this relation reach the view."""
-        return relation in self._bases
+        return relation in self._names
 
     @property
-    def engine(self) -> Engine:
-        """The engine, up to date with the base rows."""
-        return self._engine or self.start()
+    def program(self) -> Program:
+        """The program that is run."""
+        return self.built.recipe.program if self.built else self.plan()
 
-    def start(self) -> Engine:
-        """A new engine, filled from the base rows."""
-        engine = Engine(self.program, self._functions)
-        tables = (b for b in self._bases.values() if b.relation.static)
-        engine.load({b.relation.name: _repeated(b.rows) for b in tables})
-        for base in self._bases.values():
-            if not base.relation.static and base.rows:
-                engine.apply(base.relation.name, base.rows)
-        self._engine = engine
-        return engine
+    def plan(self) -> Program:
+        """The program for the reference engine."""
+        if self._program is None:
+            options = self.settings.plan("batch")
+            self._program = compile_queries([self.query], self.relations, options, self.functions)
+        return self._program
+
+    @property
+    def engine(self) -> EngineName:
+        """Which engine serves the view."""
+        return "native" if self.built else "reference"
+
+    @property
+    def server(self) -> Server:
+        """The server, up to date with the base rows."""
+        return self._server or self.start()
+
+    def wake(self) -> None:
+        """Be ready for a change."""
+        if self._server is None:
+            self.start()
+
+    def start(self) -> Server:
+        """A new server, filled from the base rows."""
+        bases = [self._bases[r.name] for r in self.relations]
+        if self.built:
+            self._server = NativeServer(self.query, self.built, bases)
+        else:
+            self._server = ReferenceServer(self.query, self.plan(), self.functions, bases)
+        return self._server
+
+    def adopt(self, built: Built, state: Instance | None = None) -> None:
+        """Be served by a kernel from now on, filled anew unless it comes with its state."""
+        self.built = built
+        self._server = NativeServer(self.query, built, (), state) if state else None
+
+    def share(self, bases: Mapping[str, AnyBase]) -> None:
+        """Take rows from here from now on."""
+        self._bases = bases
 
     def reset(self) -> None:
-        """Forget the engine; the next use builds it anew."""
-        self._engine = None
+        """Forget the server; the next use builds it anew."""
+        self._server = None
+
+    def table(self) -> pa.Table:
+        """The rows in the order of the query."""
+        return arranged(self.server.table(), self.query)
 
 
-def _repeated(rows: Mapping[Row, int]) -> Iterable[Row]:
-    return (row for row, count in rows.items() for _ in range(count))
+@dataclass(frozen=True)
+class Statistics:
+    """What a view takes and has done.
+
+    `rows` tells how many rows each map holds, `bytes` the whole state of a kernel (0 for the
+    reference engine). `visits` and `writes` count rows looked at and written: always by the
+    reference engine, by kernels with `connect(profile=True)`. `note` says why there is no kernel.
+    """
+
+    engine: EngineName
+    rows: Mapping[str, int]
+    bytes: int
+    build_seconds: float
+    visits: int
+    writes: int
+    note: str
 
 
 class ViewHandle:
@@ -71,7 +150,8 @@ class ViewHandle:
     [{'k': 1, 'total': 30}]
     """
 
-    def __init__(self, maintained: Maintained) -> None:
+    def __init__(self, db: Database, maintained: Maintained) -> None:
+        self._db = db
         self._maintained = maintained
 
     @property
@@ -90,21 +170,147 @@ class ViewHandle:
         return tuple(c.name for c in self.schema)
 
     @property
+    def relations(self) -> tuple[Relation, ...]:
+        """The streams and tables that the view reads."""
+        return self._maintained.relations
+
+    @property
+    def engine(self) -> EngineName:
+        """Which engine serves the view: "native" or "reference"."""
+        with self._db.quiet():
+            return self._maintained.engine
+
+    @property
     def work(self) -> int:
-        """How many rows the engine has looked at or written for this view so far."""
-        return self._maintained.engine.work
+        """How many rows the engine has looked at or written for this view so far.
+
+        A kernel counts them if the database was opened with `profile=True`.
+        """
+        with self._db.quiet():
+            _, visits, writes = self._maintained.server.costs()
+        return visits + writes
 
     def rows(self) -> list[Row]:
         """The rows, each as often as it counts; in the order of an ORDER BY."""
-        return self._maintained.engine.rows(self.name)
+        with self._db.quiet():
+            return self._maintained.server.rows()
 
     def to_pylist(self) -> list[dict[str, Value]]:
         """The rows as dictionaries from column names to values."""
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows()]
 
+    def to_arrow(self) -> pa.Table:
+        """The rows as an Arrow table, in the order of an ORDER BY, else in none.
+
+        From a kernel nothing is done per row in Python.
+        """
+        with self._db.quiet():
+            return self._maintained.table()
+
+    def to_pandas(self, **options: Any) -> Any:
+        """The rows as a pandas DataFrame; options go to pyarrow's `Table.to_pandas`."""
+        return self.to_arrow().to_pandas(**options)
+
+    def read(self) -> tuple[int, pa.Table]:
+        """A version of the database and the rows as they are at it."""
+        with self._db.still() as version:
+            return version, self._maintained.table()
+
+    def lookup(self, **key: Value) -> list[Row]:
+        """The rows whose columns have the given values; None finds NULL.
+
+        The columns are compared where they lie, one after the other: a look at each row of the
+        view, but none of them in Python.
+        """
+        table = self.to_arrow()
+        names = [c.lower() for c in self.columns]
+        for name, value in key.items():
+            if name.lower() not in names:
+                known = ", ".join(self.columns)
+                raise UnknownName(
+                    f"'{self.name}' has no column '{name}'", instead=f"its columns are {known}"
+                )
+            at = names.index(name.lower())
+            table = table.filter(_equals(table.column(at), value, self.schema[at].type))
+        return rows_of(table)
+
+    def track(self, versions: int = MOST_VERSIONS) -> None:
+        """Record from now on what changes, so many versions back.
+
+        Each change then reads the view once, and compares: the cost follows the view's size.
+        """
+        with self._db.still() as version:
+            if self._maintained.history is None:
+                table = self._maintained.server.table()
+                self._maintained.history = History(self.name, version, table, versions)
+                self._db.rewire()
+            self._maintained.history.versions = versions
+
+    def changes(self, since: int) -> pa.Table:
+        """What changed after a version: the columns, and `__count`, negative for rows that went.
+
+        Changes are recorded from the first `track` or `subscribe` on.
+        """
+        with self._db.still() as version:
+            history = self._maintained.history
+            if history is None:
+                raise FreshetError(
+                    f"the changes of '{self.name}' are not recorded",
+                    instead="call its track() before the changes that you want to see",
+                )
+            return history.since(since, version)
+
+    def subscribe(self, callback: Callback) -> Callable[[], None]:
+        """Call `callback(version, changes)` after every change that changes this view.
+
+        Calls come in the order of the versions, one at a time, by a thread that changes the data;
+        an error in one is shown as a warning, and the change stays. Gives a function that ends
+        the subscription.
+        """
+        self.track(self._maintained.history.versions if self._maintained.history else MOST_VERSIONS)
+        with self._db.still():
+            self._maintained.callbacks = [*self._maintained.callbacks, callback]
+
+        def end() -> None:
+            with self._db.still():
+                left = list(self._maintained.callbacks)
+                if callback in left:
+                    left.remove(callback)
+                self._maintained.callbacks = left
+
+        return end
+
+    def statistics(self) -> Statistics:
+        """What the view takes and has done so far."""
+        with self._db.quiet():
+            m = self._maintained
+            size, visits, writes = m.server.costs()
+            seconds = m.built.seconds if m.built else 0.0
+            rows = dict(m.server.sizes())
+            return Statistics(m.engine, rows, size, seconds, visits, writes, m.note)
+
     def explain(self) -> str:
         """How the view is maintained: its term after every pass, its maps, its triggers."""
-        return explain(self._maintained.query, self._maintained.program)
+        with self._db.quiet():
+            m = self._maintained
+            recipe = m.built.recipe if m.built else None
+            return explain(m.query, m.program, m.note, recipe)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The rows as a stream of Arrow's C interface: polars, DuckDB and others read the view."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
         return f"<view {self.name}({', '.join(self.columns)})>"
+
+    def _repr_html_(self) -> str:
+        return html(self.to_arrow(), self.name)
+
+
+def _equals(column: pa.ChunkedArray, value: Value, t: Type) -> pa.ChunkedArray:
+    if value is None:
+        return pc.is_null(column)
+    try:
+        return pc.equal(column, pa.scalar(conform(value, t), column.type))
+    except (pa.ArrowException, ValueError):
+        return pc.and_(pc.is_valid(column), pa.scalar(False))  # nothing equals what does not fit

@@ -178,14 +178,19 @@ def _integer(cursor: Cursor) -> int:
 
 
 def _source(cursor: Cursor) -> Source:
-    """FROM kind argument ... [LINE DELIMITED] format (option := value, ...)."""
+    """FROM kind argument ... [LINE DELIMITED] format (option := value, ...).
+
+    The number of a socket may follow the word PORT.
+    """
     kind = cursor.next()
     if kind.word not in KINDS:
         raise UnsupportedSql(
             f"{_shown(kind)} is no source", instead=f"use one of {', '.join(KINDS)}", at=kind.at
         )
     arguments: list[str | int] = []
-    while cursor.peek().kind in ("string", "number"):
+    while cursor.peek().kind in ("string", "number") or (
+        kind.word == "SOCKET" and cursor.accept("PORT")
+    ):
         arguments.append(_constant(cursor.next()))
     framing = "line" if cursor.accept("LINE", "DELIMITED") else ""
     if not framing and cursor.accept("FIXEDWIDTH"):

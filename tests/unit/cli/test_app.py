@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import socket
+import subprocess
 import sys
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from freshet.cli import main
+from freshet.codegen.load import Kernel
+from freshet.runtime import kernels
 
 SCRIPT = """
 CREATE STREAM sales (item STRING NOT NULL, amount INT NOT NULL)
@@ -87,12 +92,97 @@ def test_explain_obeys_the_mode(shell: Shell, script: Path) -> None:
     assert "ON + sales(" in shell("explain", script, "--mode", "tuple").out
 
 
-def test_compile_writes_text_and_diagram(shell: Shell, script: Path, tmp_path: Path) -> None:
+@pytest.mark.native
+def test_compile_writes_program_diagram_and_kernel(
+    shell: Shell, script: Path, tmp_path: Path
+) -> None:
+    if kernels.compiler() is None:
+        pytest.skip("there is no C++ compiler")
     out = tmp_path / "new" / "folder"
     done = shell("compile", script, "-o", out)
-    assert done.out.splitlines() == [str(out / "totals.m3"), str(out / "totals.mmd")]
-    assert "ON BATCH UPDATE OF sales" in (out / "totals.m3").read_text()
+    files = ["totals.m3", "totals.mmd", "totals.cpp", "totals.so"]
+    assert done == Done(0, "".join(f"{out / f}\n" for f in files), "")
+    assert "ON + sales(" in (out / "totals.m3").read_text()
     assert (out / "totals.mmd").read_text().startswith("flowchart LR\n")
+    assert [q.name for q in Kernel(out / "totals.so").queries] == ["totals"]
+
+
+def test_compile_says_why_there_is_no_kernel(shell: Shell, tmp_path: Path) -> None:
+    script, out = tmp_path / "upper.sql", tmp_path / "out"
+    script.write_text("CREATE STREAM r (a STRING); CREATE VIEW v AS SELECT upper(a) AS b FROM r")
+    done = shell("compile", script, "-o", out)
+    assert done.out.splitlines() == [str(out / "v.m3"), str(out / "v.mmd")]
+    assert done.err.startswith("freshet: v has no kernel: ")
+    assert "ON BATCH UPDATE OF r" in (out / "v.m3").read_text()
+
+
+def test_compile_goes_on_without_a_compiler(
+    shell: Shell, script: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernels, "compiler", lambda: None)
+    done = shell("compile", script, "-o", tmp_path)
+    assert [Path(p).suffix for p in done.out.split()] == [".m3", ".mmd", ".cpp"]
+    assert "there is no C++ compiler" in done.err
+
+
+def test_run_writes_views_as_csv(shell: Shell, script: Path, tmp_path: Path) -> None:
+    done = shell("run", script, "--out", tmp_path / "out")
+    assert done.code == 0
+    assert (tmp_path / "out" / "totals.csv").read_text() == "kind,amount\n,4\ntool,8\n"
+
+
+def test_run_writes_every_change(shell: Shell, script: Path, tmp_path: Path) -> None:
+    done = shell("run", script, "--changes", tmp_path / "changes.csv", "--batch", 2)
+    assert (done.code, done.out) == (0, "rows read: 2 of items, 3 of sales\n")
+    lines = (tmp_path / "changes.csv").read_text().splitlines()
+    assert sorted(lines[:2]) == ["totals,1,1,,4", "totals,1,1,tool,3"]
+    assert sorted(lines[2:]) == ["totals,2,-1,tool,3", "totals,2,1,tool,8"]
+
+
+def test_run_listens_and_sends(tmp_path: Path) -> None:
+    """Rows come through a socket; what they change goes out through another."""
+    script = tmp_path / "live.sql"
+    script.write_text(
+        "CREATE STREAM r (k INT NOT NULL, v INT NOT NULL)"
+        " FROM SOCKET '127.0.0.1' PORT 0 LINE DELIMITED CSV;"
+        "CREATE VIEW s AS SELECT k, SUM(v) AS total FROM r GROUP BY k"
+    )
+    command = [sys.executable, "-c", "from freshet.cli import main; main()"]
+    words = [*command, "run", str(script), "--listen", "127.0.0.1:0", "--engine", "reference"]
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
+    ) as run:
+        assert run.stderr is not None
+        with socket.create_connection(address(run.stderr.readline())) as reader:
+            with socket.create_connection(address(run.stderr.readline())) as feeder:
+                feeder.sendall(b"1,5\n2,6\n")
+                feeder.sendall(b"1,7\n")
+            lines = reader.makefile().read().splitlines()
+        out, err = run.communicate(timeout=60)
+    assert (run.returncode, err) == (0, "")
+    assert out.startswith("rows read: 3 of r\n")
+    total: Counter[tuple[str, str]] = Counter()
+    for line in lines:
+        name, _, count, k, v = line.split(",")
+        assert name == "s"
+        total[k, v] += int(count)
+    assert +total == {("1", "12"): 1, ("2", "6"): 1}
+
+
+def address(line: str) -> tuple[str, int]:
+    host, port = line.split()[3].split(":")
+    return host, int(port)
+
+
+def test_a_port_in_use_is_one_line(shell: Shell, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        path = tmp_path / "busy.sql"
+        path.write_text(
+            f"CREATE STREAM r (a INT) FROM SOCKET '127.0.0.1' {port} LINE DELIMITED CSV;"
+            "CREATE VIEW v AS SELECT a FROM r"
+        )
+        one_line(shell("run", path), f"cannot listen on 127.0.0.1:{port} for 'r'")
 
 
 def test_demo_agrees_with_recomputation(shell: Shell) -> None:

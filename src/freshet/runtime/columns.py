@@ -1,0 +1,141 @@
+"""Arrow columns and rows: each made from the other, and columns put in the order of a query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from freshet.calculus.rows import Row
+from freshet.calculus.schema import Column, Query, Relation
+from freshet.calculus.types import Type
+from freshet.errors import BadRow, Overflow
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.compute as pc  # type: ignore[import-untyped]
+else:
+    from freshet.runtime.later import pa, pc
+
+WIDEST = 38
+"""Digits of the decimals that views show: all that Arrow's 128 bits hold."""
+
+
+def arrow_type(t: Type) -> pa.DataType:
+    """The Arrow type that shows values of a type.
+
+    >>> str(arrow_type(Type("decimal", 2))), str(arrow_type(Type("date")))
+    ('decimal128(38, 2)', 'date32[day]')
+    """
+    if t.kind == "decimal":
+        return pa.decimal128(WIDEST, t.scale)
+    return {
+        "int": pa.int64(),
+        "double": pa.float64(),
+        "date": pa.date32(),
+        "timestamp": pa.timestamp("us"),
+        "bool": pa.bool_(),
+        "null": pa.bool_(),
+        "string": pa.string(),
+    }[t.kind]
+
+
+def arrow_schema(columns: Iterable[Column]) -> pa.Schema:
+    """The Arrow schema of a view or a relation."""
+    return pa.schema([pa.field(c.name, arrow_type(c.type), c.type.nullable) for c in columns])
+
+
+def table_of(columns: Sequence[Column], rows: Sequence[Row], name: str) -> pa.Table:
+    """Rows as an Arrow table."""
+    schema = arrow_schema(columns)
+    cells = list(zip(*rows, strict=True)) or [()] * len(columns)
+    try:
+        arrays = [pa.array(c, f.type) for c, f in zip(cells, schema, strict=True)]
+    except (pa.ArrowInvalid, OverflowError) as e:
+        raise Overflow(f"a number of '{name}' leaves its range when it is read") from e
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def rows_of(table: pa.Table) -> list[Row]:
+    """An Arrow table as rows of Python values.
+
+    >>> rows_of(pa.table({"k": [1, 2], "v": ["a", None]}))
+    [(1, 'a'), (2, None)]
+    """
+    if not table.num_columns:
+        return [()] * int(table.num_rows)
+    return list(zip(*(_values(c) for c in table.columns), strict=True))
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
+        column = column.cast(pa.timestamp("us", column.type.tz))  # as fine as Python's
+    values: list[Any] = column.to_pylist()
+    return values
+
+
+def rows_in(relation: Relation, table: pa.Table) -> list[Row]:
+    """The rows of a table for a relation: columns are found by name; values are not checked yet."""
+    names = [c.name for c in relation.columns]
+    given = {str(name).lower(): i for i, name in reversed(list(enumerate(table.column_names)))}
+    for name in names:
+        if name.lower() not in given:
+            raise BadRow(
+                f"the table has no column '{name}'",
+                instead=f"'{relation.name}' needs {', '.join(names)}",
+            )
+    wanted = [given[name.lower()] for name in names]
+    for i, name in enumerate(table.column_names):
+        if i not in wanted:
+            raise BadRow(
+                f"'{relation.name}' has no column '{name}'",
+                instead=f"its columns are {', '.join(names)}",
+            )
+    try:
+        return rows_of(table.select(wanted))
+    except UnicodeDecodeError as e:
+        raise BadRow(f"a text of '{relation.name}' is not UTF-8: {e.object!r}") from e
+    except (pa.ArrowException, ValueError) as e:
+        raise BadRow(f"a column of '{relation.name}' cannot be read: {e}") from e
+
+
+def arranged(table: pa.Table, query: Query) -> pa.Table:
+    """The table in the order of the query's ORDER BY, ties by the other columns, NULL smallest.
+
+    A query without ORDER BY has no order.
+    """
+    if not query.order or table.num_rows < 2:
+        return table
+    at = [f"c{i}" for i in range(table.num_columns)]
+    first = {o.var: o for o in reversed(query.order)}
+    keys = []
+    for o in query.order:
+        direction = "descending" if o.descending else "ascending"
+        place = "at_start" if o.nulls_first else "at_end"
+        keys.append((at[query.vars.index(o.var)], direction, place))
+    for i, var in enumerate(query.vars):
+        if var not in first:
+            keys.append((at[i], "ascending", "at_start"))
+    return table.take(pc.sort_indices(table.rename_columns(at), sort_keys=keys))
+
+
+def html(table: pa.Table, name: str, limit: int = 20) -> str:
+    """The first rows as an HTML table, for notebooks."""
+    from html import escape
+
+    head = "".join(f"<th>{escape(str(c))}</th>" for c in table.column_names)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{_cell(v)}</td>" for v in row) + "</tr>"
+        for row in rows_of(table.slice(0, limit))
+    )
+    more = f", {table.num_rows - limit} more" if table.num_rows > limit else ""
+    count = "1 row" if table.num_rows == 1 else f"{table.num_rows} rows"
+    return (
+        f"<table><caption>{escape(name)}: {count}{more and ' (' + more[2:] + ')'}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def _cell(value: object) -> str:
+    from html import escape
+
+    return "NULL" if value is None else escape(str(value))

@@ -1,0 +1,52 @@
+"""Those who want to hear what changes in views."""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections import deque
+from typing import TYPE_CHECKING
+
+from freshet.errors import FreshetWarning
+from freshet.runtime.view import Callback, Maintained
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+
+class Followers:
+    """Notes what changed, and calls the followers in the order of the versions."""
+
+    def __init__(self) -> None:
+        self._news: deque[tuple[str, Callback, int, pa.Table]] = deque()
+        self._lock = threading.Lock()
+        self._telling = False
+
+    def note(self, view: Maintained, version: int) -> None:
+        """Record a view as it is at a version; whoever calls has the lock of the database."""
+        assert view.history is not None
+        part = view.history.add(version, view.server.table())
+        if part is not None:
+            for callback in view.callbacks:
+                self._news.append((view.query.name, callback, version, part))
+
+    def tell(self) -> None:
+        """Call the followers; one thread at a time does it, for all, and without other locks."""
+        while self._news:
+            with self._lock:
+                if self._telling:
+                    return
+                self._telling = True
+            try:
+                while self._news:
+                    self._call(*self._news.popleft())
+            finally:
+                self._telling = False
+
+    @staticmethod
+    def _call(name: str, callback: Callback, version: int, part: pa.Table) -> None:
+        try:
+            callback(version, part)
+        except Exception as e:
+            words = f"a follower of '{name}' failed at version {version}: {e!r}"
+            warnings.warn(words, FreshetWarning, stacklevel=2)

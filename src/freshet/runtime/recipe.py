@@ -1,0 +1,156 @@
+"""What a view's kernel is made from, and a memory of it: planning takes longer than loading."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from freshet.calculus.functions import BUILTINS, Functions
+from freshet.calculus.schema import Query, Relation
+from freshet.calculus.terms import Apply, Expr
+from freshet.calculus.walk import children
+from freshet.codegen.kernel import Source, write
+from freshet.codegen.toolchain import user_cache
+from freshet.errors import NotNative
+from freshet.plan.compile import compile_queries
+from freshet.program.terms import Program
+from freshet.program.text import read_program, show_program, show_statement
+from freshet.runtime.kept import base_program
+from freshet.runtime.settings import Settings
+
+PACKAGE = Path(__file__).resolve().parent.parent
+COMPILER_ROOMS = ("algebra", "calculus", "codegen", "ivm", "plan", "program", "runtime", "simplify")
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """The C++ text of a kernel, the program that it runs, and what is worth telling about both."""
+
+    source: str
+    text: str
+    notes: tuple[str, ...] = ()
+    scans: tuple[str, ...] = ()
+    deferred: tuple[str, ...] = ()
+
+    @property
+    def program(self) -> Program:
+        """The trigger program."""
+        from dataclasses import replace
+
+        return replace(read_program(self.text), notes=self.notes)
+
+
+def recipe(
+    query: Query, relations: Sequence[Relation], settings: Settings, functions: Functions
+) -> Recipe:
+    """The recipe of a view, remembered or thought out; NotNative where Python is needed.
+
+    Triggers for single rows are taken, unless one of their statements walks through all the
+    data: then the work is shared by the rows of a batch.
+    """
+    python = python_functions(query, functions)
+    if python:
+        raise NotNative(f"the function '{python[0]}' is Python code")
+    key = _key(query, relations, settings)
+    known = _recall(key)
+    if known is not None:
+        return known
+    options = settings.plan("tuple", caches=False)
+    program = compile_queries([query], relations, options, functions)
+    source = write(program, functions)
+    if source.scans and settings.mode == "auto":
+        options = settings.plan("batch", caches=False)
+        program = compile_queries([query], relations, options, functions)
+        source = write(program, functions)
+    made = _made(program, source)
+    _remember(key, made)
+    return made
+
+
+def python_functions(query: Query, functions: Functions) -> list[str]:
+    """The functions of a query that a user has registered."""
+    known = BUILTINS.known
+    return sorted(n for n in _applied(query.term) if known.get(n) is not functions.known.get(n))
+
+
+def _applied(term: Expr) -> set[str]:
+    inner = {name for e in children(term) for name in _applied(e)}
+    return inner | {term.fn} if isinstance(term, Apply) else inner
+
+
+def remembered(
+    query: Query, relations: Sequence[Relation], settings: Settings, functions: Functions
+) -> Recipe | None:
+    """The recipe of a view, if it was thought out before by this very compiler."""
+    if python_functions(query, functions):
+        return None
+    return _recall(_key(query, relations, settings))
+
+
+def base_recipe(relation: Relation) -> Recipe:
+    """The recipe of the kernel that keeps a relation's rows."""
+    program = base_program(relation)
+    return _made(program, write(program))
+
+
+def _made(program: Program, source: Source) -> Recipe:
+    return Recipe(
+        source.text,
+        show_program(program),
+        program.notes,
+        tuple(show_statement(s) for s in source.scans),
+        source.deferred,
+    )
+
+
+def _key(query: Query, relations: Sequence[Relation], settings: Settings) -> str:
+    options = (settings.strategy, settings.mode, settings.strict, settings.statistics)
+    whole = repr((query, tuple(relations), options, _compiler()))
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+@cache
+def _compiler() -> str:
+    """A hash of all the source that plans and emits: another compiler may think otherwise."""
+    whole = hashlib.sha256()
+    for room in COMPILER_ROOMS:
+        for path in sorted((PACKAGE / room).glob("*.py")):
+            whole.update(path.name.encode() + path.read_bytes())
+    return whole.hexdigest()
+
+
+def _file(key: str) -> Path:
+    return user_cache().parent / "recipes" / f"{key}.json"
+
+
+def _recall(key: str) -> Recipe | None:
+    try:
+        told = json.loads(_file(key).read_text(encoding="utf-8"))
+        return Recipe(
+            told["source"],
+            told["text"],
+            tuple(told["notes"]),
+            tuple(told["scans"]),
+            tuple(told["deferred"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _remember(key: str, made: Recipe) -> None:
+    """Write the recipe down; where that fails, it is thought out again the next time."""
+    path = _file(key)
+    told = {name: getattr(made, name) for name in ("source", "text", "notes", "scans", "deferred")}
+    with suppress(OSError):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fd, name = tempfile.mkstemp(prefix=".recipe-", dir=path.parent)
+        with os.fdopen(fd, "w", encoding="utf-8") as out:
+            json.dump(told, out)
+        os.replace(name, path)

@@ -1,0 +1,120 @@
+"""What runs a view's program: the reference engine, or a kernel; both answer the same calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from freshet.calculus.functions import Functions
+from freshet.calculus.rows import Row
+from freshet.calculus.schema import Query
+from freshet.codegen.load import Instance
+from freshet.program.terms import Program
+from freshet.reference.run import Engine
+from freshet.reference.top import arrange
+from freshet.runtime.base import Base
+from freshet.runtime.change import Change
+from freshet.runtime.columns import table_of
+from freshet.runtime.kept import Kept, Unkept
+from freshet.runtime.kernels import Built
+from freshet.runtime.settings import EngineName
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+else:
+    from freshet.runtime.later import pa
+
+AnyBase: TypeAlias = Base | Kept | Unkept
+
+
+class ReferenceServer:
+    """A program on plain dictionaries."""
+
+    name: EngineName = "reference"
+
+    def __init__(
+        self, query: Query, program: Program, functions: Functions, bases: Iterable[AnyBase]
+    ) -> None:
+        self.query = query
+        self.engine = Engine(program, functions)
+        bases = list(bases)
+        tables = {b.relation.name: _repeated(b.rows) for b in bases if b.relation.static}
+        self.engine.load(tables)
+        for base in bases:
+            if not base.relation.static and base.size:
+                self.engine.apply(base.relation.name, base.rows)
+
+    def apply(self, change: Change, back: bool = False) -> None:
+        """Follow a change, or take it back."""
+        net = change.net()
+        if back:
+            net = {row: -count for row, count in net.items()}
+        if net:
+            self.engine.apply(change.relation.name, net)
+
+    def table(self) -> pa.Table:
+        """The rows as Arrow columns."""
+        return table_of(self.query.columns, self.engine.rows(self.query.name), self.query.name)
+
+    def rows(self) -> list[Row]:
+        """The rows, each as often as it counts, in order."""
+        return self.engine.rows(self.query.name)
+
+    def sizes(self) -> Mapping[str, int]:
+        """How many rows every map holds."""
+        return self.engine.state()
+
+    def costs(self) -> tuple[int, int, int]:
+        """Bytes (which nobody counts here), rows looked at and rows written."""
+        return 0, self.engine.counters.visits, self.engine.counters.writes
+
+
+class NativeServer:
+    """A kernel."""
+
+    name: EngineName = "native"
+
+    def __init__(
+        self, query: Query, built: Built, bases: Iterable[AnyBase], state: Instance | None = None
+    ) -> None:
+        self.query = query
+        self.kernel = built.kernel
+        self.instance: Instance = state or built.kernel.open()
+        self.index = {r.name: i for i, r in enumerate(self.kernel.relations)}
+        self._query = self.kernel.query(query.name)
+        if state is None:
+            for base in sorted(bases, key=lambda b: not b.relation.static):
+                if base.size:
+                    base.fill(self.instance, self.index[base.relation.name])
+
+    def apply(self, change: Change, back: bool = False) -> None:
+        """Follow a change, or take it back; also the rows of a static table, before the others."""
+        change.apply(self.instance, self.index[change.relation.name], back)
+
+    def table(self) -> pa.Table:
+        """The rows as Arrow columns; nothing is done per row in Python."""
+        return pa.table(self.instance.read_arrow(self._query))
+
+    def rows(self) -> list[Row]:
+        """The rows, each as often as it counts, in order."""
+        found: dict[Row, int] = {}
+        for row, count in self.instance.read_rows(self._query):
+            found[row] = found.get(row, 0) + count
+        order = arrange(list(found), self.query.vars, self.query.order)
+        return [row for row in order for _ in range(found[row])]
+
+    def sizes(self) -> Mapping[str, int]:
+        """How many rows every map holds."""
+        return self.instance.stats().sizes
+
+    def costs(self) -> tuple[int, int, int]:
+        """Bytes of the whole state, rows looked at and rows written (if they are counted)."""
+        stats = self.instance.stats()
+        return stats.bytes, stats.visits, stats.writes
+
+
+Server: TypeAlias = ReferenceServer | NativeServer
+
+
+def _repeated(rows: Mapping[Row, int]) -> Iterable[Row]:
+    return (row for row, count in rows.items() for _ in range(count))

@@ -1,0 +1,63 @@
+"""What the user of a database may choose, as one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from freshet.codegen.toolchain import Flags
+from freshet.errors import FreshetError
+from freshet.ivm.options import Mode
+from freshet.plan.options import Options, Strategy
+from freshet.program.cost import Statistics
+
+EngineName = Literal["native", "reference"]
+EngineChoice = Literal["auto", "native", "reference"]
+ModeChoice = Literal["auto", "batch", "tuple"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a database keeps its views, rows and kernels; `connect` tells what each word means.
+
+    >>> Settings(engine="fast")
+    Traceback (most recent call last):
+        ...
+    freshet.errors.FreshetError: there is no engine 'fast'; use one of auto, native, reference
+    """
+
+    strategy: Strategy = "auto"
+    mode: ModeChoice = "auto"
+    strict: bool = False
+    engine: EngineChoice = "auto"
+    keep_rows: bool = True
+    profile: bool = False
+    statistics: Statistics = field(default_factory=Statistics)
+
+    def __post_init__(self) -> None:
+        known = get_args(ModeChoice)
+        for name, value, words in (
+            ("mode", self.mode, known),
+            ("engine", self.engine, get_args(EngineChoice)),
+        ):
+            if value not in words:
+                raise FreshetError(
+                    f"there is no {name} '{value}'", instead=f"use one of {', '.join(words)}"
+                )
+        self.plan("batch")  # it knows the strategies
+
+    def plan(self, mode: Mode, *, caches: bool = True) -> Options:
+        """The options of the planner, for triggers of a mode unless the user named one."""
+        chosen = mode if self.mode == "auto" else self.mode
+        return Options(
+            strategy=self.strategy,
+            mode=chosen,
+            strict=self.strict,
+            caches=caches,
+            statistics=self.statistics,
+        )
+
+    @property
+    def flags(self) -> Flags:
+        """What kernels are compiled for."""
+        return Flags(count=self.profile)
