@@ -22,6 +22,10 @@ MOST_STEPS = 4
 MOST_MOVES = 12
 """Single changes tried per step, those to the largest maps first."""
 
+MOST_STATEMENTS = 200
+"""Statements of all the plans tried in steps: large programs are worth fewer tries, since every
+one of them takes its time to compile."""
+
 WORTHWHILE = 0.6
 """A change must promise this share of the cost at most: estimates are rough."""
 
@@ -86,8 +90,14 @@ def _descend(
 ) -> tuple[Plan, list[str]]:
     """Take the best single change as long as it pays."""
     changes: list[str] = []
+    left = MOST_STATEMENTS
     for _ in range(MOST_STEPS):
-        tried = [(plan(best.name, options), words) for options, words in _moves(best)]
+        tried: list[tuple[Plan, str]] = []
+        for options, words in _moves(best):
+            if left <= 0:
+                break
+            tried.append((plan(best.name, options), words))
+            left -= sum(len(t.statements) for t in tried[-1][0].program.triggers)
         better = [
             (p, words)
             for p, words in tried
