@@ -68,6 +68,8 @@ class Terms:
     """Tables that the code so far walks through as a whole, whatever the size of the change."""
     ahead: dict[str, None] = field(default_factory=dict)
     """Look-ups by columns of the row alone: what can be fetched some rows ahead."""
+    turns: int = 0
+    """How many conditions remember where they turn."""
     rare: bool = False
     """Whether what is emitted now runs only when an index cannot serve."""
 
@@ -261,7 +263,14 @@ class Terms:
         known: dict[int, str] = {}
         for v in fixed:
             known[column[v]], spot = self._seek(env[v], place.key_type(names.index(v)), spot)
+        turns: tuple[str, ...] = ()
         if r.groups:
+            # Where a condition turns does not depend on the group: what one has found, all know.
+            kind = held(place.key_type(names.index(r.x)))
+            for side in ("up", "down"):
+                self.turns += 1
+                turn, spot = spot.let(("turn", self.turns, side), "u", f"Turn<{kind}> @;")
+                turns += (turn,)
             before, upto = _prefix("k", "false", known), _prefix("k", "true", known)
             lead = [column[v] for v in (*fixed, *r.groups)]
             later = " ".join(
@@ -292,7 +301,14 @@ class Terms:
             _, body = here.open(name, "", opener, "};")
             body.line("FR_VISIT(1);")
             body.line(_beyond(key, known))
-            if parts:
+            if parts and turns:
+                turn, call = (turns[0], "!@.from") if name == "before" else (turns[1], "@.upto")
+                x = at[r.x].text
+                opener = f"return {call.replace('@', turn)}({x}, [&]() -> bool {{"
+                _, inner = body.open("asked", "", opener, "});")
+                self._product(list(parts), inner, at, ONE, _return("true"), True)
+                inner.line("return false;")
+            elif parts:
                 self._product(list(parts), body, at, ONE, _return(holds), True)
                 body.line(f"return {ends};")
             else:

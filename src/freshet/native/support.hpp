@@ -71,6 +71,33 @@ inline void each_group(Arena& arena, const Ordered<Key, Val>& index, Before befo
   }
 }
 
+// Remembers where a monotone condition turns, as far as it was asked: a condition may be a search
+// of its own.
+template <class T> struct Turn {
+  T yes, no;
+  bool some_yes = false, some_no = false;
+
+  // Of a condition that holds from some x on.
+  template <class F> bool from(T x, F holds) {
+    if (some_yes && !sorts(x, yes)) return true;
+    if (some_no && !sorts(no, x)) return false;
+    return learn(x, holds());
+  }
+  // Of a condition that holds up to some x.
+  template <class F> bool upto(T x, F holds) {
+    if (some_yes && !sorts(yes, x)) return true;
+    if (some_no && !sorts(x, no)) return false;
+    return learn(x, holds());
+  }
+
+ private:
+  bool learn(T x, bool held) {
+    (held ? yes : no) = x;
+    (held ? some_yes : some_no) = true;
+    return held;
+  }
+};
+
 // Per group, rows in order until `limit` of them are counted; of the last only as many as fit.
 template <class Rec, class Less, class Same, class F>
 inline void top(Arena& scratch, Flat<Rec>& rows, i64 limit, Less less, Same same_group, F f) {
