@@ -15,7 +15,7 @@ import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache as remember
 from pathlib import Path
 from typing import Literal
@@ -59,9 +59,10 @@ class Flags:
 
     `baseline` other than "native" gives a library that runs on every machine of that level, as
     the executors of a cluster may be; `count` makes kernels count the rows they look at.
+    `optimize` None means: well, unless the kernel is so large that its user would wait.
     """
 
-    optimize: Literal[0, 1, 2, 3] = 2
+    optimize: Literal[0, 1, 2, 3] | None = None
     baseline: Baseline = "native"
     count: bool = False
     sanitize: tuple[Sanitizer, ...] = ()
@@ -72,7 +73,8 @@ class Flags:
         >>> " ".join(Flags(count=True).words()[:4])
         '-std=c++17 -O2 -march=native -DFRESHET_COUNT'
         """
-        words = ["-std=c++17", f"-O{self.optimize}"]
+        level = 2 if self.optimize is None else self.optimize
+        words = ["-std=c++17", f"-O{level}"]
         if self.baseline == "native" or platform.machine() in ("x86_64", "AMD64"):
             spelled = self.baseline.replace("-", "_") if kind == "zig" else self.baseline
             words.append(f"-march={spelled}")
@@ -85,6 +87,16 @@ class Flags:
 
 
 USUAL = Flags()
+
+LARGE = 1200
+"""Lines of a kernel above which it is compiled with -O1: that takes two thirds of the time, and
+gives at least 85% of the speed (Q1, Q3, Q6, Q8 and Q18 of TPC-H)."""
+
+
+def _for(source: str, flags: Flags) -> Flags:
+    """The flags for a text, where they depend on its size."""
+    large = flags.optimize is None and source.count("\n") > LARGE
+    return replace(flags, optimize=1) if large else flags
 
 
 def find_compiler() -> Compiler | None:
@@ -136,9 +148,10 @@ def build(
             instead="install g++ or clang++, or run: pip install ziglang",
         )
     folder = user_cache() if cache is None else cache
-    library = folder / f"{_key(source, compiler, flags)}.so"
+    library = _library(source, compiler, flags, folder)
     if _whole(library) is None:
         boundary = _boundary(compiler, flags, folder)
+        flags = _for(source, flags)
         with _workshop(folder) as name:
             (name / "boundary.o").write_bytes(boundary)
             words = ["-shared", f'-DFRESHET_PROGRAM="{program_hash(source)}"', "boundary.o"]
@@ -146,6 +159,19 @@ def build(
                 source, [*compiler.command, *flags.words(compiler.kind), *words], name, library
             )
     return library
+
+
+def _library(source: str, compiler: Compiler, flags: Flags, folder: Path) -> Path:
+    return folder / f"{_key(source, compiler, _for(source, flags))}.so"
+
+
+def cached(
+    source: str, *, compiler: Compiler, flags: Flags = USUAL, cache: Path | None = None
+) -> Path | None:
+    """The shared library of a kernel's C++ text, if it was compiled before."""
+    folder = user_cache() if cache is None else cache
+    library = _library(source, compiler, flags, folder)
+    return None if _whole(library) is None else library
 
 
 def build_many(

@@ -62,9 +62,9 @@ def choose(
     whole = [(name, o) for name, o in _strategies(mode) if caches or not o.caches]
     start = [plan(name, options) for name, options in whole]
     allowed = [p for p in start if not (strict and recomputed(p.program))] or start[:1]
-    best = min(allowed, key=lambda p: p.cost)
-    if best.cost > WORTHWHILE * start[0].cost and start[0] in allowed:
-        best = start[0]  # nearly the same: stay with higher-order
+    least = min(p.cost for p in allowed)
+    # Estimates are rough: of the plans that are nearly as good, the one that keeps the most.
+    best = next(p for p in allowed if WORTHWHILE * p.cost <= least)
     best, changes = _descend(best, plan, strict)
     return best.program, (*_words(best, start), *changes)
 

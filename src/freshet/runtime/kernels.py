@@ -68,8 +68,8 @@ def cached(recipe: Recipe, flags: Flags) -> Built | None:
     if found is None:
         return None
     start = time.perf_counter()
-    path = toolchain.user_cache() / f"{toolchain._key(recipe.source, found, flags)}.so"
-    if toolchain._whole(path) is None:
+    path = toolchain.cached(recipe.source, compiler=found, flags=flags)
+    if path is None:
         return None
     return Built(recipe, load(path), time.perf_counter() - start)
 

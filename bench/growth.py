@@ -1,0 +1,110 @@
+"""Whether the time per event stays nearly the same while an order book grows.
+
+VWAP, MST and PSP over books of 1,000 to 100,000 live orders a side: after the book is filled, an
+order comes and one goes, and the views follow each event. CPU time per event, the best of three
+stretches; the rows looked at or written per event are counted by a kernel built to count.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+from bench import data
+from bench.apart import apart
+from bench.queries import Running, drive, program_of, start, streams_of, waits
+from bench.report import show, times, write
+from freshet.codegen.toolchain import Flags
+from freshet.ivm.options import Mode
+
+QUERIES = ("vwap", "mst", "psp")
+STEPS = 4000
+
+
+def filled(name: str, mode: Mode, live: int, args: argparse.Namespace, count: bool = False) -> Any:
+    """A kernel with a full book and the events after that, or None if it takes too long."""
+    program, catalog = program_of("finance", name, mode)
+    names = streams_of(program)
+    stream = data.only(data.order_book(live, STEPS), names)
+    full = live * len(names)
+    if waits(program, catalog):
+        raise NotImplementedError(f"'{name}' is recomputed when it is read: measure reads, too")
+    running = start(program, catalog, {}, Flags(count=True) if count else None)
+    size = 100 if mode == "tuple" else 10_000
+    rate = drive(running, list(stream.windows(size, 0, full)), args.limit)
+    return (running, stream, full) if rate.whole else None
+
+
+def nanoseconds(running: Running, stream: data.Stream, first: int, limit: float) -> float:
+    """CPU time per event; the events come in small windows where they take long."""
+    trial = drive(running, list(stream.windows(10, first, first + 100)), limit)
+    size = 10 if trial.per_second < 10_000 else 1000
+    third = (len(stream) - first - 100) // 3
+    rates = []
+    for n in range(3):
+        begin = first + 100 + n * third
+        rates.append(drive(running, list(stream.windows(size, begin, begin + third)), limit / 3))
+    return 1e9 / max(r.per_second for r in rates)
+
+
+def measure(name: str, mode: Mode, live: int, args: argparse.Namespace) -> dict[str, Any] | None:
+    """Nanoseconds and rows of work per event over a book of a size."""
+    ready = filled(name, mode, live, args)
+    if ready is None:
+        return None
+    found = {"ns": nanoseconds(*ready, args.limit)}
+    ready[0].close()
+    ready = filled(name, mode, live, args, count=True)
+    if ready is not None:
+        running, stream, first = ready
+        before = running.engine.work
+        size = 10 if mode == "tuple" else 1000
+        rate = drive(running, list(stream.windows(size, first, first + 1000)), args.limit)
+        found["work"] = (running.engine.work - before) / rate.events
+    return found
+
+
+def main() -> None:
+    """Measure, print, keep."""
+    parser = argparse.ArgumentParser(prog="python -m bench.growth", description=__doc__)
+    parser.add_argument("--limit", type=float, default=30, help="CPU seconds to fill a book")
+    parser.add_argument("--quick", action="store_true", help="up to 10,000 orders, 2 s")
+    args = parser.parse_args()
+    sizes = (1000, 10_000, 100_000)
+    if args.quick:
+        sizes, args.limit = sizes[:2], 2.0
+    results: dict[str, Any] = {}
+    lines = []
+    modes: tuple[Mode, ...] = ("tuple", "batch")
+    for name in QUERIES:
+        for mode in modes:
+            words = f"{name} {'single' if mode == 'tuple' else 'batch 1000'}"
+            found = []
+            for live in sizes:
+                told, problem = apart(measure, name, mode, live, args, limit=6 * args.limit + 60)
+                found.append(told)
+                print(words, live, told or problem or "not filled in time", file=sys.stderr)
+                if told is None:
+                    break
+            found += [None] * (len(sizes) - len(found))
+            results[words] = dict(zip(map(str, sizes), found, strict=True))
+            lines.append([words, *_cells(found, "ns"), *_cells(found, "work")])
+    heads = [f"{live:,}" for live in sizes]
+    show(
+        "Nanoseconds per event, then rows of work per event, by live orders a side",
+        ("query", *heads, "growth", *heads, "growth"),
+        lines,
+        note="bar: at most 4x from 1,000 to 100,000; - means that the book was not filled in time",
+    )
+    write("growth", results)
+
+
+def _cells(found: list[dict[str, Any] | None], what: str) -> list[object]:
+    values = [f.get(what) if f else None for f in found]
+    grown = values[-1] / values[0] if values[0] and values[-1] else None
+    return [*values, times(grown)]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+"""Queries of the workloads as running native engines, and events given to them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import chain, pairwise
+
+import pyarrow as pa
+
+from bench.data import Stream, Window, one_batch
+from freshet.calculus.schema import Query
+from freshet.codegen.kernel import write
+from freshet.codegen.toolchain import Flags
+from freshet.ivm.compile import compile_queries
+from freshet.ivm.options import Mode, Options
+from freshet.plan import options as plan
+from freshet.plan.compile import compile_queries as choose_and_compile
+from freshet.program.terms import Program
+from freshet.runtime.native import NativeEngine
+from freshet.sql.catalog import Catalog
+from freshet.sql.load import load
+from workloads import WORKLOADS
+
+
+@cache
+def catalog_of(workload: str) -> Catalog:
+    """The relations of a workload."""
+    path = WORKLOADS[workload].schema
+    return load(path.read_text(), str(path))[0]
+
+
+STRATEGIES = {
+    "higher-order": Options(),
+    "cyclic": Options(cyclic=True),
+    "project": Options(depth=1, project=True),
+}
+"""How views may be maintained, by name; "auto" chooses by estimated cost."""
+
+
+@cache
+def program_of(
+    workload: str, name: str, mode: Mode, strategy: str = "auto"
+) -> tuple[Program, Catalog]:
+    """A query's program, and the catalog with its functions."""
+    path = WORKLOADS[workload].queries()[name]
+    catalog, queries = load(path.read_text(), str(path), catalog_of(workload), default_name=name)
+    [query] = [q for q in queries if q.name == name]
+    return _compiled(catalog, query, mode, strategy), catalog
+
+
+def program_from(sql: str, name: str, mode: Mode) -> tuple[Program, Catalog]:
+    """The program of a script that declares streams and ends in one query."""
+    catalog, [query] = load(sql, name, default_name=name)
+    return _compiled(catalog, query, mode), catalog
+
+
+def _compiled(catalog: Catalog, query: Query, mode: Mode, strategy: str = "auto") -> Program:
+    """The program that the database would run.
+
+    For batches, too, that of single rows, unless a statement of it walks through all the data.
+    """
+    one_by_one = _planned(catalog, query, "tuple", strategy)
+    if mode == "tuple" or not write(one_by_one, catalog.functions).scans:
+        return one_by_one
+    return _planned(catalog, query, "batch", strategy)
+
+
+def _planned(catalog: Catalog, query: Query, mode: Mode, strategy: str) -> Program:
+    relations = list(catalog.relations.values())
+    if strategy == "auto":
+        chosen = plan.Options(mode=mode, caches=False)
+        return choose_and_compile([query], relations, chosen, catalog.functions)
+    options = replace(STRATEGIES[strategy], mode=mode)
+    return compile_queries([query], relations, options, catalog.functions)
+
+
+def waits(program: Program, catalog: Catalog) -> bool:
+    """Whether some of a program's maps are recomputed when they are read, and not before."""
+    return bool(write(program, catalog.functions).deferred)
+
+
+def streams_of(program: Program) -> set[str]:
+    """The relations whose changes matter to a program."""
+    return {t.relation for t in program.triggers if t.event != "ready" and t.statements}
+
+
+def static_of(workload: str) -> set[str]:
+    """The tables of a workload that are loaded before the changes."""
+    return {r.name for r in catalog_of(workload).relations.values() if r.static}
+
+
+@dataclass(slots=True)
+class Running:
+    """A kernel that has its static tables, ready for windows of events."""
+
+    engine: NativeEngine
+    name: str
+
+    def feeder(self, reading: bool = False) -> Callable[[Sequence[Window]], None]:
+        """A function that gives a run of windows to the kernel, and may read the view then."""
+        kernel, instance = self.engine.kernel, self.engine.instance
+        number = {r.name: i for i, r in enumerate(kernel.relations)}
+        query = kernel.query(self.name)
+
+        def feed(run: Sequence[Window]) -> None:
+            for w in run:
+                instance.apply_arrow(number[w.relation], w.rows, w.counts)
+            if reading:
+                instance.read_arrow(query)
+
+        return feed
+
+    def read(self) -> pa.RecordBatch:
+        """The view as Arrow."""
+        frame = self.engine.instance.read_arrow(self.engine.kernel.query(self.name))
+        return pa.record_batch(frame)
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self.engine.instance.close()
+
+
+def start(
+    program: Program,
+    catalog: Catalog,
+    static: dict[str, pa.Table],
+    flags: Flags | None = None,
+) -> Running:
+    """An engine with its static tables loaded."""
+    engine = NativeEngine(program, catalog.functions, flags)
+    known = {r.name for r in engine.kernel.relations}
+    for name, table in static.items():
+        if name in known:
+            engine.instance.load_static(engine.kernel.relation(name), one_batch(table))
+    engine.instance.ready()
+    engine.loaded = True
+    return Running(engine, program.queries[0].name)
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """Events given in CPU seconds of this process; `whole` if the stream came to its end."""
+
+    events: int
+    seconds: float
+    whole: bool
+
+    @property
+    def per_second(self) -> float:
+        """Events per CPU second."""
+        return self.events / self.seconds if self.seconds else 0.0
+
+
+def drive(
+    running: Running, runs: Sequence[Sequence[Window]], limit: float, reading: bool = False
+) -> Rate:
+    """Give all the runs, or as many as fit into `limit` CPU seconds; maybe read after each."""
+    feed = running.feeder(reading)
+    done, used = 0, 0.0
+    began = time.process_time()
+    while done < len(runs) and used <= limit:
+        feed(runs[done])
+        done += 1
+        used = time.process_time() - began
+    events = sum(len(w) for run in runs[:done] for w in run)
+    return Rate(events, used, done == len(runs))
+
+
+def fresh(running: Running, stream: Stream, limit: float) -> Rate:
+    """Single rows from Python, the view read after each, at twenty places along a stream.
+
+    What lies between is given, but not measured; so the rate is that of the whole stream.
+    """
+    kernel, instance = running.engine.kernel, running.engine.instance
+    query = kernel.query(running.name)
+    feed = running.feeder()
+    events, used = 0, 0.0
+    places = [*range(0, len(stream), max(100, len(stream) // 20)), len(stream)]
+    for place, end in pairwise(places):
+        calls = []
+        for w in chain.from_iterable(stream.windows(1, place, min(place + 100, end))):
+            change = instance.insert_row if w.counts[0] > 0 else instance.delete_row
+            row = tuple(c[0].as_py() for c in w.rows.columns)
+            calls.append((change(kernel.relation(w.relation)), row))
+        began, done = time.process_time(), 0
+        for call, row in calls:
+            call(*row)
+            instance.read_arrow(query)
+            done += 1
+            if time.process_time() - began > limit / 20:
+                break
+        used += time.process_time() - began
+        events += done
+        for run in stream.windows(10_000, place + done, end):
+            feed(run)
+    return Rate(events, used, True)
