@@ -126,16 +126,17 @@ class Terms:
     def _product(
         self, factors: list[Expr], spot: Spot, env: Bound, m: Cpp, k: Next, last: bool
     ) -> None:
-        """Factor by factor; a test goes first as soon as what it reads is bound."""
+        """Factor by factor; tests go first as soon as what they read is bound.
+
+        After them what does not depend on the factors before it: it would be computed again for
+        every row of theirs.
+        """
         if not factors:
             k(spot, env, m)
             return
-        ready = (
-            i
-            for i, f in enumerate(factors)
-            if self.passes.hoist and isinstance(f, Cmp) and ins(f) <= env.keys()
-        )
-        at = next(ready, 0)
+        tests = (i for i, f in enumerate(factors) if isinstance(f, Cmp) and ins(f) <= env.keys())
+        alone = (i for i, f in enumerate(factors) if _stands_alone(f, env))
+        at = next(tests, next(alone, 0)) if self.passes.hoist else 0
         factor, rest = factors[at], factors[:at] + factors[at + 1 :]
         self.emit(
             factor,
@@ -616,6 +617,19 @@ class Terms:
         p, t = f"{r}->p{place.payload}", place.payload_type
         value = convert(m, t).text
         spot.line(f"{p} = {f'add<{held(t)}>(o, {p}, {value})' if op == '+=' else value};")
+
+
+def _stands_alone(e: Expr, env: Bound) -> bool:
+    """Whether a nested term needs nothing that is not bound yet, and no key to be quick."""
+    if not ins(e) <= env.keys() or is_value(e):
+        return False
+    match e:
+        case Top(keys, _, _, _):
+            return not keys
+        case Lift(_, body) | Exists(body):
+            return not is_value(body) and outs(body) <= env.keys()
+        case _:
+            return False
 
 
 def _wanted(s: Storage, keys: Mapping[int, str]) -> str:
