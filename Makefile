@@ -15,7 +15,7 @@ help:
 	@echo "make bench-native  the native engine beside its peers; QUICK=1 for a first look"
 	@echo "make clean         remove .venv, caches and build outputs"
 
-$(READY): pyproject.toml requirements.lock .ci/setup
+$(READY): pyproject.toml requirements.lock requirements-compiler.lock .ci/setup
 	@bash .ci/setup "$(PYTHON)" "$(VENV)"
 	@touch $@
 
