@@ -59,25 +59,28 @@ def write(program: Program, functions: Functions = BUILTINS, passes: Passes = US
     """The C++ source of a program's kernel, with what it says about the program.
 
     A map that would be recomputed from all the data with every change, and that only queries
-    read, is recomputed when it is read.
+    read, is recomputed when it is read; one that an index recomputes, after the rows of a batch.
     """
     first = _Kernel(program, functions, passes)
     text = first.source()
-    deferred = deferrable(program, {s.target.name for s in first.scanning if s.op == ":="})
-    if not deferred or not passes.defer:
+    recomputed = deferrable(program)
+    if not recomputed or not passes.defer:
         return Source(text, tuple(first.scanning), ())
-    second = _Kernel(program, functions, passes, deferred)
+    walks = {s.target.name for s in first.scanning}
+    deferred = {name: s for name, s in recomputed.items() if name in walks}
+    late = {name: s for name, s in recomputed.items() if name not in walks}
+    second = _Kernel(program, functions, passes, deferred, late)
     text = second.source()
     scans = tuple(s for s in second.scanning if s.target.name not in deferred)
     return Source(text, scans, tuple(deferred))
 
 
-def deferrable(program: Program, wanted: set[str]) -> dict[str, Statement]:
-    """Of the wanted maps those that only queries read, with what recomputes each of them."""
+def deferrable(program: Program) -> dict[str, Statement]:
+    """The maps that changes recompute and only queries read, with what recomputes each of them."""
     out: dict[str, Statement] = {}
     for t in program.triggers:
         for s in t.statements:
-            if t.event == "ready" or s.op != ":=" or s.target.name not in wanted:
+            if t.event == "ready" or s.op != ":=":
                 continue
             if not (set(s.target.vars) | ins(s.term)) & set(t.params) and not reads_delta(s.term):
                 out.setdefault(s.target.name, s)
@@ -98,7 +101,9 @@ class _Kernel:
         functions: Functions,
         passes: Passes,
         deferred: Mapping[str, Statement] | None = None,
+        late: Mapping[str, Statement] | None = None,
     ) -> None:
+        self.late = late or {}
         self.passes = passes
         self.deferred = deferred or {}
         self.scanning: list[Statement] = []
@@ -316,10 +321,11 @@ class _Kernel:
             row.line("if ((b.count[i] < 0) != deletions) continue;")
         _, fetch = row.open("ahead", "", f"if (const i64 later = i + {AHEAD}; later < b.size) {{")
         ahead = row.block.items[-1]
-        if insert and delete and _opposite(insert, delete):
+        if insert and delete and _opposite(insert, delete, self.late):
             # One code for both signs; a program that reads none of what it writes can take
             # a row's multiplicity at once.
-            if self._reads(insert.statements) & self._writes(insert.statements):
+            now = [s for s in insert.statements if s.target.name not in self.late]
+            if self._reads(now) & self._writes(now):
                 row.line("const i64 sign = b.count[i] < 0 ? -1 : 1;")
                 _, inner = row.open("times", "", "for (i64 n = b.count[i]; n; n -= sign) {")
             else:
@@ -338,18 +344,35 @@ class _Kernel:
         else:
             row.block.items.remove(ahead)
         lines = render(body, 1)
+        after = self._after_rows(
+            [*(insert.statements if insert else ()), *(delete.statements if delete else ())]
+        )
         if self.passes.keys and r.key:
             # A key gets its new row after the old one is gone, in whatever order they came.
-            opener = (
-                "  for (int turn = 0; turn < 2; turn++) {\n    const bool deletions = turn == 0;"
-            )
-            return [opener, *("  " + line for line in lines), "  }"]
-        return lines
+            lines = [
+                "  bool some = false;",
+                "  for (i64 i = 0; i < b.size; i++) some |= b.count[i] < 0;",
+                "  for (bool deletions = some;; deletions = false) {",
+                *("  " + line for line in lines),
+                "    if (!deletions) break;",
+                "  }",
+            ]
+        return [*lines, *after]
+
+    def _after_rows(self, statements: Sequence[Statement]) -> list[str]:
+        """Recompute, once a batch, what an index recomputes and only queries read."""
+        names = dict.fromkeys(s.target.name for s in statements if s.target.name in self.late)
+        if not names:
+            return []
+        body = Block()
+        self._statements([self.late[name] for name in names], Spot(body), {}, ONE, ())
+        return render(body, 1)
 
     def _on_row(self, t: Trigger, r: Relation, spot: Spot, m: Cpp) -> None:
         env = {p: Cpp(f"c{j}", r.types[j], held_in(r.types[j])) for j, p in enumerate(t.params)}
         before = len(self.terms.transients)
-        self._statements(t.statements, spot, env, m, t.params)
+        now = [s for s in t.statements if s.target.name not in self.late]
+        self._statements(now, spot, env, m, t.params)
         if len(self.terms.transients) > before:
             spot.line("e.scratch.reset();")
 
@@ -401,9 +424,9 @@ class _Kernel:
         m: Cpp,
         params: tuple[str, ...],
     ) -> None:
-        late = [s for s in statements if s.target.name in self.deferred]
-        if late:
-            names = ", ".join(dict.fromkeys(s.target.name for s in late))
+        put_off = [s for s in statements if s.target.name in self.deferred]
+        if put_off:
+            names = ", ".join(dict.fromkeys(s.target.name for s in put_off))
             spot.line(f"s.stale = true;  // {names}: recomputed when read")
             statements = [s for s in statements if s.target.name not in self.deferred]
         for number, group in enumerate(self._groups(statements)):
@@ -549,13 +572,16 @@ def _static_reads(program: Program) -> set[str]:
     return {name for e in terms for name in relations(e)}
 
 
-def _opposite(insert: Trigger, delete: Trigger) -> bool:
-    """Whether deletion does what insertion does, with the sign turned."""
-    if insert.params != delete.params or len(insert.statements) != len(delete.statements):
+def _opposite(insert: Trigger, delete: Trigger, late: Mapping[str, Statement]) -> bool:
+    """Whether deletion does, row by row, what insertion does, with the sign turned."""
+    ones, others = (
+        [s for s in t.statements if s.target.name not in late] for t in (insert, delete)
+    )
+    if insert.params != delete.params or len(ones) != len(others):
         return False
     return all(
         a.target == b.target and a.op == b.op == "+=" and b.term == neg(a.term)
-        for a, b in zip(insert.statements, delete.statements, strict=True)
+        for a, b in zip(ones, others, strict=True)
     )
 
 
