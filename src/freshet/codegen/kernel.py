@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from freshet.calculus.build import neg
+from freshet.calculus.build import factors, neg
 from freshet.calculus.check import Schema
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Column, Query, Relation
-from freshet.calculus.scope import ins, is_value, reads_delta, relations, stored
-from freshet.calculus.terms import Add, Exists, Expr, Lift, Sum, Top
+from freshet.calculus.scope import ins, is_value, outs, reads_delta, relations, stored
+from freshet.calculus.terms import Add, Exists, Expr, Lift, Sum, Top, View
 from freshet.calculus.types import INT
 from freshet.calculus.walk import children
 from freshet.codegen.code import Block, Spot, join, render
@@ -204,10 +204,12 @@ class _Kernel:
             f"{str(r.static).lower()}, on_{_name(r.name)}}},"
             for r in self.program.relations
         ]
-        qs = [
-            f'  {{"{_c(q.name)}", {len(q.columns)}, out_{_name(q.name)}, read_{_name(q.name)}}},'
-            for q in self.program.queries
-        ]
+        qs = []
+        for q in self.program.queries:
+            name = _name(q.name)
+            find = f"key_{name}, find_{name}" if found_by(q) else "nullptr, nullptr"
+            width = len(q.columns)
+            qs.append(f'  {{"{_c(q.name)}", {width}, out_{name}, read_{name}, {find}}},')
         ms = [
             f'  {{"{_c(m.name)}", {len(m.keys) + 1}, map_{_name(m.name)}, '
             f"dump_{_name(m.name)}, size_{_name(m.name)}}},"
@@ -505,23 +507,41 @@ class _Kernel:
     # -- reading -----------------------------------------------------------------------------------
 
     def _query(self, q: Query) -> str:
+        name = _name(q.name)
+        refresh = ["  refresh(e);"] if self.deferred else []
+        out = self._function(f"read_{name}", "Output& out", refresh + self._answer(q, {}))
+        key = found_by(q)
+        if key:
+            types = {j: q.columns[j].type for j in key}
+            env = {q.vars[j]: Cpp(f"c{j}", t, held_in(t)) for j, t in types.items()}
+            loads = [
+                f"  const {held_in(t)} c{j} = *static_cast<const {held_in(t)}*>(b.column[{j}]);"
+                for j, t in types.items()
+            ]
+            body = refresh + loads + self._answer(q, env)
+            flags = ", ".join(str(j in key).lower() for j in range(len(q.columns)))
+            out += f"static const bool key_{name}[] = {{{flags}}};\n"
+            out += self._function(f"find_{name}", "const Batch& b, Output& out", body)
+        return out
+
+    def _answer(self, q: Query, env: Bound) -> list[str]:
+        """Code that puts the rows of a query out, those with the given values if there are any."""
         body = Block()
         spot = Spot(body)
         if is_unique(q.term):
-            self.terms.emit(q.term, spot, {}, ONE, lambda s, b, n: self._out(q, s, b, n))
+            self.terms.emit(q.term, spot, env, ONE, lambda s, b, n: self._out(q, s, b, n))
         else:
-            names = sorted(set(q.vars))
-            rows, spot = self.terms.collected(q.term, names, {}, spot, {})
+            names = sorted(set(q.vars) - env.keys())
+            rows, spot = self.terms.collected(q.term, names, env, spot, env)
             opener = f"{rows.name}.each(e.scratch, [&](const {rows.record}& @) {{"
             r, inner = spot.open(("scan", rows.name), "r", opener, "});")
-            env = {
+            found = {
                 v: Cpp(f"{r}.k{i}", t, held(t))
                 for i, (v, t) in enumerate(zip(names, rows.keys, strict=True))
             }
             t = rows.payloads[0]
-            self._out(q, inner, env, Cpp(f"{r}.p0", t, held(t)))
-        refresh = ["  refresh(e);"] if self.deferred else []
-        return self._function(f"read_{_name(q.name)}", "Output& out", refresh + render(body, 1))
+            self._out(q, inner, {**env, **found}, Cpp(f"{r}.p0", t, held(t)))
+        return render(body, 1)
 
     def _out(self, q: Query, spot: Spot, env: Bound, m: Cpp) -> None:
         if m.type.kind != "int":
@@ -552,6 +572,19 @@ class _Kernel:
         lines.append("  });")
         size = f"static u64 size_{_name(m.name)}(Env& e) {{ return e.state->{s.name}.size(); }}\n"
         return self._function(f"dump_{_name(m.name)}", "Output& out", lines) + size
+
+
+def found_by(q: Query) -> tuple[int, ...]:
+    """The columns by which rows of a query are found: the keys of the map that it begins with."""
+    body = q.term.body if isinstance(q.term, Sum) else q.term
+    first = next((f for f in factors(body) if stored(f)), None)
+    atom = first.body if isinstance(first, Exists) else first
+    if not isinstance(atom, View) or atom.inputs:
+        return ()
+    kept = outs(q.term)
+    return tuple(
+        j for j, v in enumerate(q.vars) if v in atom.vars and v in kept and v not in q.vars[:j]
+    )
 
 
 def is_unique(e: Expr) -> bool:

@@ -6,7 +6,7 @@ import ctypes
 import os
 import sysconfig
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +15,7 @@ from typing import Any, Literal, NoReturn, TypeAlias
 
 from freshet.calculus.rows import Row, RowLike, bad_value, checked, expected
 from freshet.calculus.schema import Column, Relation
-from freshet.calculus.types import Kind, Type
+from freshet.calculus.types import Kind, Type, Value
 from freshet.errors import (
     BadRow,
     BuildProblem,
@@ -72,6 +72,8 @@ class Table:
 
     name: str
     columns: tuple[Column, ...]
+    key: tuple[int, ...] = ()
+    """The columns by whose values rows can be found; none where only reading all of them helps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,7 @@ class Kernel:
         self.relations = tuple(
             Relation(name, _columns(columns), bool(static)) for name, columns, static in relations
         )
-        self.queries = tuple(Table(name, _columns(columns)) for name, columns in queries)
+        self.queries = tuple(Table(name, _columns(cs), tuple(key)) for name, cs, key in queries)
         self.maps = tuple(Table(name, _columns(columns)) for name, columns in maps)
 
     def open(self) -> Instance:
@@ -223,6 +225,14 @@ class Instance:
     def read_rows(self, query: int) -> list[tuple[Row, int]]:
         """The rows of a query, each with how often it counts."""
         rows: list[tuple[Row, int]] = self._calls["read_rows"](self._state, 0, query)
+        return rows
+
+    def find_rows(self, query: int, values: Sequence[Value]) -> list[tuple[Row, int]] | None:
+        """The rows of a query whose key columns have these values, with how often each counts.
+
+        None where a value does not belong to its column. The cost is that of a look-up.
+        """
+        rows: list[tuple[Row, int]] | None = self._calls["find_rows"](self._state, query, values)
         return rows
 
     def read_map(self, index: int) -> list[tuple[Row, int]]:

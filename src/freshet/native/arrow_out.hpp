@@ -50,15 +50,15 @@ inline void copy_texts(Table& t, int c, const Strings& strings, Arena& arena) {
   t.text_end[c] = end;
 }
 
-// What a query or map has now, taken out of the state.
-template <class Source> Table* table_of(Env& env, const Source& source) {
+// What a query or map has now, taken out of the state by `read(env, out)`.
+template <class Source, class Read> Table* table_of(Env& env, const Source& source, Read read) {
   Room* room = Room::open();
   Output out;
   out.width = source.width;
   out.columns = source.columns;
   out.column = room->array<void*>(source.width + 1);
   for (int i = 0; i < source.width; i++) out.column[i] = nullptr;
-  source.read(env, out);
+  read(env, out);
   for (int i = 0; i < source.width; i++) room->adopt(out.column[i]);
   room->adopt(out.count);
   Table* t = room->array<Table>(1);

@@ -174,7 +174,13 @@ PyObject* describe(PyObject*, PyObject* const*, intptr_t) {
   }
   for (int i = 0; i < kernel.queries; i++) {
     const Query& q = kernel.query[i];
-    PyTuple_SetItem(queries, i, Py_BuildValue("(sN)", q.name, columns_of(q.width, q.columns)));
+    Own key(PyList_New(0));
+    for (int c = 0; q.key && key && c < q.width; c++) {
+      Own column(q.key[c] ? PyLong_FromLongLong(c) : nullptr);
+      if (column) PyList_Append(key, column);
+    }
+    PyObject* columns = columns_of(q.width, q.columns);
+    PyTuple_SetItem(queries, i, Py_BuildValue("(sNO)", q.name, columns, key.object));
   }
   for (int i = 0; i < kernel.maps; i++) {
     const Map& m = kernel.map[i];
@@ -193,6 +199,7 @@ PyMethodDef methods[] = {
     {"apply_array", apply_array, FastCall, nullptr},
     {"apply_stream", apply_stream, FastCall, nullptr},
     {"read_rows", read_rows, FastCall, nullptr},
+    {"find_rows", find_rows, FastCall, nullptr},
     {"read_frame", read_frame, FastCall, nullptr},
     {"export_frame", export_frame, FastCall, nullptr},
     {"ready", ready, FastCall, nullptr},

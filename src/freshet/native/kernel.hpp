@@ -68,6 +68,8 @@ struct Query {
   int width;
   const Column* columns;
   void (*read)(Env&, Output&);
+  const bool* key;  // which columns `find` needs; null where rows cannot be found without a scan
+  void (*find)(Env&, const Batch&, Output&);  // the rows with these values, of a batch of one row
 };
 
 // The contents of a map, for statistics and tests: its keys, then its payload as last column.

@@ -9,12 +9,9 @@ namespace edge {
 
 const char* const FRAME = "freshet.frame";
 
-// What the query (which = 0) or map (1) of a number holds now; null with an error.
-inline Table* read_table(PyObject* const* args, intptr_t n) {
-  i64 which, index;
-  Instance* x = arity(n, 3) ? instance_in(args[0]) : nullptr;
-  if (!x || !number(args[1], 0, 2, which)) return nullptr;
-  if (!number(args[2], 0, which ? kernel.maps : kernel.queries, index)) return nullptr;
+// What `take` takes out of the state, with nobody else there; null with an error, which calls
+// what was asked for a `kind`.
+template <class Take> Table* taken(Instance* x, i64 index, const char* kind, Take take) {
   Table* table = nullptr;
   bool overflow = false;
   Done done;
@@ -23,7 +20,7 @@ inline Table* read_table(PyObject* const* args, intptr_t n) {
     Unlocked others;
     done = make_ready(*x);
     if (done == Done::Well) {
-      table = which ? table_of(x->env, kernel.map[index]) : table_of(x->env, kernel.query[index]);
+      table = take(x->env);
       empty_scratch(x->env);
       overflow = x->env.overflow;
       x->env.overflow = false;
@@ -31,9 +28,20 @@ inline Table* read_table(PyObject* const* args, intptr_t n) {
   }
   if (!overflow && table) return table;
   if (table) table->room->let_go();
-  Own raised(table ? complain(*x, int(index), which ? "map" : "query", 0, 0, nullptr)
-                   : finish(*x, 0, done));
+  Own raised(table ? complain(*x, int(index), kind, 0, 0, nullptr) : finish(*x, 0, done));
   return nullptr;
+}
+
+// What the query (which = 0) or map (1) of a number holds now; null with an error.
+inline Table* read_table(PyObject* const* args, intptr_t n) {
+  i64 which, index;
+  Instance* x = arity(n, 3) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, 2, which)) return nullptr;
+  if (!number(args[2], 0, which ? kernel.maps : kernel.queries, index)) return nullptr;
+  return taken(x, index, which ? "map" : "query", [&](Env& env) {
+    return which ? table_of(env, kernel.map[index], kernel.map[index].read)
+                 : table_of(env, kernel.query[index], kernel.query[index].read);
+  });
 }
 
 inline PyObject* value_at(const Table& t, int c, i64 i) {
@@ -61,9 +69,7 @@ inline PyObject* value_at(const Table& t, int c, i64 i) {
   return none();
 }
 
-// read_rows(instance, which, index): a list of (row, count).
-inline PyObject* read_rows(PyObject*, PyObject* const* args, intptr_t n) {
-  Table* t = read_table(args, n);
+inline PyObject* rows_of(Table* t) {
   if (!t) return nullptr;
   NoSearch held;
   Own out(PyList_New(t->size));
@@ -84,6 +90,38 @@ inline PyObject* read_rows(PyObject*, PyObject* const* args, intptr_t n) {
   }
   t->room->let_go();
   return out.give();
+}
+
+// read_rows(instance, which, index): a list of (row, count).
+inline PyObject* read_rows(PyObject*, PyObject* const* args, intptr_t n) {
+  return rows_of(read_table(args, n));
+}
+
+// find_rows(instance, query, values): the same of the rows whose key columns have these values, one
+// value for each of them in order; None where a value does not belong to its column.
+inline PyObject* find_rows(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 index;
+  Instance* x = arity(n, 3) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, kernel.queries, index)) return nullptr;
+  const Query& q = kernel.query[index];
+  Own values(PySequence_Tuple(args[2]));
+  if (!values) return nullptr;
+  Rooms own;
+  const void** column = own.room->array<const void*>(q.width + 1);
+  intptr_t given = 0;
+  for (int c = 0; c < q.width; c++) {
+    column[c] = nullptr;
+    if (!q.key || !q.key[c]) continue;
+    void* at = own.room->take(size_in(q.columns[c].kind));
+    if (given == PyTuple_Size(values) || !take(PyTuple_GetItem(values, given++), q.columns[c], at))
+      return none();
+    column[c] = at;
+  }
+  const i64 once = 1;
+  Batch wanted{1, &once, column};
+  return rows_of(taken(x, index, "query", [&](Env& env) {
+    return table_of(env, q, [&](Env& e, Output& out) { q.find(e, wanted, out); });
+  }));
 }
 
 inline void drop_frame(PyObject* capsule) {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from freshet.calculus.functions import Functions
 from freshet.calculus.rows import Row
 from freshet.calculus.schema import Query
+from freshet.calculus.types import Value
 from freshet.codegen.load import Instance
 from freshet.program.terms import Program
 from freshet.reference.run import Engine
@@ -102,6 +103,18 @@ class NativeServer:
             found[row] = found.get(row, 0) + count
         order = arrange(list(found), self.query.vars, self.query.order)
         return [row for row in order for _ in range(found[row])]
+
+    def find(self, given: Mapping[int, Value]) -> list[Row] | None:
+        """The rows with these values by column, by a look-up; None where that is not enough."""
+        key = self.kernel.queries[self._query].key
+        if not key or not set(key) <= given.keys():
+            return None
+        found = self.instance.find_rows(self._query, [given[i] for i in key])
+        if found is None:
+            return None
+        rest = [(i, value) for i, value in given.items() if i not in key]
+        good = ((r, n) for r, n in found if all(r[i] == value for i, value in rest))
+        return [row for row, n in good for _ in range(n)]
 
     def sizes(self) -> Mapping[str, int]:
         """How many rows every map holds."""

@@ -662,7 +662,7 @@ static const Relation all_relations[] = {
 };
 
 static const Query all_queries[] = {
-  {"vwap", 1, out_vwap, read_vwap},
+  {"vwap", 1, out_vwap, read_vwap, nullptr, nullptr},
 };
 
 static const Map all_maps[] = {

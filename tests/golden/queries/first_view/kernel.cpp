@@ -166,6 +166,48 @@ __attribute__((cold)) static void read_first_view(Env& e, Output& out) {
   });
   e.overflow |= o;
 }
+static const bool key_first_view[] = {true, false, false};
+static void find_first_view(Env& e, const Batch& b, Output& out) {
+  State& s = *e.state;
+  bool o = false;
+  (void)e;
+  (void)b;
+  const Str c0 = *static_cast<const Str*>(b.column[0]);
+  if (Sym y1; find_text(e, c0, y1)) {
+    if (const auto* r2 = s.m_first_view.find(e.arena, Rec_m_first_view::Key{y1})) {
+      FR_VISIT(1);
+      if (r2->p0 != 0) {
+        i64 t5 = 0;
+        {
+          if (Sym y_1; find_text(e, c0, y_1)) {
+            if (const auto* r_2 = s.m_first_view.find(e.arena, Rec_m_first_view::Key{y_1})) {
+              FR_VISIT(1);
+              t5 = add<i64>(o, t5, r_2->p0);
+            }
+          }
+        }
+        i64 t6 = 0;
+        {
+          if (Sym y_1; find_text(e, c0, y_1)) {
+            if (const auto* r_2 = s.m_first_view.find(e.arena, Rec_m_first_view::Key{y_1})) {
+              FR_VISIT(1);
+              t6 = add<i64>(o, t6, r_2->p1);
+            }
+          }
+        }
+        if (const i64 n = i64(1ll); n > 0) {
+          const i64 at = out.next();
+          out.count[at] = n;
+          const Sym y8 = put_text(e, c0);
+          static_cast<Sym*>(out.column[0])[at] = y8;
+          static_cast<i64*>(out.column[1])[at] = t5;
+          static_cast<i64*>(out.column[2])[at] = t6;
+        }
+      }
+    }
+  }
+  e.overflow |= o;
+}
 
 __attribute__((cold)) static void dump_first_view(Env& e, Output& out) {
   State& s = *e.state;
@@ -281,7 +323,7 @@ static const Relation all_relations[] = {
 };
 
 static const Query all_queries[] = {
-  {"first_view", 3, out_first_view, read_first_view},
+  {"first_view", 3, out_first_view, read_first_view, key_first_view, find_first_view},
 };
 
 static const Map all_maps[] = {
