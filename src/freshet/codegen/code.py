@@ -151,3 +151,29 @@ def render(block: Block, depth: int = 0) -> list[str]:
 def join(lines: Sequence[str]) -> str:
     """Lines as text."""
     return "\n".join(lines) + "\n"
+
+
+def function(name: str, given: str, body: Sequence[str]) -> str:
+    """A function of a kernel: what it needs of its surroundings, and its body."""
+    text = "\n".join(body)
+    # Reading and starting are rare: the compiler need not take pains with them.
+    cold = "" if given.startswith("const Batch") else "__attribute__((cold)) "
+    lines = [f"{cold}static void {name}(Env& e, {given}) {{".replace(", )", ")")]
+    lines += ["  State& s = *e.state;"] if re.search(r"\bs\.", text) else []
+    checked = re.search(r"\bo\b", text) is not None
+    lines += ["  bool o = false;"] if checked else []
+    lines += ["  (void)e;"]
+    if given.startswith("const Batch"):
+        lines += ["  (void)b;"]
+    scratch = ["  e.scratch.reset();"] if "e.scratch" in text else []
+    told = ["  e.overflow |= o;"] if checked else []
+    return join([*lines, *body, *told, *scratch, "}"])
+
+
+def identifier(name: str) -> str:
+    """A name of a program as one of C++.
+
+    >>> identifier("daily sales")
+    'daily_20_sales'
+    """
+    return re.sub(r"\W", lambda c: f"_{ord(c.group()):x}_", name)

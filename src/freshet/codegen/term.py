@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
 from freshet.calculus.build import is_zero
 from freshet.calculus.check import Schema, infer
@@ -34,17 +34,13 @@ from freshet.calculus.terms import (
 )
 from freshet.calculus.types import INT, Type
 from freshet.codegen.code import Spot, detached
-from freshet.codegen.hold import Cpp, Held, constant, convert, held, zero_if_null
+from freshet.codegen.context import ONE, Bound, Next
+from freshet.codegen.hold import Cpp, Held, convert, held, zero_if_null
+from freshet.codegen.indexed import range_sum
 from freshet.codegen.options import Passes
-from freshet.codegen.ranges import Range, ranges
 from freshet.codegen.scalar import compare, scalar, times
 from freshet.codegen.storage import Place, Storage
 from freshet.errors import NotNative
-
-Bound: TypeAlias = Mapping[str, Cpp]
-Next: TypeAlias = Callable[[Spot, Bound, Cpp], None]
-
-ONE = constant(1, INT)
 
 
 @dataclass
@@ -100,7 +96,7 @@ class Terms:
             case View():
                 raise NotNative(f"view cache '{e.name}' is kept by the reference engine only")
             case Mul(factors):
-                self._product(list(factors), spot, env, m, k, last)
+                self.product(list(factors), spot, env, m, k, last)
             case Add(terms):
                 if not last and outs(e) <= env.keys():
                     value, spot = self.total(e, spot, env)
@@ -123,7 +119,7 @@ class Terms:
         """A scalar term."""
         return scalar(e, env.__getitem__, self.schema)
 
-    def _product(
+    def product(
         self, factors: list[Expr], spot: Spot, env: Bound, m: Cpp, k: Next, last: bool
     ) -> None:
         """Factor by factor; tests go first as soon as what they read is bound.
@@ -143,7 +139,7 @@ class Terms:
             spot,
             env,
             m,
-            lambda s, b, n: self._product(rest, s, b, n, k, last),
+            lambda s, b, n: self.product(rest, s, b, n, k, last),
             last and not rest,
         )
 
@@ -158,11 +154,11 @@ class Terms:
         k: Next,
         last: bool,
     ) -> None:
-        if self.passes.ranges and self._range(e, spot, env, m, k, last):
+        if self.passes.ranges and range_sum(self, e, spot, env, m, k, last):
             return
-        self._plain_sum(e, keys, body, spot, env, m, k, last)
+        self.plain_sum(e, keys, body, spot, env, m, k, last)
 
-    def _plain_sum(
+    def plain_sum(
         self,
         e: Sum,
         keys: tuple[str, ...],
@@ -173,7 +169,8 @@ class Terms:
         k: Next,
         last: bool,
     ) -> None:
-        inner = self._inside(keys, body, env)
+        """A sum by loops: as a local if its keys are bound, else row by row."""
+        inner = self.inside(keys, body, env)
         if not last and outs(e) <= env.keys() and not outs(body) <= inner.keys():
             value, spot = self.total(e, spot, env)
             k(spot, env, times(m, value))
@@ -184,7 +181,7 @@ class Terms:
 
         self.emit(body, spot, inner, m, leave, last)
 
-    def _inside(self, keys: tuple[str, ...], body: Expr, env: Bound) -> Bound:
+    def inside(self, keys: tuple[str, ...], body: Expr, env: Bound) -> Bound:
         """What is bound inside a grouping: its other variables are its own."""
         shared = {*keys, *ins(body)}
         return {v: x for v, x in env.items() if v in shared}
@@ -205,124 +202,6 @@ class Terms:
     def payload(self, e: Expr, env: Bound) -> Type:
         """The type of a term's multiplicities."""
         return infer(e, self.schema, {v: x.type for v, x in env.items()})[0]
-
-    # -- ranges ----------------------------------------------------------------------------------
-
-    def _range(self, e: Sum, spot: Spot, env: Bound, m: Cpp, k: Next, last: bool) -> bool:
-        """A sum over a range, by an ordered index; whether it was one."""
-        inner = self._inside(e.keys, e.body, env)
-        for r in ranges(e, inner.keys()):
-            place = self.places[r.atom.name]
-            x = r.atom.vars.index(r.x)
-            if not _sortable(place.key_type(x)) or place.storage.transient:
-                continue
-            guards = [self._no_negative(v) for v in r.conditions.positive]
-            if not guards:
-                self._outside(e, r, spot, inner, env, m, k)
-                return True
-            test = " && ".join(dict.fromkeys(guards))
-            _, yes = spot.open(("if", test), "", f"if ({test}) {{")
-            self._outside(e, r, yes, inner, env, m, k)
-            _, no = spot.open(
-                ("if not", test),
-                "",
-                f"if (!({test})) [&]() __attribute__((noinline, cold)) {{",
-                "}();",
-            )
-            before, self.rare = self.rare, True
-            self._plain_sum(e, e.keys, e.body, no, env, m, k, last)
-            self.rare = before
-            return True
-        return False
-
-    def _no_negative(self, v: View) -> str:
-        place = self.places[v.name]
-        if not place.storage.orders:
-            place.storage.order(tuple(range(len(place.storage.keys))))
-        return f"s.{place.storage.name}_below{place.payload} == 0"
-
-    def _outside(
-        self, e: Sum, r: Range, spot: Spot, inner: Bound, env: Bound, m: Cpp, k: Next
-    ) -> None:
-        """First the factors that do not depend on x, then the range."""
-
-        def leave(s: Spot, b: Bound, n: Cpp) -> None:
-            k(s, {**env, **{v: b[v] for v in outs(e)}}, n)
-
-        self._product(
-            list(r.outside), spot, inner, m, lambda s, b, n: self._add_up(r, s, b, n, leave), False
-        )
-
-    def _add_up(self, r: Range, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
-        place = self.places[r.atom.name]
-        storage, names = place.storage, r.atom.vars
-        column = dict(zip(names, place.columns, strict=True))
-        fixed = [v for v in names if v in env]
-        columns = tuple(column[v] for v in (*fixed, *r.groups, r.x))
-        number = storage.order(columns)
-        entry, tree = f"Ord{number}_{storage.name}", f"s.{storage.name}_o{number}"
-        known: dict[int, str] = {}
-        for v in fixed:
-            known[column[v]], spot = self._seek(env[v], place.key_type(names.index(v)), spot)
-        turns: tuple[str, ...] = ()
-        if r.groups:
-            # Where a condition turns does not depend on the group: what one has found, all know.
-            kind = held(place.key_type(names.index(r.x)))
-            for side in ("up", "down"):
-                self.turns += 1
-                turn, spot = spot.let(("turn", self.turns, side), "u", f"Turn<{kind}> @;")
-                turns += (turn,)
-            before, upto = _prefix("k", "false", known), _prefix("k", "true", known)
-            lead = [column[v] for v in (*fixed, *r.groups)]
-            later = " ".join(
-                f"if (!same(a.k{i}, b.k{i})) return sorts(a.k{i}, b.k{i});" for i in lead
-            )
-            opener = (
-                f"each_group(e.arena, {tree}, [&](const {entry}& k) {{ {before} }}, "
-                f"[&](const {entry}& k) {{ {upto} }}, "
-                f"[&](const {entry}& a, const {entry}& b) {{ {later} return false; }}, "
-                f"[&](const {entry}& @) {{"
-            )
-            g, spot = spot.open(("groups", tree, tuple(known.items())), "g", opener, "});")
-            env = dict(env)
-            for v in r.groups:
-                t = place.key_type(names.index(v))
-                env[v] = Cpp(f"{g}.k{column[v]}", t, held(t))
-                known[column[v]] = env[v].text
-        t = place.key_type(names.index(r.x))
-        inside = detached(spot)
-        key = inside.fresh("k")
-        at = {**env, r.x: Cpp(f"{key}.k{column[r.x]}", t, held(t))}
-        here = Spot(inside)
-        for name, parts, holds, ends in (
-            ("before", r.conditions.up, "false", "true"),
-            ("upto", r.conditions.down, "true", "false"),
-        ):
-            opener = f"auto {name} = [&](const {entry}& {key}) -> bool {{"
-            _, body = here.open(name, "", opener, "};")
-            body.line("FR_VISIT(1);")
-            body.line(_beyond(key, known))
-            if parts and turns:
-                turn, call = (turns[0], "!@.from") if name == "before" else (turns[1], "@.upto")
-                x = at[r.x].text
-                opener = f"return {call.replace('@', turn)}({x}, [&]() -> bool {{"
-                _, inner = body.open("asked", "", opener, "});")
-                self._product(list(parts), inner, at, ONE, _return("true"), True)
-                inner.line("return false;")
-            elif parts:
-                self._product(list(parts), body, at, ONE, _return(holds), True)
-                body.line(f"return {ends};")
-            else:
-                body.line(f"return {holds};")
-        here.line(f"@ = {tree}.sum_between(e.arena, before, upto);")
-        name, spot = spot.computed("q", f"Sum_{storage.name} @{{}};", inside)
-        t = place.payload_type
-        value = f"{name}.p{place.payload}"
-        if t.kind != "double":
-            value = f"narrow<{held(t)}>(o, {value})"
-        n = Cpp(value, t, held(t))
-        _, spot = spot.open(("if", value), "", f"if ({name}.p{place.payload} != 0) {{")
-        k(spot, env, times(m, n))
 
     # -- atoms -----------------------------------------------------------------------------------
 
@@ -351,7 +230,7 @@ class Terms:
         known = [i for i, v in enumerate(names) if v in env]
         keys: dict[int, str] = {}
         for i in known:
-            found, spot = self._seek(env[names[i]], place.key_type(i), spot)
+            found, spot = self.seek(env[names[i]], place.key_type(i), spot)
             keys[place.columns[i]] = found
         s = place.storage
         where = "e.scratch" if s.transient else "e.arena"
@@ -445,7 +324,7 @@ class Terms:
                 bound[name] = column
         k(spot, bound, m)
 
-    def _seek(self, x: Cpp, t: Type, spot: Spot) -> tuple[str, Spot]:
+    def seek(self, x: Cpp, t: Type, spot: Spot) -> tuple[str, Spot]:
         """A bound value as a key to look up; text that the state does not know has no row."""
         if x.type.kind == "string" and x.held == "Str":
             known = self.symbol(x)
@@ -550,7 +429,7 @@ class Terms:
         self._bind(tuple(names), columns, spot, env, m, k)
 
     def _top(self, e: Top, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
-        inner = self._inside(e.keys, e.body, env)
+        inner = self.inside(e.keys, e.body, env)
         names = sorted(outs(e.body) - inner.keys())
         groups = [v for v in e.keys if v in names]
         rows, spot = self.collected(e.body, names, inner, spot, env)
@@ -656,31 +535,6 @@ def _record_at_hand(place: Place, keys: list[Cpp]) -> str | None:
     wanted = [(place.storage.name, c) for c in place.columns]
     found = [(o[0], o[2]) for o in origins if o is not None]
     return origins[0][1] if origins[0] and found == wanted else None
-
-
-def _sortable(t: Type) -> bool:
-    """Whether the order of a type is that of its bits' value: not of text, nor with NULL."""
-    return t.kind in ("int", "decimal", "double", "date", "timestamp") and not t.nullable
-
-
-def _prefix(key: str, equal: str, known: Mapping[int, str]) -> str:
-    """Whether an entry stands before the wanted values of its leading columns (or at them)."""
-    return f"{_beyond(key, known)} return {equal};"
-
-
-def _beyond(key: str, known: Mapping[int, str]) -> str:
-    """Entries with other leading columns than the wanted ones stand before or behind them."""
-    tests = [
-        f"if (!same({key}.k{i}, {x})) return sorts({key}.k{i}, {x});" for i, x in known.items()
-    ]
-    return " ".join([f"(void){key};", *tests])
-
-
-def _return(answer: str) -> Next:
-    def say(spot: Spot, _: Bound, __: Cpp) -> None:
-        spot.line(f"return {answer};")
-
-    return say
 
 
 def held_in(t: Type) -> Held:

@@ -1,0 +1,121 @@
+"""Queries as functions of a kernel: all their rows, or those of a key; and the contents of maps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from freshet.calculus.build import factors
+from freshet.calculus.schema import Query
+from freshet.calculus.scope import is_value, outs, stored
+from freshet.calculus.terms import Add, Exists, Expr, Lift, Sum, Top, View
+from freshet.calculus.walk import children
+from freshet.codegen.code import Block, Spot, function, identifier, render
+from freshet.codegen.context import ONE, Bound
+from freshet.codegen.hold import Cpp, convert, held
+from freshet.codegen.term import Terms, held_in
+from freshet.errors import NotNative
+from freshet.program.terms import Map, Statement
+
+
+class Queries:
+    """What writes the read-outs; `deferred` maps are brought up to date before."""
+
+    def __init__(self, terms: Terms, deferred: Mapping[str, Statement]) -> None:
+        self.terms = terms
+        self.deferred = deferred
+
+    def query(self, q: Query) -> str:
+        """The functions that read a query, and that find its rows by key if they can be found."""
+        name = identifier(q.name)
+        refresh = ["  refresh(e);"] if self.deferred else []
+        out = function(f"read_{name}", "Output& out", refresh + self._answer(q, {}))
+        key = found_by(q)
+        if key:
+            types = {j: q.columns[j].type for j in key}
+            env = {q.vars[j]: Cpp(f"c{j}", t, held_in(t)) for j, t in types.items()}
+            loads = [
+                f"  const {held_in(t)} c{j} = *static_cast<const {held_in(t)}*>(b.column[{j}]);"
+                for j, t in types.items()
+            ]
+            body = refresh + loads + self._answer(q, env)
+            flags = ", ".join(str(j in key).lower() for j in range(len(q.columns)))
+            out += f"static const bool key_{name}[] = {{{flags}}};\n"
+            out += function(f"find_{name}", "const Batch& b, Output& out", body)
+        return out
+
+    def _answer(self, q: Query, env: Bound) -> list[str]:
+        """Code that puts the rows of a query out, those with the given values if there are any."""
+        body = Block()
+        spot = Spot(body)
+        if is_unique(q.term):
+            self.terms.emit(q.term, spot, env, ONE, lambda s, b, n: self._out(q, s, b, n))
+        else:
+            names = sorted(set(q.vars) - env.keys())
+            rows, spot = self.terms.collected(q.term, names, env, spot, env)
+            opener = f"{rows.name}.each(e.scratch, [&](const {rows.record}& @) {{"
+            r, inner = spot.open(("scan", rows.name), "r", opener, "});")
+            found = {
+                v: Cpp(f"{r}.k{i}", t, held(t))
+                for i, (v, t) in enumerate(zip(names, rows.keys, strict=True))
+            }
+            t = rows.payloads[0]
+            self._out(q, inner, {**env, **found}, Cpp(f"{r}.p0", t, held(t)))
+        return render(body, 1)
+
+    def _out(self, q: Query, spot: Spot, env: Bound, m: Cpp) -> None:
+        if m.type.kind != "int":
+            raise NotNative(f"the rows of '{q.name}' are not counted by whole numbers")
+        _, spot = spot.open(("if", m.text), "", f"if (const i64 n = {m.text}; n > 0) {{")
+        spot.line("const i64 at = out.next();")
+        spot.line("out.count[at] = n;")
+        for j, (v, c) in enumerate(zip(q.vars, q.columns, strict=True)):
+            x, kind = env[v], held(c.type)
+            if x.type.kind == "string":
+                x, spot = self.terms.stored(x, spot)
+            else:
+                x = convert(x, c.type)
+            spot.line(f"static_cast<{kind}*>(out.column[{j}])[at] = {x.text};")
+
+    def map(self, m: Map) -> str:
+        """The functions that tell the contents and the size of a map."""
+        place = self.terms.places[m.name]
+        s = place.storage
+        lines = ["  refresh(e);"] if m.name in self.deferred else []
+        lines += [f"  s.{s.name}.each(e.arena, [&](const {s.record}& r) {{"]
+        lines += [f"    if (r.p{place.payload} == 0) return;", "    const i64 at = out.next();"]
+        lines += ["    out.count[at] = 1;"]
+        for i in range(len(m.keys)):
+            t = held(place.key_type(i))
+            lines.append(f"    static_cast<{t}*>(out.column[{i}])[at] = r.k{place.columns[i]};")
+        t = held(place.payload_type)
+        lines.append(f"    static_cast<{t}*>(out.column[{len(m.keys)}])[at] = r.p{place.payload};")
+        lines.append("  });")
+        size = (
+            f"static u64 size_{identifier(m.name)}(Env& e) {{ return e.state->{s.name}.size(); }}\n"
+        )
+        return function(f"dump_{identifier(m.name)}", "Output& out", lines) + size
+
+
+def found_by(q: Query) -> tuple[int, ...]:
+    """The columns by which rows of a query are found: the keys of the map that it begins with."""
+    body = q.term.body if isinstance(q.term, Sum) else q.term
+    first = next((f for f in factors(body) if stored(f)), None)
+    atom = first.body if isinstance(first, Exists) else first
+    if not isinstance(atom, View) or atom.inputs:
+        return ()
+    kept = outs(q.term)
+    return tuple(
+        j for j, v in enumerate(q.vars) if v in atom.vars and v in kept and v not in q.vars[:j]
+    )
+
+
+def is_unique(e: Expr) -> bool:
+    """Whether every valuation comes at most once: no union, nothing added up over.
+
+    >>> from freshet.calculus.text import read
+    >>> is_unique(read("Exists(M[a]) * (n := M[a])")), is_unique(read("Sum[a](M[a, b])"))
+    (True, False)
+    """
+    if isinstance(e, Lift | Exists | Top) or is_value(e):
+        return True
+    return not isinstance(e, Add | Sum) and all(is_unique(c) for c in children(e))

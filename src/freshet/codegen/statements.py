@@ -1,0 +1,137 @@
+"""Statements as code: those that may mingle together, the others one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from freshet.calculus.scope import relations, stored
+from freshet.calculus.types import INT
+from freshet.codegen.code import Spot
+from freshet.codegen.context import ONE, Bound
+from freshet.codegen.hold import Cpp, held
+from freshet.codegen.options import Passes
+from freshet.codegen.storage import Place, Storage
+from freshet.codegen.term import Terms
+from freshet.program.terms import Statement
+from freshet.program.text import show_statement
+
+
+class Statements:
+    """What writes the statements of triggers, and remembers those that walk through all the data.
+
+    A statement on a `deferred` map only marks the state as stale.
+    """
+
+    def __init__(self, terms: Terms, passes: Passes, deferred: Mapping[str, Statement]) -> None:
+        self.terms = terms
+        self.passes = passes
+        self.deferred = deferred
+        self.scanning: list[Statement] = []
+
+    def reads(self, statements: Iterable[Statement]) -> set[str]:
+        """The tables that statements read."""
+        names = {n for s in statements for n in stored(s.term) | relations(s.term)}
+        return {self.terms.places[n].storage.name for n in names}
+
+    def writes(self, statements: Iterable[Statement]) -> set[str]:
+        """The tables that statements write."""
+        return {self.terms.places[s.target.name].storage.name for s in statements}
+
+    def _groups(self, statements: Sequence[Statement]) -> list[list[Statement]]:
+        """Runs of statements that do not read what any of them writes: their code may mingle."""
+        groups: list[list[Statement]] = []
+        for s in statements:
+            together = [*groups[-1], s] if groups else []
+            apart = self.reads(together) & self.writes(together)
+            if not groups or apart or s.op == ":=" or groups[-1][-1].op == ":=":
+                groups.append([s])
+            else:
+                groups[-1].append(s)
+        return groups
+
+    def emit(
+        self,
+        statements: Sequence[Statement],
+        spot: Spot,
+        env: Bound,
+        m: Cpp,
+        params: tuple[str, ...],
+    ) -> None:
+        """Code that carries out statements in the order of the program."""
+        put_off = [s for s in statements if s.target.name in self.deferred]
+        if put_off:
+            names = ", ".join(dict.fromkeys(s.target.name for s in put_off))
+            spot.line(f"s.stale = true;  // {names}: recomputed when read")
+            statements = [s for s in statements if s.target.name not in self.deferred]
+        for number, group in enumerate(self._groups(statements)):
+            for s in group:
+                for line in show_statement(s).split("\n"):
+                    spot.line(f"// {line}")
+            _, together = spot.open(("group", number), "", "{")
+            for count, s in enumerate(group):
+                inner = together
+                if not self.passes.share:
+                    _, inner = together.open(("alone", count), "", "{")
+                self.terms.scans.clear()
+                if s.op == ":=":
+                    self._replace(s, inner, env, m, params)
+                elif self.reads([s]) & self.writes([s]):
+                    self._pour(self._rows(s, inner, env, m), s, inner)
+                else:
+                    self._add(s, inner, env, m)
+                if self.terms.scans:
+                    self.scanning.append(s)
+
+    def _add(self, s: Statement, spot: Spot, env: Bound, m: Cpp) -> None:
+        place = self.terms.places[s.target.name]
+
+        def write(at: Spot, b: Bound, n: Cpp) -> None:
+            self.terms.write(place, [b[v] for v in s.target.vars], at, n)
+
+        self.terms.emit(s.term, spot, env, m, write, last=True)
+
+    def _rows(self, s: Statement, spot: Spot, env: Bound, m: Cpp) -> Storage:
+        """The right side in a transient table: all of it is known before anything is written.
+
+        A second payload marks rows that are in the target, whatever their new number.
+        """
+        target = self.terms.places[s.target.name]
+        terms = self.terms
+        keys = tuple(target.key_type(i) for i in range(len(s.target.vars)))
+        payloads = [target.payload_type, INT]
+        rows = Storage(f"tmp{len(terms.transients)}", keys, payloads, transient=True)
+        terms.transients.append(rows)
+        spot.line(f"{rows.table} {rows.name}{{}};")
+        place = Place(rows, 0, tuple(range(len(keys))))
+
+        def collect(at: Spot, b: Bound, n: Cpp) -> None:
+            terms.write(place, [b[v] for v in s.target.vars], at, n)
+
+        _, inner = spot.open(("rows", rows.name), "", "{")
+        terms.emit(s.term, inner, env, m, collect, last=True)
+        return rows
+
+    def _pour(self, rows: Storage, s: Statement, spot: Spot) -> None:
+        """Write a transient table to the target of a statement."""
+        opener = f"{rows.name}.each(e.scratch, [&](const {rows.record}& @) {{"
+        r, inner = spot.open(("pour", rows.name), "r", opener, "});")
+        keys = [Cpp(f"{r}.k{i}", t, held(t)) for i, t in enumerate(rows.keys)]
+        t = rows.payloads[0]
+        value = Cpp(f"{r}.p0", t, held(t))
+        self.terms.write(self.terms.places[s.target.name], keys, inner, value, s.op)
+
+    def _replace(
+        self, s: Statement, spot: Spot, env: Bound, m: Cpp, params: tuple[str, ...]
+    ) -> None:
+        """M[p, x] := q replaces the slice of M that the trigger's parameters choose."""
+        rows = self._rows(s, spot, env, m)
+        marked = Place(rows, 1, tuple(range(len(rows.keys))))
+
+        def mark(at: Spot, b: Bound, _: Cpp) -> None:
+            self.terms.write(marked, [b[v] for v in s.target.vars], at, ONE)
+
+        known = {v: env[v] for v in s.target.vars if v in params}
+        scans = len(self.terms.scans)
+        self.terms.emit(s.target, spot, known, ONE, mark, last=True)
+        del self.terms.scans[scans:]  # the answer itself is not the data
+        self._pour(rows, s, spot)

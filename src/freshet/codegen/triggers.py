@@ -1,0 +1,193 @@
+"""Triggers as functions of a kernel: what a batch of rows does, row by row or as a whole."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from freshet.calculus.build import neg
+from freshet.calculus.schema import Relation
+from freshet.calculus.types import INT
+from freshet.codegen.code import Block, Spot, function, identifier, render
+from freshet.codegen.context import ONE
+from freshet.codegen.hold import Cpp
+from freshet.codegen.options import Passes
+from freshet.codegen.statements import Statements
+from freshet.codegen.storage import Place
+from freshet.codegen.term import Terms, held_in
+from freshet.program.terms import Program, Statement, Trigger
+
+AHEAD = 8
+"""How many rows ahead memory is fetched: about what a core has under way at once."""
+
+
+class Triggers:
+    """What writes the triggers of a program.
+
+    A statement on a `late` map runs once a batch, after its rows.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        terms: Terms,
+        statements: Statements,
+        passes: Passes,
+        late: Mapping[str, Statement],
+    ) -> None:
+        self.program = program
+        self.terms = terms
+        self.statements = statements
+        self.passes = passes
+        self.late = late
+        self.used: dict[str, set[int]] = {}
+        """The columns of each relation that some statement reads."""
+
+    def relation(self, r: Relation) -> str:
+        """The function that takes a batch of a relation."""
+        if r.static:
+            body = self._fill(self.terms.places[r.name]) if r.name in self.terms.places else []
+        else:
+            body = self._stream(r)
+        words = set(re.findall(r"\bcol\d+\b", "\n".join(body)))
+        used = {j for j in range(len(r.columns)) if f"col{j}" in words}
+        self.used[r.name] = used
+        loads = [
+            f"  const {t}* col{j} = static_cast<const {t}*>(b.column[{j}]);"
+            for j, t in ((j, held_in(r.types[j])) for j in sorted(used))
+        ]
+        return function(f"on_{identifier(r.name)}", "const Batch& b", [*loads, *body])
+
+    def _fill(self, place: Place) -> list[str]:
+        """Rows of the batch added to a table that holds whole rows."""
+        s = place.storage
+        where = "e.scratch" if s.transient else "e.arena"
+        table = s.name if s.transient else f"s.{s.name}"
+        keys = ", ".join(
+            f"put_text(e, col{j}[i])" if t.kind == "string" else f"col{j}[i]"
+            for j, t in enumerate(s.keys)
+        )
+        return [
+            "  for (i64 i = 0; i < b.size; i++) {",
+            f"    auto* w = {table}.at({where}, {{{keys}}});",
+            "    w->p0 += b.count[i];",
+            f"    if (w->empty()) {table}.drop({where}, w);",
+            "  }",
+        ]
+
+    def _stream(self, r: Relation) -> list[str]:
+        triggers = {t.event: t for t in self.program.triggers if t.relation == r.name}
+        if "batch" in triggers:
+            return self._on_batch(triggers["batch"])
+        if "insert" in triggers or "delete" in triggers:
+            return self._on_rows(r, triggers.get("insert"), triggers.get("delete"))
+        return []
+
+    def _on_batch(self, t: Trigger) -> list[str]:
+        self.terms.deltas.clear()
+        body = Block()
+        self.statements.emit(t.statements, Spot(body), {}, ONE, params=())
+        lines: list[str] = []
+        for place in self.terms.deltas.values():
+            lines.append(f"  {place.storage.table} {place.storage.name}{{}};")
+            lines += self._fill(place)
+        return [*lines, *render(body, 1)]
+
+    def _on_rows(self, r: Relation, insert: Trigger | None, delete: Trigger | None) -> list[str]:
+        loads = tuple(
+            (f"c{j}", f"const {held_in(t)} c{j} = col{j}[i];") for j, t in enumerate(r.types)
+        )
+        body = Block()
+        self.terms.ahead.clear()
+        _, row = Spot(body).open("row", "", "for (i64 i = 0; i < b.size; i++) {", "}", loads)
+        if self.passes.keys and r.key:
+            row.line("if ((b.count[i] < 0) != deletions) continue;")
+        _, fetch = row.open("ahead", "", f"if (const i64 later = i + {AHEAD}; later < b.size) {{")
+        ahead = row.block.items[-1]
+        if insert and delete and _opposite(insert, delete, self.late):
+            # One code for both signs; a program that reads none of what it writes can take
+            # a row's multiplicity at once.
+            now = [s for s in insert.statements if s.target.name not in self.late]
+            if self.statements.reads(now) & self.statements.writes(now):
+                row.line("const i64 sign = b.count[i] < 0 ? -1 : 1;")
+                _, inner = row.open("times", "", "for (i64 n = b.count[i]; n; n -= sign) {")
+            else:
+                row.line("const i64 sign = b.count[i];")
+                inner = row
+            self._on_row(insert, r, inner, Cpp("sign", INT, "i64"))
+        else:
+            for t, test, step in ((insert, "n > 0", "n--"), (delete, "n < 0", "n++")):
+                if t is not None:
+                    opener = f"for (i64 n = b.count[i]; {test}; {step}) {{"
+                    _, inner = row.open(t.event, "", opener)
+                    self._on_row(t, r, inner, ONE)
+        if self.terms.ahead:
+            for line in self.terms.ahead:
+                fetch.line(line)
+        else:
+            row.block.items.remove(ahead)
+        lines = render(body, 1)
+        after = self._after_rows(
+            [*(insert.statements if insert else ()), *(delete.statements if delete else ())]
+        )
+        if self.passes.keys and r.key:
+            # A key gets its new row after the old one is gone, in whatever order they came.
+            lines = [
+                "  bool some = false;",
+                "  for (i64 i = 0; i < b.size; i++) some |= b.count[i] < 0;",
+                "  for (bool deletions = some;; deletions = false) {",
+                *("  " + line for line in lines),
+                "    if (!deletions) break;",
+                "  }",
+            ]
+        return [*lines, *after]
+
+    def _after_rows(self, statements: Sequence[Statement]) -> list[str]:
+        """Recompute, once a batch, what an index recomputes and only queries read."""
+        names = dict.fromkeys(s.target.name for s in statements if s.target.name in self.late)
+        if not names:
+            return []
+        body = Block()
+        self.statements.emit([self.late[name] for name in names], Spot(body), {}, ONE, ())
+        return render(body, 1)
+
+    def _on_row(self, t: Trigger, r: Relation, spot: Spot, m: Cpp) -> None:
+        env = {p: Cpp(f"c{j}", r.types[j], held_in(r.types[j])) for j, p in enumerate(t.params)}
+        before = len(self.terms.transients)
+        now = [s for s in t.statements if s.target.name not in self.late]
+        self.statements.emit(now, spot, env, m, t.params)
+        if len(self.terms.transients) > before:
+            spot.line("e.scratch.reset();")
+
+    def ready(self) -> str:
+        """The function that runs when the static tables are there."""
+        body = Block()
+        for t in self.program.triggers:
+            if t.event == "ready":
+                self.statements.emit(t.statements, Spot(body), {}, ONE, ())
+        self.statements.scanning.clear()  # this happens once
+        return function("ready", "", render(body, 1))
+
+    def refresh(self) -> str:
+        """Recompute what was put off, if anything changed since."""
+        body = Block()
+        deferred, self.statements.deferred = self.statements.deferred, {}
+        if deferred:
+            _, spot = Spot(body).open("stale", "", "if (s.stale) {")
+            spot.line("s.stale = false;")
+            self.statements.emit(list(deferred.values()), spot, {}, ONE, ())
+        self.statements.deferred = deferred
+        return function("refresh", "", render(body, 1)) if deferred else ""
+
+
+def _opposite(insert: Trigger, delete: Trigger, late: Mapping[str, Statement]) -> bool:
+    """Whether deletion does, row by row, what insertion does, with the sign turned."""
+    ones, others = (
+        [s for s in t.statements if s.target.name not in late] for t in (insert, delete)
+    )
+    if insert.params != delete.params or len(ones) != len(others):
+        return False
+    return all(
+        a.target == b.target and a.op == b.op == "+=" and b.term == neg(a.term)
+        for a, b in zip(ones, others, strict=True)
+    )
