@@ -16,6 +16,7 @@ from freshet.codegen.toolchain import (
     Flags,
     build,
     build_many,
+    cached,
     find_compiler,
     program_hash,
     user_cache,
@@ -116,8 +117,9 @@ def test_a_damaged_library_is_compiled_again(compiler: Compiler, cache: Path, da
     }
     library.unlink()
     library.write_bytes(spoiled[damage])
+    assert cached(source, compiler=compiler, cache=cache) is None
     assert answer(build(source, compiler=compiler, cache=cache)) == 10 + len(damage)
-    assert library.read_bytes() == whole
+    assert cached(source, compiler=compiler, cache=cache) == library
 
 
 def test_what_a_library_depends_on_is_in_its_name(
