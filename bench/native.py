@@ -77,7 +77,7 @@ def measure(workload: str, name: str, args: argparse.Namespace) -> dict[str, Any
         begin = partial(start, program, catalog, static)
         unread = partial(drive, runs=runs_of(stream, mode), limit=args.limit)
         rate, view = quickest(begin, unread, args)
-        if waits(program, catalog):
+        if waits(program, catalog, mode):
             found["unread"][mode] = rate.per_second
             read = (
                 partial(fresh, stream=stream) if mode == "tuple" else partial(unread, reading=True)

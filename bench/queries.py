@@ -77,9 +77,13 @@ def _planned(catalog: Catalog, query: Query, mode: Mode, strategy: str) -> Progr
     return compile_queries([query], relations, options, catalog.functions)
 
 
-def waits(program: Program, catalog: Catalog) -> bool:
-    """Whether some of a program's maps are recomputed when they are read, and not before."""
-    return bool(write(program, catalog.functions).deferred)
+def waits(program: Program, catalog: Catalog, mode: Mode) -> bool:
+    """Whether some maps are not as fresh as a reader after each event (or batch) must find them.
+
+    Those are recomputed when they are read, or, for single rows, once for all that come together.
+    """
+    kernel = write(program, catalog.functions)
+    return bool(kernel.deferred) or (mode == "tuple" and bool(kernel.late))
 
 
 def streams_of(program: Program) -> set[str]:
@@ -169,22 +173,30 @@ def drive(
     return Rate(events, used, done == len(runs))
 
 
+def row_calls(
+    running: Running, stream: Stream, first: int, end: int
+) -> list[tuple[Callable[..., None], tuple[object, ...]]]:
+    """A part of a stream as calls for single rows, each with the row that it takes."""
+    kernel, instance = running.engine.kernel, running.engine.instance
+    calls = []
+    for w in chain.from_iterable(stream.windows(1, first, end)):
+        change = instance.insert_row if w.counts[0] > 0 else instance.delete_row
+        row = tuple(c[0].as_py() for c in w.rows.columns)
+        calls.append((change(kernel.relation(w.relation)), row))
+    return calls
+
+
 def fresh(running: Running, stream: Stream, limit: float) -> Rate:
     """Single rows from Python, the view read after each, at twenty places along a stream.
 
     What lies between is given, but not measured; so the rate is that of the whole stream.
     """
-    kernel, instance = running.engine.kernel, running.engine.instance
-    query = kernel.query(running.name)
+    instance, query = running.engine.instance, running.engine.kernel.query(running.name)
     feed = running.feeder()
     events, used = 0, 0.0
     places = [*range(0, len(stream), max(100, len(stream) // 20)), len(stream)]
     for place, end in pairwise(places):
-        calls = []
-        for w in chain.from_iterable(stream.windows(1, place, min(place + 100, end))):
-            change = instance.insert_row if w.counts[0] > 0 else instance.delete_row
-            row = tuple(c[0].as_py() for c in w.rows.columns)
-            calls.append((change(kernel.relation(w.relation)), row))
+        calls = row_calls(running, stream, place, min(place + 100, end))
         began, done = time.process_time(), 0
         for call, row in calls:
             call(*row)

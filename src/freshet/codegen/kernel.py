@@ -43,6 +43,8 @@ class Source:
     """Statements of triggers whose cost follows the data and not the change."""
     deferred: tuple[str, ...]
     """Maps that are recomputed when they are read, and not with every change."""
+    late: tuple[str, ...] = ()
+    """Maps that are recomputed once a batch, and not with every row of it."""
 
 
 def emit(program: Program, functions: Functions = BUILTINS, passes: Passes = USUAL) -> str:
@@ -67,7 +69,7 @@ def write(program: Program, functions: Functions = BUILTINS, passes: Passes = US
     second = _Kernel(program, functions, passes, deferred, late)
     text = second.source()
     scans = tuple(s for s in second.scanning if s.target.name not in deferred)
-    return Source(text, scans, tuple(deferred))
+    return Source(text, scans, tuple(deferred), tuple(late))
 
 
 def deferrable(program: Program) -> dict[str, Statement]:
