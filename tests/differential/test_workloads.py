@@ -69,7 +69,7 @@ def applicable(workload: str, name: str, mode: str) -> list[Options]:
 @pytest.mark.parametrize(("workload", "name"), CASES)
 def test_other_strategies_in_full(workload: str, name: str, mode: str) -> None:
     options = applicable(workload, name, mode)
-    live = min(LIVE.get(name, 150), 150)
+    live = 40 if name == "mddb2" else min(LIVE.get(name, 150), 150)
     largest = LARGEST.get(name, 1000)
     agree(case(workload, name), *options, seed=6, batches=200, max_size=largest, live=live)
 
