@@ -22,6 +22,7 @@ struct Problem {
   const char* name = nullptr;  // of an extra column, or the Arrow format of a wrong one
   i128 value = 0;              // what does not fit, times 10^scale
   int scale = 0;
+  f64 real = 0;                // the same of a double that is no finite number
   Str text = {nullptr, 0};     // what is no UTF-8
 };
 
@@ -136,24 +137,29 @@ inline const void* ints(Room& room, const Source& s, const Column& c, Problem& p
   return filled<i64>(room, s, c, p, read, [&](i64 i) { p.value = shown_integer(s, i, from[i]); });
 }
 
-inline f64 one_zero_one_nan(f64 x) { return x != x ? double_of(0x7ff8000000000000ull) : x + 0.0; }
+// A double as it is held: there is one zero. NaN would be no key that equals itself, and infinities
+// do not cancel when a row goes, so neither is taken.
+inline bool finite(f64 x, f64& out) {
+  out = x + 0.0;
+  return x - x == 0;
+}
 
 inline const void* doubles(Room& room, const Source& s, const Column& c, Problem& p) {
-  auto show = [](i64) {};
+  auto from_reals = [&](auto sample) {
+    using T = decltype(sample);
+    auto read = [&](i64 i, f64& out) { return finite(f64(s.at<T>(i)), out); };
+    return filled<f64>(room, s, c, p, read, [&](i64 i) { p.real = f64(s.at<T>(i)); });
+  };
   if (!strcmp(s.schema->format, "g")) {
     if (s.in_place<f64>()) {
       bool good = true;
       const f64* at = s.start<f64>();
-      for (i64 i = 0; i < s.size; i++) good &= at[i] == at[i] && bits_of(at[i]) != 1ull << 63;
+      for (i64 i = 0; i < s.size; i++) good &= at[i] - at[i] == 0 && bits_of(at[i]) != 1ull << 63;
       if (good) return at;
     }
-    auto read = [&](i64 i, f64& out) { out = one_zero_one_nan(s.at<f64>(i)); return true; };
-    return filled<f64>(room, s, c, p, read, show);
+    return from_reals(f64());
   }
-  if (!strcmp(s.schema->format, "f")) {
-    auto read = [&](i64 i, f64& out) { out = one_zero_one_nan(f64(s.at<float>(i))); return true; };
-    return filled<f64>(room, s, c, p, read, show);
-  }
+  if (!strcmp(s.schema->format, "f")) return from_reals(float());
   const i64* from = integers(room, s);
   if (!from) return wrong_type(s, p);
   auto read = [&](i64 i, f64& out) { out = f64(from[i]); return !is_null(from[i]); };

@@ -94,6 +94,10 @@ inline PyObject* complain(Instance& x, int relation, const Problem& p) {
     case Problem::Nothing:
     case Problem::IsNull: break;
     case Problem::Outside: {
+      if (p.real != 0) {
+        value = PyFloat_FromDouble(p.real);
+        break;
+      }
       char text[300];
       *write_decimal(p.value, 0, text) = 0;
       value = p.scale > 0 ? give_decimal(p.value, p.scale) : PyLong_FromString(text, nullptr, 10);
