@@ -137,12 +137,9 @@ def _abs(args: list[Cpp], result: Type) -> str:
 
 def _round(args: list[Cpp], result: Type) -> str:
     x = args[0]
-    digits = 0
-    if len(args) == 2:
-        try:
-            digits = int(args[1].text.removeprefix("i64(").removesuffix("ll)"))
-        except ValueError:
-            raise NotNative("rounding to a number of digits that is not constant") from None
+    digits = args[1].constant if len(args) == 2 else 0
+    if not isinstance(digits, int):
+        raise NotNative("rounding to a number of digits that is not constant")
     if x.type.kind == "double":
         return f"round_real({x.text}, 1e{digits})"
     places = x.type.scale - digits

@@ -32,6 +32,8 @@ class Cpp:
     held: Held
     origin: tuple[str, str, int] | None = field(default=None, compare=False)
     """If it is a key column of a record at hand: the storage, the record, the column."""
+    constant: Value = field(default=None, compare=False)
+    """Its value, if that is known: of whole numbers and texts."""
 
     @property
     def nullable(self) -> bool:
@@ -100,11 +102,12 @@ def constant(value: Value, t: Type) -> Cpp:
     kind = held(t)
     match value:
         case str():
-            return Cpp(f"Str{{{quote(value)}, {len(value.encode())}}}", t, "Str")
+            text = f"Str{{{quote(value)}, {len(value.encode())}}}"
+            return Cpp(text, t, "Str", constant=value)
         case bool():
             return Cpp(f"{kind}({int(value)})", t, kind)
         case int() | Decimal() if t.kind in ("int", "decimal"):
-            return Cpp(integer(int(value * 10**t.scale), kind), t, kind)
+            return Cpp(integer(int(value * 10**t.scale), kind), t, kind, constant=value)
         case int() | float() | Decimal():
             return Cpp(f"f64({float(value)!r})", t, "f64")
         case datetime():

@@ -12,6 +12,7 @@ from freshet.calculus.walk import children
 from freshet.codegen.code import Block, Spot, function, identifier, render
 from freshet.codegen.context import ONE, Bound
 from freshet.codegen.hold import Cpp, convert, held
+from freshet.codegen.nested import collected
 from freshet.codegen.term import Terms, held_in
 from freshet.errors import NotNative
 from freshet.program.terms import Map, Statement
@@ -51,7 +52,7 @@ class Queries:
             self.terms.emit(q.term, spot, env, ONE, lambda s, b, n: self._out(q, s, b, n))
         else:
             names = sorted(set(q.vars) - env.keys())
-            rows, spot = self.terms.collected(q.term, names, env, spot, env)
+            rows, spot = collected(self.terms, q.term, names, env, spot)
             opener = f"{rows.name}.each(e.scratch, [&](const {rows.record}& @) {{"
             r, inner = spot.open(("scan", rows.name), "r", opener, "});")
             found = {
@@ -65,7 +66,7 @@ class Queries:
     def _out(self, q: Query, spot: Spot, env: Bound, m: Cpp) -> None:
         if m.type.kind != "int":
             raise NotNative(f"the rows of '{q.name}' are not counted by whole numbers")
-        _, spot = spot.open(("if", m.text), "", f"if (const i64 n = {m.text}; n > 0) {{")
+        _, spot = spot.open(("out", m.text), "", f"if (const i64 n = {m.text}; n > 0) {{")
         spot.line("const i64 at = out.next();")
         spot.line("out.count[at] = n;")
         for j, (v, c) in enumerate(zip(q.vars, q.columns, strict=True)):

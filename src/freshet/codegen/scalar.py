@@ -88,7 +88,7 @@ def product(parts: list[Cpp]) -> Cpp:
 def times(a: Cpp, b: Cpp) -> Cpp:
     """The product of two values."""
     for one, other in ((a, b), (b, a)):
-        if one.text == "i64(1ll)" and one.type.kind == "int":
+        if one.constant == 1 and one.type.kind == "int":
             return convert(other, type_of(other))
     ta, tb = type_of(a), type_of(b)
     nullable = ta.nullable or tb.nullable
@@ -167,7 +167,7 @@ def _texts(op: Op, a: Cpp, b: Cpp) -> str:
             equal = f"({a.text} == {b.text})"
         else:
             # A constant goes last: the compiler then knows how much to compare.
-            a, b = (b, a) if a.text.startswith("Str{") else (a, b)
+            a, b = (b, a) if a.constant is not None else (a, b)
             equal = f"text_same({text(a)}, {text(b)})"
         return equal if op == "=" else f"!{equal}"
     guards = [f"!is_null({x.text})" for x in (a, b) if x.nullable]

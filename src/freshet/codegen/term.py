@@ -25,7 +25,6 @@ from freshet.calculus.terms import (
     Expr,
     Lift,
     Mul,
-    Order,
     Rel,
     Sum,
     Top,
@@ -37,6 +36,7 @@ from freshet.codegen.code import Spot, detached
 from freshet.codegen.context import ONE, Bound, Next
 from freshet.codegen.hold import Cpp, Held, convert, held, zero_if_null
 from freshet.codegen.indexed import range_sum
+from freshet.codegen.nested import exists, lift, top
 from freshet.codegen.options import Passes
 from freshet.codegen.scalar import compare, scalar, times
 from freshet.codegen.storage import Place, Storage
@@ -87,10 +87,10 @@ class Terms:
                     _, spot = spot.open(("if", test), "", f"if ({test}) {{")
                 k(spot, env, m)
             case Rel(name, names) | View(name, names, ()):
-                self._access(self.places[name], names, spot, env, m, k)
+                self.access(self.places[name], names, spot, env, m, k)
             case Delta(name, names):
                 if any(v in env for v in names):
-                    self._access(self.delta(name), names, spot, env, m, k)
+                    self.access(self.delta(name), names, spot, env, m, k)
                 else:
                     self._batch(name, names, spot, env, m, k)
             case View():
@@ -104,14 +104,14 @@ class Terms:
                 else:
                     for t in terms:
                         self.emit(t, spot, env, m, k, last)
-            case Sum(keys, body):
-                self._sum(e, keys, body, spot, env, m, k, last)
+            case Sum():
+                self._sum(e, spot, env, m, k, last)
             case Lift(var, body):
-                self._lift(var, body, spot, env, m, k)
+                lift(self, var, body, spot, env, m, k)
             case Exists(body):
-                self._exists(body, spot, env, m, k)
+                exists(self, body, spot, env, m, k)
             case Top():
-                self._top(e, spot, env, m, k)
+                top(self, e, spot, env, m, k)
             case _:
                 assert_never(e)
 
@@ -143,35 +143,14 @@ class Terms:
             last and not rest,
         )
 
-    def _sum(
-        self,
-        e: Sum,
-        keys: tuple[str, ...],
-        body: Expr,
-        spot: Spot,
-        env: Bound,
-        m: Cpp,
-        k: Next,
-        last: bool,
-    ) -> None:
-        if self.passes.ranges and range_sum(self, e, spot, env, m, k, last):
-            return
-        self.plain_sum(e, keys, body, spot, env, m, k, last)
+    def _sum(self, e: Sum, spot: Spot, env: Bound, m: Cpp, k: Next, last: bool) -> None:
+        if not (self.passes.ranges and range_sum(self, e, spot, env, m, k, last)):
+            self.plain_sum(e, spot, env, m, k, last)
 
-    def plain_sum(
-        self,
-        e: Sum,
-        keys: tuple[str, ...],
-        body: Expr,
-        spot: Spot,
-        env: Bound,
-        m: Cpp,
-        k: Next,
-        last: bool,
-    ) -> None:
+    def plain_sum(self, e: Sum, spot: Spot, env: Bound, m: Cpp, k: Next, last: bool) -> None:
         """A sum by loops: as a local if its keys are bound, else row by row."""
-        inner = self.inside(keys, body, env)
-        if not last and outs(e) <= env.keys() and not outs(body) <= inner.keys():
+        inner = self.inside(e.keys, e.body, env)
+        if not last and outs(e) <= env.keys() and not outs(e.body) <= inner.keys():
             value, spot = self.total(e, spot, env)
             k(spot, env, times(m, value))
             return
@@ -179,7 +158,7 @@ class Terms:
         def leave(s: Spot, b: Bound, n: Cpp) -> None:
             k(s, {**env, **{v: b[v] for v in outs(e)}}, n)
 
-        self.emit(body, spot, inner, m, leave, last)
+        self.emit(e.body, spot, inner, m, leave, last)
 
     def inside(self, keys: tuple[str, ...], body: Expr, env: Bound) -> Bound:
         """What is bound inside a grouping: its other variables are its own."""
@@ -214,7 +193,7 @@ class Terms:
             (f"c{j}_@", f"const {held_in(t)} c{j}_@ = col{j}[@];") for j, t in enumerate(types)
         )
         i, spot = spot.open(("batch", name), "j", "for (i64 @ = 0; @ < b.size; @++) {", "}", loads)
-        self._bind(
+        self.bind(
             names,
             [Cpp(f"c{j}_{i}", t, held_in(t)) for j, t in enumerate(types)],
             spot,
@@ -223,7 +202,7 @@ class Terms:
             k,
         )
 
-    def _access(
+    def access(
         self, place: Place, names: tuple[str, ...], spot: Spot, env: Bound, m: Cpp, k: Next
     ) -> None:
         """get, slice or scan: by how many of the keys are bound."""
@@ -279,7 +258,7 @@ class Terms:
             for i in range(len(names))
         ]
         free = [i for i in range(len(names)) if i not in known]
-        self._bind(
+        self.bind(
             tuple(names[i] for i in free), [columns[i] for i in free], spot, env, times(m, n), k
         )
 
@@ -305,7 +284,7 @@ class Terms:
         _, spot = spot.let(("visit",), "", f"FR_VISIT({rows});")
         return spot
 
-    def _bind(
+    def bind(
         self,
         names: tuple[str, ...],
         columns: list[Cpp],
@@ -357,121 +336,13 @@ class Terms:
 
     def symbol(self, x: Cpp) -> str | None:
         """The symbol of a constant text: short ones are their own."""
-        if not x.text.startswith('Str{"'):
+        if not isinstance(x.constant, str):
             return None
-        literal = x.text[4 : x.text.rindex(",")]
-        raw = _bytes(literal)
+        raw = x.constant.encode()
         if len(raw) <= 7:
             return f"Sym{{{int.from_bytes(raw, 'little') | len(raw) << 56}ull}}"
         name = self.symbols.setdefault(x.text, f"text{len(self.symbols)}")
         return f"s.{name}"
-
-    # -- what needs all its rows first -------------------------------------------------------------
-
-    def _lift(self, var: str, body: Expr, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
-        value = self.value(body, env) if is_value(body) else None
-        if value is None:
-            value, spot = self.total(body, spot, env)
-        if var in env:
-            test = compare("=", env[var], value)
-            _, spot = spot.open(("if", test), "", f"if ({test}) {{")
-            k(spot, env, m)
-            return
-        if not value.text.replace("_", "").isalnum():
-            opener = f"const {value.held} @ = {value.text};"
-            name, spot = spot.let(("let", value.text), "x", opener)
-            value = Cpp(name, value.type, value.held)
-        k(spot, {**env, var: value}, m)
-
-    def _exists(self, body: Expr, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
-        free = sorted(outs(body) - env.keys())
-        if isinstance(body, View | Rel):
-            there = self.places[body.name]
-            self._access(there, body.vars, spot, env, ONE, _if_there(m, k))
-            return
-        if not free:
-            value, spot = self.total(body, spot, env)
-            _, spot = spot.open(("if", value.text), "", f"if ({value.text} != 0) {{")
-            k(spot, env, m)
-            return
-        rows, spot = self.collected(body, free, env, spot, env)
-        self._release(rows, free, spot, env, m, k)
-
-    def collected(
-        self, body: Expr, names: list[str], inner: Bound, spot: Spot, env: Bound
-    ) -> tuple[Storage, Spot]:
-        """The rows of a term in a transient table."""
-        del env
-        payload = self.payload(body, inner)
-        given = {v: x.type for v, x in inner.items()}
-        types = infer(body, self.schema, given)[1]
-        rows = Storage(
-            f"tmp{len(self.transients)}", tuple(types[v] for v in names), [payload], transient=True
-        )
-        self.transients.append(rows)
-        place = Place(rows, 0, tuple(range(len(names))))
-        inside = detached(spot)
-
-        def collect(s: Spot, b: Bound, m: Cpp) -> None:
-            self.write(place, [b[v] for v in names], s, m)
-
-        self.emit(body, Spot(inside), inner, ONE, collect, last=True)
-        _, spot = spot.computed("", f"{rows.table} {rows.name}{{}};", inside)
-        return rows, spot
-
-    def _release(
-        self, rows: Storage, names: list[str], spot: Spot, env: Bound, m: Cpp, k: Next
-    ) -> None:
-        """The rows of a transient table, each once."""
-        opener = f"{rows.name}.each(e.scratch, [&](const {rows.record}& @) {{"
-        r, spot = spot.open(("scan", rows.name), "r", opener, "});")
-        columns = [Cpp(f"{r}.k{i}", t, held(t)) for i, t in enumerate(rows.keys)]
-        self._bind(tuple(names), columns, spot, env, m, k)
-
-    def _top(self, e: Top, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
-        inner = self.inside(e.keys, e.body, env)
-        names = sorted(outs(e.body) - inner.keys())
-        groups = [v for v in e.keys if v in names]
-        rows, spot = self.collected(e.body, names, inner, spot, env)
-        if rows.payloads[0].kind != "int":
-            raise NotNative("rows that are not counted by whole numbers have no first one")
-        at = {v: i for i, v in enumerate(names)}
-        order = [o for o in e.order if o.var in at]
-        rest = [Order(v, nulls_first=True) for v in names if all(o.var != v for o in order)]
-        first = [Order(v, nulls_first=True) for v in groups]
-        less = self._less([*first, *order, *rest], at, rows)
-        same = " && ".join(f"same(a.k{at[v]}, b.k{at[v]})" for v in groups) or "true"
-        opener = (
-            f"top(e.scratch, {rows.name}, {e.limit}, "
-            f"[&](const {rows.record}& a, const {rows.record}& b) {{ {less} }}, "
-            f"[&](const {rows.record}& a, const {rows.record}& b) {{ "
-            f"(void)a, (void)b; return {same}; }}, "
-            f"[&](const {rows.record}& @, i64 n@) {{"
-        )
-        r, spot = spot.open(("top", rows.name), "r", opener, "});")
-        columns = [Cpp(f"{r}.k{i}", t, held(t)) for i, t in enumerate(rows.keys)]
-        # A variable that is bound outside, but is no key, is tested after the choice.
-        self._bind(tuple(names), columns, spot, env, times(m, Cpp(f"n{r}", INT, "i64")), k)
-
-    def _less(self, order: list[Order], at: Mapping[str, int], rows: Storage) -> str:
-        tests = []
-        for o in order:
-            t = rows.keys[at[o.var]]
-            a, b = f"a.k{at[o.var]}", f"b.k{at[o.var]}"
-            if t.nullable:
-                here, there = ("a", "b") if o.nulls_first else ("b", "a")
-                tests.append(
-                    f"if (is_null({a}) != is_null({b})) "
-                    f"return is_null({here}.k{at[o.var]}); (void){there};"
-                )
-            sign = ">" if o.descending else "<"
-            if t.kind == "string":
-                both = f"text_compare(text(e, {a}), text(e, {b}))"
-                guard = f"!is_null({a}) && " if t.nullable else ""
-                tests.append(f"if ({guard}{a} != {b}) return {both} {sign} 0;")
-            else:
-                tests.append(f"if (!same({a}, {b})) return {a} {sign} {b};")
-        return " ".join([*tests, "return false;"])
 
     # -- writing -----------------------------------------------------------------------------------
 
@@ -517,40 +388,16 @@ def _wanted(s: Storage, keys: Mapping[int, str]) -> str:
     return f"{s.record}::{kind}{{{', '.join(keys[i] for i in s.found_by)}}}"
 
 
-def _if_there(m: Cpp, k: Next) -> Next:
-    """A row counts once, if its number is not zero."""
-
-    def there(spot: Spot, env: Bound, n: Cpp) -> None:
-        _, spot = spot.open(("if", n.text), "", f"if ({n.text} != 0) {{")
-        k(spot, env, m)
-
-    return there
-
-
 def _record_at_hand(place: Place, keys: list[Cpp]) -> str | None:
     """The record whose own key is asked for, if a loop or a look-up holds it already."""
-    origins = [x.origin for x in keys]
-    if not origins or any(o is None or o[:2] != origins[0][:2] for o in origins if origins[0]):
+    records = {x.origin[:2] for x in keys if x.origin is not None}
+    columns = [x.origin[2] for x in keys if x.origin is not None]
+    if len(records) != 1 or columns != list(place.columns):
         return None
-    wanted = [(place.storage.name, c) for c in place.columns]
-    found = [(o[0], o[2]) for o in origins if o is not None]
-    return origins[0][1] if origins[0] and found == wanted else None
+    [(storage, record)] = records
+    return record if storage == place.storage.name else None
 
 
 def held_in(t: Type) -> Held:
     """How a column of a batch is held: text as it came."""
     return "Str" if t.kind == "string" else held(t)
-
-
-def _bytes(literal: str) -> bytes:
-    """The bytes of a C++ literal that `quote` made."""
-    inner = literal[1:-1].encode()
-    out, i = bytearray(), 0
-    while i < len(inner):
-        if inner[i] == ord("\\"):
-            out.append(int(inner[i + 1 : i + 4], 8))
-            i += 4
-        else:
-            out.append(inner[i])
-            i += 1
-    return bytes(out)

@@ -1,0 +1,124 @@
+"""What a kernel found wrong, in one sentence: where, and what to do instead."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from freshet.calculus.rows import Row, bad_value, checked, expected
+from freshet.calculus.schema import Relation
+from freshet.errors import BadRow, Overflow, Place, ProgramProblem
+
+if TYPE_CHECKING:
+    from freshet.codegen.load import Kernel
+
+ARROW_NAMES = {
+    "n": "null",
+    "b": "bool",
+    "c": "int8",
+    "C": "uint8",
+    "s": "int16",
+    "S": "uint16",
+    "i": "int32",
+    "I": "uint32",
+    "l": "int64",
+    "L": "uint64",
+    "e": "float16",
+    "f": "float32",
+    "g": "float64",
+    "z": "binary",
+    "Z": "large_binary",
+    "u": "utf8",
+    "U": "large_utf8",
+    "vu": "utf8_view",
+    "tdD": "date32",
+    "tdm": "date64",
+}
+
+
+def complain(kernel: Kernel, number: int, what: str, row: int, column: int, value: Any) -> Row:
+    """Raise what a kernel found wrong, in the words of `calculus.rows`.
+
+    Only an odd row, which may turn out to be a mapping with good values, gives an answer.
+    """
+    if what in ("query", "map"):
+        tables = kernel.queries if what == "query" else kernel.maps
+        raise Overflow(f"a number of '{tables[number].name}' leaves its range when it is read")
+    relation = kernel.relations[number]
+    name = relation.name
+    place = Place(f"row {row + 1} of '{name}'" if row >= 0 else f"a dictionary of '{name}'")
+    match what:
+        case "row" | "odd":
+            try:
+                good = checked(relation, value, place)
+            except OverflowError as e:
+                raise bad_value(relation, relation.columns[column], value[column], place) from e
+            if what == "odd":
+                return good
+            # It is a good row, but the kernel has no room for one of its values.
+            raise bad_value(relation, relation.columns[column], value[column], place)
+        case "value":
+            raise bad_value(relation, relation.columns[column], value, place)
+        case _:
+            _refuse(relation, what, row, column, value)
+
+
+def _refuse(relation: Relation, what: str, row: int, column: int, value: Any) -> NoReturn:
+    name = relation.name
+    names = ", ".join(c.name for c in relation.columns)
+    match what:
+        case "overflow":
+            raise Overflow(
+                f"this change of '{name}' takes a number of a view out of its range",
+                instead="nothing was changed; use decimals or doubles in the view",
+            )
+        case "static":
+            raise Overflow(
+                "the static tables take a number of a view out of its range",
+                instead="nothing of them was kept; use decimals or doubles in the view",
+            )
+        case "closed":
+            raise ProgramProblem("the kernel is closed", instead="open another one")
+        case "late":
+            raise ProgramProblem(
+                f"'{name}' is a static table, and the first change has come already",
+                instead="load static tables before everything else",
+            )
+        case "count":
+            raise BadRow(f"row {row + 1} of '{name}' counts {value!r} times", instead="use int")
+        case "counts":
+            raise BadRow(f"{row} rows of '{name}' come with {value} counts", instead="give as many")
+        case "type":
+            c = relation.columns[column]
+            raise BadRow(
+                f"{name}.{c.name} cannot hold Arrow's {arrow_name(value)}",
+                instead=f"expected {expected(c.type)}",
+            )
+        case "missing":
+            raise BadRow(
+                f"the table has no column '{relation.columns[column].name}'",
+                instead=f"'{name}' needs {names}",
+            )
+        case "extra":
+            raise BadRow(f"'{name}' has no column '{value}'", instead=f"its columns are {names}")
+        case "table":
+            raise BadRow(
+                f"rows of '{name}' cannot come as one Arrow column", instead=f"give {names}"
+            )
+        case "whole":
+            raise BadRow(f"row {row + 1} of '{name}' is NULL as a whole")
+        case _:
+            raise BadRow(f"the stream of rows of '{name}' broke: {value}")
+
+
+def arrow_name(format: str) -> str:
+    """What people call the type that a format string of Arrow's C interface names.
+
+    >>> arrow_name("l"), arrow_name("tsn:UTC"), arrow_name("d:10,2"), arrow_name("+l")
+    ('int64', 'timestamp[ns, UTC]', 'decimal(10,2)', "'+l'")
+    """
+    if format.startswith("ts"):
+        unit = {"s": "s", "m": "ms", "u": "us", "n": "ns"}.get(format[2:3], "?")
+        return f"timestamp[{unit}, {format[4:]}]" if format[4:] else f"timestamp[{unit}]"
+    if format.startswith("d:"):
+        return f"decimal({format[2:]})"
+    return ARROW_NAMES.get(format, repr(format))
