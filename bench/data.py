@@ -41,6 +41,17 @@ class Window:
         return len(self.counts)
 
 
+class Exported:
+    """A batch as the structs of Arrow's C interface, made beforehand; kernels only look at them."""
+
+    def __init__(self, batch: pa.RecordBatch, schema: object) -> None:
+        self._schema = schema
+        self._array = batch.__arrow_c_array__()[1]
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        return self._schema, self._array
+
+
 @dataclass(frozen=True, slots=True)
 class Stream:
     """Events of several relations in one order.
@@ -113,7 +124,7 @@ def one_batch(table: pa.Table) -> pa.RecordBatch:
 
 def arrow_type(t: Type) -> pa.DataType:
     """The type of a column as Arrow has it."""
-    return pa.decimal128(15, t.scale) if t.kind == "decimal" else _KINDS[t.kind]
+    return pa.decimal64(15, t.scale) if t.kind == "decimal" else _KINDS[t.kind]
 
 
 def arrow_schema(relation: Relation) -> pa.Schema:

@@ -8,7 +8,7 @@ dictionaries, and a group is there as long as it counts rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -43,24 +43,36 @@ def run(program: Program, events: list[Event]) -> Callable[[], View]:
     return view
 
 
-def events_of(stream: Stream, columns: dict[str, tuple[str, ...]]) -> list[Event]:
-    """The events of a stream in order, as a program by hand takes them."""
-    events: list[Event | None] = [None] * len(stream)
-    for number, (name, wanted) in enumerate(columns.items()):
-        values = [_plain(stream.rows[name].column(c)) for c in wanted]
-        counts, places = stream.counts[name].tolist(), stream.at[name].tolist()
-        for place, row, count in zip(places, zip(*values, strict=True), counts, strict=True):
-            events[place] = number, row, count
-    return events  # type: ignore[return-value]
-
-
-def _plain(column: pa.Array) -> list[object]:
+def exact(column: pa.Array) -> list[object]:
+    """The values of a column: decimals as whole units of their last digit, dates as days."""
     if pa.types.is_decimal(column.type):
-        words = np.frombuffer(column.buffers()[1], np.int64)[2 * column.offset :: 2]
+        words = np.frombuffer(column.buffers()[1], np.int64)[column.offset :]
         return words[: len(column)].tolist()
     if pa.types.is_date(column.type):
         return column.cast(pa.int32()).to_pylist()
     return column.to_pylist()
+
+
+def floats(column: pa.Array) -> list[object]:
+    """The values of a column, decimals as floats."""
+    if pa.types.is_decimal(column.type):
+        return [units / 10**column.type.scale for units in exact(column)]
+    return exact(column)
+
+
+def events_of(
+    stream: Stream,
+    columns: Mapping[str, Sequence[int | str]],
+    values: Callable[[pa.Array], list[object]] = exact,
+) -> list[Event]:
+    """The events of a stream in order, as a program with dictionaries takes them."""
+    events: list[Event | None] = [None] * len(stream)
+    for number, (name, wanted) in enumerate(columns.items()):
+        rows = zip(*(values(stream.rows[name].column(c)) for c in wanted), strict=True)
+        counts, places = stream.counts[name].tolist(), stream.at[name].tolist()
+        for place, row, count in zip(places, rows, counts, strict=True):
+            events[place] = number, row, count
+    return events  # type: ignore[return-value]
 
 
 def _day(text: str) -> int:

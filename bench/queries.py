@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain, pairwise
 
+import numpy as np
 import pyarrow as pa
 
-from bench.data import Stream, Window, one_batch
+from bench.data import Exported, Stream, Window, one_batch
 from freshet.calculus.schema import Query
 from freshet.codegen.kernel import write
 from freshet.codegen.toolchain import Flags
@@ -96,6 +97,10 @@ def static_of(workload: str) -> set[str]:
     return {r.name for r in catalog_of(workload).relations.values() if r.static}
 
 
+Given = tuple[int, Exported, np.ndarray]
+"""A window as a kernel takes it: the number of the relation, its rows, their counts."""
+
+
 @dataclass(slots=True)
 class Running:
     """A kernel that has its static tables, ready for windows of events."""
@@ -103,17 +108,25 @@ class Running:
     engine: NativeEngine
     name: str
 
-    def feeder(self, reading: bool = False) -> Callable[[Sequence[Window]], None]:
-        """A function that gives a run of windows to the kernel, and may read the view then."""
+    def ready(self, runs: Sequence[Sequence[Window]]) -> list[list[Given]]:
+        """Runs of windows as the kernel takes them."""
+        kernel = self.engine.kernel
+        number = {r.name: i for i, r in enumerate(kernel.relations)}
+        schema = {w.relation: w.rows.schema for run in runs for w in run}
+        capsule = {name: s.__arrow_c_schema__() for name, s in schema.items()}
+        return [
+            [(number[w.relation], Exported(w.rows, capsule[w.relation]), w.counts) for w in run]
+            for run in runs
+        ]
+
+    def feeder(self) -> Callable[[Sequence[Window]], None]:
+        """A function that gives a run of windows to the kernel, from pyarrow's batches."""
         kernel, instance = self.engine.kernel, self.engine.instance
         number = {r.name: i for i, r in enumerate(kernel.relations)}
-        query = kernel.query(self.name)
 
         def feed(run: Sequence[Window]) -> None:
             for w in run:
                 instance.apply_arrow(number[w.relation], w.rows, w.counts)
-            if reading:
-                instance.read_arrow(query)
 
         return feed
 
@@ -162,11 +175,15 @@ def drive(
     running: Running, runs: Sequence[Sequence[Window]], limit: float, reading: bool = False
 ) -> Rate:
     """Give all the runs, or as many as fit into `limit` CPU seconds; maybe read after each."""
-    feed = running.feeder(reading)
+    instance, query = running.engine.instance, running.engine.kernel.query(running.name)
+    given = running.ready(runs)
     done, used = 0, 0.0
     began = time.process_time()
     while done < len(runs) and used <= limit:
-        feed(runs[done])
+        for relation, rows, counts in given[done]:
+            instance.apply_arrow(relation, rows, counts)
+        if reading:
+            instance.read_arrow(query)
         done += 1
         used = time.process_time() - began
     events = sum(len(w) for run in runs[:done] for w in run)

@@ -11,6 +11,7 @@ from freshet.calculus.schema import Column
 from freshet.calculus.scope import ins, reads_delta, relations, stored
 from freshet.calculus.types import INT
 from freshet.codegen.code import identifier, join
+from freshet.codegen.derive import derive
 from freshet.codegen.determine import determining
 from freshet.codegen.fuse import fuse
 from freshet.codegen.hold import held
@@ -58,6 +59,8 @@ def write(program: Program, functions: Functions = BUILTINS, passes: Passes = US
     A map that would be recomputed from all the data with every change, and that only queries
     read, is recomputed when it is read; one that an index recomputes, after the rows of a batch.
     """
+    if passes.derive:
+        program = derive(program)
     first = _Kernel(program, functions, passes)
     text = first.source()
     recomputed = deferrable(program)
@@ -111,7 +114,7 @@ class _Kernel:
         self.storages: list[Storage] = []
         self.places: dict[str, Place] = {}
         apart = [[(m, tuple(range(len(m.keys))))] for m in program.maps]
-        for group in fuse(program.maps) if passes.fuse else apart:
+        for group in fuse(program.maps, _walked(program)) if passes.fuse else apart:
             self._store(group)
         read = _static_reads(program)
         for r in program.relations:
@@ -246,6 +249,11 @@ class _Kernel:
             )
         )
         return "\n".join(out)
+
+
+def _walked(program: Program) -> set[str]:
+    """Maps that triggers read: maybe row by row."""
+    return {name for t in program.triggers for s in t.statements for name in stored(s.term)}
 
 
 def _static_reads(program: Program) -> set[str]:

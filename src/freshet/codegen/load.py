@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import sysconfig
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -115,6 +116,7 @@ class Instance:
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
         self._calls = kernel.calls
+        self._schemas: dict[int, tuple[Any, object]] = {}
         # Not a method of this object: what it holds must not hold it.
         self._state = self._calls["open"](partial(complain, kernel))
 
@@ -155,7 +157,11 @@ class Instance:
         A stream of tables is one change: it is held in memory, and applied when it has ended.
         """
         counts = _counts(counts)
-        if hasattr(table, "__arrow_c_array__"):
+        if isinstance(table, _record_batch()):
+            schema = self._schema(relation, table)
+            export = table._export_to_c
+            self._calls["apply_exported"](self._state, relation, schema, export, counts, sign)
+        elif hasattr(table, "__arrow_c_array__"):
             schema, array = table.__arrow_c_array__()
             self._calls["apply_array"](self._state, relation, schema, array, counts, sign)
         elif hasattr(table, "__arrow_c_stream__"):
@@ -166,6 +172,13 @@ class Instance:
                 f"'{type(table).__name__}' is no Arrow table",
                 instead="give a pyarrow or polars table, or rows",
             )
+
+    def _schema(self, relation: int, batch: Any) -> object:
+        """The schema of a batch for the kernel: mostly that of the batch before."""
+        known = self._schemas.get(relation)
+        if known is None or not batch.schema.equals(known[0]):
+            known = self._schemas[relation] = (batch.schema, batch.schema.__arrow_c_schema__())
+        return known[1]
 
     def apply_columns(
         self,
@@ -322,10 +335,18 @@ def _number(what: str, name: str, names: list[str]) -> int:
     return names.index(name)
 
 
+def _record_batch() -> Any:
+    """The class of pyarrow's batches, whose schema need not be exported with each of them."""
+    pyarrow = sys.modules.get("pyarrow")
+    return pyarrow.RecordBatch if pyarrow is not None else ()
+
+
 def _counts(counts: Any) -> Any:
     """Counts as the kernel takes them: a sequence of int, or 64-bit integers in one piece."""
     if counts is None or isinstance(counts, list):
         return counts
+    if getattr(counts, "strides", None) == (8,) and counts.dtype.char in "lq":
+        return counts  # numpy's: the usual case, which must not take long
     if hasattr(counts, "__arrow_c_array__") or hasattr(counts, "__arrow_c_stream__"):
         import pyarrow as pa
 

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 class Passes:
     """Switches of the passes, all on but one.
 
+    - `derive`: maps that only say which rows another one has are not kept.
     - `fuse`: maps over the same rows share a record.
     - `share`: statements with a common beginning share its loops, tests and look-ups.
     - `hoist`: tests run as soon as what they read is bound.
+    - `select`: tests that all the statements of a trigger share choose the rows to go on with.
     - `ranges`: sums over ranges use ordered indexes.
     - `defer`: maps that only queries read, and that would be recomputed from all the data, are
       recomputed when they are read.
@@ -19,9 +21,11 @@ class Passes:
     - `keys`: declared keys determine their rows. Only for input that is known to keep to them.
     """
 
+    derive: bool = True
     fuse: bool = True
     share: bool = True
     hoist: bool = True
+    select: bool = True
     ranges: bool = True
     defer: bool = True
     ahead: bool = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import assert_never
 
 from freshet.calculus.check import Schema
@@ -149,10 +150,23 @@ def _aligned(a: Cpp, b: Cpp) -> tuple[Cpp, Cpp]:
     if a.type.kind == b.type.kind and a.type.scale == b.type.scale:
         return a, b
     t = common(counted(a.type), counted(b.type)) if a.type.is_numeric else common(a.type, b.type)
+    for one, other in ((a, b), (b, a)):
+        if (other.type.kind, other.type.scale) == (t.kind, t.scale):
+            known = _known(one, t)
+            if known is not None:
+                return (known, other) if one is a else (other, known)
     if t.kind == "decimal" and held(t) == "i64":
         # More digits after the point may not fit in 64 bits; a comparison must not overflow.
         return tuple(_widened_to(x, t) for x in (a, b))  # type: ignore[return-value]
     return convert(a, t), convert(b, t)
+
+
+def _known(x: Cpp, t: Type) -> Cpp | None:
+    """A constant in another exact type, if it fits: nothing is left to do at run time."""
+    if t.kind != "decimal" or not isinstance(x.constant, int | Decimal):
+        return None
+    fits = abs(x.constant) * 10**t.scale < 1 << 63
+    return constant(x.constant, t.not_null()) if fits else None
 
 
 def _widened_to(x: Cpp, t: Type) -> Cpp:

@@ -10,6 +10,7 @@ from freshet.codegen.code import Spot
 from freshet.codegen.context import ONE, Bound
 from freshet.codegen.hold import Cpp, held
 from freshet.codegen.options import Passes
+from freshet.codegen.share import share_look_ups
 from freshet.codegen.storage import Place, Storage
 from freshet.codegen.term import Terms
 from freshet.program.terms import Statement
@@ -81,6 +82,8 @@ class Statements:
                     self._add(s, inner, env, m)
                 if self.terms.scans:
                     self.scanning.append(s)
+            if self.passes.share:
+                share_look_ups(together.block, self.writes(group))
 
     def _add(self, s: Statement, spot: Spot, env: Bound, m: Cpp) -> None:
         place = self.terms.places[s.target.name]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from freshet.calculus.build import is_zero
+from freshet.calculus.build import addends, is_zero
 from freshet.calculus.check import Schema, infer
 from freshet.calculus.scope import ins, is_value, outs
 from freshet.calculus.terms import (
@@ -32,6 +32,7 @@ from freshet.calculus.terms import (
     View,
 )
 from freshet.calculus.types import INT, Type
+from freshet.calculus.walk import subterms
 from freshet.codegen.code import Spot, detached
 from freshet.codegen.context import ONE, Bound, Next
 from freshet.codegen.hold import Cpp, Held, convert, held, zero_if_null
@@ -64,6 +65,8 @@ class Terms:
     """Tables that the code so far walks through as a whole, whatever the size of the change."""
     ahead: dict[str, None] = field(default_factory=dict)
     """Look-ups by columns of the row alone: what can be fetched some rows ahead."""
+    given: frozenset[str] = frozenset()
+    """Conditions that hold for every row that comes here."""
     turns: int = 0
     """How many conditions remember where they turn."""
     rare: bool = False
@@ -76,14 +79,16 @@ class Terms:
         if is_zero(e):
             return
         if is_value(e) and not isinstance(e, Cmp | Mul):
-            k(spot, env, times(m, zero_if_null(self.value(e, env))))
+            if not (self.given and self.condition(e, env) in self.given):
+                m = times(m, zero_if_null(self.value(e, env)))
+            k(spot, env, m)
             return
         match e:
             case Const() | Var() | Apply():
                 raise AssertionError("values are handled above")
-            case Cmp(op, left, right):
-                test = compare(op, self.value(left, env), self.value(right, env))
-                if test != "true":
+            case Cmp():
+                test = self.condition(e, env)
+                if test != "true" and test not in self.given:
                     _, spot = spot.open(("if", test), "", f"if ({test}) {{")
                 k(spot, env, m)
             case Rel(name, names) | View(name, names, ()):
@@ -97,13 +102,16 @@ class Terms:
                 raise NotNative(f"view cache '{e.name}' is kept by the reference engine only")
             case Mul(factors):
                 self.product(list(factors), spot, env, m, k, last)
-            case Add(terms):
-                if not last and outs(e) <= env.keys():
+            case Add(parts):
+                if outs(e) <= env.keys() and (not last or _is_difference(e)):
                     value, spot = self.total(e, spot, env)
+                    _, spot = spot.open(("there", value.text), "", f"if ({value.text} != 0) {{")
+                    ahead = dict(self.ahead)
                     k(spot, env, times(m, value))
+                    self.ahead = ahead  # what seldom happens is not worth fetching for
                 else:
-                    for t in terms:
-                        self.emit(t, spot, env, m, k, last)
+                    for part in parts:
+                        self.emit(part, spot, env, m, k, last)
             case Sum():
                 self._sum(e, spot, env, m, k, last)
             case Lift(var, body):
@@ -118,6 +126,12 @@ class Terms:
     def value(self, e: Expr, env: Bound) -> Cpp:
         """A scalar term."""
         return scalar(e, env.__getitem__, self.schema)
+
+    def condition(self, e: Expr, env: Bound) -> str:
+        """A scalar term as a C++ condition."""
+        if isinstance(e, Cmp):
+            return compare(e.op, self.value(e.left, env), self.value(e.right, env))
+        return f"truth({self.value(e, env).text})"
 
     def product(
         self, factors: list[Expr], spot: Spot, env: Bound, m: Cpp, k: Next, last: bool
@@ -174,7 +188,8 @@ class Terms:
         def collect(s: Spot, _: Bound, m: Cpp) -> None:
             s.line(f"@ = add<{kind}>(o, @, {convert(m, t).text});")
 
-        self.emit(e, Spot(inside), env, ONE, collect, last=True)
+        for part in addends(e):
+            self.emit(part, Spot(inside), env, ONE, collect, last=True)
         name, spot = spot.computed("t", f"{kind} @ = 0;", inside)
         return Cpp(name, t, kind), spot
 
@@ -367,6 +382,11 @@ class Terms:
         p, t = f"{r}->p{place.payload}", place.payload_type
         value = convert(m, t).text
         spot.line(f"{p} = {f'add<{held(t)}>(o, {p}, {value})' if op == '+=' else value};")
+
+
+def _is_difference(e: Add) -> bool:
+    """Whether parts of a sum are likely to cancel, as a nested term does with its new value."""
+    return any(isinstance(part, Exists | Lift | Top) for part in subterms(e))
 
 
 def _stands_alone(e: Expr, env: Bound) -> bool:

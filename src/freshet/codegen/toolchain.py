@@ -191,7 +191,12 @@ def build_many(
 
 
 def _boundary(compiler: Compiler, flags: Flags, folder: Path) -> bytes:
-    """The object file that every kernel is linked to; it takes seconds to compile, but once."""
+    """The object file that every kernel is linked to; it takes seconds to compile, but once.
+
+    Its loops over columns are worth vector instructions.
+    """
+    if flags.optimize is None:
+        flags = replace(flags, optimize=3)
     source = (NATIVE / "boundary.cpp").read_text(encoding="utf-8")
     made = folder / f"{_key(source, compiler, flags)}.o"
     with _ONE_BOUNDARY:

@@ -9,9 +9,10 @@ from freshet.calculus.build import neg
 from freshet.calculus.schema import Relation
 from freshet.calculus.types import INT
 from freshet.codegen.code import Block, Spot, function, identifier, render
-from freshet.codegen.context import ONE
+from freshet.codegen.context import ONE, Bound
 from freshet.codegen.hold import Cpp
 from freshet.codegen.options import Passes
+from freshet.codegen.select import choose, shared_tests
 from freshet.codegen.statements import Statements
 from freshet.codegen.storage import Place
 from freshet.codegen.term import Terms, held_in
@@ -99,10 +100,18 @@ class Triggers:
         )
         body = Block()
         self.terms.ahead.clear()
-        _, row = Spot(body).open("row", "", "for (i64 i = 0; i < b.size; i++) {", "}", loads)
+        self.terms.given = self._shared_tests(r, [t for t in (insert, delete) if t is not None])
+        if self.terms.given:
+            row = choose(Spot(body), sorted(self.terms.given), loads)
+            later = f"if (const i64 next = j + {AHEAD}; next < chosen) {{"
+        else:
+            _, row = Spot(body).open("row", "", "for (i64 i = 0; i < b.size; i++) {", "}", loads)
+            later = f"if (const i64 later = i + {AHEAD}; later < b.size) {{"
         if self.passes.keys and r.key:
             row.line("if ((b.count[i] < 0) != deletions) continue;")
-        _, fetch = row.open("ahead", "", f"if (const i64 later = i + {AHEAD}; later < b.size) {{")
+        _, fetch = row.open("ahead", "", later)
+        if self.terms.given:
+            fetch.line("const i64 later = from + rows[next];")
         ahead = row.block.items[-1]
         if insert and delete and _opposite(insert, delete, self.late):
             # One code for both signs; a program that reads none of what it writes can take
@@ -126,6 +135,7 @@ class Triggers:
                 fetch.line(line)
         else:
             row.block.items.remove(ahead)
+        self.terms.given = frozenset()
         lines = render(body, 1)
         after = self._after_rows(
             [*(insert.statements if insert else ()), *(delete.statements if delete else ())]
@@ -142,6 +152,22 @@ class Triggers:
             ]
         return [*lines, *after]
 
+    def _shared_tests(self, r: Relation, triggers: Sequence[Trigger]) -> frozenset[str]:
+        """The conditions on a row without which no statement does anything."""
+        found: list[frozenset[str]] = []
+        for t in triggers:
+            now = [s for s in t.statements if not self._is_put_off(s)]
+            if not self.passes.select or any(s.op == ":=" for s in now):
+                return frozenset()
+            env = self._columns(r, t)
+            tests = shared_tests([s.term for s in now], frozenset(t.params))
+            found.append(frozenset(self.terms.condition(e, env) for e in tests))
+        return frozenset.intersection(*found) - {"true"}
+
+    def _is_put_off(self, s: Statement) -> bool:
+        """Whether a statement is not run with each row; it depends on what the others do."""
+        return s.target.name in self.late or s.target.name in self.statements.deferred
+
     def _after_rows(self, statements: Sequence[Statement]) -> list[str]:
         """Recompute, once a batch, what an index recomputes and only queries read."""
         names = dict.fromkeys(s.target.name for s in statements if s.target.name in self.late)
@@ -152,12 +178,16 @@ class Triggers:
         return render(body, 1)
 
     def _on_row(self, t: Trigger, r: Relation, spot: Spot, m: Cpp) -> None:
-        env = {p: Cpp(f"c{j}", r.types[j], held_in(r.types[j])) for j, p in enumerate(t.params)}
+        env = self._columns(r, t)
         before = len(self.terms.transients)
         now = [s for s in t.statements if s.target.name not in self.late]
         self.statements.emit(now, spot, env, m, t.params)
         if len(self.terms.transients) > before:
             spot.line("e.scratch.reset();")
+
+    def _columns(self, r: Relation, t: Trigger) -> Bound:
+        """The parameters of a trigger as columns of the row at hand."""
+        return {p: Cpp(f"c{j}", r.types[j], held_in(r.types[j])) for j, p in enumerate(t.params)}
 
     def ready(self) -> str:
         """The function that runs when the static tables are there."""

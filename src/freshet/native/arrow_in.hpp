@@ -246,7 +246,7 @@ inline const void* dates(Room& room, const Source& s, const Column& c, Problem& 
     if (s.in_place<i32>()) {
       bool good = true;
       const i32* at = s.start<i32>();
-      for (i64 i = 0; i < s.size; i++) good &= is_day(at[i]);
+      for (i64 i = 0; i < s.size; i++) good &= u32(at[i]) + 719162u <= 719162u + 2932896u;
       if (good) return at;
     }
     auto read = [&](i64 i, i32& out) { out = s.at<i32>(i); return is_day(out); };
@@ -432,8 +432,9 @@ inline bool match(const Relation& r, const ArrowSchema& table, int* where, Probl
   }
   auto is = [&](int i, i64 j) {
     const char* name = table.children[j]->name;
-    return name && !strcasecmp(r.columns[i].name, name);
+    return name && (!strcmp(r.columns[i].name, name) || !strcasecmp(r.columns[i].name, name));
   };
+  bool in_order = r.width == table.n_children;
   for (int i = 0; i < r.width; i++) {
     where[i] = -1;
     if (i < table.n_children && is(i, i)) where[i] = i;
@@ -444,8 +445,9 @@ inline bool match(const Relation& r, const ArrowSchema& table, int* where, Probl
       p.column = i;
       return false;
     }
+    in_order &= where[i] == i;
   }
-  for (i64 j = 0; j < table.n_children; j++) {
+  for (i64 j = 0; !in_order && j < table.n_children; j++) {
     bool wanted = false;
     for (int i = 0; i < r.width; i++) wanted |= where[i] == j;
     if (!wanted) {

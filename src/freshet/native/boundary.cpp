@@ -197,6 +197,7 @@ PyMethodDef methods[] = {
     {"divert", divert, FastCall, nullptr},
     {"apply_rows", apply_rows, FastCall, nullptr},
     {"apply_array", apply_array, FastCall, nullptr},
+    {"apply_exported", apply_exported, FastCall, nullptr},
     {"apply_stream", apply_stream, FastCall, nullptr},
     {"read_rows", read_rows, FastCall, nullptr},
     {"find_rows", find_rows, FastCall, nullptr},

@@ -114,11 +114,13 @@ inline i64* counts_in(Instance& x, int relation, Room& room, PyObject* given, i6
     if (fits) memcpy(out, view.buf, size_t(view.len));
     PyBuffer_Release(&view);
     if (fits) {
-      for (i64 i = 0; i < rows; i++) {
+      bool good = true;
+      for (i64 i = 0; i < rows; i++) good &= out[i] != INT64_MIN;
+      for (i64 i = 0; !good; i++)
         if (out[i] == INT64_MIN)
           return complain(x, relation, "count", i, 0, PyLong_FromLongLong(out[i])), nullptr;
-        out[i] *= sign;
-      }
+      if (sign < 0)
+        for (i64 i = 0; i < rows; i++) out[i] = -out[i];
       return out;
     }
   } else {
@@ -210,6 +212,20 @@ inline PyObject* apply_rows(PyObject*, PyObject* const* args, intptr_t n) {
   return commit(*x, int(relation), &part, part.size, sign);
 }
 
+inline PyObject* apply_table(Instance& x, i64 relation, const ArrowSchema& schema,
+                             const ArrowArray& array, PyObject* counts, i64 sign) {
+  Rooms own;
+  Problem problem;
+  Part* part;
+  {
+    Unlocked others(array.length > SMALL);
+    part = table_in(*own.room, kernel.relation[relation], schema, array, problem);
+  }
+  if (!part) return complain(x, int(relation), problem);
+  if (!add_counts(x, int(relation), *own.room, counts, part, part->size, sign)) return nullptr;
+  return commit(x, int(relation), part, part->size, sign);
+}
+
 // apply_array(instance, relation, schema, array, counts or None, sign): one Arrow table.
 inline PyObject* apply_array(PyObject*, PyObject* const* args, intptr_t n) {
   i64 relation, sign;
@@ -219,16 +235,25 @@ inline PyObject* apply_array(PyObject*, PyObject* const* args, intptr_t n) {
   auto* schema = static_cast<ArrowSchema*>(PyCapsule_GetPointer(args[2], "arrow_schema"));
   auto* array = static_cast<ArrowArray*>(PyCapsule_GetPointer(args[3], "arrow_array"));
   if (!schema || !array) return nullptr;
-  Rooms own;
-  Problem problem;
-  Part* part;
-  {
-    Unlocked others(array->length > SMALL);
-    part = table_in(*own.room, kernel.relation[relation], *schema, *array, problem);
-  }
-  if (!part) return complain(*x, int(relation), problem);
-  if (!add_counts(*x, int(relation), *own.room, args[4], part, part->size, sign)) return nullptr;
-  return commit(*x, int(relation), part, part->size, sign);
+  return apply_table(*x, relation, *schema, *array, args[4], sign);
+}
+
+// apply_exported(instance, relation, schema, export, counts or None, sign): the same from a
+// function that writes an array to an address; its schema is known from an earlier table.
+inline PyObject* apply_exported(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 relation, sign;
+  Instance* x = arity(n, 6) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[5], -1, 2, sign))
+    return nullptr;
+  auto* schema = static_cast<ArrowSchema*>(PyCapsule_GetPointer(args[2], "arrow_schema"));
+  if (!schema) return nullptr;
+  struct Array : ArrowArray {
+    ~Array() { if (release) release(this); }
+  } array{};
+  Own address(Py_BuildValue("(L)", static_cast<long long>(reinterpret_cast<intptr_t>(&array))));
+  Own done(address ? PyObject_CallObject(args[3], address) : nullptr);
+  if (!done) return nullptr;
+  return apply_table(*x, relation, *schema, array, args[4], sign);
 }
 
 // What a stream brought; its tables are held until all of them are applied.

@@ -1,0 +1,34 @@
+"""Programs without derived maps mean the same, by the reference engine and DuckDB."""
+
+from __future__ import annotations
+
+import pytest
+
+from freshet.calculus.functions import Functions
+from freshet.codegen.derive import derive
+from freshet.ivm.options import Mode, Options
+from freshet.program.check import check_program
+from freshet.program.terms import Program
+from freshet.reference.run import Engine
+from tests.differential import harness
+
+CASES = [
+    *((("tpch_seed", name)) for name in ("q02", "q03", "q04", "q10", "q18", "q20", "q21")),
+    *((("tpch", name)) for name in ("q04", "q18", "q21")),
+    ("tpcds", "d46"),
+]
+
+
+def without_derived(program: Program, functions: Functions) -> Engine:
+    smaller = derive(program)
+    assert len(smaller.maps) < len(program.maps)
+    check_program(smaller, functions)
+    return Engine(smaller, functions)
+
+
+@pytest.mark.parametrize("mode", ["tuple", "batch"])
+@pytest.mark.parametrize(("workload", "name"), CASES)
+def test_views_stay_the_same(workload: str, name: str, mode: Mode) -> None:
+    c = harness.case(workload, name)
+    options = Options(mode=mode)
+    harness.agree(c, options, seed=7, batches=12, max_size=30, live=60, start=without_derived)
