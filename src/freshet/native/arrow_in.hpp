@@ -467,11 +467,10 @@ struct Part {
   Part *next, *previous;
 };
 
-// The columns of one table that the relation's statements read, or null with a problem.
-inline Part* table_in(Room& room, const Relation& r, const ArrowSchema& schema,
+// The columns of one table that the relation's statements read, or null with a problem; `where` is
+// as `match` found it.
+inline Part* table_in(Room& room, const Relation& r, const ArrowSchema& schema, const int* where,
                       const ArrowArray& table, Problem& p) {
-  int* where = room.array<int>(r.width + 1);
-  if (!match(r, schema, where, p)) return nullptr;
   if (table.null_count && table.n_buffers > 0 && table.buffers[0]) {
     for (i64 i = 0; i < table.length; i++) {
       if (bit(table.buffers[0], table.offset + i)) continue;

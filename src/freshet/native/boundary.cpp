@@ -32,6 +32,11 @@ void free_instance(Instance* x) {
   pthread_mutex_destroy(&x->mutex);
   free(x->same[0]);
   free(x->same[1]);
+  for (int i = 0; i < kernel.relations; i++) {
+    if (x->known[i].schema) Py_DecRef(x->known[i].schema);
+    free(x->known[i].where);
+  }
+  free(x->known);
   Py_DecRef(x->complain);
   x->~Instance();
   free(x);
@@ -45,8 +50,11 @@ PyObject* open(PyObject*, PyObject* const* args, intptr_t n) {
   void* place = malloc(sizeof(Instance));
   if (!place) return PyErr_NoMemory();
   Instance* x = new (Here(), place) Instance();
-  if (!Arena::open(x->env.arena)) return free(x), PyErr_NoMemory();
-  if (!Arena::open(x->env.scratch)) return x->env.arena.close(), free(x), PyErr_NoMemory();
+  x->known = static_cast<Known*>(calloc(size_t(kernel.relations) + 1, sizeof(Known)));
+  if (!x->known) return free(x), PyErr_NoMemory();
+  bool room = Arena::open(x->env.arena);
+  if (room && !Arena::open(x->env.scratch)) x->env.arena.close(), room = false;
+  if (!room) return free(x->known), free(x), PyErr_NoMemory();
   pthread_mutex_init(&x->mutex, nullptr);
   make_state(x->env);
   x->open = true;

@@ -111,11 +111,14 @@ inline i64* counts_in(Instance& x, int relation, Room& room, PyObject* given, i6
   if (PyObject_GetBuffer(given, &view, WithFormat | 0x8) == 0) {
     bool fits = view.ndim == 1 && view.itemsize == 8 && view.format && view.len == rows * 8 &&
                 (!strcmp(view.format, "l") || !strcmp(view.format, "q"));
-    if (fits) memcpy(out, view.buf, size_t(view.len));
+    bool good = true;
+    const i64* from = static_cast<const i64*>(view.buf);
+    for (i64 i = 0; fits && i < rows; i++) {
+      out[i] = from[i];
+      good &= from[i] != INT64_MIN;
+    }
     PyBuffer_Release(&view);
     if (fits) {
-      bool good = true;
-      for (i64 i = 0; i < rows; i++) good &= out[i] != INT64_MIN;
       for (i64 i = 0; !good; i++)
         if (out[i] == INT64_MIN)
           return complain(x, relation, "count", i, 0, PyLong_FromLongLong(out[i])), nullptr;
@@ -212,14 +215,38 @@ inline PyObject* apply_rows(PyObject*, PyObject* const* args, intptr_t n) {
   return commit(*x, int(relation), &part, part.size, sign);
 }
 
-inline PyObject* apply_table(Instance& x, i64 relation, const ArrowSchema& schema,
-                             const ArrowArray& array, PyObject* counts, i64 sign) {
+// Where the columns of a relation stand in tables of a schema. It is looked up once for tables that
+// come with the same capsule; holding that keeps its address from becoming another one's.
+inline const int* where_in(Instance& x, i64 relation, PyObject* capsule, Problem& p) {
+  auto* schema = static_cast<ArrowSchema*>(PyCapsule_GetPointer(capsule, "arrow_schema"));
+  if (!schema) return nullptr;
+  const Relation& r = kernel.relation[relation];
+  Known& known = x.known[relation];
+  if (known.schema == capsule && schema->release) return known.where;
+  if (!known.where) known.where = static_cast<int*>(malloc(size_t(r.width + 1) * sizeof(int)));
+  if (!known.where) return PyErr_NoMemory(), nullptr;
+  if (known.schema) Py_DecRef(known.schema);
+  known.schema = nullptr;
+  if (!match(r, *schema, known.where, p)) return complain(x, int(relation), p), nullptr;
+  Py_IncRef(capsule);
+  known.schema = capsule;
+  return known.where;
+}
+
+inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const ArrowArray& array,
+                             PyObject* counts, i64 sign) {
   Rooms own;
   Problem problem;
+  const int* where = where_in(x, relation, schema, problem);
+  if (!where) return nullptr;
+  auto* told = static_cast<ArrowSchema*>(PyCapsule_GetPointer(schema, "arrow_schema"));
+  const Relation& r = kernel.relation[relation];
+  int* kept = own.room->array<int>(r.width + 1);  // another thread may bring another schema
+  memcpy(kept, where, size_t(r.width) * sizeof(int));
   Part* part;
   {
     Unlocked others(array.length > SMALL);
-    part = table_in(*own.room, kernel.relation[relation], schema, array, problem);
+    part = table_in(*own.room, r, *told, kept, array, problem);
   }
   if (!part) return complain(x, int(relation), problem);
   if (!add_counts(x, int(relation), *own.room, counts, part, part->size, sign)) return nullptr;
@@ -232,10 +259,8 @@ inline PyObject* apply_array(PyObject*, PyObject* const* args, intptr_t n) {
   Instance* x = arity(n, 6) ? instance_in(args[0]) : nullptr;
   if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[5], -1, 2, sign))
     return nullptr;
-  auto* schema = static_cast<ArrowSchema*>(PyCapsule_GetPointer(args[2], "arrow_schema"));
   auto* array = static_cast<ArrowArray*>(PyCapsule_GetPointer(args[3], "arrow_array"));
-  if (!schema || !array) return nullptr;
-  return apply_table(*x, relation, *schema, *array, args[4], sign);
+  return array ? apply_table(*x, relation, args[2], *array, args[4], sign) : nullptr;
 }
 
 // apply_exported(instance, relation, schema, export, counts or None, sign): the same from a
@@ -245,15 +270,13 @@ inline PyObject* apply_exported(PyObject*, PyObject* const* args, intptr_t n) {
   Instance* x = arity(n, 6) ? instance_in(args[0]) : nullptr;
   if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[5], -1, 2, sign))
     return nullptr;
-  auto* schema = static_cast<ArrowSchema*>(PyCapsule_GetPointer(args[2], "arrow_schema"));
-  if (!schema) return nullptr;
   struct Array : ArrowArray {
     ~Array() { if (release) release(this); }
   } array{};
   Own address(Py_BuildValue("(L)", static_cast<long long>(reinterpret_cast<intptr_t>(&array))));
   Own done(address ? PyObject_CallObject(args[3], address) : nullptr);
   if (!done) return nullptr;
-  return apply_table(*x, relation, *schema, array, args[4], sign);
+  return apply_table(*x, relation, args[2], array, args[4], sign);
 }
 
 // What a stream brought; its tables are held until all of them are applied.
@@ -287,7 +310,7 @@ inline bool stream_in(Room& room, const Relation& r, ArrowArrayStream& stream, H
       held.tables = more;
     }
     held.tables[held.size++] = table;
-    Part* part = table_in(room, r, held.schema, *table, p);
+    Part* part = table_in(room, r, held.schema, where, *table, p);
     if (!part) {
       if (p.row >= 0) p.row += rows;
       return false;

@@ -17,6 +17,11 @@ using namespace py;
 const i64 SMALL = 64;  // batches of up to so many rows are done sooner than the global lock changes
 const char* const INSTANCE = "freshet.instance";
 
+struct Known {  // the schema that tables of a relation had last, and where its columns stand in it
+  PyObject* schema;
+  int* where;
+};
+
 struct Instance {
   Env env;
   pthread_mutex_t mutex;
@@ -26,6 +31,7 @@ struct Instance {
   PyObject* complain;  // raises the error that a problem deserves; belongs to the library
   i64* same[2];        // 1s and -1s, for batches without counts
   i64 same_size;
+  Known* known;        // one for each relation
 };
 
 struct Here {};  // placement without the C++ library
