@@ -153,11 +153,13 @@ def join(lines: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def function(name: str, given: str, body: Sequence[str]) -> str:
-    """A function of a kernel: what it needs of its surroundings, and its body."""
+def function(name: str, given: str, body: Sequence[str], often: bool = False) -> str:
+    """A function of a kernel: what it needs of its surroundings, and its body.
+
+    With what does not run `often`, as reading and starting, the compiler need not take pains.
+    """
     text = "\n".join(body)
-    # Reading and starting are rare: the compiler need not take pains with them.
-    cold = "" if given.startswith("const Batch") else "__attribute__((cold)) "
+    cold = "" if often else "__attribute__((cold)) "
     lines = [f"{cold}static void {name}(Env& e, {given}) {{".replace(", )", ")")]
     lines += ["  State& s = *e.state;"] if re.search(r"\bs\.", text) else []
     checked = re.search(r"\bo\b", text) is not None

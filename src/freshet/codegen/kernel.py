@@ -182,6 +182,7 @@ class _Kernel:
             self._state(),
             '}  // namespace fr\n\n#include "support.hpp"\n\nnamespace fr {\n',
             *(follow(s) for s in self.storages),
+            *(text for _, text in self.triggers.after.values()),
             *functions,
             ready,
             *queries,

@@ -41,7 +41,7 @@ class Queries:
             body = refresh + loads + self._answer(q, env)
             flags = ", ".join(str(j in key).lower() for j in range(len(q.columns)))
             out += f"static const bool key_{name}[] = {{{flags}}};\n"
-            out += function(f"find_{name}", "const Batch& b, Output& out", body)
+            out += function(f"find_{name}", "const Batch& b, Output& out", body, often=True)
         return out
 
     def _answer(self, q: Query, env: Bound) -> list[str]:

@@ -43,6 +43,8 @@ class Triggers:
         self.late = late
         self.used: dict[str, set[int]] = {}
         """The columns of each relation that some statement reads."""
+        self.after: dict[tuple[str, ...], tuple[str, str]] = {}
+        """What recomputes late maps: a function, by its name and as text."""
 
     def relation(self, r: Relation) -> str:
         """The function that takes a batch of a relation."""
@@ -57,7 +59,7 @@ class Triggers:
             f"  const {t}* col{j} = static_cast<const {t}*>(b.column[{j}]);"
             for j, t in ((j, held_in(r.types[j])) for j in sorted(used))
         ]
-        return function(f"on_{identifier(r.name)}", "const Batch& b", [*loads, *body])
+        return function(f"on_{identifier(r.name)}", "const Batch& b", [*loads, *body], often=True)
 
     def _fill(self, place: Place) -> list[str]:
         """Rows of the batch added to a table that holds whole rows."""
@@ -170,12 +172,17 @@ class Triggers:
 
     def _after_rows(self, statements: Sequence[Statement]) -> list[str]:
         """Recompute, once a batch, what an index recomputes and only queries read."""
-        names = dict.fromkeys(s.target.name for s in statements if s.target.name in self.late)
+        names = tuple(
+            dict.fromkeys(s.target.name for s in statements if s.target.name in self.late)
+        )
         if not names:
             return []
-        body = Block()
-        self.statements.emit([self.late[name] for name in names], Spot(body), {}, ONE, ())
-        return render(body, 1)
+        if names not in self.after:
+            body = Block()
+            self.statements.emit([self.late[name] for name in names], Spot(body), {}, ONE, ())
+            name = f"after_{len(self.after)}"
+            self.after[names] = name, function(name, "", render(body, 1), often=True)
+        return [f"  {self.after[names][0]}(e);"]
 
     def _on_row(self, t: Trigger, r: Relation, spot: Spot, m: Cpp) -> None:
         env = self._columns(r, t)
