@@ -3,7 +3,8 @@
 - An EXISTS subquery is compiled to two maps over the same keys, how many rows there are and
   whether there is one. The first answers for both.
 - A join whose keys include all that its parts have in common is the product of its parts: where
-  those are kept, and only triggers read the join, it is multiplied when it is read.
+  those are kept, and only triggers read the join, it is multiplied when it is read. It is kept all
+  the same where multiplying could mean to look at many rows in vain, change after change.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from dataclasses import dataclass, replace
 from freshet.calculus.alike import alike
 from freshet.calculus.build import exists, factors, mul, sum_
 from freshet.calculus.scope import free, has_data, outs, stored
-from freshet.calculus.terms import Exists, Expr, Sum, View
-from freshet.calculus.walk import bottom_up, rename
+from freshet.calculus.terms import Delta, Exists, Expr, Lift, Sum, Top, View
+from freshet.calculus.walk import bottom_up, rename, subterms
+from freshet.codegen.select import is_test
 from freshet.program.order import order
 from freshet.program.terms import Map, Program, Statement, Trigger
 from freshet.simplify.arrange import arrange
@@ -65,6 +67,8 @@ def _answers(program: Program) -> dict[str, _Answer]:
         term = _existence(m, others)
         if term is None and m.name not in shown:
             term = _product(m, others)
+            if term is not None and not _is_quick(m, term, program):
+                term = None
         if term is not None:
             found[m.name] = _Answer(tuple(c.name for c in m.keys), term)
             needed |= stored(term)
@@ -99,6 +103,42 @@ def _product(m: Map, others: Sequence[Map]) -> Expr | None:
         else:
             return None
     return mul(*found, *weights)
+
+
+def _is_quick(m: Map, term: Expr, program: Program) -> bool:
+    """Whether no trigger that reads a join would meet many rows that are not in it.
+
+    One row of a relation that is asked for by its key changes seldom beside those that refer to
+    it. Else, only the parts that the row chooses from may leave rows out.
+    """
+    maps = {o.name: o for o in program.maps}
+    keys = {
+        r.name: [i for i, c in enumerate(r.columns) if c.name in r.key] for r in program.relations
+    }
+    names = [c.name for c in m.keys]
+    for t in program.triggers:
+        for s in t.statements:
+            for view in (e for e in subterms(s.term) if isinstance(e, View) and e.name == m.name):
+                known = _known(s.term, t)
+                whole = [known[i] for i in keys[t.relation]] if known else []
+                if whole and set(whole) <= set(view.vars):
+                    continue
+                bound = {k for k, v in zip(names, view.vars, strict=True) if v in known}
+                later = [v for v in factors(term) if isinstance(v, View) and not bound & outs(v)]
+                if any(_chooses(maps[v.name].definition) for v in later):
+                    return False
+    return True
+
+
+def _known(e: Expr, t: Trigger) -> tuple[str, ...]:
+    """The variables of the row that changes; in a batch, of each of its rows."""
+    deltas = (part.vars for part in subterms(e) if isinstance(part, Delta))
+    return t.params or next(deltas, ())
+
+
+def _chooses(e: Expr) -> bool:
+    """Whether a definition leaves out some of the rows of its relations."""
+    return any(is_test(part) or isinstance(part, Exists | Lift | Top) for part in subterms(e))
 
 
 def _parts(all_factors: Sequence[Expr], keys: frozenset[str]) -> list[list[Expr]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from freshet.calculus.schema import Column, Query, Relation
 from freshet.calculus.terms import View
 from freshet.calculus.text import read, show
@@ -72,3 +74,17 @@ def test_a_map_for_derived_ones_only_goes_with_them() -> None:
     terms = {"v": "Sum[](j[a, b])", "j": "Sum[](l[b, c])", "r": "1", "s": "1", "l": "1"}
     p = program([view, JOIN, *PARTS, lone], terms, "v")
     assert names(derive(p)) == ["v", "r", "s"]
+
+
+def test_a_join_that_leaves_out_most_of_what_it_is_made_of_is_kept() -> None:
+    """A row of R meets all the rows of S with its b, and few of them may have a c in T."""
+    t = Relation("T", (Column("c", INT),))
+    view = made("v", "Sum[](R(a, b) * S(b, c) * T(c) * {c > 5})")
+    join = made("j", "S(b, c) * T(c) * {c > 5}", "b", "c")
+    few, every = made("t", "T(c) * {c > 5}", "c"), made("t", "T(c)", "c")
+    parts = [made("s", "S(b, c)", "b", "c")]
+    fills = {"v": "Sum[](j[b, c])", "s": "1", "t": "1"}
+    for last, names_left in ((few, ["v", "j", "s", "t"]), (every, ["v", "s", "t"])):
+        definition = join if last is few else made("j", "S(b, c) * T(c)", "b", "c")
+        p = program([view, definition, *parts, last], fills, "v")
+        assert names(derive(replace(p, relations=(*p.relations, t)))) == names_left
