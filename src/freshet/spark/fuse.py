@@ -54,8 +54,14 @@ def blocks(steps: list[Step]) -> tuple[Block, ...]:
 
 def fuse(steps: list[Step]) -> tuple[Block, ...]:
     """The steps in few blocks; what only the driver waits for comes last."""
-    parts = _fused([_Part.of(s) for s in steps])
-    return tuple(p.block for p in _fused(_sunk(parts)))
+    first, last = _sunk(_fused([_Part.of(s) for s in steps]))
+    parts = _fused(first)
+    for part in last:
+        if parts and parts[-1].block.mode == "local":
+            parts[-1] = parts[-1].and_(part)
+        else:
+            parts.append(part)
+    return tuple(p.block for p in parts)
 
 
 def _fused(parts: list[_Part]) -> list[_Part]:
@@ -73,8 +79,8 @@ def _fused(parts: list[_Part]) -> list[_Part]:
     return done
 
 
-def _sunk(parts: list[_Part]) -> list[_Part]:
-    """Gathers, and what the driver makes of them, behind all that does not wait for them.
+def _sunk(parts: list[_Part]) -> tuple[list[_Part], list[_Part]]:
+    """What waits for nothing but the end: gathers, and what the driver makes of them.
 
     A job has to end before the driver sees a result: the fewer blocks follow, the fewer jobs.
     """
@@ -88,7 +94,7 @@ def _sunk(parts: list[_Part]) -> list[_Part]:
                 last.append(step)
             else:
                 kept.append(step)
-    return kept[::-1] + last[::-1]
+    return kept[::-1], last[::-1]
 
 
 def _single(part: _Part) -> list[_Part]:

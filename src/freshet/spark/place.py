@@ -3,13 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import assert_never
 
 from freshet.calculus.scope import stored
 from freshet.calculus.terms import Rel
 from freshet.calculus.walk import subterms
-from freshet.program.terms import Map, Program
+from freshet.program.terms import Map, Program, Statement
 from freshet.spark.options import Options, sized
-from freshet.spark.terms import Dist, Everywhere, Local, Location, Placement
+from freshet.spark.places import Places
+from freshet.spark.prices import Prices
+from freshet.spark.search import Search
+from freshet.spark.terms import (
+    Dist,
+    Everywhere,
+    Local,
+    Location,
+    Placement,
+    Random,
+    Replicated,
+)
+
+MOST_ROUNDS = 2
+"""How often all the maps are looked at."""
+
+WORTHWHILE = 0.95
+"""A map moves house if the statements around it cost at most this share then."""
+
+MEMORY = 1e9
+"""Bytes of copies on all workers together that are worth a round."""
 
 Column = tuple[str, str]
 """A relation and a column of it."""
@@ -41,8 +62,103 @@ def _by_key(m: Map, keys: Keys, fixed: frozenset[str]) -> tuple[Location, str]:
 
 
 def place(program: Program, options: Options) -> Placement:
-    """The placement chosen by cost."""
-    return by_key(program, options)
+    """The cheapest placement found: the rule of thumb, and then one map after the other.
+
+    A map may be spread by another key, or be copied to all the workers where that spares
+    statements a trip. Maps that only views read stay where the rule of thumb puts them.
+    """
+    choice = _Choice(program, options)
+    for _ in range(MOST_ROUNDS):
+        if not any([choice.improve(m) for m in program.maps]):
+            break
+    return choice.placement()
+
+
+class _Choice:
+    """A placement while it is made better: where each map is, and what statements cost so."""
+
+    def __init__(self, program: Program, options: Options) -> None:
+        self.program = program
+        self.prices = Prices(program, options)
+        self.workers = options.workers
+        self.keys = Keys(program, options)
+        self.read = read_by_triggers(program)
+        self.fixed = static(program)
+        self.statements = [
+            s for t in program.triggers if t.event == "batch" for s in t.statements
+        ]
+        self.maps = dict(by_key(program, options).maps)
+        for m in program.maps:
+            if isinstance(self.maps[m.name], Local):
+                self.maps[m.name] = self._without_key(m)
+        self._memo: dict[tuple[Statement, tuple[Location, ...]], float] = {}
+
+    def _without_key(self, m: Map) -> Location:
+        """What has no key is taken to be few groups, as in the thesis."""
+        return Replicated() if m.name in self.read else Local()
+
+    def improve(self, m: Map) -> bool:
+        """Put a map where it costs least; whether that is elsewhere."""
+        if m.name in self.fixed or m.name not in self.read:
+            return False
+        old = self.maps[m.name]
+        costs: dict[Location, float] = {}
+        for at in self._candidates(m):
+            self.maps[m.name] = at
+            costs[at] = self._cost(m, at)
+        best = min(costs, key=lambda at: costs[at])
+        self.maps[m.name] = best if costs[best] < WORTHWHILE * costs[old] else old
+        return self.maps[m.name] != old
+
+    def _candidates(self, m: Map) -> list[Location]:
+        keys = [name for name, _ in self.keys.of(m)] or [c.name for c in m.keys]
+        found: list[Location] = [self.maps[m.name], *(Dist((k,)) for k in keys), Replicated()]
+        return list(dict.fromkeys(found))
+
+    def _cost(self, m: Map, at: Location) -> float:
+        """What the statements around a map cost, and the memory for its copies."""
+        places = Places.of(self.program, Placement(self.maps))
+        total = 0.0
+        for s in self.statements:
+            names = sorted({s.target.name, *stored(s.term)})
+            if m.name not in names:
+                continue
+            key = (s, tuple(self.maps[n] for n in names))
+            if key not in self._memo:
+                found = Search(places, self.prices, lookahead=True).best(
+                    s.term, s.target, places.atom(s.target)
+                )
+                self._memo[key] = self.prices.total(found.bill)[0] if found else float("inf")
+            total += self._memo[key]
+        if isinstance(at, Replicated):
+            total += self.prices.size(m.definition) * self.workers / MEMORY
+        return total
+
+    def placement(self) -> Placement:
+        """The placement, with a sentence for each map."""
+        words = []
+        for m in self.program.maps:
+            words.append(f"{m.name}: {self._why(m)}")
+        return Placement(dict(self.maps), words=tuple(words))
+
+    def _why(self, m: Map) -> str:
+        at = self.maps[m.name]
+        ranked = dict(self.keys.of(m))
+        match at:
+            case Everywhere():
+                return "everywhere, only static tables decide it"
+            case Local():
+                return "on the driver, no batch reads it and it has no primary key"
+            case Replicated():
+                return "a copy on every worker, which spares the batches that read it a trip"
+            case Dist((key,)) if key in ranked:
+                return f"by {key}, the key of {ranked[key]}"
+            case Dist(keys):
+                return f"by {', '.join(keys)}"
+            case Random():
+                return "anyhow"
+            case _:
+                assert_never(at)
 
 
 def static(program: Program) -> frozenset[str]:

@@ -9,6 +9,7 @@ wait for each other share a round, and what is moved twice to one place is moved
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from freshet.calculus.scope import outs, reads_delta
@@ -21,6 +22,9 @@ from freshet.spark.terms import Dist, Kind, Location, Replicated
 
 BYTES_A_ROUND = 10e6
 BYTES_A_COLUMN = 8.0
+ROUNDS_A_MAP = 3
+"""What it costs to move a map on top of its estimated bytes: they grow with the data, and the cost
+of a batch should not. A map without keys is one number, and free of it."""
 
 Total = tuple[float, ...]
 
@@ -83,9 +87,10 @@ class Prices:
         for item in items:
             if item.moved not in self.paid:
                 size += item.size
+        views = sum(i.is_view and bool(outs(i.moved[0])) for i in items)
         if self.options.measure == "time":
-            return (bill.rounds + size / BYTES_A_ROUND, float(len(items)))
-        views = sum(i.is_view for i in items)
+            time = bill.rounds + size / BYTES_A_ROUND + ROUNDS_A_MAP * views
+            return (time, float(len(items)))
         gathers = sum(i.is_gather for i in items)
         return (float(len(items)), float(views), float(gathers), size)
 
@@ -100,6 +105,12 @@ def _only_batch(e: Expr) -> bool:
 
 def canonical(e: Expr, to: Location) -> tuple[Expr, Location]:
     """A term and its destination under names that do not depend on where it stands."""
+    term, names = _canonical(e)
+    return term, Dist(tuple(names[k] for k in to.keys)) if isinstance(to, Dist) else to
+
+
+@lru_cache(maxsize=1 << 14)
+def _canonical(e: Expr) -> tuple[Expr, dict[str, str]]:
     names: dict[str, str] = {}
     for t in subterms(e):
         match t:
@@ -111,6 +122,4 @@ def canonical(e: Expr, to: Location) -> tuple[Expr, Location]:
                 continue
         for name in found:
             names.setdefault(name, f"v{len(names)}")
-    if isinstance(to, Dist):
-        to = Dist(tuple(names[k] for k in to.keys))
-    return rename(e, names), to
+    return rename(e, names), names

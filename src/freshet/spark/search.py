@@ -168,7 +168,7 @@ class Search:
         for i, factor in enumerate(factors):
             done = mul(*factors[:i])
             left = plans
-            if i > 1:
+            if i > 1 or (i and not self.lookahead):
                 rest = need | free(mul(*factors[i:]))
                 left = self._moved(done, plans, outs(done) & rest)
             others = frozenset().union(*(free(f) for j, f in enumerate(factors) if j != i))
