@@ -22,6 +22,7 @@ from freshet.calculus.walk import Names
 from freshet.program.terms import Program, Statement
 from freshet.spark.fuse import blocks, fuse
 from freshet.spark.locate import locate
+from freshet.spark.number import number
 from freshet.spark.options import Options
 from freshet.spark.place import place
 from freshet.spark.places import Places
@@ -154,6 +155,7 @@ class Compiler:
         """Every pass over the statements; those that the options leave out change nothing."""
         places = places or self.places
         names = names or Names(set(self.taken))
+        taken = set(names.taken)
         prices = Prices(self.program, self.options)
         located: tuple[PlacedStatement, ...] = ()
         if trace or not self.options.push:
@@ -165,6 +167,7 @@ class Compiler:
         maker = Single(self.program, self.functions, names)
         steps = maker.steps(pushed, [places.atom(s.target) for s in pushed])
         shared, held = share(steps, maker.held) if self.options.share else (steps, maker.held)
+        shared, held = number(shared, held, Names(taken))
         made = fuse(shared) if self.options.fuse else blocks(shared)
         return Passes(
             statements, located, pushed, tuple(steps), tuple(shared), made, tuple(held)

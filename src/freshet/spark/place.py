@@ -26,6 +26,9 @@ from freshet.spark.terms import (
 MOST_ROUNDS = 2
 """How often all the maps are looked at."""
 
+MOST_TERMS = 20_000
+"""Subterms looked at while the placement is made better: large programs are worth fewer tries."""
+
 WORTHWHILE = 0.95
 """A map moves house if the statements around it cost at most this share then."""
 
@@ -91,6 +94,7 @@ class _Choice:
         for m in program.maps:
             if isinstance(self.maps[m.name], Local):
                 self.maps[m.name] = self._without_key(m)
+        self.left = MOST_TERMS
         self._memo: dict[tuple[Statement, tuple[Location, ...]], float] = {}
 
     def _without_key(self, m: Map) -> Location:
@@ -99,7 +103,7 @@ class _Choice:
 
     def improve(self, m: Map) -> bool:
         """Put a map where it costs least; whether that is elsewhere."""
-        if m.name in self.fixed or m.name not in self.read:
+        if m.name in self.fixed or m.name not in self.read or self.left <= 0:
             return False
         old = self.maps[m.name]
         costs: dict[Location, float] = {}
@@ -125,6 +129,7 @@ class _Choice:
                 continue
             key = (s, tuple(self.maps[n] for n in names))
             if key not in self._memo:
+                self.left -= sum(1 for _ in subterms(s.term))
                 found = Search(places, self.prices, lookahead=True).best(
                     s.term, s.target, places.atom(s.target)
                 )

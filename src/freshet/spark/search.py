@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import assert_never
 
 from freshet.calculus.build import ONE, add, exists, mul, sum_, top
@@ -39,7 +40,7 @@ from freshet.calculus.terms import (
 )
 from freshet.calculus.walk import subterms
 from freshet.spark.places import Places, renamed
-from freshet.spark.prices import Bill, Prices
+from freshet.spark.prices import Bill, Prices, Total
 from freshet.spark.rules import Homed, Tag, assigned, chosen, existing, grouped, join, suits, union
 from freshet.spark.terms import (
     Dist,
@@ -64,6 +65,7 @@ class Plan:
     tag: Tag
     moves: tuple[Move, ...] = ()
     bill: Bill = Bill()
+    cost: Total = ()
 
 
 Plans = dict[Tag, Plan]
@@ -88,14 +90,11 @@ class Search:
         """The cheapest plan whose value may be written to a target at a location."""
         self.spots = _spots(term, at, self.places)
         ways = self.ways(term, frozenset(target.vars))
-        fitting = [p for p in ways.values() if suits(p.tag, at)]
-        return min(fitting, key=self.cost) if fitting else None
+        return _cheapest(p for p in ways.values() if suits(p.tag, at))
 
-    def cost(self, plan: Plan) -> tuple[float, ...]:
+    def _cost(self, bill: Bill, moves: tuple[Move, ...]) -> Total:
         """What plans are compared by."""
-        if self.lookahead:
-            return self.prices.total(plan.bill)
-        return (float(_count_moves(plan.moves)),)
+        return self.prices.total(bill) if self.lookahead else (float(_count_moves(moves)),)
 
     def ways(self, e: Expr, need: Names) -> Plans:
         """The plans of a term, its value moved included; the context reads only `need` of it."""
@@ -107,21 +106,15 @@ class Search:
     def _settled(self, plans: Plans) -> Plans:
         if self.lookahead or not plans:
             return plans
-        best = min(plans.values(), key=self.cost)
+        best = min(plans.values(), key=_by_cost)
         return {best.tag: best}
-
-    def _keep(self, plans: Plans, new: Plan) -> None:
-        old = plans.get(new.tag)
-        if old is None or self.cost(new) < self.cost(old):
-            plans[new.tag] = new
 
     def _plans(self, e: Expr, need: Names) -> Plans:
         match e:
             case Const() | Var() | Apply() | Cmp():
-                return {Everywhere(): Plan(e, Everywhere())}
+                return self._leaf(e, Everywhere())
             case Rel() | Delta() | View():
-                at = self.places.atom(e)
-                return {at: Plan(e, at)}
+                return self._leaf(e, self.places.atom(e))
             case Mul(factors):
                 return self._product(factors, need)
             case Add(terms):
@@ -133,7 +126,7 @@ class Search:
                 )
             case Lift(var, body):
                 if is_value(body):
-                    return {Everywhere(): Plan(e, Everywhere())}
+                    return self._leaf(e, Everywhere())
                 return self._over(body, outs(body), assigned, lambda b: Lift(var, b))
             case Exists(body):
                 return self._over(body, outs(body), existing, exists)
@@ -147,6 +140,9 @@ class Search:
             case _:
                 assert_never(e)
 
+    def _leaf(self, e: Expr, at: Location) -> Plans:
+        return {at: Plan(e, at, cost=self._cost(Bill(), ()))}
+
     def _over(
         self,
         body: Expr,
@@ -158,13 +154,13 @@ class Search:
         plans: Plans = {}
         for plan in self.ways(body, need).values():
             tag = tag_of(plan.tag)
-            if tag is not None:
-                self._keep(plans, replace(plan, term=build(plan.term), tag=tag))
+            if tag is not None and _better(plan.cost, plans.get(tag)):
+                plans[tag] = replace(plan, term=build(plan.term), tag=tag)
         return plans
 
     def _product(self, factors: tuple[Expr, ...], need: Names) -> Plans:
         """Left to right: what stands to the left may be moved as one before the next joins it."""
-        plans: Plans = {Everywhere(): Plan(ONE, Everywhere())}
+        plans = self._leaf(ONE, Everywhere())
         for i, factor in enumerate(factors):
             done = mul(*factors[:i])
             left = plans
@@ -178,62 +174,81 @@ class Search:
                 for p in left.values():
                     tag = join(p.tag, r.tag)
                     if tag is not None:
-                        self._keep(plans, _both(p, r, tag))
+                        self._joined(plans, p, r, tag)
             plans = self._settled(plans)
         return plans
+
+    def _joined(self, plans: Plans, left: Plan, right: Plan, tag: Tag) -> None:
+        """Keep the product of two plans if there is none as cheap."""
+        bill, moves = left.bill.and_(right.bill), left.moves + right.moves
+        cost = self._cost(bill, moves)
+        if _better(cost, plans.get(tag)):
+            plans[tag] = Plan(mul(left.term, right.term), tag, moves, bill, cost)
 
     def _union(self, e: Expr, terms: tuple[Expr, ...], need: Names) -> Plans:
         ways = [self.ways(t, outs(t) & (need | ins(e))) for t in terms]
         plans: Plans = {}
         for admitted in _uniform(tag for w in ways for tag in w):
-            picked: list[Plan] = []
-            for w in ways:
-                fitting = [p for p in w.values() if admitted(p.tag)]
-                if not fitting:
-                    break
-                picked.append(min(fitting, key=self.cost))
-            if len(picked) < len(terms):
-                continue
-            tag = union([p.tag for p in picked])
+            best = [_cheapest(p for p in w.values() if admitted(p.tag)) for w in ways]
+            picked = [p for p in best if p is not None]
+            tag = union([p.tag for p in picked]) if len(picked) == len(terms) else None
             if tag is None:
                 continue
             moves = tuple(m for p in picked for m in p.moves)
-            bill = Bill()
-            for p in picked:
-                bill = bill.and_(p.bill)
-            self._keep(plans, Plan(add(*(p.term for p in picked)), tag, moves, bill))
+            bill = reduce(Bill.and_, (p.bill for p in picked))
+            cost = self._cost(bill, moves)
+            if _better(cost, plans.get(tag)):
+                term = _added(terms, [p.term for p in picked], need | ins(e))
+                plans[tag] = Plan(term, tag, moves, bill, cost)
         return plans
 
     def _moved(self, plain: Expr, plans: Plans, need: Names) -> Plans:
         """The plans of a part, and those in which its value is moved."""
-        if ins(plain) or not has_data(plain):
+        if ins(plain) or not (has_data(plain) or outs(plain)):
             return plans
         keys = tuple(sorted(need & outs(plain)))
         sent = sum_(keys, plain)
+        at = {p.tag: grouped(p.tag, keys, plain) for p in plans.values()}
         found = dict(plans)
         targets: list[Location] = [s for s in self.spots if set(s.keys) <= set(keys)]
-        for plan in plans.values():
-            at = grouped(plan.tag, keys, plain)
-            if at is None or isinstance(at, Homed):
-                continue
-            for to in (*targets, Replicated(), Local()):
-                kind = transformer(at, to)
-                if kind is not None:
-                    new = self._move(replace(plan, tag=at), kind, sent, keys, to)
-                    self._keep(found, new)
+        for sources in (_PARTS, _COPIES, (Local,)):
+            # From wherever it comes of these, the price of the trip is the same.
+            plan = _cheapest(p for p in plans.values() if isinstance(at[p.tag], sources))
+            if plan is not None:
+                for to in (*targets, Replicated(), Local()):
+                    self._move(found, plan, at[plan.tag], sent, keys, to)
         return found
 
     def _move(
-        self, plan: Plan, kind: Kind, sent: Expr, keys: tuple[str, ...], to: Location
-    ) -> Plan:
-        assert not isinstance(plan.tag, Homed)
+        self,
+        plans: Plans,
+        plan: Plan,
+        at: Tag | None,
+        sent: Expr,
+        keys: tuple[str, ...],
+        to: Location,
+    ) -> None:
+        """Keep the plan that moves the value of another one, if there is none as cheap."""
+        assert at is not None
+        assert not isinstance(at, Homed)
+        kind = transformer(at, to)
+        if kind is None:
+            return
+        bill = self.prices.move(plan.bill, kind, sent, to)
+        if self.lookahead and not _better(self.prices.total(bill), plans.get(to)):
+            return
         term = sum_(keys, plan.term)
         columns = term.vars if isinstance(term, View) and _distinct(term.vars) else keys
         self._count += 1
         view = View(f"move_{self._count}", columns)
-        bill = self.prices.move(plan.bill, kind, sent, to)
-        move = Move(kind, view, to, Placed(term, plan.tag, plan.moves), sent)
-        return Plan(view, to, (move,), bill)
+        moves = (Move(kind, view, to, Placed(term, at, plan.moves), sent),)
+        new = Plan(view, to, moves, bill, self._cost(bill, moves))
+        if _better(new.cost, plans.get(to)):
+            plans[to] = new
+
+
+_PARTS = (Dist, Random)
+_COPIES = (Replicated, Everywhere)
 
 
 def transformer(at: Location, to: Location) -> Kind | None:
@@ -257,9 +272,23 @@ def transformer(at: Location, to: Location) -> Kind | None:
             assert_never(at)
 
 
-def _both(left: Plan, right: Plan, tag: Tag) -> Plan:
-    term = mul(left.term, right.term)
-    return Plan(term, tag, left.moves + right.moves, left.bill.and_(right.bill))
+def _added(old: tuple[Expr, ...], new: list[Expr], need: Names) -> Expr:
+    """A union; if some term was stripped of columns on its way, the others are here."""
+    if any(outs(a) != outs(b) for a, b in zip(old, new, strict=True)):
+        new = [sum_(tuple(sorted(need & outs(t))), t) for t in new]
+    return add(*new)
+
+
+def _by_cost(plan: Plan) -> Total:
+    return plan.cost
+
+
+def _cheapest(plans: Iterable[Plan]) -> Plan | None:
+    return min(plans, key=_by_cost, default=None)
+
+
+def _better(cost: Total, than: Plan | None) -> bool:
+    return than is None or cost < than.cost
 
 
 def _uniform(tags: Iterable[Tag]) -> Iterator[Callable[[Tag], bool]]:
