@@ -106,22 +106,3 @@ def test_programs_that_recompute(level: str, data: st.DataObject) -> None:
     made = distribute(program, data.draw(placements(program)), LEVELS[level])
     pair = Pair(program, made, data.draw(WORKERS), BUILTINS, {})
     stream(data, pair, sorted(RELATIONS))
-
-
-def test_a_map_is_not_placed_by_a_column_that_it_lacks() -> None:
-    from freshet.calculus.text import read
-    from freshet.program.terms import Map, Statement, Trigger
-    from freshet.calculus.terms import View
-    from freshet.spark.terms import PlacementProblem
-
-    a = Column("a", INT)
-    follow = Statement(View("M", ("a",)), "+=", read("(DELTA R)(a)"))
-    program = Program(
-        (Relation("R", (a,)),),
-        (Map("M", (a,), INT, read("R(a)")),),
-        (Trigger("batch", "R", (), (follow,)),),
-        (),
-    )
-    with pytest.raises(PlacementProblem, match="no column 'b'"):
-        distribute(program, Placement({"M": Dist(("b",))}))
-    assert by_key(program, LEVELS["naive"]).maps == {"M": Local()}

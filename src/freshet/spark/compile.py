@@ -5,6 +5,8 @@
     single   every transformer a step of its own                   single.py
     share    each thing once, and only what is read                share.py
     fuse     few blocks                                            fuse.py
+
+`Passes` keeps what each of them makes, and `explain.py` prints it.
 """
 
 from __future__ import annotations
@@ -33,10 +35,8 @@ from freshet.spark.single import Single
 from freshet.spark.terms import (
     Block,
     Distributed,
-    Everywhere,
     Held,
     Local,
-    Placed,
     PlacedStatement,
     Placement,
     PlacementProblem,
@@ -75,10 +75,11 @@ def distribute(
     names = compiler.streams()
     each = [(n,) for n in names]
     groups = [*each, names] if len(names) > 1 else each
+    at = compiler.placement.maps
     return Distributed(
         program,
         compiler.placement,
-        tuple(Held(m.name, m.keys, m.payload, compiler.placement.maps[m.name]) for m in program.maps),
+        tuple(Held(m.name, m.keys, m.payload, at[m.name]) for m in program.maps),
         compiler.ready(),
         tuple(compiler.routine(g) for g in groups),
         tuple(compiler.readout(q) for q in program.queries),
@@ -169,9 +170,7 @@ class Compiler:
         shared, held = share(steps, maker.held) if self.options.share else (steps, maker.held)
         shared, held = number(shared, held, Names(taken))
         made = fuse(shared) if self.options.fuse else blocks(shared)
-        return Passes(
-            statements, located, pushed, tuple(steps), tuple(shared), made, tuple(held)
-        )
+        return Passes(statements, located, pushed, tuple(steps), tuple(shared), made, tuple(held))
 
 
 def _check(program: Program) -> None:

@@ -68,7 +68,8 @@ def _fused(parts: list[_Part]) -> list[_Part]:
     """The first block takes in all that it can, then the first of the rest does."""
     done: list[_Part] = []
     while parts:
-        head, rest = parts[0], []
+        head = parts[0]
+        rest: list[_Part] = []
         for part in parts[1:]:
             if part.block.mode == head.block.mode and all(commute(r, part) for r in rest):
                 head = head.and_(part)

@@ -1,4 +1,4 @@
-"""Temporary maps under short names, in the order in which they are written: send, got, send_1 ..."""
+"""Temporary maps under short names in the order in which they are written: send, got, send_1."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ def _renamed(step: Step, names: Mapping[str, str]) -> Step:
     if isinstance(step, Transfer):
         return replace(step, source=of(step.source), target=of(step.target))
     s = step.statement
-    made = replace(s, target=replace(s.target, name=of(s.target.name)), term=bottom_up(s.term, swap))
-    return Compute(made, step.at)
+    target = replace(s.target, name=of(s.target.name))
+    return Compute(replace(s, target=target, term=bottom_up(s.term, swap)), step.at)

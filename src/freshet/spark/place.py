@@ -11,7 +11,7 @@ from freshet.calculus.walk import subterms
 from freshet.program.terms import Map, Program, Statement
 from freshet.spark.options import Options, sized
 from freshet.spark.places import Places
-from freshet.spark.prices import Prices
+from freshet.spark.prices import BYTES_A_COLUMN, Prices
 from freshet.spark.search import Search
 from freshet.spark.terms import (
     Dist,
@@ -29,8 +29,11 @@ MOST_ROUNDS = 2
 MOST_TERMS = 20_000
 """Subterms looked at while the placement is made better: large programs are worth fewer tries."""
 
-WORTHWHILE = 0.95
-"""A map moves house if the statements around it cost at most this share then."""
+WORTHWHILE = 0.05
+"""A map moves house if a batch of each relation saves this part of a round then."""
+
+WAITING = 0.3
+"""What a round of one statement costs when another one takes as many."""
 
 MEMORY = 1e9
 """Bytes of copies on all workers together that are worth a round."""
@@ -72,7 +75,8 @@ def place(program: Program, options: Options) -> Placement:
     """
     choice = _Choice(program, options)
     for _ in range(MOST_ROUNDS):
-        if not any([choice.improve(m) for m in program.maps]):
+        moved = [choice.improve(m) for m in program.maps]
+        if not any(moved):
             break
     return choice.placement()
 
@@ -87,15 +91,16 @@ class _Choice:
         self.keys = Keys(program, options)
         self.read = read_by_triggers(program)
         self.fixed = static(program)
-        self.statements = [
-            s for t in program.triggers if t.event == "batch" for s in t.statements
-        ]
+        self.batches = [t.statements for t in program.triggers if t.event == "batch"]
+        self.names = {
+            s: tuple(sorted({s.target.name, *stored(s.term)})) for b in self.batches for s in b
+        }
         self.maps = dict(by_key(program, options).maps)
         for m in program.maps:
             if isinstance(self.maps[m.name], Local):
                 self.maps[m.name] = self._without_key(m)
         self.left = MOST_TERMS
-        self._memo: dict[tuple[Statement, tuple[Location, ...]], float] = {}
+        self._memo: dict[tuple[Statement, tuple[Location, ...]], tuple[float, float]] = {}
 
     def _without_key(self, m: Map) -> Location:
         """What has no key is taken to be few groups, as in the thesis."""
@@ -111,7 +116,7 @@ class _Choice:
             self.maps[m.name] = at
             costs[at] = self._cost(m, at)
         best = min(costs, key=lambda at: costs[at])
-        self.maps[m.name] = best if costs[best] < WORTHWHILE * costs[old] else old
+        self.maps[m.name] = best if costs[best] + WORTHWHILE < costs[old] else old
         return self.maps[m.name] != old
 
     def _candidates(self, m: Map) -> list[Location]:
@@ -120,24 +125,38 @@ class _Choice:
         return list(dict.fromkeys(found))
 
     def _cost(self, m: Map, at: Location) -> float:
-        """What the statements around a map cost, and the memory for its copies."""
+        """What a batch of each relation costs, and the memory for the copies of a map.
+
+        The statements of a batch share its rounds, so mostly the longest way counts; but what one
+        of them waits for may be another.
+        """
         places = Places.of(self.program, Placement(self.maps))
         total = 0.0
-        for s in self.statements:
-            names = sorted({s.target.name, *stored(s.term)})
-            if m.name not in names:
-                continue
-            key = (s, tuple(self.maps[n] for n in names))
-            if key not in self._memo:
-                self.left -= sum(1 for _ in subterms(s.term))
-                found = Search(places, self.prices, lookahead=True).best(
-                    s.term, s.target, places.atom(s.target)
-                )
-                self._memo[key] = self.prices.total(found.bill)[0] if found else float("inf")
-            total += self._memo[key]
+        for statements in self.batches:
+            found = [self._statement(s, places) for s in statements]
+            total += max(rounds for rounds, _ in found)
+            total += sum(WAITING * rounds + rest for rounds, rest in found)
         if isinstance(at, Replicated):
-            total += self.prices.size(m.definition) * self.workers / MEMORY
+            total += self._bytes(m) * self.workers / MEMORY
         return total
+
+    def _bytes(self, m: Map) -> float:
+        """How large a map may become: a key of a base table may have as many values as it rows."""
+        rows = max([self.keys.rows.get(owner, 0.0) for _, owner in self.keys.of(m)], default=0.0)
+        return max(self.prices.size(m.definition), rows * (len(m.keys) + 1) * BYTES_A_COLUMN)
+
+    def _statement(self, s: Statement, places: Places) -> tuple[float, float]:
+        """The rounds of a statement, and what it costs beside them."""
+        names = self.names[s]
+        key = (s, tuple([self.maps[n] for n in names]))
+        if key not in self._memo:
+            self.left -= sum(1 for _ in subterms(s.term))
+            search = Search(places, self.prices, lookahead=True)
+            found = search.best(s.term, s.target, places.atom(s.target))
+            rounds = float(found.bill.rounds) if found else float("inf")
+            rest = self.prices.total(found.bill)[0] - rounds if found else 0.0
+            self._memo[key] = rounds, rest
+        return self._memo[key]
 
     def placement(self) -> Placement:
         """The placement, with a sentence for each map."""
@@ -168,9 +187,7 @@ class _Choice:
 
 def static(program: Program) -> frozenset[str]:
     """The maps that no batch changes."""
-    changed = {
-        s.target.name for t in program.triggers if t.event != "ready" for s in t.statements
-    }
+    changed = {s.target.name for t in program.triggers if t.event != "ready" for s in t.statements}
     return frozenset(m.name for m in program.maps if m.name not in changed)
 
 

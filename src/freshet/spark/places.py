@@ -70,7 +70,9 @@ def checked(name: str, columns: tuple[str, ...], at: Location) -> Location:
         if not at.keys:
             raise PlacementProblem(f"'{name}' is spread by nothing", instead="name its columns")
         if len(set(at.keys)) < len(at.keys):
-            raise PlacementProblem(f"'{name}' is spread by one column twice", instead="once will do")
+            raise PlacementProblem(
+                f"'{name}' is spread by one column twice", instead="once will do"
+            )
     batch = name.startswith("(DELTA")
     if isinstance(at, Random) and not batch:
         raise PlacementProblem(

@@ -54,6 +54,9 @@ class Bill:
         return Bill(max(self.rounds, other.rounds), self.items | other.items)
 
 
+FREE = Bill()
+
+
 class Prices:
     """The prices of one program's transformers; `paid` ones are free, others moved them before."""
 

@@ -39,8 +39,8 @@ from freshet.calculus.terms import (
     View,
 )
 from freshet.calculus.walk import subterms
-from freshet.spark.places import Places, renamed
-from freshet.spark.prices import Bill, Prices, Total
+from freshet.spark.places import Places
+from freshet.spark.prices import FREE, Bill, Prices, Total
 from freshet.spark.rules import Homed, Tag, assigned, chosen, existing, grouped, join, suits, union
 from freshet.spark.terms import (
     Dist,
@@ -64,7 +64,7 @@ class Plan:
     term: Expr
     tag: Tag
     moves: tuple[Move, ...] = ()
-    bill: Bill = Bill()
+    bill: Bill = FREE
     cost: Total = ()
 
 
@@ -141,7 +141,7 @@ class Search:
                 assert_never(e)
 
     def _leaf(self, e: Expr, at: Location) -> Plans:
-        return {at: Plan(e, at, cost=self._cost(Bill(), ()))}
+        return {at: Plan(e, at, cost=self._cost(FREE, ()))}
 
     def _over(
         self,
@@ -294,13 +294,17 @@ def _better(cost: Total, than: Plan | None) -> bool:
 def _uniform(tags: Iterable[Tag]) -> Iterator[Callable[[Tag], bool]]:
     """Which tags may stand together in a union, one way after the other."""
     found = tuple(dict.fromkeys(tags))
-    yield lambda t: t == Everywhere()
+    yield _one_of(Everywhere())
     for keys in dict.fromkeys(t.keys for t in found if isinstance(t, Dist | Homed)):
-        yield lambda t, k=keys: t == Dist(k)
-        yield lambda t, k=keys: t in (Dist(k), Homed(k), Replicated(), Everywhere())
+        yield _one_of(Dist(keys))
+        yield _one_of(Dist(keys), Homed(keys), Replicated(), Everywhere())
     yield lambda t: isinstance(t, Dist | Random)
-    yield lambda t: t in (Replicated(), Everywhere())
-    yield lambda t: t in (Local(), Everywhere())
+    yield _one_of(Replicated(), Everywhere())
+    yield _one_of(Local(), Everywhere())
+
+
+def _one_of(*tags: Tag) -> Callable[[Tag], bool]:
+    return lambda t: t in tags
 
 
 def _count_moves(moves: tuple[Move, ...]) -> int:

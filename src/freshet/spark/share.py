@@ -145,5 +145,3 @@ def _alive(steps: list[Step], temporary: set[str]) -> list[Step]:
         wanted |= sources(step)
         kept.append(step)
     return kept[::-1]
-
-

@@ -40,9 +40,7 @@ Rows = dict[Row, Number]
 class Simulation:
     """Runs a distributed program on `workers` simulated ones."""
 
-    def __init__(
-        self, program: Distributed, workers: int, functions: Functions = BUILTINS
-    ) -> None:
+    def __init__(self, program: Distributed, workers: int, functions: Functions = BUILTINS) -> None:
         self.program = program
         self.functions = functions
         self.relations = {r.name: r for r in program.program.relations}

@@ -15,7 +15,8 @@ A location is written [a] for Dist(a), and by its name else: [local], [random], 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import assert_never
 
 from freshet.calculus.terms import Delta, Expr, View
@@ -75,7 +76,7 @@ def show_location(at: Location) -> str:
 def show_placed(s: PlacedStatement, places: Places, indent: int = 0) -> str:
     """A statement whose transformers stand where they are in the term, and every atom's place."""
     target = f"{show(s.target)}^{show_location(places.atom(s.target))}"
-    text = _show_term(brief(s.source.term, s.target.vars), s.source, places)
+    text = _show_term(brief(s.source.term, s.target.vars * 2), s.source, places)
     return _after(f"{target} {s.op}", text, indent)
 
 
@@ -95,16 +96,25 @@ def _verb(kind: Kind, to: Location) -> str:
     return VERBS[kind] if isinstance(to, Local) else VERBS[kind] + show_location(to)
 
 
-def show_step(s: Step, indent: int = 0, short: Callable[[Expr], Expr] = lambda e: e) -> str:
+def show_step(s: Step, indent: int = 0) -> str:
     """A step, over several lines if it is long."""
     match s:
         case Transfer(kind, source, target, to):
             return f"{target} := {_verb(kind, to)}({source});"
         case Compute(statement, _):
-            target = show(statement.target)
-            return _after(f"{target} {statement.op}", show(short(statement.term)), indent)
+            head = f"{show(statement.target)} {statement.op}"
+            return _after(head, show(statement.term), indent)
         case _:
             assert_never(s)
+
+
+def show_short(s: Step, indent: int = 0) -> str:
+    """A step without the columns that nothing reads."""
+    if isinstance(s, Transfer):
+        return show_step(s, indent)
+    old = s.statement
+    term = brief(old.term, old.target.vars * 2)
+    return show_step(replace(s, statement=replace(old, term=term)), indent)
 
 
 def _after(head: str, text: str, indent: int) -> str:
@@ -116,15 +126,8 @@ def _after(head: str, text: str, indent: int) -> str:
 
 def show_block(b: Block, *, short: bool = False) -> str:
     """A block; `short` leaves out the columns that nothing reads."""
-    lines = [f"{b.mode.upper()} {{"]
-    for s in b.steps:
-        lines.append("  " + show_step(s, 2, _short(s) if short else lambda e: e))
-    return "\n".join([*lines, "}"])
-
-
-def _short(s: Step) -> Callable[[Expr], Expr]:
-    keep = s.statement.target.vars if isinstance(s, Compute) else ()
-    return lambda e: brief(e, keep * 2)
+    one = show_short if short else show_step
+    return "\n".join([f"{b.mode.upper()} {{", *(f"  {one(s, 2)}" for s in b.steps), "}"])
 
 
 def show_held(held: Iterable[Held]) -> str:
