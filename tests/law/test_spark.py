@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from freshet.calculus.functions import BUILTINS
-from freshet.calculus.schema import Column, Query, Relation
+from freshet.calculus.schema import Column, Query
 from freshet.calculus.scope import outs, relations
 from freshet.calculus.types import INT
 from freshet.errors import TypeProblem
@@ -20,7 +20,7 @@ from freshet.ivm.options import Options
 from freshet.program.terms import Program
 from freshet.spark.compile import distribute
 from freshet.spark.options import LEVELS
-from freshet.spark.place import by_key, static
+from freshet.spark.place import static
 from freshet.spark.terms import (
     Dist,
     Everywhere,
