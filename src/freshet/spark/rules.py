@@ -91,7 +91,16 @@ def union(tags: Sequence[Tag]) -> Tag | None:
 
 
 def grouped(tag: Tag, keys: Iterable[str], body: Expr) -> Tag | None:
-    """The tag of Sum[keys](body): partial sums where the keys do not name the worker."""
+    """The tag of Sum[keys](body): partial sums where the keys do not name the worker.
+
+    What means nothing on the other workers must not be added up with the rest.
+
+    >>> from freshet.calculus.text import read
+    >>> grouped(Dist(("a",)), (), read("M[a]")), grouped(Homed(("a",)), (), read("(x := M[a])"))
+    (Random(whole=False), Homed(keys=('a',)))
+    >>> grouped(Homed(("a",)), (), read("N[a] * (x := M[a])")) is None
+    True
+    """
     match tag:
         case Dist(by):
             return tag if set(by) <= set(keys) else Random()
