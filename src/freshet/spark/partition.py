@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from zlib import crc32
 
@@ -11,14 +11,18 @@ from freshet.calculus.types import Value
 
 _STEP = 0x9E3779B97F4A7C15
 _MASK = (1 << 64) - 1
+_NULL = 0x5BD1E995
 
 
 def worker(values: Sequence[Value], workers: int) -> int:
     """The worker among `workers` that keeps the rows with these values in the key columns.
 
-    Values that are equal name the same worker whatever their types are: 1, 1.0 and 1.00 join.
+    Values that compare as equal name the same worker whatever their types are: numbers are hashed
+    as doubles, dates as midnight.
 
     >>> worker((1, "a"), 7) == worker((1.0, "a"), 7) == worker((Decimal("1.00"), "a"), 7)
+    True
+    >>> worker((date(2024, 1, 2),), 1000) == worker((datetime(2024, 1, 2),), 1000)
     True
     """
     mixed = 0
@@ -31,12 +35,12 @@ def worker(values: Sequence[Value], workers: int) -> int:
 def _code(value: Value) -> int:
     match value:
         case None:
-            return 0x5BD1E995
+            return _NULL
         case str():
             return crc32(value.encode())
         case datetime():
             return crc32(value.isoformat().encode())
         case date():
-            return value.toordinal()
+            return _code(datetime.combine(value, time()))
         case int() | float() | Decimal():
-            return hash(value) & _MASK  # of numbers: the same in every process, equal if they are
+            return hash(float(value)) & _MASK  # Python hashes numbers alike in every process

@@ -67,13 +67,16 @@ def _by_key(m: Map, keys: Keys, fixed: frozenset[str]) -> tuple[Location, str]:
     return Dist((name,)), f"by {name}, the key of {relation}"
 
 
-def place(program: Program, options: Options) -> Placement:
+def place(
+    program: Program, options: Options, given: Mapping[str, Location] | None = None
+) -> Placement:
     """The cheapest placement found: the rule of thumb, and then one map after the other.
 
     A map may be spread by another key, or be copied to all the workers where that spares
-    statements a trip. Maps that only views read stay where the rule of thumb puts them.
+    statements a trip. Maps that only views read stay where the rule of thumb puts them, and those
+    whose place is `given` stay there.
     """
-    choice = _Choice(program, options)
+    choice = _Choice(program, options, given or {})
     for _ in range(MOST_ROUNDS):
         moved = [choice.improve(m) for m in program.maps]
         if not any(moved):
@@ -84,8 +87,9 @@ def place(program: Program, options: Options) -> Placement:
 class _Choice:
     """A placement while it is made better: where each map is, and what statements cost so."""
 
-    def __init__(self, program: Program, options: Options) -> None:
+    def __init__(self, program: Program, options: Options, given: Mapping[str, Location]) -> None:
         self.program = program
+        self.given = given
         self.prices = Prices(program, options)
         self.workers = options.workers
         self.keys = Keys(program, options)
@@ -99,6 +103,7 @@ class _Choice:
         for m in program.maps:
             if isinstance(self.maps[m.name], Local):
                 self.maps[m.name] = self._without_key(m)
+        self.maps.update(given)
         self.left = MOST_TERMS
         self._memo: dict[tuple[Statement, tuple[Location, ...]], tuple[float, float]] = {}
 
@@ -108,7 +113,8 @@ class _Choice:
 
     def improve(self, m: Map) -> bool:
         """Put a map where it costs least; whether that is elsewhere."""
-        if m.name in self.fixed or m.name not in self.read or self.left <= 0:
+        told = m.name in self.fixed or m.name in self.given
+        if told or m.name not in self.read or self.left <= 0:
             return False
         old = self.maps[m.name]
         costs: dict[Location, float] = {}
@@ -167,6 +173,8 @@ class _Choice:
 
     def _why(self, m: Map) -> str:
         at = self.maps[m.name]
+        if m.name in self.given:
+            return "as it was told"
         ranked = dict(self.keys.of(m))
         match at:
             case Everywhere():

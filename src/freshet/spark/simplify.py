@@ -40,11 +40,9 @@ def _composed(outer: Move) -> Move | Placed:
     """One transformer for two, or none at all where the value already is."""
     inner = next((m for m in outer.body.moves if m.view == outer.body.term), None)
     source = outer.body if inner is None else inner.body
-    # Copies on the workers may serve, but those of the driver do not reach them.
-    if source.at == outer.to or isinstance(source.at, Everywhere):
-        if source.at == outer.to or transformer(source.at, outer.to) is None:
-            return source
     kind = transformer(source.at, outer.to)
+    if source.at == outer.to or (kind is None and isinstance(source.at, Everywhere)):
+        return source
     return outer if kind is None else replace(outer, kind=kind, body=source)
 
 

@@ -19,6 +19,7 @@ from freshet.spark.compile import Compiler, Passes, distribute
 from freshet.spark.fuse import fuse
 from freshet.spark.jobs import Jobs, count_jobs
 from freshet.spark.options import LEVELS, Options
+from freshet.spark.place import by_key, place
 from freshet.spark.places import Places
 from freshet.spark.simplify import simplify
 from freshet.spark.terms import (
@@ -314,6 +315,23 @@ def simple() -> Program:
 def test_a_placement_must_fit(at: Location | None, words: str) -> None:
     with pytest.raises(PlacementProblem, match=words):
         distribute(simple(), Placement({} if at is None else {"M": at}))
+
+
+def test_a_map_stays_where_it_was_told_to() -> None:
+    program = compiled(case("tpch_seed", "q03"), IvmOptions())
+    told: dict[str, Location] = {"q03_Orders": Local(), "q03": Dist(("o_orderdate",))}
+    found = place(program, Options(), told)
+    assert {name: found.maps[name] for name in told} == told
+    assert found.maps["q03_Lineitem"] == Dist(("o_orderkey",))
+
+
+def test_a_key_is_known_under_the_names_of_columns_joined_with_it() -> None:
+    """Lineitem's orderkey is no key of its own, but Orders has one that it is joined with."""
+    program = compiled(case("tpch_seed", "q03"), IvmOptions())
+    found = by_key(program, Options()).maps
+    assert found["q03_Orders_2"] == Dist(("o_orderkey",))
+    assert found["q03_Orders"] == Dist(("c_custkey",))
+    assert found["q03_Customer"] == Dist(("o_orderkey",))
 
 
 def test_names_of_temporary_maps_are_free() -> None:
