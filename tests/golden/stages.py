@@ -12,6 +12,7 @@ from freshet.ivm.compile import compile_queries
 from freshet.program.check import check_program
 from freshet.program.terms import Program
 from freshet.program.text import show_program
+from freshet.spark.explain import explain
 from freshet.sql.load import load
 from workloads import WORKLOADS
 
@@ -19,6 +20,8 @@ FOLDER = Path(__file__).parent / "queries"
 NAMES = sorted(path.name for path in FOLDER.iterdir() if (path / "query.sql").exists())
 KERNELS = ("first_view", "vwap")
 """Queries whose C++ is kept as well: a plain one, and one with an ordered index."""
+SPREAD = ("q03", "q17")
+"""Queries whose way to the workers is kept: a join of two trips, and nested aggregates."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,8 @@ class Stages:
         made = {"calculus.txt": show_program(term), "program.txt": show_program(self.program)}
         if self.query.name in KERNELS:
             made["kernel.cpp"] = emit(self.program)
+        if self.query.name in SPREAD:
+            made["spark.txt"] = explain(self.program) + "\n"
         return made if self.source is None else {"query.sql": self.source.read_text(), **made}
 
 

@@ -4,6 +4,7 @@
     queries/NAME/calculus.txt    what it means
     queries/NAME/program.txt     the maps and triggers that keep it fresh
     queries/NAME/kernel.cpp      the C++ that runs them (of some)
+    queries/NAME/spark.txt       the blocks that run them on many workers (of some)
 
 A refactoring changes none of these files; another change shows in them what it does. To make
 them anew: pytest tests/golden --update-golden

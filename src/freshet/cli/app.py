@@ -13,7 +13,7 @@ from rich.console import Console
 
 from freshet.cli.compile import compile_script
 from freshet.cli.demo import run_demo
-from freshet.cli.explain import explain_script
+from freshet.cli.explain import explain_on_spark, explain_script
 from freshet.cli.run import Outputs, run_script
 from freshet.errors import FreshetError, FreshetWarning
 from freshet.plan.options import Strategy
@@ -40,10 +40,12 @@ def explain(
     strategy: StrategyOption = "auto",
     mode: ModeOption = "auto",
     strict: StrictOption = False,
+    spark: Annotated[bool, typer.Option("--spark", help="how it is spread over workers")] = False,
 ) -> None:
     """Show each stage of a view: its term after every pass, its maps, triggers and the choice."""
     settings = Settings(strategy=strategy, mode=mode, strict=strict, engine=engine)
-    typer.echo("\n\n\n".join(explain_script(script, view, settings)))
+    tell = explain_on_spark if spark else explain_script
+    typer.echo("\n\n\n".join(tell(script, view, settings)))
 
 
 @app.command("compile")

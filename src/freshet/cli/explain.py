@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from freshet.calculus.functions import Functions
+from freshet.calculus.schema import Query, Relation
 from freshet.calculus.scope import relations
 from freshet.cli.script import read_script, read_text
 from freshet.errors import UnknownName
+from freshet.plan.compile import compile_queries
 from freshet.runtime.explain import explain
 from freshet.runtime.recipe import recipe
 from freshet.runtime.settings import Settings
+from freshet.spark.explain import explain as spread
 from freshet.sql import load
 
 
@@ -21,6 +25,21 @@ def explain_script(script: Path, name: str, settings: Settings) -> Iterator[str]
         for view in [db.view(name)] if name else db.views:
             yield view.explain()
         return
+    for query, used, functions in _wanted(script, name):
+        made = recipe(query, used, settings, functions)
+        yield explain(query, made.program, recipe=made)
+
+
+def explain_on_spark(script: Path, name: str, settings: Settings) -> Iterator[str]:
+    """How the views are spread over workers: placement, every pass, jobs and stages."""
+    for query, used, functions in _wanted(script, name):
+        options = settings.plan("batch", caches=False)
+        program = compile_queries([query], used, options, functions)
+        yield f"== view {query.name}\n\n" + spread(program, functions=functions)
+
+
+def _wanted(script: Path, name: str) -> Iterator[tuple[Query, list[Relation], Functions]]:
+    """The view of a name, or all, each with the relations that it reads."""
     catalog, queries = load(read_text(script), str(script))
     wanted = [q for q in queries if name.lower() in ("", q.name.lower())]
     if name and not wanted:
@@ -29,5 +48,4 @@ def explain_script(script: Path, name: str, settings: Settings) -> Iterator[str]
     for query in wanted:
         read = relations(query.term)
         used = [r for r in catalog.relations.values() if r.name in read]
-        made = recipe(query, used, settings, catalog.functions)
-        yield explain(query, made.program, recipe=made)
+        yield query, used, catalog.functions

@@ -26,22 +26,27 @@ def show_term(e: Expr, indent: int = 0, width: int = WIDTH) -> str:
         {c < 3})
     + U(a)
     """
-    return _layout(show(e), indent, width)
+    return layout(show(e), indent, width)
 
 
-def _layout(text: str, indent: int, width: int) -> str:
+def layout(text: str, indent: int = 0, width: int = WIDTH) -> str:
+    """The text of a term, or of something written like one, over several lines if it is long."""
     if indent + len(text) <= width:
         return text
+    return _broken(text, indent, width)
+
+
+def _broken(text: str, indent: int, width: int) -> str:
     margin = "\n" + " " * indent
     signs, parts = _split(text, "+-")
     if signs:
-        lines = [_layout(parts[0], indent + STEP, width)]
+        lines = [layout(parts[0], indent + STEP, width)]
         for sign, part in zip(signs, parts[1:], strict=True):
-            lines.append(f"{sign} {_layout(part, indent + STEP, width)}")
+            lines.append(f"{sign} {layout(part, indent + STEP, width)}")
         return margin.join(lines)
     signs, parts = _split(text, "*")
     if signs:
-        return _filled([_layout(part, indent, width) for part in parts], indent, width)
+        return _filled([layout(part, indent, width) for part in parts], indent, width)
     return _open(text, indent, width)
 
 
@@ -67,11 +72,11 @@ def _open(text: str, indent: int, width: int) -> str:
     if binding is not None:
         head, body = head + binding.group().rstrip(), body[binding.end() :]
     elif not head[:-1]:
-        return head + _layout(body, indent + 1, width) + close
+        return head + layout(body, indent + 1, width) + close
     inner = indent + STEP
     if not any(_split(body, signs)[0] for signs in ("+-", "*")) and _last_bracket(body) is None:
         return text  # nothing to break but a list of names
-    return f"{head}\n{' ' * inner}{_layout(body, inner, width)}{close}"
+    return f"{head}\n{' ' * inner}{layout(body, inner, width)}{close}"
 
 
 def _split(text: str, signs: str) -> tuple[list[str], list[str]]:

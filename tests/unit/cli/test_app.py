@@ -88,6 +88,22 @@ def test_explain_prints_one_view_or_all(shell: Shell, script: Path) -> None:
     assert shell("explain", script, "TOTALS") == done
 
 
+def test_explain_shows_the_way_to_the_workers(shell: Shell, script: Path) -> None:
+    done = shell("explain", script, "--spark")
+    assert done.code == 0
+    for part in (
+        "placement",
+        "well-formed",
+        "pushed",
+        "shared",
+        "a batch of sales: 1 job, 1 stage",
+    ):
+        assert f"== {part}" in done.out
+    refused = shell("explain", script, "--spark", "--mode", "tuple")
+    assert (refused.code, refused.out) == (2, "")
+    assert "takes single rows" in refused.err
+
+
 def test_explain_obeys_the_mode(shell: Shell, script: Path) -> None:
     assert "ON + sales(" in shell("explain", script, "--mode", "tuple").out
 

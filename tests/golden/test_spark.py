@@ -1,0 +1,15 @@
+"""How many jobs and stages a batch of TPC-H takes: never more jobs than in thesis Table 5.1."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.golden.conftest import Golden
+from tests.golden.spark_jobs import lines, show
+
+
+def test_jobs(golden: Golden) -> None:
+    table = list(lines())
+    golden(Path(__file__).parent / "spark_jobs.txt", show(table))
+    for line in table:
+        assert line.by_cost.jobs <= line.thesis.jobs, line.name

@@ -1,0 +1,108 @@
+"""The law of the distributed compiler: wherever maps live, every map has the reference's rows.
+
+Random terms become programs of random strategies; their maps are placed anyhow, their batches
+arrive anywhere, and each level of optimization runs on simulated workers.
+"""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from freshet.calculus.functions import BUILTINS
+from freshet.calculus.schema import Column, Query
+from freshet.calculus.scope import outs, relations
+from freshet.calculus.types import INT
+from freshet.errors import TypeProblem
+from freshet.ivm.compile import compile_queries
+from freshet.ivm.options import Options
+from freshet.program.terms import Program
+from freshet.spark.compile import distribute
+from freshet.spark.options import LEVELS
+from freshet.spark.place import static
+from freshet.spark.terms import (
+    Dist,
+    Everywhere,
+    Local,
+    Location,
+    Placement,
+    Random,
+    Replicated,
+)
+from tests.law.programs import recompute
+from tests.law.spark_programs import Pair
+from tests.law.strategies import RELATIONS, deltas, terms
+from tests.law.test_compile import SCHEMA, is_typed, no_null, numeric
+from tests.law.test_simplify import without_nulls
+
+WORKERS = st.sampled_from([1, 2, 3, 5])
+STRATEGIES = [Options(), Options(depth=1), Options(depth=0)]
+
+
+@st.composite
+def placements(draw: st.DrawFn, program: Program) -> Placement:
+    """Every map anywhere that it may be; every batch anywhere that it may arrive."""
+    fixed = static(program)
+    maps: dict[str, Location] = {}
+    for m in program.maps:
+        if m.name in fixed and draw(st.booleans()):
+            maps[m.name] = Everywhere()
+        else:
+            maps[m.name] = draw(locations(tuple(c.name for c in m.keys), Replicated()))
+    batches = {
+        r.name: draw(locations(tuple(c.name for c in r.columns), Random(), Random(whole=True)))
+        for r in program.relations
+        if not r.static
+    }
+    return Placement(maps, batches)
+
+
+def locations(columns: tuple[str, ...], *others: Location) -> st.SearchStrategy[Location]:
+    """On the driver, one of the others, or by some of the columns in some order."""
+    plain = st.sampled_from([Local(), *others])
+    if not columns:
+        return plain
+    keys = st.lists(st.sampled_from(columns), min_size=1, max_size=2, unique=True)
+    return st.one_of(plain, keys.map(lambda k: Dist(tuple(k))))
+
+
+def stream(data: st.DataObject, pair: Pair, names: list[str]) -> None:
+    """A few batches, of one relation or of several at once."""
+    for number in range(3):
+        among = st.sampled_from(names)
+        changed = data.draw(st.lists(among, min_size=1, max_size=3, unique=True))
+        pair.apply({name: list(no_null(data.draw(deltas(name))).items()) for name in changed})
+        pair.check(f"batch {number}")
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@settings(max_examples=30)
+@given(data=st.data())
+def test_incremental_programs(level: str, data: st.DataObject) -> None:
+    e = numeric(without_nulls(data.draw(terms(depth=4))))
+    assume(relations(e) and is_typed(e))
+    names = tuple(sorted(outs(e)))
+    query = Query("Q", tuple(Column(v, INT) for v in names), names, e)
+    program = compile_queries([query], SCHEMA, data.draw(st.sampled_from(STRATEGIES)))
+    made = distribute(program, data.draw(placements(program)), LEVELS[level])
+    table = no_null(data.draw(deltas("U")))
+    rows = {"U": [row for row, m in table.items() for _ in range(abs(m))]}
+    pair = Pair(program, made, data.draw(WORKERS), BUILTINS, rows)
+    pair.check("ready")
+    stream(data, pair, ["R", "S", "T"])
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@settings(max_examples=30)
+@given(data=st.data())
+def test_programs_that_recompute(level: str, data: st.DataObject) -> None:
+    """Whole terms over maps that are far apart: each kind of node meets each location."""
+    e = without_nulls(data.draw(terms(depth=4)))
+    try:
+        program = recompute(e, batches=True)
+    except TypeProblem:
+        assume(False)
+    made = distribute(program, data.draw(placements(program)), LEVELS[level])
+    pair = Pair(program, made, data.draw(WORKERS), BUILTINS, {})
+    stream(data, pair, sorted(RELATIONS))
