@@ -1,0 +1,77 @@
+"""A node: the maps of one worker, or of the driver, and what runs blocks of steps on them.
+
+Whatever keeps the maps, a kernel or the reference engine, a node is given batches and rows that
+others send, runs the statements of a block, and tells the rows of a map. It knows nothing of
+versions, files or Spark.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+Role = Literal["driver", "worker"]
+
+COUNT = "__count"
+"""The column of a batch that says how often its row comes (negative: how often it goes)."""
+
+PAYLOAD = "__payload"
+"""The last column of the rows of a map: its number."""
+
+READY = "ready"
+
+
+def change(number: int) -> str:
+    """The name of a routine of `Distributed.routines`, by its place."""
+    return f"change {number}"
+
+
+def reading(query: str) -> str:
+    """The name of a readout, by its query."""
+    return f"read {query}"
+
+
+class Node(Protocol):
+    """The maps of one node.
+
+    Routines go by name: `READY`, `change(i)`, `reading(query)`. Rows of a map are Arrow batches of
+    its key columns, by their names in the program, and `PAYLOAD`.
+    """
+
+    def load(self, table: str, rows: pa.RecordBatch) -> None:
+        """Rows of a static table, before anything else."""
+
+    def begin(self, routine: str) -> None:
+        """Empty the temporary maps of a routine, and the batches of its relations."""
+
+    def give(self, relation: str, rows: pa.RecordBatch) -> None:
+        """Rows of a batch for this node: the columns of the relation, and maybe `COUNT`."""
+
+    def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
+        """Rows that another node sends to a temporary map; equal rows add up."""
+
+    def run(self, routine: str, block: int) -> None:
+        """The statements that this node has in a block of the routine, in order."""
+
+    def send(self, routine: str, source: str) -> pa.RecordBatch:
+        """The rows of a map of the routine, temporary or not."""
+
+    def save(self, path: Path) -> None:
+        """Write all the maps to a file that does not exist yet; temporary ones are of no use."""
+
+    def restore(self, path: Path) -> None:
+        """Take the maps from a file that `save` wrote for the same program and role."""
+
+    @property
+    def bytes(self) -> int:
+        """What the maps take."""
+
+    def close(self) -> None:
+        """Give the memory back."""
+
+
+def rows_of(batch: Any) -> int:
+    """How many rows a batch has; nothing has none."""
+    return 0 if batch is None else int(batch.num_rows)
