@@ -1,7 +1,7 @@
 """Flows on Spark that are killed: run by `test_spark_faults.py`, in processes of their own.
 
-    python -m tests.fault.on_spark executors FOLDER SEED BATCHES
-    python -m tests.fault.on_spark driver FOLDER SEED BATCHES
+python -m tests.fault.on_spark executors FOLDER SEED BATCHES
+python -m tests.fault.on_spark driver FOLDER SEED BATCHES
 """
 
 from __future__ import annotations

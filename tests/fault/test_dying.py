@@ -1,4 +1,4 @@
-"""A driver and its workers are killed at every moment in turn: no batch is lost, none counts twice."""
+"""A driver and its workers are killed at every moment: no batch is lost, none counts twice."""
 
 from __future__ import annotations
 
@@ -134,9 +134,7 @@ class Alternating(InlineRunner):
             return super().run(orders)
 
 
-@pytest.mark.parametrize(
-    ("workload", "name"), [*(q[:2] for q in QUERIES), ("tpch", "q16"), ("tpch", "q22")]
-)
+@pytest.mark.parametrize(("workload", "name"), [("tpch", "q03"), ("tpch", "q11"), ("tpch", "q16")])
 def test_any_process_goes_on(tmp_path: Path, nodes: str, workload: str, name: str) -> None:
     settings = Settings(snapshot_every=3, memory=str(tmp_path / "memory"), native=False)
     by = Alternating(name)
@@ -178,7 +176,7 @@ def every_moment(tmp_path: Path, step: int, first: int) -> int:
 
 
 def test_killed_at_some_moments(tmp_path: Path, nodes: str) -> None:
-    assert every_moment(tmp_path, step=11, first=3) > 100
+    assert every_moment(tmp_path, step=17, first=3) > 100
 
 
 @pytest.mark.full
