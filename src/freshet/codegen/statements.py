@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from freshet.calculus.build import is_zero
 from freshet.calculus.scope import relations, stored
 from freshet.calculus.types import INT
 from freshet.codegen.code import Spot
@@ -127,6 +128,11 @@ class Statements:
         self, s: Statement, spot: Spot, env: Bound, m: Cpp, params: tuple[str, ...]
     ) -> None:
         """M[p, x] := q replaces the slice of M that the trigger's parameters choose."""
+        table = self.terms.places[s.target.name].storage
+        alone = len(table.payloads) == 1 and not table.orders
+        if is_zero(s.term) and alone and not set(s.target.vars) & set(params):
+            spot.line(f"s.{table.name}.clear(e.arena);")
+            return
         rows = self._rows(s, spot, env, m)
         marked = Place(rows, 1, tuple(range(len(rows.keys))))
 

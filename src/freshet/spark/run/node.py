@@ -8,7 +8,7 @@ versions, files or Spark.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
@@ -52,8 +52,11 @@ class Node(Protocol):
     def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
         """Rows that another node sends to a temporary map; equal rows add up."""
 
-    def run(self, routine: str, block: int) -> None:
-        """The statements that this node has in a block of the routine, in order."""
+    def run(self, routine: str, block: int, part: int = 0) -> None:
+        """The statements that this node has in a block of the routine, in order.
+
+        The transfers of a block cut it in parts: the first before the first of them, and so on.
+        """
 
     def send(self, routine: str, source: str) -> pa.RecordBatch:
         """The rows of a map of the routine, temporary or not."""
@@ -70,8 +73,3 @@ class Node(Protocol):
 
     def close(self) -> None:
         """Give the memory back."""
-
-
-def rows_of(batch: Any) -> int:
-    """How many rows a batch has; nothing has none."""
-    return 0 if batch is None else int(batch.num_rows)
