@@ -199,7 +199,7 @@ void arena_exhausted() {
   pid_t child = fork();
   if (child == 0) {
     Arena arena;
-    CHECK(Arena::open(arena, u64(1) << 32));
+    CHECK(Arena::open(arena, -1, u64(1) << 32));
     arena.take(u64(1) << 33);
     _exit(0);
   }

@@ -36,12 +36,15 @@ def kernel_of(
 
 
 class NativeNode:
-    """The maps of a worker, or of the driver, in a kernel."""
+    """The maps of a worker, or of the driver, in a kernel.
 
-    def __init__(self, made: NodeProgram, library: Path) -> None:
+    With a `state`, a file in shared memory, they outlive this process, and another one can go on.
+    """
+
+    def __init__(self, made: NodeProgram, library: Path, state: Path | None = None) -> None:
         self._made = made
         self._kernel = Kernel(library)
-        self._instance = self._kernel.open()
+        self._instance = self._kernel.open(state)
         self._batches: dict[str, list[tuple[pa.RecordBatch, np.ndarray | None]]] = defaultdict(list)
 
     def load(self, table: str, rows: pa.RecordBatch) -> None:
