@@ -71,6 +71,42 @@ inline void each_group(Arena& arena, const Ordered<Key, Val>& index, Before befo
   }
 }
 
+// Whether NULL stands where an index has it, or the other entries come first, or it does.
+enum Nulls { as_sorted, last, first };
+
+// The first rows of a range of an ordered index (with `back` the last ones, the last first), until
+// `limit` of them are counted: f(key, n) of n rows. `count` tells how many rows an entry is, none
+// if it is negative; `is_absent` is asked of entries in the range only.
+template <bool back, Nulls nulls, class Key, class Val, class Before, class Upto, class IsAbsent,
+          class Count, class F>
+inline void first_rows(Arena& arena, const Ordered<Key, Val>& index, i64 limit, Before before,
+                       Upto upto, IsAbsent is_absent, Count count, F f) {
+  i64 left = limit;
+  auto take = [&](const Key& key, const Val& val) {
+    const i128 n = count(key, val);
+    if (n <= 0) return true;
+    const i64 taken = n < left ? i64(n) : left;
+    left -= taken;
+    f(key, taken);
+    return left > 0;
+  };
+  auto walk = [&](auto from, auto to) {
+    if (left <= 0) return;
+    if constexpr (back) index.each_back(arena, from, to, take);
+    else index.each(arena, from, to, take);
+  };
+  if constexpr (nulls == as_sorted) {
+    walk(before, upto);
+  } else {
+    auto absent = [&] {
+      walk(before, [&](const Key& k) { return upto(k) && (before(k) || is_absent(k)); });
+    };
+    if (nulls == first) absent();
+    walk([&](const Key& k) { return before(k) || (upto(k) && is_absent(k)); }, upto);
+    if (nulls == last) absent();
+  }
+}
+
 // Remembers where a monotone condition turns, as far as it was asked: a condition may be a search
 // of its own.
 template <class T> struct Turn {
