@@ -656,8 +656,8 @@ void compare_first_rows(Arena& arena, const Ordered<InGroup, Counted>& index, co
     left -= n;
   }
   first_rows<back, nulls>(
-      arena, index, limit, [&](const InGroup& k) { return k.group < group; },
-      [&](const InGroup& k) { return k.group <= group; },
+      arena, index, limit,
+      [&](const InGroup& k, bool same) { return k.group == group ? same : k.group < group; },
       [&](const InGroup& k) { return is_null(k.x); },
       [&](const InGroup&, const Counted& val) { return val.n; },
       [&](const InGroup& k, i64 n) { found.emplace_back(k.x, n); });

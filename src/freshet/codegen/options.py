@@ -13,6 +13,7 @@ class Passes:
     - `share`: statements with a common beginning share its loops, tests and look-ups.
     - `hoist`: tests run as soon as what they read is bound.
     - `ranges`: sums over ranges use ordered indexes.
+    - `firsts`: first rows (MIN, MAX, LIMIT) are read off ordered indexes.
     - `defer`: maps that only queries read, and that would be recomputed from all the data, are
       recomputed when they are read.
     - `ahead`: the memory of look-ups by a row's columns is fetched some rows ahead.
@@ -23,6 +24,7 @@ class Passes:
     share: bool = True
     hoist: bool = True
     ranges: bool = True
+    firsts: bool = True
     defer: bool = True
     ahead: bool = True
     keys: bool = False

@@ -34,6 +34,7 @@ from freshet.calculus.terms import (
 from freshet.calculus.types import INT, Type
 from freshet.codegen.code import Spot, detached
 from freshet.codegen.context import ONE, Bound, Next
+from freshet.codegen.firsts import first_rows
 from freshet.codegen.hold import Cpp, Held, convert, held, zero_if_null
 from freshet.codegen.indexed import range_sum
 from freshet.codegen.nested import exists, lift, top
@@ -111,7 +112,8 @@ class Terms:
             case Exists(body):
                 exists(self, body, spot, env, m, k)
             case Top():
-                top(self, e, spot, env, m, k)
+                if not (self.passes.firsts and first_rows(self, e, spot, env, m, k)):
+                    top(self, e, spot, env, m, k)
             case _:
                 assert_never(e)
 

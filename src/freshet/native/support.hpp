@@ -74,13 +74,14 @@ inline void each_group(Arena& arena, const Ordered<Key, Val>& index, Before befo
 // Whether NULL stands where an index has it, or the other entries come first, or it does.
 enum Nulls { as_sorted, last, first };
 
-// The first rows of a range of an ordered index (with `back` the last ones, the last first), until
-// `limit` of them are counted: f(key, n) of n rows. `count` tells how many rows an entry is, none
-// if it is negative; `is_absent` is asked of entries in the range only.
-template <bool back, Nulls nulls, class Key, class Val, class Before, class Upto, class IsAbsent,
-          class Count, class F>
-inline void first_rows(Arena& arena, const Ordered<Key, Val>& index, i64 limit, Before before,
-                       Upto upto, IsAbsent is_absent, Count count, F f) {
+// The first rows of a group of an ordered index (with `back` the last ones, the last first), until
+// `limit` of them are counted: f(key, n) of n rows. `sorts_before(key, in)` tells whether an
+// entry stands before the group, `in` if it is in it; `count(key, val)` how many rows an entry
+// is, none if negative.
+template <bool back, Nulls nulls, class Key, class Val, class Before, class IsAbsent, class Count,
+          class F>
+inline void first_rows(Arena& arena, const Ordered<Key, Val>& index, i64 limit,
+                       Before sorts_before, IsAbsent is_absent, Count count, F f) {
   i64 left = limit;
   auto take = [&](const Key& key, const Val& val) {
     const i128 n = count(key, val);
@@ -90,20 +91,20 @@ inline void first_rows(Arena& arena, const Ordered<Key, Val>& index, i64 limit, 
     f(key, taken);
     return left > 0;
   };
-  auto walk = [&](auto from, auto to) {
+  auto walk = [&](auto before, auto upto) {
     if (left <= 0) return;
-    if constexpr (back) index.each_back(arena, from, to, take);
-    else index.each(arena, from, to, take);
+    if constexpr (back) index.each_back(arena, before, upto, take);
+    else index.each(arena, before, upto, take);
   };
+  auto before = [&](const Key& k) { return sorts_before(k, false); };
+  auto upto = [&](const Key& k) { return sorts_before(k, true); };
   if constexpr (nulls == as_sorted) {
     walk(before, upto);
   } else {
-    auto absent = [&] {
-      walk(before, [&](const Key& k) { return upto(k) && (before(k) || is_absent(k)); });
-    };
-    if (nulls == first) absent();
-    walk([&](const Key& k) { return before(k) || (upto(k) && is_absent(k)); }, upto);
-    if (nulls == last) absent();
+    auto upto_nulls = [&](const Key& k) { return sorts_before(k, is_absent(k)); };
+    if (nulls == first) walk(before, upto_nulls);
+    walk(upto_nulls, upto);
+    if (nulls == last) walk(before, upto_nulls);
   }
 }
 
