@@ -11,10 +11,13 @@ import pytest
 
 from freshet.calculus.functions import Functions
 from freshet.codegen.kernel import write
+from freshet.codegen.options import USUAL, Passes
 from freshet.codegen.toolchain import Flags, find_compiler
-from freshet.ivm.options import Options
+from freshet.ivm.compile import compile_queries
+from freshet.ivm.options import Mode, Options
 from freshet.program.terms import Program
 from freshet.runtime.native import NativeEngine
+from freshet.sql import load
 from tests.differential.harness import case, cases, compiled
 from tests.growth.test_cost_follows_the_delta import GROWS, growth
 
@@ -49,6 +52,47 @@ def test_single_rows(workload: str, name: str) -> None:
 
     slack = LOGARITHM if "Ordered<" in kernel.text else SLACK
     assert growth(c, program, start=begin, slack=slack) == {}
+
+
+EXTREMES = (
+    "SELECT MIN(x) AS lo, MAX(x) AS hi FROM r",
+    "SELECT g, MIN(x) AS lo, MAX(x) AS hi, MAX(name) AS name FROM r GROUP BY g",
+    "SELECT g, x FROM r ORDER BY x DESC, g LIMIT 3",
+    "SELECT SUM(lo) AS lo, SUM(hi) AS hi FROM "
+    "(SELECT MIN(x) AS lo, MAX(x) AS hi FROM r GROUP BY g) extremes",
+)
+
+
+def extremes(sql: str, mode: Mode, groups: int, size: int, passes: Passes = USUAL) -> int:
+    """What it costs that the extremes of each group leave and come back, the view read in between.
+
+    MIN and MAX are part of what is read, so reading is part of the cost.
+    """
+    catalog, queries = load(f"CREATE STREAM r (g INT, x INT, name STRING); {sql}")
+    program = compile_queries(queries, list(catalog.relations.values()), Options(mode=mode))
+    flags = Flags(optimize=0, count=True)
+    engine = NativeEngine(program, catalog.functions, flags, passes=passes)
+    rows = [(i % groups, i * 7919 % 1_000_003, f"row {i * 31 % size:06}") for i in range(size)]
+    engine.apply("r", [(row, 1) for row in rows])
+    in_order = sorted(rows, key=lambda row: row[1])
+    changes = [[(row, -1)] for row in in_order[:5] + in_order[-5:]]
+    changes += [[(row, 1)] for [(row, _)] in changes]
+    before = engine.work
+    for change in changes:
+        engine.apply("r", change)
+        engine.read(program.queries[0].name)
+    return engine.work - before
+
+
+@pytest.mark.parametrize("groups", [1, 4])
+@pytest.mark.parametrize("mode", ["tuple", "batch"])
+@pytest.mark.parametrize("sql", EXTREMES)
+def test_extremes(sql: str, mode: Mode, groups: int) -> None:
+    """With the pass they cost a search in the index; without it a walk through their group."""
+    small, *larger = (extremes(sql, mode, groups, size) for size in (1000, 10_000, 100_000))
+    assert max(larger) <= LOGARITHM * small
+    without = [extremes(sql, mode, groups, size, Passes(firsts=False)) for size in (100, 1000)]
+    assert without[1] > 5 * without[0]
 
 
 def test_a_scan_is_named() -> None:
