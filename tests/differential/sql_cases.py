@@ -289,6 +289,21 @@ CASES: tuple[str, ...] = (
     "SELECT a, c FROM r ORDER BY a LIMIT 0",
 )
 
+THRESHOLDS: tuple[str, ...] = (
+    "SELECT a, COUNT(*), SUM(c) FROM r WHERE c > (SELECT AVG(d) FROM s) AND NOT EXISTS "
+    "(SELECT 1 FROM s WHERE s.a = r.a) GROUP BY a",
+    "SELECT b, SUM(c) FROM r WHERE c >= (SELECT AVG(c) FROM r) AND a IN (SELECT a FROM s) "
+    "GROUP BY b",
+    "WITH x AS (SELECT a, SUM(d) AS t FROM s GROUP BY a) "
+    "SELECT r.b, x.t FROM r, x WHERE r.a = x.a AND x.t = (SELECT MAX(t) FROM x)",
+    "WITH x AS (SELECT a, SUM(d) AS t FROM s GROUP BY a) "
+    "SELECT r.a FROM r, x WHERE r.a = x.a AND x.t > (SELECT AVG(d) FROM s)",
+    "WITH x AS (SELECT a, SUM(d) AS t FROM s GROUP BY a) "
+    "SELECT r.b, COUNT(*) FROM r, x WHERE r.a = x.a AND x.t < (SELECT SUM(c) FROM r) GROUP BY r.b",
+    "SELECT a, SUM(d) FROM s GROUP BY a HAVING SUM(d) > (SELECT AVG(d) FROM s)",
+)
+"""Rows with a nested query of their own, compared with an aggregate of all rows."""
+
 FIRSTS: tuple[str, ...] = (
     # Read with the view
     "SELECT c, MIN(a), MAX(a), MIN(b), MAX(b) FROM r GROUP BY c",

@@ -22,7 +22,7 @@ from freshet.reference.rows import Changes
 from freshet.runtime.native import NativeEngine
 from tests.differential import harness, streams
 from tests.differential.random_sql import random_script
-from tests.differential.sql_cases import CASES, FIRSTS, random_row
+from tests.differential.sql_cases import CASES, FIRSTS, THRESHOLDS, random_row
 
 pytestmark = [
     pytest.mark.native,
@@ -129,16 +129,16 @@ def test_random_view(seed: int, start: harness.Start) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("sql", FIRSTS)
-def test_first_rows(sql: str, mode: Mode, start: harness.Start) -> None:
-    """MIN, MAX and LIMIT under deletions, NULLs and empty groups, by an index."""
+@pytest.mark.parametrize("sql", FIRSTS + THRESHOLDS)
+def test_ordered_indexes(sql: str, mode: Mode, start: harness.Start) -> None:
+    """MIN, MAX, LIMIT and thresholds under deletions, NULLs and empty groups, by an index."""
     script = streams.Script(sql)
     streams.agree(script, "u static", "higher-order", mode, seed=sql, batches=25, start=start)
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("sql", FIRSTS)
-def test_first_rows_among_negative_ones(sql: str, mode: Mode, start: harness.Start) -> None:
+@pytest.mark.parametrize("sql", FIRSTS + THRESHOLDS)
+def test_ordered_indexes_with_negative_rows(sql: str, mode: Mode, start: harness.Start) -> None:
     """Rows that are deleted before they come are not chosen, and count when they come."""
     rng = random.Random(sql)
     catalog, script = streams.schema(), streams.Script(sql)

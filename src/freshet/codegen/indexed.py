@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from freshet.calculus.scope import outs
 from freshet.calculus.terms import Sum, View
 from freshet.calculus.types import Type
-from freshet.codegen.code import Block, Spot, detached
+from freshet.codegen.code import Block, Spot, detached, render
 from freshet.codegen.context import ONE, Bound, Next
+from freshet.codegen.determine import is_determined
 from freshet.codegen.hold import Cpp, held
 from freshet.codegen.ranges import Range, ranges
 from freshet.codegen.scalar import times
 from freshet.codegen.search import Search
-from freshet.codegen.storage import Sort
+from freshet.codegen.storage import Place, Sort
 
 if TYPE_CHECKING:
     from freshet.codegen.term import Terms
@@ -71,19 +72,60 @@ def _add_up(terms: Terms, r: Range, spot: Spot, env: Bound, m: Cpp, k: Next) -> 
     """The sum over the range, for each group if there are groups."""
     place = terms.places[r.atom.name]
     fixed = tuple(v for v in r.atom.vars if v in env)
-    by_x = Sort(place.columns[r.atom.vars.index(r.x)])
-    search = Search(place, r.atom, fixed, r.groups, (by_x,))
+    if r.groups and _is_one_each(terms, r, fixed):
+        _walk(terms, r, fixed, spot, env, m, k)
+        return
+    search = Search(place, r.atom, fixed, r.groups, (_sort(place, r, r.x),))
     spot = search.begin(terms, spot, env)
     turns: tuple[str, ...] = ()
     if r.groups:
         turns, spot = _turns(terms, held(search.type(r.x)), spot)
         spot, env = search.each_group(spot, env)
-    inside = _question(terms, r, search, turns, spot, env)
+    inside = _ends(terms, r, search, turns, spot, env)
+    inside.items.append(f"@ = {search.tree}.sum_between(e.arena, before, upto);")
     name, spot = spot.computed("q", f"Sum_{place.storage.name} @{{}};", inside)
-    t, total = place.payload_type, f"{name}.p{place.payload}"
+    _leave(place, name, spot, env, m, k)
+
+
+def _walk(
+    terms: Terms, r: Range, fixed: tuple[str, ...], spot: Spot, env: Bound, m: Cpp, k: Next
+) -> None:
+    """The entries of the range one by one, where each of them is a group."""
+    place = terms.places[r.atom.name]
+    sorts = tuple(_sort(place, r, v) for v in (r.x, *r.groups))
+    search = Search(place, r.atom, fixed, (), sorts)
+    spot = search.begin(terms, spot, env)
+    if not terms.rare:
+        terms.scans.append(place.storage.name)
+    ends = _ends(terms, r, search, (), spot, env)
+    _, spot = spot.open(("range", search.tree, "\n".join(render(ends))), "", "{")
+    if not spot.block.items:
+        spot.block.items.extend(ends.items)
+    opener = (
+        f"{search.tree}.each(e.arena, before, upto, "
+        f"[&](const {search.entry}& @, const Sum_{place.storage.name}& v@) {{"
+    )
+    entry, spot = spot.open("walk", "r", opener, "return true; });")
+    groups = {v: search.value(entry, v) for v in r.groups}
+    _leave(place, f"v{entry}", spot, {**env, **groups}, m, k)
+
+
+def _leave(place: Place, found: str, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
+    """Go on with a sum of the index, if it is not zero."""
+    t, total = place.payload_type, f"{found}.p{place.payload}"
     value = total if t.kind == "double" else f"narrow<{held(t)}>(o, {total})"
     _, spot = spot.open(("there", value), "", f"if ({total} != 0) {{")
     k(spot, env, times(m, Cpp(value, t, held(t))))
+
+
+def _is_one_each(terms: Terms, r: Range, fixed: tuple[str, ...]) -> bool:
+    """Whether a group has one value of x: to search in every group would be a detour."""
+    at = r.atom.vars.index
+    return is_determined(terms.maps[r.atom.name], at(r.x), [at(v) for v in (*fixed, *r.groups)])
+
+
+def _sort(place: Place, r: Range, v: str) -> Sort:
+    return Sort(place.columns[r.atom.vars.index(v)])
 
 
 def _turns(terms: Terms, kind: str, spot: Spot) -> tuple[tuple[str, ...], Spot]:
@@ -96,10 +138,10 @@ def _turns(terms: Terms, kind: str, spot: Spot) -> tuple[tuple[str, ...], Spot]:
     return out, spot
 
 
-def _question(
+def _ends(
     terms: Terms, r: Range, search: Search, turns: tuple[str, ...], spot: Spot, env: Bound
 ) -> Block:
-    """What sums up the entries that are not `before` the range and still in it, `upto` its end."""
+    """What tells the entries `before` a range, and those `upto` its end."""
     inside = detached(spot)
     entry = inside.fresh("k")
     x = search.value(entry, r.x)
@@ -125,7 +167,6 @@ def _question(
             if parts:
                 terms.product(list(parts), body, at, ONE, _return(answers.pop(0)), True)
             body.line(f"return {answers[0]};")
-    here.line(f"@ = {search.tree}.sum_between(e.arena, before, upto);")
     return inside
 
 

@@ -42,6 +42,7 @@ from freshet.codegen.options import Passes
 from freshet.codegen.scalar import compare, scalar, times
 from freshet.codegen.storage import Place, Storage
 from freshet.errors import NotNative
+from freshet.program.terms import Map
 
 
 @dataclass
@@ -51,6 +52,8 @@ class Terms:
     schema: Schema
     places: Mapping[str, Place]
     """Maps and static relations by name."""
+    maps: Mapping[str, Map]
+    """What the maps are."""
     deltas: dict[str, Place]
     """Batches that are asked for by key, as transient tables; filled by `delta`."""
     delta: Callable[[str], Place]
