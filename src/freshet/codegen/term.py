@@ -80,8 +80,11 @@ class Terms:
         if is_zero(e):
             return
         if is_value(e) and not isinstance(e, Cmp | Mul):
-            k(spot, env, times(m, zero_if_null(self.value(e, env))))
-            return
+            value = self.value(e, env)
+            # Of several addends, one that is NULL is 0, and not the whole.
+            if not (isinstance(e, Add) and value.nullable):
+                k(spot, env, times(m, zero_if_null(value)))
+                return
         match e:
             case Const() | Var() | Apply():
                 raise AssertionError("values are handled above")
