@@ -129,6 +129,7 @@ class _Kernel:
                 functions=functions,
             ),
             places=self.places,
+            maps={m.name: m for m in program.maps},
             deltas={},
             delta=self._delta,
             transients=[],

@@ -15,6 +15,7 @@ class Passes:
     - `hoist`: tests run as soon as what they read is bound.
     - `select`: tests that all the statements of a trigger share choose the rows to go on with.
     - `ranges`: sums over ranges use ordered indexes.
+    - `firsts`: first rows (MIN, MAX, LIMIT) are read off ordered indexes.
     - `defer`: maps that only queries read, and that would be recomputed from all the data, are
       recomputed when they are read.
     - `ahead`: the memory of look-ups by a row's columns is fetched some rows ahead.
@@ -27,6 +28,7 @@ class Passes:
     hoist: bool = True
     select: bool = True
     ranges: bool = True
+    firsts: bool = True
     defer: bool = True
     ahead: bool = True
     keys: bool = False

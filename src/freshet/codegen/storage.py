@@ -13,6 +13,21 @@ from freshet.calculus.types import Type
 from freshet.codegen.hold import held
 
 
+@dataclass(frozen=True)
+class Sort:
+    """How an ordered index sorts by a key column; NULL is the smallest value."""
+
+    column: int
+    falling: bool = False
+    by_text: bool = False
+    """Whether symbols sort by the texts that they stand for; else any order will do."""
+
+    def before(self, a: str, b: str) -> str:
+        """The test that one value of the column stands before another one."""
+        a, b = (b, a) if self.falling else (a, b)
+        return f"text_sorts(arena, {a}, {b})" if self.by_text else f"sorts({a}, {b})"
+
+
 @dataclass
 class Storage:
     """A table in the state: key columns, payload columns, and the slices it can be asked for."""
@@ -21,7 +36,7 @@ class Storage:
     keys: tuple[Type, ...]
     payloads: list[Type] = field(default_factory=list)
     indexes: list[tuple[int, ...]] = field(default_factory=list)
-    orders: list[tuple[int, ...]] = field(default_factory=list)
+    orders: list[tuple[Sort, ...]] = field(default_factory=list)
     """Ordered aggregate indexes: the key columns in the order by which they sort."""
     transient: bool = False
     determining: tuple[int, ...] | None = None
@@ -38,11 +53,11 @@ class Storage:
             self.indexes.append(positions)
         return self.indexes.index(positions)
 
-    def order(self, columns: tuple[int, ...]) -> int:
-        """The number of the ordered index by these key columns."""
-        if columns not in self.orders:
-            self.orders.append(columns)
-        return self.orders.index(columns)
+    def order(self, sorts: tuple[Sort, ...]) -> int:
+        """The number of the ordered index that sorts like this."""
+        if sorts not in self.orders:
+            self.orders.append(sorts)
+        return self.orders.index(sorts)
 
     @property
     def record(self) -> str:
@@ -136,9 +151,13 @@ def declare_orders(s: Storage) -> str:
         f"  }}\n"
         f"}};\n"
     )
-    for j, columns in enumerate(s.orders):
+    for j, sorts in enumerate(s.orders):
+        columns = [sort.column for sort in sorts]
         keys = " ".join(f"{held(s.keys[i])} k{i};" for i in columns)
-        less = " ".join(f"if (!same(k{i}, x.k{i})) return sorts(k{i}, x.k{i});" for i in columns)
+        less = " ".join(
+            f"if (!same(k{i}, x.k{i})) return {sort.before(f'k{i}', f'x.k{i}')};"
+            for i, sort in zip(columns, sorts, strict=True)
+        )
         equal = " && ".join(f"same(k{i}, x.k{i})" for i in columns)
         of = ", ".join(f"r.k{i}" for i in columns)
         name = f"Ord{j}_{s.name}"
@@ -146,7 +165,9 @@ def declare_orders(s: Storage) -> str:
             f"struct {name} {{\n"
             f"  {keys}\n"
             f"  static {name} of(const {s.record}& r) {{ return {name}{{{of}}}; }}\n"
-            f"  bool less(const {name}& x) const {{ {less} return false; }}\n"
+            f"  bool less(Arena& arena, const {name}& x) const {{\n"
+            f"    (void)arena; {less} return false;\n"
+            f"  }}\n"
             f"  bool is(const {name}& x) const {{ return {equal}; }}\n"
             f"}};\n"
         )

@@ -35,6 +35,7 @@ from freshet.calculus.types import INT, Type
 from freshet.calculus.walk import subterms
 from freshet.codegen.code import Spot, detached
 from freshet.codegen.context import ONE, Bound, Next
+from freshet.codegen.firsts import first_rows
 from freshet.codegen.hold import Cpp, Held, convert, held, zero_if_null
 from freshet.codegen.indexed import range_sum
 from freshet.codegen.nested import exists, lift, top
@@ -42,6 +43,7 @@ from freshet.codegen.options import Passes
 from freshet.codegen.scalar import compare, scalar, times
 from freshet.codegen.storage import Place, Storage
 from freshet.errors import NotNative
+from freshet.program.terms import Map
 
 
 @dataclass
@@ -51,6 +53,8 @@ class Terms:
     schema: Schema
     places: Mapping[str, Place]
     """Maps and static relations by name."""
+    maps: Mapping[str, Map]
+    """What the maps are."""
     deltas: dict[str, Place]
     """Batches that are asked for by key, as transient tables; filled by `delta`."""
     delta: Callable[[str], Place]
@@ -79,10 +83,14 @@ class Terms:
         if is_zero(e):
             return
         if is_value(e) and not isinstance(e, Cmp | Mul):
-            if not (self.given and self.condition(e, env) in self.given):
-                m = times(m, zero_if_null(self.value(e, env)))
-            k(spot, env, m)
-            return
+            if self.given and self.condition(e, env) in self.given:
+                k(spot, env, m)
+                return
+            value = self.value(e, env)
+            # Of several addends, one that is NULL is 0, and not the whole.
+            if not (isinstance(e, Add) and value.nullable):
+                k(spot, env, times(m, zero_if_null(value)))
+                return
         match e:
             case Const() | Var() | Apply():
                 raise AssertionError("values are handled above")
@@ -119,7 +127,8 @@ class Terms:
             case Exists(body):
                 exists(self, body, spot, env, m, k)
             case Top():
-                top(self, e, spot, env, m, k)
+                if not (self.passes.firsts and first_rows(self, e, spot, env, m, k)):
+                    top(self, e, spot, env, m, k)
             case _:
                 assert_never(e)
 

@@ -105,20 +105,10 @@ template <class Rec, class... Heads> struct Pool {
     }
   }
 
-  template <int J, class K> u32 slice_count(Arena& arena, const K& key) {
-    auto* head = lists<J>().find(arena, key);
-    return head ? head->count : 0;
-  }
-
   template <int J> void prefetch_slice(Arena& arena, u64 hash) { lists<J>().prefetch(arena, hash); }
 
-  // Starts to fetch what a lookup reads: first the slot, and some work later the record.
+  // Starts to fetch the slot of a record that is looked up soon.
   void prefetch(Arena& arena, u64 hash) const { table.prefetch(arena, hash); }
-
-  void prefetch_record(Arena& arena, u64 hash) const {
-    Slot* slot = table.find(arena, Tag{tag_of(hash)}, hash);
-    if (slot) fetch(&record(arena, slot->number));
-  }
 
   void clear(Arena& arena) {
     table.clear(arena);
@@ -148,9 +138,6 @@ template <class Rec, class... Heads> struct Pool {
     const Rec* rec;
     u32 tag;
   };
-  struct Tag {
-    u32 tag;
-  };
 
   struct Slot {
     u32 tag, number;  // the record's number + 1
@@ -165,7 +152,6 @@ template <class Rec, class... Heads> struct Pool {
     bool is(const Same& same) const {
       return tag == same.tag && number != 0 && &same.pool.record(same.arena, number) == same.rec;
     }
-    bool is(Tag other) const { return tag == other.tag; }
     void set(const Wanted& wanted) { tag = tag_of(wanted.hash); }
     bool empty() const { return number == 0; }
   };

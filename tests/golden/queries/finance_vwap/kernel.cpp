@@ -70,7 +70,9 @@ struct Sum_m_vwap_Bids {
 struct Ord0_m_vwap_Bids {
   f64 k0;
   static Ord0_m_vwap_Bids of(const Rec_m_vwap_Bids& r) { return Ord0_m_vwap_Bids{r.k0}; }
-  bool less(const Ord0_m_vwap_Bids& x) const { if (!same(k0, x.k0)) return sorts(k0, x.k0); return false; }
+  bool less(Arena& arena, const Ord0_m_vwap_Bids& x) const {
+    (void)arena; if (!same(k0, x.k0)) return sorts(k0, x.k0); return false;
+  }
   bool is(const Ord0_m_vwap_Bids& x) const { return same(k0, x.k0); }
 };
 
