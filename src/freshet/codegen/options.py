@@ -11,6 +11,7 @@ class Passes:
 
     - `derive`: maps that only say which rows another one has are not kept.
     - `fuse`: maps over the same rows share a record.
+    - `directories`: a table lies in the list heads of another one that is asked by the same key.
     - `share`: statements with a common beginning share its loops, tests and look-ups.
     - `hoist`: tests run as soon as what they read is bound.
     - `select`: tests that all the statements of a trigger share choose the rows to go on with.
@@ -24,6 +25,7 @@ class Passes:
 
     derive: bool = True
     fuse: bool = True
+    directories: bool = True
     share: bool = True
     hoist: bool = True
     select: bool = True

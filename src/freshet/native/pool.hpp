@@ -10,7 +10,7 @@
 //   struct Head {  // generated, a record of a Flat
 //     u32 first, count;               // the payload; `first` is a number + 1
 //     static Key of(const Rec&);      // the slice that a record belongs to
-//     bool empty() const { return first == 0; }
+//     bool empty() const;             // whether there is no first, nor another payload
 //   };
 #pragma once
 
@@ -104,6 +104,9 @@ template <class Rec, class... Heads> struct Pool {
       f(rec);
     }
   }
+
+  // The heads of an index, as a map of their own: they may have payloads, which this one ignores.
+  template <int J> auto& directory() { return lists<J>(); }
 
   template <int J> void prefetch_slice(Arena& arena, u64 hash) { lists<J>().prefetch(arena, hash); }
 
@@ -226,7 +229,8 @@ template <class Rec, class... Heads> struct Pool {
       u32 next = rec.link[2 * J], previous = rec.link[2 * J + 1];
       if (next) record(arena, next).link[2 * J + 1] = previous;
       (previous ? record(arena, previous).link[2 * J] : head->first) = next;
-      if (--head->count == 0) lists<J>().drop(arena, head);
+      --head->count;
+      if (head->empty()) lists<J>().drop(arena, head);
       unlink<J + 1>(arena, rec);
     }
   }
