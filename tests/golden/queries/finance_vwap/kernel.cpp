@@ -539,7 +539,10 @@ __attribute__((cold)) static void dump_vwap(Env& e, Output& out) {
     static_cast<f64*>(out.column[0])[at] = r.p0;
   });
 }
-static u64 size_vwap(Env& e) { return e.state->m_vwap.size(); }
+static u64 size_vwap(Env& e) {
+  State& s = *e.state;
+  return s.m_vwap.size();
+}
 
 __attribute__((cold)) static void dump_vwap_2(Env& e, Output& out) {
   State& s = *e.state;
@@ -551,7 +554,10 @@ __attribute__((cold)) static void dump_vwap_2(Env& e, Output& out) {
     static_cast<i64*>(out.column[0])[at] = r.p1;
   });
 }
-static u64 size_vwap_2(Env& e) { return e.state->m_vwap.size(); }
+static u64 size_vwap_2(Env& e) {
+  State& s = *e.state;
+  return s.m_vwap.size();
+}
 
 __attribute__((cold)) static void dump_vwap_Bids(Env& e, Output& out) {
   State& s = *e.state;
@@ -564,7 +570,10 @@ __attribute__((cold)) static void dump_vwap_Bids(Env& e, Output& out) {
     static_cast<f64*>(out.column[1])[at] = r.p0;
   });
 }
-static u64 size_vwap_Bids(Env& e) { return e.state->m_vwap_Bids.size(); }
+static u64 size_vwap_Bids(Env& e) {
+  State& s = *e.state;
+  return s.m_vwap_Bids.size();
+}
 
 __attribute__((cold)) static void dump_vwap_Bids_2(Env& e, Output& out) {
   State& s = *e.state;
@@ -576,7 +585,10 @@ __attribute__((cold)) static void dump_vwap_Bids_2(Env& e, Output& out) {
     static_cast<i64*>(out.column[0])[at] = r.p0;
   });
 }
-static u64 size_vwap_Bids_2(Env& e) { return e.state->m_vwap_Bids_2.size(); }
+static u64 size_vwap_Bids_2(Env& e) {
+  State& s = *e.state;
+  return s.m_vwap_Bids_2.size();
+}
 
 __attribute__((cold)) static void dump_vwap_Bids_3(Env& e, Output& out) {
   State& s = *e.state;
@@ -588,7 +600,10 @@ __attribute__((cold)) static void dump_vwap_Bids_3(Env& e, Output& out) {
     static_cast<f64*>(out.column[0])[at] = r.p1;
   });
 }
-static u64 size_vwap_Bids_3(Env& e) { return e.state->m_vwap_Bids_2.size(); }
+static u64 size_vwap_Bids_3(Env& e) {
+  State& s = *e.state;
+  return s.m_vwap_Bids_2.size();
+}
 
 __attribute__((cold)) static void dump_vwap_Bids_4(Env& e, Output& out) {
   State& s = *e.state;
@@ -601,7 +616,10 @@ __attribute__((cold)) static void dump_vwap_Bids_4(Env& e, Output& out) {
     static_cast<i64*>(out.column[1])[at] = r.p1;
   });
 }
-static u64 size_vwap_Bids_4(Env& e) { return e.state->m_vwap_Bids.size(); }
+static u64 size_vwap_Bids_4(Env& e) {
+  State& s = *e.state;
+  return s.m_vwap_Bids.size();
+}
 
 __attribute__((cold)) static void dump_vwap_Bids_5(Env& e, Output& out) {
   State& s = *e.state;
@@ -614,7 +632,10 @@ __attribute__((cold)) static void dump_vwap_Bids_5(Env& e, Output& out) {
     static_cast<f64*>(out.column[1])[at] = r.p2;
   });
 }
-static u64 size_vwap_Bids_5(Env& e) { return e.state->m_vwap_Bids.size(); }
+static u64 size_vwap_Bids_5(Env& e) {
+  State& s = *e.state;
+  return s.m_vwap_Bids.size();
+}
 
 static const Column in_Bids[] = {
   {"t", Double, 0, false, false},
