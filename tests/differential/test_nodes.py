@@ -21,6 +21,7 @@ from freshet.spark.compile import distribute
 from freshet.spark.partition import worker
 from freshet.spark.run.native import NativeNode, kernel_of
 from freshet.spark.run.node import COUNT, READY, change, reading
+from freshet.spark.settle import settle
 from freshet.spark.terms import Block, Dist, Distributed, Local, Replicated, Transfer
 from tests.differential import harness
 
@@ -95,12 +96,11 @@ class Cluster:
             node.begin(name)
         give()
         for number, block in enumerate(blocks):
-            transfers = [s for s in block.steps if isinstance(s, Transfer)]
-            for part in range(len(transfers) + 1):
-                for node in (self.driver, *self.workers):
-                    node.run(name, number, part)
-                if part < len(transfers):
-                    self._transfer(name, transfers[part])
+            for step in block.steps:
+                if isinstance(step, Transfer):
+                    self._transfer(name, step)
+            for node in (self.driver, *self.workers):
+                node.run(name, number)
 
     def _transfer(self, name: str, step: Transfer) -> None:
         senders = [self.driver] if step.kind == "scatter" else self.workers
@@ -128,7 +128,7 @@ def agree(workload: str, name: str, workers: int, batches: int, folder: Path) ->
     c = harness.case(workload, name)
     program = harness.compiled(c, Options(mode="batch"))
     cluster = Cluster(
-        distribute(program, functions=c.catalog.functions), workers, c.catalog.functions
+        settle(distribute(program, functions=c.catalog.functions)), workers, c.catalog.functions
     )
     engine = Engine(program, c.catalog.functions)
     tables = c.workload.tables(seed=3)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
+import warnings
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -21,6 +22,7 @@ from freshet.spark.run.conduct import Conductor
 from freshet.spark.run.epoch import TakenOver, claim, fence
 from freshet.spark.run.files import Taken, Torn, folder_at
 from freshet.spark.run.intake import checked, split
+from freshet.spark.run.kernels import ship
 from freshet.spark.run.log import Entry, mark
 from freshet.spark.run.node import COUNT, READY, change, reading
 from freshet.spark.run.pipeline import (
@@ -103,7 +105,7 @@ class Flow:
             )
         settled, told = settle(made), settings or Settings()
         name = uuid.uuid4().hex
-        pipeline = Pipeline.of(name, place, workers, settled, functions, told)
+        pipeline = _with_kernels(Pipeline.of(name, place, workers, settled, functions, told), spark)
         relations = {r.name: r for r in made.program.relations if r.static}
         rows = {}
         for table, given in (tables or {}).items():
@@ -154,6 +156,7 @@ class Flow:
         pipeline = Pipeline.of(
             told["name"], place, told["workers"], settled, functions, settings or Settings()
         )
+        pipeline = _with_kernels(pipeline, spark)
         save_program(pipeline)
         return cls._open(pipeline, spark)
 
@@ -373,6 +376,25 @@ def _runner(spark: Any, workers: int) -> Runner:
         return SparkRunner(spark, workers)
     runner: Runner = spark
     return runner
+
+
+def _with_kernels(pipeline: Pipeline, spark: Any) -> Pipeline:
+    """The pipeline with kernels; where there can be none, Python keeps the maps, with a warning."""
+    if not pipeline.settings.native:
+        return pipeline
+    here = _is_local(spark)
+    kernels, why = ship(
+        pipeline.made, pipeline.functions, pipeline.folder, "native" if here else "x86-64-v2"
+    )
+    if why:
+        warnings.warn(f"the maps of this flow are kept by Python, slowly: {why}", stacklevel=3)
+    return replace(pipeline, kernels=kernels)
+
+
+def _is_local(spark: Any) -> bool:
+    """Whether all the workers are on this machine."""
+    context = getattr(spark, "sparkContext", None)
+    return context is None or str(context.master).startswith("local")
 
 
 def _place(checkpoint: str | Path) -> str:

@@ -45,6 +45,7 @@ class NativeNode:
         self._made = made
         self._kernel = Kernel(library)
         self._instance = self._kernel.open(state)
+        self.shared = state is not None
         self._batches: dict[str, list[tuple[pa.RecordBatch, np.ndarray | None]]] = defaultdict(list)
 
     def load(self, table: str, rows: pa.RecordBatch) -> None:
@@ -72,9 +73,9 @@ class NativeNode:
             relation = self._kernel.relation(self._made.receives[routine, target])
             self._instance.apply_arrow(relation, rows)
 
-    def run(self, routine: str, block: int, part: int = 0) -> None:
-        """The statements that this node has in a part of a block of the routine, in order."""
-        for run in self._made.runs[routine, block][part]:
+    def run(self, routine: str, block: int) -> None:
+        """The statements that this node has in a block of the routine, in order."""
+        for run in self._made.runs[routine, block]:
             if run.reads is None:
                 self._start(run.starts)
                 continue

@@ -52,11 +52,8 @@ class Node(Protocol):
     def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
         """Rows that another node sends to a temporary map; equal rows add up."""
 
-    def run(self, routine: str, block: int, part: int = 0) -> None:
-        """The statements that this node has in a block of the routine, in order.
-
-        The transfers of a block cut it in parts: the first before the first of them, and so on.
-        """
+    def run(self, routine: str, block: int) -> None:
+        """The statements that this node has in a block of the routine, in order."""
 
     def send(self, routine: str, source: str) -> pa.RecordBatch:
         """The rows of a map of the routine, temporary or not."""

@@ -47,9 +47,8 @@ class NodeProgram:
     """The program of a node, and which of its relations does what."""
 
     program: Program
-    runs: dict[tuple[str, int], tuple[tuple[Run, ...], ...]]
-    """By routine and number of the block: what is run before its first transfer, then before its
-    second one, and so on."""
+    runs: dict[tuple[str, int], tuple[Run, ...]]
+    """By routine and number of the block."""
     begins: dict[str, str]
     receives: dict[tuple[str, str], str]
     """By routine and temporary map."""
@@ -58,7 +57,7 @@ class NodeProgram:
 
 
 def node_program(d: Distributed, role: Role) -> NodeProgram:
-    """What the driver or a worker runs."""
+    """What the driver or a worker runs; the program is in settled blocks (`settle.py`)."""
     return _Maker(d, role).made()
 
 
@@ -70,7 +69,7 @@ class _Maker:
         self.made_relations: list[Relation] = [r for r in d.program.relations if r.static]
         self.triggers: list[Trigger] = []
         self.temporary: list[Map] = []
-        self.runs: dict[tuple[str, int], tuple[tuple[Run, ...], ...]] = {}
+        self.runs: dict[tuple[str, int], tuple[Run, ...]] = {}
         self.count = 0
         self.begins: dict[str, str] = {}
         self.receives: dict[tuple[str, str], str] = {}
@@ -109,10 +108,8 @@ class _Maker:
         self._transfers(number, name, blocks, held, own)
         self.count = 0
         for at, block in enumerate(blocks):
-            self.runs[name, at] = tuple(
-                tuple(self._runs(number, [_renamed(c.statement, own) for c in part]))
-                for part in self._parts(block)
-            )
+            statements = [_renamed(c.statement, own) for c in self._computes(block)]
+            self.runs[name, at] = tuple(self._runs(number, statements))
 
     def _runs(self, number: int, statements: list[Statement]) -> Iterator[Run]:
         """Statements that read the same batch, or none, are started by the same relation."""
@@ -126,20 +123,12 @@ class _Maker:
                 starts = self._starts(f"give {title} {relation}", columns, "batch", list(some))
                 yield Run(starts, relation)
 
-    def _parts(self, block: Block) -> list[list[Compute]]:
-        """The statements of a block that this node runs, cut at its transfers."""
-        parts: list[list[Compute]] = [[]]
-        for step in block.steps:
-            if isinstance(step, Transfer):
-                parts.append([])
-            elif self._is_own(step):
-                parts[-1].append(step)
-        return parts
-
-    def _is_own(self, step: Compute) -> bool:
+    def _computes(self, block: Block) -> list[Compute]:
+        """The statements of a block that this node runs."""
+        computes = [s for s in block.steps if isinstance(s, Compute)]
         if self.role == "driver":
-            return isinstance(step.at, Local | Everywhere)
-        return not isinstance(step.at, Local)
+            return [s for s in computes if isinstance(s.at, Local | Everywhere)]
+        return [s for s in computes if not isinstance(s.at, Local)]
 
     def _transfers(
         self,

@@ -133,7 +133,7 @@ class State:
         p = self.pipeline
         folder = self.folder / generation
         folder.mkdir(parents=True, exist_ok=True)
-        return make_node(p.made, p.role(self.part), p.functions, folder, native=p.settings.native)
+        return make_node(p, p.role(self.part), folder)
 
     def _drop(self) -> None:
         if self.node is not None:
