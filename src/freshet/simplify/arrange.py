@@ -82,22 +82,25 @@ def _links(parts: list[Expr]) -> frozenset[str]:
 
 
 def _next(ready: list[tuple[int, Expr]], bound: frozenset[str], links: frozenset[str]) -> Expr:
-    """The first by rank, or else a slice that makes look-ups of two or more such loops.
+    """The first by rank; where that is a loop, rather a slice that makes look-ups of two or more.
 
-    One loop for one saved would be no gain: what comes first by rank is likely the smaller.
+    A loop for a loop would be no gain: the first by rank is likely the smaller one.
     """
-    least, first = min(ready, key=itemgetter(0))
-    loops = [f for rank, f in ready if rank == least and not isinstance(f, Lift)]
-    open_ = [(f, missing) for f in loops if (missing := outs(f) & links - bound)]
-    if len(open_) < 2:
+    _, first = min(ready, key=itemgetter(0))
+    loops = [
+        (f, missing)
+        for _, f in ready
+        if (missing := outs(f) & links - bound) and not isinstance(f, Lift)
+    ]
+    if not any(f is first for f, _ in loops):
         return first
 
     def saved(f: Expr) -> int:
-        return sum(missing <= outs(f) for g, missing in open_ if g is not f)
+        return sum(missing <= outs(f) for g, missing in loops if g is not f)
 
     slices = [(saved(f), -rank, f) for rank, f in ready if outs(f) & bound]
     most, _, best = max(slices, key=itemgetter(0, 1), default=(0, 0, first))
-    return best if most > 1 else first
+    return best if most > max(1, saved(first)) else first
 
 
 def is_led(e: Expr) -> bool:
