@@ -30,7 +30,8 @@ def loops(e: Expr, bound: Names = frozenset()) -> int:
     """The deepest nesting of loops when a term runs in a context that binds `bound`.
 
     An atom loops if it leaves open how it goes on: it binds a variable that other atoms are
-    joined on, or nothing of it is bound. The rest is looked up, by what is a key most often.
+    joined on, or nothing of it is bound. The rest is looked up, by what is a key most often. A
+    nested query counts for nothing: it is the same wherever its product puts it.
 
     >>> from freshet.calculus.text import read
     >>> loops(read("R(a, x) * S(a, b) * T(b, y)"))
