@@ -37,7 +37,8 @@ class SparkRunner:
                 rdd = rdd.partitionBy(self.workers, _identity)
                 if self._anchor is not None:
                     rdd = anchored(self.sc, self._anchor, rdd)
-            rdd = rdd.mapPartitionsWithIndex(partial(_stage, order, number == 0), True)
+            # What it makes is for other partitions: Spark must not think that all is in place.
+            rdd = rdd.mapPartitionsWithIndex(partial(_stage, order, number == 0))
         return [report for _, (_, _, report) in rdd.collect()]
 
     def close(self) -> None:
@@ -69,7 +70,12 @@ def _stage(
 ) -> Iterator[tuple[int, Parcel]]:
     """A stage as Spark calls it: the first one of a job is given nothing that matters."""
     came = list(items)
-    return run_stage(order, part, [] if first else [parcel for _, parcel in came])
+    if first:
+        return run_stage(order, part, [])
+    senders = sorted(sender for _, (sender, _, _) in came)
+    assert senders == list(range(order.workers)), f"blocks of {senders} came to {part}"
+    assert all(target == part for target, _ in came), f"blocks of others came to {part}"
+    return run_stage(order, part, [parcel for _, parcel in came])
 
 
 def _identity(target: int) -> int:

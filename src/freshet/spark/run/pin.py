@@ -92,7 +92,7 @@ def anchored(sc: SparkContext, at: Any, shuffled: RDD[Any]) -> RDD[Any]:
     """
     zipped = at.zip(shuffled._jrdd)
     pairs = PairDeserializer(NoOpSerializer(), shuffled._jrdd_deserializer)
-    return RDD(zipped, sc, pairs).map(_second, preservesPartitioning=True)
+    return RDD(zipped, sc, pairs).map(_second)
 
 
 def _second(pair: tuple[bytes, Any]) -> Any:

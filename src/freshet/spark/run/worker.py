@@ -131,6 +131,11 @@ class Worker:
             self.stored.write(_read(reading, at.step), frame(inputs))
             steps = self._steps(at.routine)
             since = self._reading[1] if self._reading[0] == reading else -1
+            if since >= at.step:
+                since = -1  # the step was done before: do all of them again
+            if at.step == steps[0]:
+                names = [n for n in self.stored.names() if n.startswith("read-")]
+                self.stored.delete(n for n in names if reading not in n)
             sent = Sent(())
             for step in [s for s in steps if since < s <= at.step]:
                 given = self.stored.read(_read(reading, step))
@@ -138,9 +143,6 @@ class Worker:
                     raise Lost(f"step {step} of a reading is gone", instead="read again")
                 sent = self._perform(self._state, at.routine, step, unframe(given), b"")
             self._reading = (reading, at.step)
-            if at.step == steps[-1]:
-                old = [n for n in self.stored.names() if n.startswith("read-")]
-                self.stored.delete(old)
             return sent
 
     def save(self, epoch: int, mark: str) -> int:
