@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+import uuid
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.calculus.functions import BUILTINS, Functions
@@ -46,7 +46,8 @@ class NativeNode:
         self._kernel = Kernel(library)
         self._instance = self._kernel.open(state)
         self.shared = state is not None
-        self._batches: dict[str, list[tuple[pa.RecordBatch, np.ndarray | None]]] = defaultdict(list)
+        self._batches: dict[str, list[pa.RecordBatch]] = defaultdict(list)
+        self._beside = _Beside(state.parent) if state is not None else None
 
     def load(self, table: str, rows: pa.RecordBatch) -> None:
         """Rows of a static table, before anything else."""
@@ -55,17 +56,17 @@ class NativeNode:
     def begin(self, routine: str) -> None:
         """Empty the temporary maps of a routine, and the batches of its relations."""
         self._batches.clear()
+        if self._beside is not None:
+            self._beside.begin()
         if routine == READY:
             self._instance.ready()
         self._start(self._made.begins[routine])
 
     def give(self, relation: str, rows: pa.RecordBatch) -> None:
         """Rows of a batch for this node: the columns of the relation, and maybe `COUNT`."""
-        counts = None
-        if COUNT in rows.schema.names:
-            counts = rows.column(COUNT).to_numpy(zero_copy_only=False)
-            rows = rows.drop_columns([COUNT])
-        self._batches[relation].append((rows, counts))
+        self._batches[relation].append(rows)
+        if self._beside is not None and relation in self._made.later:
+            self._beside.put(relation, self._batches[relation])
 
     def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
         """Rows that another node sends to a temporary map; equal rows add up."""
@@ -79,18 +80,27 @@ class NativeNode:
             if run.reads is None:
                 self._start(run.starts)
                 continue
-            relation = self._kernel.relation(run.starts)
-            for rows, counts in self._together(run.reads):
-                self._instance.apply_arrow(relation, rows, counts)
+            rows = self._batch(run.reads)
+            if rows is None or not rows.num_rows:
+                continue
+            counts = None
+            if COUNT in rows.schema.names:
+                counts = rows.column(COUNT).to_numpy(zero_copy_only=False)
+                rows = rows.drop_columns([COUNT])
+            self._instance.apply_arrow(self._kernel.relation(run.starts), rows, counts)
 
-    def _together(self, relation: str) -> Iterator[tuple[pa.RecordBatch, np.ndarray | None]]:
-        """The batch of a relation in one piece: its statements are not linear in it."""
+    def _batch(self, relation: str) -> pa.RecordBatch | None:
+        """The batch of a relation in one piece: its statements are not linear in it.
+
+        Another process may have been given it, or given another one since.
+        """
+        if self._beside is not None and not self._beside.is_own():
+            self._batches.clear()
+            self._batches.update(self._beside.all())
         pieces = self._batches[relation]
         if len(pieces) > 1:
-            rows = pa.Table.from_batches([rows for rows, _ in pieces]).combine_chunks()
-            counts = [np.ones(len(r), np.int64) if c is None else c for r, c in pieces]
-            pieces[:] = [(rows.to_batches()[0], np.concatenate(counts))]
-        yield from pieces
+            pieces[:] = pa.Table.from_batches(pieces).combine_chunks().to_batches()
+        return pieces[0] if pieces else None
 
     def send(self, routine: str, source: str) -> pa.RecordBatch:
         """The rows of a map of the routine, temporary or not."""
@@ -117,3 +127,42 @@ class NativeNode:
 
     def _start(self, relation: str) -> None:
         self._instance.apply_rows(self._kernel.relation(relation), [()])
+
+
+class _Beside:
+    """Batches in files beside the state, for the processes that run later blocks."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder / "batches"
+        self._token = ""
+
+    def begin(self) -> None:
+        """Forget the batches; those that come are this process's own."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._folder.mkdir()
+        self._token = uuid.uuid4().hex
+        (self._folder / "token").write_text(self._token)
+
+    def is_own(self) -> bool:
+        """Whether nobody else was given batches since this process was."""
+        try:
+            return (self._folder / "token").read_text() == self._token
+        except FileNotFoundError:
+            return False
+
+    def put(self, relation: str, pieces: list[pa.RecordBatch]) -> None:
+        """Keep the rows of a relation."""
+        path = str(self._folder / f"{relation}.arrow")
+        with pa.OSFile(path, "wb") as out, pa.ipc.new_file(out, pieces[0].schema) as writer:
+            for piece in pieces:
+                writer.write_batch(piece)
+
+    def all(self) -> dict[str, list[pa.RecordBatch]]:
+        """What was kept, now as this process's own."""
+        found = {}
+        for path in self._folder.glob("*.arrow"):
+            with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as reader:
+                found[path.stem] = [reader.get_batch(i) for i in range(reader.num_record_batches)]
+        if found or self._folder.exists():
+            self._token = (self._folder / "token").read_text()
+        return found
