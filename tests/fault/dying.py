@@ -87,7 +87,7 @@ def in_child(work: Callable[[], None]) -> bool:
 class SharedNode(ReferenceNode):
     """A node that lives in a file of its folder, as a kernel's maps do in shared memory.
 
-    Other processes see what one does; a process that dies in between leaves half of it.
+    Other processes see what one does, but not its batches; one that dies leaves half of it.
     """
 
     shared = True
@@ -103,7 +103,6 @@ class SharedNode(ReferenceNode):
 
     def all(self) -> dict[Any, Any]:
         found: dict[Any, Any] = {("static", n): s for n, s in self.static.items()}
-        found |= {("delta", n): s for n, s in self.deltas.items()}
         found |= {("map", n): s for n, s in self.maps.items()}
         for name, routine in self._routines.items():
             found |= {(name, n): routine.stores.maps[n] for n in routine.temporary}
@@ -113,9 +112,6 @@ class SharedNode(ReferenceNode):
         if self.path.stat().st_mtime_ns == self.seen:
             return
         saved = pickle.loads(self.path.read_bytes())
-        for kind, name in saved:
-            if kind == "delta":
-                self.deltas.setdefault(name, state_store())
         mine = self.all()
         for key, rows in saved.items():
             mine[key].replace(rows)
@@ -124,12 +120,6 @@ class SharedNode(ReferenceNode):
     def flush(self) -> None:
         self.path.write_bytes(pickle.dumps({k: s.rows for k, s in self.all().items()}))
         self.seen = self.path.stat().st_mtime_ns
-
-
-def state_store() -> Any:
-    from freshet.reference.store import Store
-
-    return Store()
 
 
 def _through_the_file(name: str) -> Callable[..., Any]:

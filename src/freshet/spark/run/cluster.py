@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import RDD, SparkContext
 
+from freshet.errors import FreshetWarning
 from freshet.spark.run.pin import anchor, anchored, assign, executor_names, executors, pinned
 from freshet.spark.run.task import Order, Parcel, Report, run_stage
 
@@ -46,23 +49,36 @@ class SparkRunner:
 
     def _base(self) -> RDD[Any]:
         """One partition for every worker, where its maps are."""
-        names = executor_names(self.sc) if self.pin else ""
+        names = self._executors()
         if self._first is None or names != self._known:
             self._known = names
             self._place()
         assert self._first is not None
         return self._first
 
+    def _executors(self) -> str:
+        """Who is there now."""
+        try:
+            return executor_names(self.sc) if self.pin else ""
+        except Py4JError:
+            return ""
+
     def _place(self) -> None:
         self.repins += 1
-        told = executors(self.sc) if self._known else {}
-        self._names = assign(self.workers, self._names, list(told))
-        if self._names:
-            pins = pinned(self.sc, [told[n] for n in self._names])
-            self._first, self._anchor = pins, anchor(self.sc, pins)
-        else:
-            self._first = self.sc.parallelize(range(self.workers), self.workers)
-            self._anchor = None
+        self._first = self.sc.parallelize(range(self.workers), self.workers)
+        self._anchor = None
+        try:
+            told = executors(self.sc) if self._known else {}
+            self._names = assign(self.workers, self._names, list(told))
+            if self._names:
+                pins = pinned(self.sc, [told[n] for n in self._names])
+                self._anchor = anchor(self.sc, pins)
+                self._first = pins
+        except (Py4JError, TypeError) as e:  # calls that another Spark may not have
+            self.pin, self._anchor = False, None
+            warnings.warn(
+                f"partitions cannot be pinned on this Spark: {e}", FreshetWarning, stacklevel=2
+            )
 
 
 def _stage(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import struct
@@ -114,9 +113,8 @@ class LocalFolder:
 
     def put(self, name: str, source: Path) -> None:
         """See `Folder`."""
-        check = _check_of(source)
+        self.write(f"{name}.sum", _check_of(source))  # first: there is no file without its sum
         self._place(name, lambda path: self._copy(source, path), new=False)
-        self.write(f"{name}.sum", check)
 
     def get(self, name: str, to: Path) -> bool:
         """See `Folder`."""
@@ -174,8 +172,3 @@ def _check_of(path: Path) -> bytes:
             check = crc32(part, check)
             size += len(part)
     return struct.pack("<QI", size, check)
-
-
-def is_full(e: OSError) -> bool:
-    """Whether a write failed because there is no room."""
-    return e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

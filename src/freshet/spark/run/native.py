@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import uuid
 from collections import defaultdict
 from pathlib import Path
 
@@ -47,7 +45,6 @@ class NativeNode:
         self._instance = self._kernel.open(state)
         self.shared = state is not None
         self._batches: dict[str, list[pa.RecordBatch]] = defaultdict(list)
-        self._beside = _Beside(state.parent) if state is not None else None
 
     def load(self, table: str, rows: pa.RecordBatch) -> None:
         """Rows of a static table, before anything else."""
@@ -56,8 +53,6 @@ class NativeNode:
     def begin(self, routine: str) -> None:
         """Empty the temporary maps of a routine, and the batches of its relations."""
         self._batches.clear()
-        if self._beside is not None:
-            self._beside.begin()
         if routine == READY:
             self._instance.ready()
         self._start(self._made.begins[routine])
@@ -65,8 +60,6 @@ class NativeNode:
     def give(self, relation: str, rows: pa.RecordBatch) -> None:
         """Rows of a batch for this node: the columns of the relation, and maybe `COUNT`."""
         self._batches[relation].append(rows)
-        if self._beside is not None and relation in self._made.later:
-            self._beside.put(relation, self._batches[relation])
 
     def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
         """Rows that another node sends to a temporary map; equal rows add up."""
@@ -90,13 +83,7 @@ class NativeNode:
             self._instance.apply_arrow(self._kernel.relation(run.starts), rows, counts)
 
     def _batch(self, relation: str) -> pa.RecordBatch | None:
-        """The batch of a relation in one piece: its statements are not linear in it.
-
-        Another process may have been given it, or given another one since.
-        """
-        if self._beside is not None and not self._beside.is_own():
-            self._batches.clear()
-            self._batches.update(self._beside.all())
+        """The batch of a relation in one piece: its statements are not linear in it."""
         pieces = self._batches[relation]
         if len(pieces) > 1:
             pieces[:] = pa.Table.from_batches(pieces).combine_chunks().to_batches()
@@ -127,42 +114,3 @@ class NativeNode:
 
     def _start(self, relation: str) -> None:
         self._instance.apply_rows(self._kernel.relation(relation), [()])
-
-
-class _Beside:
-    """Batches in files beside the state, for the processes that run later blocks."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder / "batches"
-        self._token = ""
-
-    def begin(self) -> None:
-        """Forget the batches; those that come are this process's own."""
-        shutil.rmtree(self._folder, ignore_errors=True)
-        self._folder.mkdir()
-        self._token = uuid.uuid4().hex
-        (self._folder / "token").write_text(self._token)
-
-    def is_own(self) -> bool:
-        """Whether nobody else was given batches since this process was."""
-        try:
-            return (self._folder / "token").read_text() == self._token
-        except FileNotFoundError:
-            return False
-
-    def put(self, relation: str, pieces: list[pa.RecordBatch]) -> None:
-        """Keep the rows of a relation."""
-        path = str(self._folder / f"{relation}.arrow")
-        with pa.OSFile(path, "wb") as out, pa.ipc.new_file(out, pieces[0].schema) as writer:
-            for piece in pieces:
-                writer.write_batch(piece)
-
-    def all(self) -> dict[str, list[pa.RecordBatch]]:
-        """What was kept, now as this process's own."""
-        found = {}
-        for path in self._folder.glob("*.arrow"):
-            with pa.memory_map(str(path)) as source, pa.ipc.open_file(source) as reader:
-                found[path.stem] = [reader.get_batch(i) for i in range(reader.num_record_batches)]
-        if found or self._folder.exists():
-            self._token = (self._folder / "token").read_text()
-        return found

@@ -55,12 +55,6 @@ class NodeProgram:
     maps: dict[tuple[str, str], str]
     """The program's names of maps, by routine and name in it."""
 
-    @property
-    def later(self) -> frozenset[str]:
-        """The relations whose batch is read by other blocks than the first of a routine."""
-        runs = (run for (_, block), some in self.runs.items() if block > 0 for run in some)
-        return frozenset(run.reads for run in runs if run.reads is not None)
-
 
 def node_program(d: Distributed, role: Role) -> NodeProgram:
     """What the driver or a worker runs; the program is in settled blocks (`settle.py`)."""
