@@ -30,7 +30,13 @@ pytestmark = [
     pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler"),
 ]
 
-QUICK = [("tpch_seed", "q03"), ("tpch", "q04"), ("tpch", "q13"), ("finance", "vwap")]
+QUICK = [
+    ("tpch_seed", "q03"),
+    ("tpch", "q03"),
+    ("tpch", "q04"),
+    ("tpch", "q13"),
+    ("finance", "vwap"),
+]
 FLAGS = Flags(optimize=0)
 
 

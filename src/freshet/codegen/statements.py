@@ -135,9 +135,10 @@ class Statements:
     ) -> None:
         """M[p, x] := q replaces the slice of M that the trigger's parameters choose."""
         table = self.terms.places[s.target.name].storage
-        alone = len(table.payloads) == 1 and not table.orders
+        alone = len(table.payloads) == 1
         if is_zero(s.term) and alone and not set(s.target.vars) & set(params):
-            spot.line(f"s.{table.name}.clear(e.arena);")
+            table.emptied = True
+            spot.line(f"EMPTY_{table.name}")
             return
         rows = self._rows(s, spot, env, m)
         marked = Place(rows, 1, tuple(range(len(rows.keys))))

@@ -39,6 +39,8 @@ class Storage:
     orders: list[tuple[Sort, ...]] = field(default_factory=list)
     """Ordered aggregate indexes: the key columns in the order by which they sort."""
     transient: bool = False
+    emptied: bool = False
+    """Whether a statement empties it as a whole."""
     determining: tuple[int, ...] | None = None
     """Key columns that determine the others, where there are others."""
     home: tuple[Storage, tuple[int, ...]] | None = None
@@ -205,8 +207,9 @@ def declare_orders(s: Storage) -> str:
 
 def follow(s: Storage) -> str:
     """What keeps the ordered indexes of a storage up to date, and counts negative entries."""
+    empty = _emptying(s) if s.emptied else ""
     if not s.orders:
-        return f"#define OLD_{s.name}(w)\n#define NEW_{s.name}(w)\n"
+        return f"#define OLD_{s.name}(w)\n#define NEW_{s.name}(w)\n{empty}"
     lines = [
         f"static inline void follow_{s.name}(Env& e, const {s.record}& a, const {s.record}& b) {{"
     ]
@@ -219,7 +222,17 @@ def follow(s: Storage) -> str:
         lines.append(f"  s.{s.name}_below{j} += (b.p{j} < 0) - (a.p{j} < 0);")
     lines += ["}", f"#define OLD_{s.name}(w) const auto w##_old = *w;"]
     lines += [f"#define NEW_{s.name}(w) follow_{s.name}(e, w##_old, *w);"]
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines) + f"\n{empty}"
+
+
+def _emptying(s: Storage) -> str:
+    """What empties a storage with its indexes; those are known when all else is written."""
+    table = f"e.state->{s.name}"
+    words = [f"{table}.clear(e.arena);"]
+    words += [f"{table}_o{j}.clear(e.arena);" for j in range(len(s.orders))]
+    if s.orders:
+        words += [f"{table}_below{j} = 0;" for j in range(len(s.payloads))]
+    return f"#define EMPTY_{s.name} {' '.join(words)}\n"
 
 
 def members(s: Storage) -> list[str]:

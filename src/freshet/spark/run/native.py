@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.calculus.functions import BUILTINS, Functions
@@ -46,7 +44,7 @@ class NativeNode:
         self._kernel = Kernel(library)
         self._instance = self._kernel.open(state)
         self.shared = state is not None
-        self._batches: dict[str, list[tuple[pa.RecordBatch, np.ndarray | None]]] = defaultdict(list)
+        self._batches: dict[str, list[pa.RecordBatch]] = defaultdict(list)
 
     def load(self, table: str, rows: pa.RecordBatch) -> None:
         """Rows of a static table, before anything else."""
@@ -61,11 +59,7 @@ class NativeNode:
 
     def give(self, relation: str, rows: pa.RecordBatch) -> None:
         """Rows of a batch for this node: the columns of the relation, and maybe `COUNT`."""
-        counts = None
-        if COUNT in rows.schema.names:
-            counts = rows.column(COUNT).to_numpy(zero_copy_only=False)
-            rows = rows.drop_columns([COUNT])
-        self._batches[relation].append((rows, counts))
+        self._batches[relation].append(rows)
 
     def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
         """Rows that another node sends to a temporary map; equal rows add up."""
@@ -79,18 +73,21 @@ class NativeNode:
             if run.reads is None:
                 self._start(run.starts)
                 continue
-            relation = self._kernel.relation(run.starts)
-            for rows, counts in self._together(run.reads):
-                self._instance.apply_arrow(relation, rows, counts)
+            rows = self._batch(run.reads)
+            if rows is None or not rows.num_rows:
+                continue
+            counts = None
+            if COUNT in rows.schema.names:
+                counts = rows.column(COUNT).to_numpy(zero_copy_only=False)
+                rows = rows.drop_columns([COUNT])
+            self._instance.apply_arrow(self._kernel.relation(run.starts), rows, counts)
 
-    def _together(self, relation: str) -> Iterator[tuple[pa.RecordBatch, np.ndarray | None]]:
+    def _batch(self, relation: str) -> pa.RecordBatch | None:
         """The batch of a relation in one piece: its statements are not linear in it."""
         pieces = self._batches[relation]
         if len(pieces) > 1:
-            rows = pa.Table.from_batches([rows for rows, _ in pieces]).combine_chunks()
-            counts = [np.ones(len(r), np.int64) if c is None else c for r, c in pieces]
-            pieces[:] = [(rows.to_batches()[0], np.concatenate(counts))]
-        yield from pieces
+            pieces[:] = pa.Table.from_batches(pieces).combine_chunks().to_batches()
+        return pieces[0] if pieces else None
 
     def send(self, routine: str, source: str) -> pa.RecordBatch:
         """The rows of a map of the routine, temporary or not."""
