@@ -12,6 +12,7 @@ from zlib import crc32
 
 import pytest
 
+from freshet.codegen.toolchain import find_compiler
 from freshet.spark.options import LEVELS
 from freshet.spark.run.runner import InlineRunner
 from freshet.spark.run.settings import Settings
@@ -39,9 +40,16 @@ def draw(*words: object) -> int:
 
 
 def agree(
-    folder: Path, runner: Any, workload: str, name: str, workers: int, level: str, batches: int
+    folder: Path,
+    runner: Any,
+    workload: str,
+    name: str,
+    workers: int,
+    level: str,
+    batches: int,
+    native: bool = False,
 ) -> None:
-    settings = Settings(snapshot_every=3, memory=str(folder / "memory"), native=False)
+    settings = Settings(snapshot_every=3, memory=str(folder / "memory"), native=native)
     beside = Beside(workload, name, workers, folder / "checkpoint", runner, level, settings)
     beside.check("ready")
     for number, changes in enumerate(beside.stream(batches)):
@@ -70,6 +78,18 @@ def test_all_in_this_process(tmp_path: Path, workload: str, name: str, level: st
 @pytest.mark.parametrize(("workload", "name", "workers"), SAMPLE)
 def test_on_spark(tmp_path: Path, spark: Any, workload: str, name: str, workers: int) -> None:
     agree(tmp_path, spark, workload, name, workers, "shared", 4)
+
+
+@pytest.mark.spark
+@pytest.mark.native
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize(("workload", "name", "workers"), [("tpch", "q03", 3), ("tpch", "q16", 2)])
+def test_kernels_on_spark(
+    tmp_path: Path, spark: Any, workload: str, name: str, workers: int
+) -> None:
+    if find_compiler() is None:
+        pytest.skip("there is no C++ compiler")
+    agree(tmp_path, spark, workload, name, workers, "shared", 4, native=True)
 
 
 @pytest.mark.full
