@@ -243,7 +243,7 @@ def test_bad_sql_is_one_line(shell: Shell, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("KAFKA 'topic' JSON", "the source of 'r' cannot be read yet: KAFKA JSON"),
+        ("PARQUET 'folder'", "the source of 'r', PARQUET, is read by the pipeline on Spark"),
         ("FILE 'r.csv' LINE DELIMITED CSV (skip := 1)", "unknown option 'skip'"),
         ("FILE 'r.csv' LINE DELIMITED CSV (delimiter := '::')", "the delimiter of 'r' is '::'"),
     ],
