@@ -1,0 +1,33 @@
+"""How a flow runs: all that a user may choose, in one value."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+
+SHARED_MEMORY = Path("/dev/shm")
+
+
+def memory_folder() -> str:
+    """Where state lies while a pipeline runs: shared memory, or temporary files without it."""
+    root = SHARED_MEMORY if SHARED_MEMORY.is_dir() else Path(tempfile.gettempdir())
+    return str(root / "freshet")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a flow runs.
+
+    Every worker writes a snapshot each `snapshot_every` batches, not all of them at the same one.
+    `memory` is the folder for state on every machine. With `sync` what is durable is also forced
+    to the disk, so that it outlives the machine and not only the process. `native` False keeps
+    the maps in Python.
+    """
+
+    snapshot_every: int = 10
+    memory: str = field(default_factory=memory_folder)
+    sync: bool = False
+    native: bool = True
+    history: int = 1000
+    """For how many batches figures are kept."""
