@@ -20,7 +20,7 @@ Check: TypeAlias = type[int] | type[str] | type[bool] | tuple[str, ...]
 CHANGES = ("append", "upsert", "debezium")
 """What a record means: one more row, the new row of its key, or an envelope that says so."""
 
-KEYED: Mapping[str, Check] = {"changes": CHANGES, "deleted": str}
+KEYED: Mapping[str, Check] = {"changes": CHANGES, "deleted": str, "old": ("store", "envelope")}
 FOLDER: Mapping[str, Check] = {**KEYED, "files_per_batch": int}
 LINES: Mapping[str, Check] = {"delimiter": str, "header": bool}
 
@@ -158,6 +158,12 @@ def _check_changes(options: Mapping[str, str | int], relation: Relation, at: Wri
             "option 'deleted' tells which rows go when others replace them",
             instead="write changes := 'upsert' beside it",
             at=at.options["deleted"],
+        )
+    if "old" in options and changes != "debezium":
+        raise SyntaxProblem(
+            "option 'old' tells where envelopes have the rows that they replace",
+            instead="write changes := 'debezium' beside it",
+            at=at.options["old"],
         )
     if changes == "append":
         return

@@ -105,10 +105,7 @@ def _set_apart(
         if text is None:
             continue
         try:
-            found = list(csv.parse(iter([text]), "", relation, delimiter)) if delimiter else None
-            if found is None:
-                again.rejected.append(Rejected(relation.name, _json_reason(relation, text), text))
-                continue
+            found = list(csv.parse(iter([text]), "", relation, delimiter or ","))
             rows += found
             at += [i] * len(found)
         except FreshetError as e:
@@ -121,16 +118,6 @@ def _set_apart(
         again.at = pa.array(at, pa.int64())
     fine = _whole(pc.is_null(corrupt))
     return table.filter(fine).drop_columns([CORRUPT]), everywhere.filter(fine), again
-
-
-def _json_reason(relation: Relation, text: str) -> str:
-    try:
-        found = json.loads(text)
-    except ValueError as e:
-        return f"a record of '{relation.name}' is not JSON: {e}"
-    if not isinstance(found, dict):
-        return f"a record of '{relation.name}' is no JSON object"
-    return f"a record of '{relation.name}' does not fit; expected its columns by name"
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
@@ -206,14 +193,15 @@ def _one_by_one(
     good: list[Any] = []
     for i, value in enumerate(values.to_pylist()):
         try:
-            good.append(_value(c, value))
+            good.append(value_of(c, value))
         except (ValueError, TypeError, OverflowError):
             reasons.setdefault(i, str(bad_value(relation, c, value)))
             good.append(None)
     return pa.array(good, arrow_type(c.type))
 
 
-def _value(c: Column, value: Any) -> Any:
+def value_of(c: Column, value: Any) -> Any:
+    """A value as its column writes it, also from its text; ValueError where it does not fit."""
     if value is None:
         return None  # whether that is admitted, is asked for the whole column
     if isinstance(value, str) and c.type.kind != "string":

@@ -113,9 +113,7 @@ class Flow:
         """Whether there is a checkpoint to restart from."""
         raise NotImplementedError
 
-    def apply(
-        self, changes: Mapping[str, Batch], note: Mapping[str, Any] | None = None
-    ) -> int:
+    def apply(self, changes: Mapping[str, Batch], note: Mapping[str, Any] | None = None) -> int:
         """A batch of changes of several relations, as one change; its version.
 
         When it returns, every view has the batch. If the rows do not fit (`BadRow`, `Overflow`),

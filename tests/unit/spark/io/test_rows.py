@@ -128,12 +128,6 @@ def test_a_line_that_was_not_understood_is_read_again() -> None:
     assert (bad.row, bad.reason) == ("3|c|d|e", "a row of 'r' has 4 values; expected 2: i, s")
 
 
-def test_what_is_no_json_says_so() -> None:
-    table = pa.table({"i": ["1", None], CORRUPT: [None, "{i: 2"]})
-    [bad] = fitted(relation("i INT"), table).rejected
-    assert bad.reason.startswith("a record of 'r' is not JSON: Expecting property name")
-
-
 def test_a_column_that_is_missing_is_refused() -> None:
     with pytest.raises(BadRow, match="what came for 'r' has no column 'b'; its columns are a, b"):
         fitted(relation("a INT, b INT"), pa.table({"a": [1]}))

@@ -50,6 +50,11 @@ def test_deltas_add_up_to_the_last_row_of_every_key(batches: list[list[Event]]) 
     assert store.version == len(batches)
 
 
+def as_table(rows: list[tuple[str | None, int | None]]) -> pa.Table:
+    values = pa.array([v for v, _ in rows], pa.string())
+    return pa.table({"v": values, "k": pa.array([k for _, k in rows], pa.int64())})
+
+
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2), st.sampled_from("ab")), max_size=8))
 def test_envelopes_say_the_same_with_and_without_a_store(
     steps: list[tuple[int, int, str]],
