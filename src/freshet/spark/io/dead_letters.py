@@ -1,4 +1,4 @@
-"""Malformed rows, kept with the reason in files that are named after the version they came with."""
+"""Malformed rows, kept with the reason in files that are named after what they came with."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from freshet.spark.io.rows import Rejected
 
 
 class DeadLetters:
-    """A folder with a file of JSON lines a relation and version.
+    """A folder with a file of JSON lines a relation and batch.
 
-    The same version writes the same file: a batch that is done again leaves nothing twice.
+    The same batch writes the same file: one that is done again leaves nothing twice.
     """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.count = 0
 
-    def write(self, version: int, rejected: Sequence[Rejected]) -> None:
-        """Keep the rows that came with a version and did not fit."""
+    def write(self, batch: str, rejected: Sequence[Rejected]) -> None:
+        """Keep the rows that came with a batch and did not fit."""
         for relation, rows in groupby(
             sorted(rejected, key=attrgetter("relation")), attrgetter("relation")
         ):
-            self._write(self.folder / relation / f"{version:012d}.jsonl", rows)
+            self._write(self.folder / relation / f"{batch}.jsonl", rows)
         self.count += len(rejected)
 
     def _write(self, path: Path, rows: Iterable[Rejected]) -> None:

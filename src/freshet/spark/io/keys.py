@@ -1,11 +1,13 @@
 """The rows of relations by primary key, in one SQLite file that knows its version.
 
-A pipeline writes here after a batch is in the views. If it is stopped between the two, the file
-is one version behind, and the batch, which comes again, brings it up.
+Events are written here as expected before their batch goes to the views, and taken over when it
+is there. If the pipeline is stopped between the two, the version of the views tells which of them
+came to pass.
 """
 
 from __future__ import annotations
 
+import io
 import sqlite3
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -40,6 +42,7 @@ class KeyStore:
             self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("CREATE TABLE IF NOT EXISTS at (version INTEGER NOT NULL)")
+            self._db.execute("CREATE TABLE IF NOT EXISTS expected (version, relation, events)")
             for r in self.relations.values():
                 self._declare(self._table(r.name), r)
         except sqlite3.Error as e:
@@ -75,6 +78,21 @@ class KeyStore:
         rows = db.execute(f"SELECT {columns} FROM temp.wanted w JOIN {table} t ON {on}").fetchall()
         return _read(relation, rows)
 
+    def expect(self, version: int, events: Mapping[str, pa.Table]) -> None:
+        """Keep the last events of keys until it is certain that they are in a version."""
+        db = self._db
+        db.execute("BEGIN")
+        db.execute("DELETE FROM expected")
+        kept = [(version, name, _bytes(table)) for name, table in events.items()]
+        db.executemany("INSERT INTO expected VALUES (?, ?, ?)", kept)
+        db.execute("COMMIT")
+
+    def resume(self, version: int) -> None:
+        """Take over what was expected, if the views have come to its version."""
+        found = self._db.execute("SELECT version, relation, events FROM expected").fetchall()
+        if found and self.version < found[0][0] <= version:
+            self.commit(version, {name: _unpacked(data) for _, name, data in found})
+
     def commit(self, version: int, events: Mapping[str, pa.Table]) -> None:
         """Take over the last events of keys, as the rows of a version."""
         db = self._db
@@ -82,6 +100,7 @@ class KeyStore:
         try:
             for name, table in events.items():
                 self._write(self.relations[name], table)
+            db.execute("DELETE FROM expected")
             db.execute("DELETE FROM at")
             db.execute("INSERT INTO at VALUES (?)", (version,))
             db.execute("COMMIT")
@@ -115,6 +134,18 @@ class KeyStore:
 
     def _table(self, name: str) -> str:
         return _q(f"rows of {name}")
+
+
+def _bytes(table: pa.Table) -> bytes:
+    out = io.BytesIO()
+    with pa.ipc.new_stream(out, table.schema) as writer:
+        writer.write_table(table)
+    return out.getvalue()
+
+
+def _unpacked(data: bytes) -> pa.Table:
+    with pa.ipc.open_stream(data) as reader:
+        return reader.read_all()
 
 
 def _q(name: str) -> str:

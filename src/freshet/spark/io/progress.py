@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ class Totals:
     rows: int = 0
     seconds: float = 0.0
     last: Progress | None = None
+    read: Counter[str] = field(default_factory=Counter)
+    """Rows by relation, static tables included."""
 
     def add(self, p: Progress) -> None:
         """Count a batch."""

@@ -87,13 +87,13 @@ def events_of_lines(
             raise ValueError(f"an envelope of '{relation.name}' has the op {op!r}; not c, r, u, d")
         before, after = envelope.get("before"), envelope.get("after")
         old = {**key, **(before or {})} if op == "d" or before else None
-        if op != "d" and not after:
+        if op != "d" and not isinstance(after, dict):
             raise ValueError(f"an envelope of '{relation.name}' with op '{op}' has no 'after'")
         if op == "u" and full and not before:
             raise ValueError(f"an envelope of '{relation.name}' with op 'u' has no 'before'")
         only = None if full else key_names
         old_row = nothing if old is None else _row(relation, old, only)
-        new_row = nothing if op == "d" else _row(relation, after)
+        new_row = nothing if op == "d" else _row(relation, after or {})
         ops.append(op)
         sides[0].append(old_row)
         sides[1].append(new_row)

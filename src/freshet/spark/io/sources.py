@@ -83,13 +83,15 @@ def check_folder(i: Input) -> None:
 
 
 def _csv(spark: SparkSession, i: Input) -> DataFrame:
-    return _csv_options(_files(spark.readStream, i), i).csv(i.path)
+    found: DataFrame = _csv_options(_files(spark.readStream, i), i).csv(i.path)
+    return found
 
 
 def csv_table(spark: SparkSession, i: Input) -> DataFrame:
     """All the lines that a folder of CSV files has now."""
     check_folder(i)
-    return _csv_options(spark.read, i).csv(i.path)
+    found: DataFrame = _csv_options(spark.read, i).csv(i.path)
+    return found
 
 
 def _csv_options(reader: Any, i: Input) -> Any:

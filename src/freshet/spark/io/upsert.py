@@ -59,6 +59,14 @@ def replaced(relation: Relation, events: pa.Table, old: pa.Table) -> pa.Table:
     return net(relation, [(new, 1), (old, -1)])
 
 
+def as_events(relation: Relation, change: pa.Table) -> pa.Table:
+    """The events of keys that rows with counts amount to, one a key."""
+    order = pc.sort_indices(change, sort_keys=[(COUNT, "ascending")])  # who goes, goes first
+    sorted_ = change.take(order)
+    gone = pc.less(sorted_.column(COUNT), 0)
+    return last(relation, sorted_.drop_columns([COUNT]).append_column(GONE, gone))
+
+
 def net(relation: Relation, parts: Sequence[tuple[pa.Table, int]]) -> pa.Table:
     """Rows that come (1) and go (-1), added up: those that cancel out are left out."""
     names = names_of(relation)
