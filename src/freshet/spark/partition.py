@@ -1,17 +1,24 @@
-"""The worker of a row: a hash that every process and every run agrees on."""
+"""The worker of a row: a hash that every process and every run agrees on.
+
+`run/partition.py` computes the same for whole columns.
+"""
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Sequence
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from zlib import crc32
 
 from freshet.calculus.types import Value
 
-_STEP = 0x9E3779B97F4A7C15
-_MASK = (1 << 64) - 1
-_NULL = 0x5BD1E995
+STEP = 0x9E3779B97F4A7C15
+STEP_2 = 0xD6E8FEB86659FD93
+MASK = (1 << 64) - 1
+NULL = 0x5BD1E995
+_START = datetime(1970, 1, 1)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 def worker(values: Sequence[Value], workers: int) -> int:
@@ -27,20 +34,33 @@ def worker(values: Sequence[Value], workers: int) -> int:
     """
     mixed = 0
     for value in values:
-        mixed = ((mixed ^ _code(value)) * _STEP) & _MASK
+        mixed ^= _code(value)
+        mixed ^= mixed >> 32  # small numbers as doubles differ in their high bits alone
+        mixed = (mixed * STEP) & MASK
         mixed ^= mixed >> 29
+        mixed = (mixed * STEP_2) & MASK
+        mixed ^= mixed >> 32
     return mixed % workers
 
 
 def _code(value: Value) -> int:
     match value:
         case None:
-            return _NULL
+            return NULL
         case str():
             return crc32(value.encode())
         case datetime():
-            return crc32(value.isoformat().encode())
+            return ((value - _START) // _MICROSECOND) & MASK
         case date():
             return _code(datetime.combine(value, time()))
         case int() | float() | Decimal():
-            return hash(float(value)) & _MASK  # Python hashes numbers alike in every process
+            return bits(float(value))
+
+
+def bits(number: float) -> int:
+    """The 64 bits of a double; both zeros are the same.
+
+    >>> bits(-0.0) == bits(0.0) == 0
+    True
+    """
+    return int.from_bytes(struct.pack("<d", number + 0.0), "little")

@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
+import time
+import uuid
+from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.calculus.functions import BUILTINS, Functions
-from freshet.errors import FreshetError
+from freshet.errors import FreshetError, ProgramProblem, UnknownName
+from freshet.spark.run.answer import answer
+from freshet.spark.run.blocks import pack
+from freshet.spark.run.commit import Commit, read_commit, write_commit
+from freshet.spark.run.conduct import Conductor
+from freshet.spark.run.epoch import TakenOver, claim, fence
+from freshet.spark.run.files import Taken, Torn, folder_at
+from freshet.spark.run.intake import checked, split
+from freshet.spark.run.log import Entry, mark
+from freshet.spark.run.node import COUNT, READY, change, reading
+from freshet.spark.run.pipeline import (
+    FORMAT,
+    NONE,
+    Pipeline,
+    describe,
+    digest,
+    save_pipeline,
+    save_program,
+)
+from freshet.spark.run.runner import Runner
 from freshet.spark.run.settings import Settings
-from freshet.spark.terms import Distributed
+from freshet.spark.run.stats import BatchStats, StageStats, batch_stats
+from freshet.spark.run.worker import Lost, Stale
+from freshet.spark.settle import settle
+from freshet.spark.terms import Distributed, Random
 
 Batch: TypeAlias = pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch]
 """Rows of a relation by its column names; `node.COUNT`, if there, says how often each comes."""
@@ -22,39 +47,10 @@ class CheckpointProblem(FreshetError):
     """A checkpoint that is not there, is damaged, or is of another program."""
 
 
-class TakenOver(FreshetError):
-    """Another driver has gone on from the same checkpoint: this one must stop."""
+class Interrupted(FreshetError):
+    """A batch that is written down, and not done: whatever is asked next goes on with it."""
 
 
-@dataclass(frozen=True, slots=True)
-class StageStats:
-    """One stage of a batch: the seconds of its slowest worker, and the bytes that it sent."""
-
-    seconds: float
-    sent: int
-
-
-@dataclass(frozen=True, slots=True)
-class BatchStats:
-    """What one batch took."""
-
-    version: int
-    rows: int
-    seconds: float
-    jobs: int
-    stages: tuple[StageStats, ...]
-    state: int
-    """Bytes of all the maps, on the workers and on the driver."""
-    rebuilt: int = 0
-    """How many workers had to rebuild their maps from snapshots and logs."""
-
-    @property
-    def shuffled(self) -> int:
-        """Bytes that went from workers to workers."""
-        return sum(s.sent for s in self.stages)
-
-
-@dataclass
 class Flow:
     """A distributed program that runs on Spark.
 
@@ -67,11 +63,18 @@ class Flow:
         flow.read("revenue")
     """
 
-    made: Distributed
-    version: int = 0
-    """The number of the last batch that is in all the views; 0 after the static tables."""
-    note: Mapping[str, Any] = field(default_factory=dict)
-    """What was told beside the batch of this version, as offsets of a source."""
+    def __init__(self, pipeline: Pipeline, runner: Runner, epoch: int, commit: Commit) -> None:
+        """Use `start` or `restart`."""
+        self.pipeline = pipeline
+        self._relations = {r.name: r for r in pipeline.made.program.relations}
+        self._readouts = {r.query.name: r for r in pipeline.made.readouts}
+        self._epoch = epoch
+        self._commit = commit
+        self._undone: Entry | None = None
+        self._stats: deque[BatchStats] = deque(maxlen=pipeline.settings.history)
+        self._conductor = Conductor(pipeline, runner, epoch)
+        self._bases: dict[int, int] = {}
+        self._closed = False
 
     @classmethod
     def start(
@@ -87,9 +90,28 @@ class Flow:
     ) -> Flow:
         """Begin in an empty folder `checkpoint` (a path, or a URL of a Hadoop file system).
 
-        `tables` are the rows of the static tables. `spark` is a classic SparkSession.
+        `tables` are the rows of the static tables. `spark` is a classic SparkSession, or a
+        `Runner`.
         """
-        raise NotImplementedError
+        if workers < 1:
+            raise ProgramProblem(f"{workers} workers cannot do anything", instead="use 1 or more")
+        place = _place(checkpoint)
+        if cls.exists(place):
+            raise CheckpointProblem(
+                f"there is a checkpoint in {place} already",
+                instead="restart from it, or begin in another folder",
+            )
+        settled, told = settle(made), settings or Settings()
+        name = uuid.uuid4().hex
+        pipeline = Pipeline.of(name, place, workers, settled, functions, told)
+        relations = {r.name: r for r in made.program.relations if r.static}
+        rows = {}
+        for table, given in (tables or {}).items():
+            if table not in relations:
+                raise UnknownName(f"there is no static table '{table}'", instead="apply its rows")
+            rows[table] = [checked(relations[table], given).drop_columns([COUNT])]
+        save_pipeline(pipeline, rows)
+        return cls._open(pipeline, spark)
 
     @classmethod
     def restart(
@@ -106,41 +128,277 @@ class Flow:
 
         The number of workers is that of the checkpoint; to give another one is an error.
         """
-        raise NotImplementedError
+        place = _place(checkpoint)
+        try:
+            told = describe(folder_at(place))
+        except Torn as e:
+            raise CheckpointProblem(f"the checkpoint in {place} is damaged") from e
+        if told is None:
+            raise CheckpointProblem(f"there is no checkpoint in {place}", instead="start a flow")
+        if told["format"] != FORMAT:
+            raise CheckpointProblem(
+                f"{place} was written by another version of Freshet",
+                instead="restart with that one, or begin anew in another folder",
+            )
+        if workers is not None and workers != told["workers"]:
+            raise CheckpointProblem(
+                f"{place} is of {told['workers']} workers, not of {workers}",
+                instead=f"restart with {told['workers']}, or begin anew in another folder",
+            )
+        settled = settle(made)
+        if digest(settled) != told["program"]:
+            raise CheckpointProblem(
+                f"{place} is of another program",
+                instead="restart with the same views, or begin anew in another folder",
+            )
+        pipeline = Pipeline.of(
+            told["name"], place, told["workers"], settled, functions, settings or Settings()
+        )
+        save_program(pipeline)
+        return cls._open(pipeline, spark)
+
+    @classmethod
+    def _open(cls, pipeline: Pipeline, spark: Any) -> Flow:
+        epoch = claim(pipeline.folder)
+        flow = cls(pipeline, _runner(spark, pipeline.workers), epoch, read_commit(pipeline.folder))
+        flow._undone = flow._written(flow.version + 1)
+        if flow._undone is None and flow.version < 0:
+            flow._write(READY, [], 0, {})
+        flow._finish()
+        return flow
 
     @staticmethod
     def exists(checkpoint: str | Path) -> bool:
         """Whether there is a checkpoint to restart from."""
-        raise NotImplementedError
+        try:
+            return describe(folder_at(_place(checkpoint))) is not None
+        except Torn:
+            return True
+
+    @property
+    def version(self) -> int:
+        """The number of the last batch that is in all the views; 0 after the static tables."""
+        return self._commit.version
+
+    @property
+    def note(self) -> Mapping[str, Any]:
+        """What was told beside the last batch, as offsets of a source."""
+        return self._commit.note
+
+    @property
+    def stats(self) -> tuple[BatchStats, ...]:
+        """Figures of the last batches, oldest first."""
+        return tuple(self._stats)
 
     def apply(self, changes: Mapping[str, Batch], note: Mapping[str, Any] | None = None) -> int:
         """A batch of changes of several relations, as one change; its version.
 
         When it returns, every view has the batch. If the rows do not fit (`BadRow`, `Overflow`),
-        nothing is changed and the version is used up. `note` (JSON) is kept with the batch: after
-        a restart `flow.note` is the one of the last batch that was taken.
+        nothing is changed. `note` (JSON) is kept with the batch: after a restart `flow.note` is
+        the one of the last batch that was taken. Relations that no view reads are passed over.
         """
-        raise NotImplementedError
+        self._finish()
+        waiting = {n for r in self.pipeline.made.routines for n in r.relations}
+        rows = {}
+        for name, given in changes.items():
+            relation = self._relations.get(name)
+            if relation is None:
+                raise UnknownName(f"there is no relation '{name}'", instead="declare it first")
+            if relation.static:
+                raise ProgramProblem(f"'{name}' is a static table", instead="give it to start()")
+            if name in waiting:
+                rows[name] = checked(relation, given)
+        self._write(self._routine(rows), self._blocks(rows), _count(rows), note or {})
+        self._finish()
+        return self.version
 
     def read(self, query: str) -> pa.Table:
         """The rows of a query at the current version, in its order; equal rows stand repeated."""
-        raise NotImplementedError
-
-    @property
-    def stats(self) -> tuple[BatchStats, ...]:
-        """Figures of the last batches, oldest first."""
-        raise NotImplementedError
+        if query not in self._readouts:
+            known = ", ".join(self._readouts) or "there is none"
+            raise UnknownName(f"there is no query '{query}'", instead=f"the queries are: {known}")
+        self._finish()
+        readout = self._readouts[query]
+        held = next(h for h in readout.held if h.name == readout.result)
+        found = self._safely(lambda: self._conductor.read(reading(query), held, self._commit))
+        return answer(readout, found)
 
     def checkpoint(self) -> int:
         """Make every worker write a snapshot now, and drop the logs before it; the version."""
-        raise NotImplementedError
+        self._finish()
+        self._bases |= self._safely(lambda: self._conductor.save(self._commit))
+        self._truncate()
+        return self.version
 
     def close(self, *, forget: bool = True) -> None:
         """Stop; with `forget`, give the workers' shared memory back. The checkpoint stays."""
-        raise NotImplementedError
+        if not self._closed:
+            self._closed = True
+            self._conductor.close(forget=forget)
 
     def __enter__(self) -> Flow:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    # ---------------------------------------------------------------- a batch, written down
+
+    def _routine(self, rows: Mapping[str, Any]) -> str:
+        if not rows:
+            return NONE
+        made = self.pipeline.made
+        return change(made.routines.index(made.routine(*rows)))
+
+    def _blocks(self, rows: Mapping[str, pa.RecordBatch]) -> list[bytes]:
+        """The rows of every worker and of the driver, as they are written down."""
+        workers = self.pipeline.workers
+        at = self.pipeline.made.placement.batches
+        parts: list[dict[str, list[pa.RecordBatch]]] = [{} for _ in range(workers + 1)]
+        for name, batch in rows.items():
+            where = at.get(name, Random())
+            pieces = split(self._relations[name], batch, where, workers)
+            for part, piece in zip(parts, pieces, strict=True):
+                part[name] = [piece]
+        return [pack(p) for p in parts]
+
+    def _write(self, routine: str, blocks: list[bytes], rows: int, note: Mapping[str, Any]) -> None:
+        """From here on the batch is part of the pipeline, whatever happens."""
+        name = mark(self.version + 1, uuid.uuid4().hex[:12])
+        after, driver_after = self._commit.after, self._commit.driver_after
+        parts = tuple(i for i, b in enumerate(blocks) if b)
+        entry = Entry(name, routine, after, driver_after, rows, parts, note)
+        try:
+            fence(self.pipeline.folder, self._epoch)
+            self.pipeline.log.write(entry, blocks)
+        except Taken as e:
+            raise TakenOver(
+                "another driver has taken this pipeline over", instead="stop this one"
+            ) from e
+        except OSError as e:
+            raise CheckpointProblem(
+                f"the batch cannot be written down: {e.strerror or e}",
+                instead="nothing is changed; apply it again when that is mended",
+            ) from e
+        self._undone = entry
+
+    def _written(self, version: int) -> Entry | None:
+        """The entry of a version; a torn one was never answered for, and goes."""
+        found = self.pipeline.log.entry(version)
+        if found is None:
+            self.pipeline.log.drop(version)
+        return found
+
+    # ---------------------------------------------------------------- a batch, done
+
+    def _finish(self) -> None:
+        """Do what was written down and is not done."""
+        if self._closed:
+            raise ProgramProblem("the flow is closed", instead="restart it from its checkpoint")
+        entry = self._undone
+        if entry is None:
+            return
+        began = time.perf_counter()
+        try:
+            told = self._safely(lambda: self._conductor.step(entry))
+        except (CheckpointProblem, TakenOver, Interrupted):
+            raise
+        except FreshetError:
+            self._give_up(entry)
+            raise
+        self._done(entry)
+        seconds = time.perf_counter() - began
+        driver = self._conductor.driver_bytes
+        found = batch_stats(entry.version, entry.rows, seconds, told.jobs, driver, told.figures)
+        self._stats.append(found)
+        self._bases |= {f.part: f.base for f in told.figures}
+        self._bases[self.pipeline.driver] = told.driver_base
+        self._truncate()
+
+    def _done(self, entry: Entry) -> None:
+        pipeline = self.pipeline
+        took_part = bool(pipeline.schedules[entry.routine].jobs)
+        driver = bool(pipeline.steps(entry.routine, pipeline.driver))
+        self._say(
+            Commit(
+                entry.version,
+                entry.mark if took_part else entry.after,
+                entry.mark if driver else entry.driver_after,
+                entry.note,
+            )
+        )
+
+    def _give_up(self, entry: Entry) -> None:
+        """A batch that cannot be: its version is used up, and all are as before it."""
+        names = [f"p{part:04}" for part in range(self.pipeline.workers + 1)]
+        ends = (f"snapshot-{entry.mark}", f"snapshot-{entry.mark}.sum")
+        self.pipeline.folder.delete(f"{name}/{end}" for name in names for end in ends)
+        self._say(replace(self._commit, version=entry.version))
+
+    def _say(self, commit: Commit) -> None:
+        try:
+            fence(self.pipeline.folder, self._epoch)
+            write_commit(self.pipeline.folder, commit)
+        except OSError as e:
+            raise _interrupted(commit.version, e) from e
+        self._commit = commit
+        self._undone = None
+
+    def _safely(self, work: Any) -> Any:
+        """Do something on the workers; what goes wrong is told in our words."""
+        try:
+            return work()
+        except (Lost, Stale, Torn) as e:
+            raise CheckpointProblem(f"the state cannot be rebuilt: {e}") from e
+        except FreshetError:
+            raise
+        except Exception as e:
+            raise _interrupted(self.version + 1, e) from e
+
+    def _truncate(self) -> None:
+        """Drop the log before what every part has in its snapshots."""
+        now, needed = self._commit, []
+        for part in range(self.pipeline.workers + 1):
+            after = now.driver_after if part == self.pipeline.driver else now.after
+            base = self._bases.get(part, -1)
+            needed.append(now.version if not after or base == int(after[:12]) else base)
+        if min(needed) > 0:
+            self.pipeline.log.truncate(min(needed))
+
+
+def _runner(spark: Any, workers: int) -> Runner:
+    if hasattr(spark, "sparkContext"):
+        from freshet.spark.run.cluster import SparkRunner
+
+        return SparkRunner(spark, workers)
+    runner: Runner = spark
+    return runner
+
+
+def _place(checkpoint: str | Path) -> str:
+    text = str(checkpoint)
+    return text if "://" in text else str(Path(text).absolute())
+
+
+def _count(rows: Mapping[str, pa.RecordBatch]) -> int:
+    return sum(b.num_rows for b in rows.values())
+
+
+def _interrupted(version: int, e: Exception) -> Interrupted:
+    lines = [line for line in str(e).splitlines() if line.strip()]
+    return Interrupted(
+        f"version {version} is written down and not done: {lines[0] if lines else e!r}",
+        instead="mend that; whatever is asked next goes on with it",
+    )
+
+
+__all__ = [
+    "Batch",
+    "BatchStats",
+    "CheckpointProblem",
+    "Flow",
+    "Interrupted",
+    "Settings",
+    "StageStats",
+    "TakenOver",
+]

@@ -1,0 +1,76 @@
+"""Jobs on Spark: one RDD job for the stages of an `Order` list, pinned where Spark lets us."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any
+
+from pyspark import RDD, SparkContext
+
+from freshet.spark.run.pin import anchor, anchored, assign, executor_names, executors, pinned
+from freshet.spark.run.task import Order, Parcel, Report, run_stage
+
+
+class SparkRunner:
+    """Runs jobs on a Spark session.
+
+    Before each job it looks whether executors came or went; workers of those that went move to
+    others, where their maps are rebuilt.
+    """
+
+    def __init__(self, spark: Any, workers: int, *, pin: bool = True) -> None:
+        self.sc: SparkContext = spark.sparkContext
+        self.workers = workers
+        self.pin = pin
+        self.repins = 0
+        self._known: str | None = None
+        self._names: list[str] = []
+        self._first: RDD[Any] | None = None
+        self._anchor: Any = None
+
+    def run(self, orders: Sequence[Order]) -> list[Report]:
+        """See `Runner`."""
+        rdd = self._base()
+        for number, order in enumerate(orders):
+            if number:
+                rdd = rdd.partitionBy(self.workers, _identity)
+                if self._anchor is not None:
+                    rdd = anchored(self.sc, self._anchor, rdd)
+            rdd = rdd.mapPartitionsWithIndex(partial(_stage, order, number == 0), True)
+        return [report for _, (_, _, report) in rdd.collect()]
+
+    def close(self) -> None:
+        """See `Runner`; the session is its owner's."""
+
+    def _base(self) -> RDD[Any]:
+        """One partition for every worker, where its maps are."""
+        names = executor_names(self.sc) if self.pin else ""
+        if self._first is None or names != self._known:
+            self._known = names
+            self._place()
+        assert self._first is not None
+        return self._first
+
+    def _place(self) -> None:
+        self.repins += 1
+        told = executors(self.sc) if self._known else {}
+        self._names = assign(self.workers, self._names, list(told))
+        if self._names:
+            pins = pinned(self.sc, [told[n] for n in self._names])
+            self._first, self._anchor = pins, anchor(self.sc, pins)
+        else:
+            self._first = self.sc.parallelize(range(self.workers), self.workers)
+            self._anchor = None
+
+
+def _stage(
+    order: Order, first: bool, part: int, items: Iterable[Any]
+) -> Iterator[tuple[int, Parcel]]:
+    """A stage as Spark calls it: the first one of a job is given nothing that matters."""
+    came = list(items)
+    return run_stage(order, part, [] if first else [parcel for _, parcel in came])
+
+
+def _identity(target: int) -> int:
+    return target

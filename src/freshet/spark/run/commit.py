@@ -1,0 +1,35 @@
+"""How far a pipeline has come: one small file, written when a version is done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from freshet.spark.run.files import Folder
+from freshet.spark.run.log import NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """The last version that is done, or was given up.
+
+    `after` is the mark of the last one that workers took part in, `driver_after` of the driver's.
+    """
+
+    version: int = -1
+    after: str = NOTHING
+    driver_after: str = NOTHING
+    note: Mapping[str, Any] = field(default_factory=dict)
+
+
+def write_commit(folder: Folder, commit: Commit) -> None:
+    """Say that a version is done."""
+    folder.write("commit", json.dumps(asdict(commit)).encode())
+
+
+def read_commit(folder: Folder) -> Commit:
+    """What was said last."""
+    data = folder.read("commit")
+    return Commit() if data is None else Commit(**json.loads(data))

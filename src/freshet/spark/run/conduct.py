@@ -1,0 +1,205 @@
+"""Versions and readings from end to end: turns of the driver and jobs of the workers in turn."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshet.spark.run.blocks import frame
+from freshet.spark.run.commit import Commit
+from freshet.spark.run.log import NOTHING, Entry
+from freshet.spark.run.pipeline import Pipeline
+from freshet.spark.run.reference import batch_of
+from freshet.spark.run.runner import Runner
+from freshet.spark.run.task import Figures, Kind, Order, Report
+from freshet.spark.run.worker import At, Lost, RedoLost, Worker, redo_name
+from freshet.spark.stages import Stage
+from freshet.spark.terms import Held
+
+T = TypeVar("T")
+
+TRIES = 5
+"""How often something is mended before we give up on it."""
+
+
+@dataclass
+class Told:
+    """What a version took."""
+
+    jobs: int = 0
+    figures: list[Figures] = field(default_factory=list)
+    driver_base: int = -1
+
+
+class Conductor:
+    """Has versions and readings done by the driver's own maps and by the workers."""
+
+    def __init__(self, pipeline: Pipeline, runner: Runner, epoch: int) -> None:
+        self.pipeline = pipeline
+        self.runner = runner
+        self.epoch = epoch
+        self.driver = Worker(pipeline, pipeline.driver)
+        self.driver_bytes = 0
+
+    def step(self, entry: Entry) -> Told:
+        """Do a version, all of it; what of it was done before is not done again."""
+        return self._mended(lambda: self._step(entry))
+
+    def read(self, routine: str, held: Held, now: Commit) -> pa.RecordBatch:
+        """The rows of a readout's result."""
+        return self._mended(lambda: self._read(routine, held, now))
+
+    def save(self, now: Commit) -> dict[int, int]:
+        """Snapshots of everybody; the version before which each needs no log."""
+        return self._mended(lambda: self._save(now))
+
+    def close(self, *, forget: bool) -> None:
+        """No more work."""
+        if forget:
+            at = At(self.epoch, NOTHING, NOTHING, "", 0)
+            self.runner.run([self._order("forget", at)])
+            self.driver.forget()
+        self.driver.close()
+        self.runner.close()
+
+    def _mended(self, work: Callable[[], T]) -> T:
+        """Work that is tried again when what was lost can be had again."""
+        for _ in range(TRIES):
+            try:
+                return work()
+            except RedoLost as e:
+                self._mend(e)
+        return work()
+
+    # ---------------------------------------------------------------- a version
+
+    def _step(self, entry: Entry) -> Told:
+        found = self.pipeline.schedules[entry.routine]
+        turns = self.pipeline.steps(entry.routine, self.pipeline.driver)
+        told = Told(jobs=len(found.jobs))
+        scattered: tuple[bytes, ...] = ()
+        gathered: list[bytes] = []
+        for i in range(len(found.turns)):
+            if i in turns:
+                at = At(self.epoch, entry.mark, entry.driver_after, entry.routine, i)
+                outcome = self.driver.step(at, gathered)
+                scattered = _beside(scattered, outcome.sent.blocks)
+                self.driver_bytes, told.driver_base = outcome.state, outcome.base
+            if i < len(found.jobs):
+                orders = []
+                for number, stage in enumerate(found.jobs[i], found.first(i)):
+                    at = At(self.epoch, entry.mark, entry.after, entry.routine, number)
+                    orders.append(self._order("step", at, stage, scattered))
+                reports = self._job(orders)
+                told.figures += [f for r in reports for f in r.figures]
+                gathered = [r.gathered for r in reports]
+        return told
+
+    def _order(
+        self,
+        kind: Kind,
+        at: At,
+        stage: Stage | None = None,
+        scattered: tuple[bytes, ...] = (),
+        reading: str = "",
+        wanted: int = -1,
+    ) -> Order:
+        takes = stage is not None and any(t.kind == "scatter" for t in stage.receives)
+        p = self.pipeline
+        return Order(
+            p.place, kind, at, p.workers, True, scattered if takes else (), reading, wanted
+        )
+
+    def _job(self, orders: list[Order]) -> list[Report]:
+        """Run a job; the first failure that matters is raised here."""
+        *first, last = orders
+        reports = self.runner.run([*(replace(o, last=False) for o in first), last])
+        reports.sort(key=lambda r: r.part)
+        failures = [r.failure for r in reports if r.failure is not None]
+        if failures:
+            raise next((f for f in failures if isinstance(f, Lost)), failures[0])
+        assert [r.part for r in reports] == list(range(self.pipeline.workers))
+        return reports
+
+    # ---------------------------------------------------------------- readings, snapshots
+
+    def _read(self, routine: str, held: Held, now: Commit) -> pa.RecordBatch:
+        for _ in range(TRIES):
+            try:
+                return self._read_once(routine, held, now)
+            except RedoLost:
+                raise
+            except Lost:
+                continue
+        return self._read_once(routine, held, now)
+
+    def _read_once(self, routine: str, held: Held, now: Commit) -> pa.RecordBatch:
+        found = self.pipeline.schedules[routine]
+        turns = self.pipeline.steps(routine, self.pipeline.driver)
+        name = uuid.uuid4().hex
+        scattered: tuple[bytes, ...] = ()
+        gathered: list[bytes] = []
+        for i in range(len(found.turns)):
+            if i in turns:
+                at = At(self.epoch, NOTHING, now.driver_after, routine, i)
+                sent = self.driver.read(name, at, gathered)
+                scattered = _beside(scattered, sent.blocks)
+            if i < len(found.jobs):
+                orders = []
+                for number, stage in enumerate(found.jobs[i], found.first(i)):
+                    at = At(self.epoch, NOTHING, now.after, routine, number)
+                    orders.append(self._order("read", at, stage, scattered, name))
+                gathered = [r.gathered for r in self._job(orders)]
+        if not turns:
+            return batch_of(held, {})
+        return self.driver.rows(routine, held.name)
+
+    def _save(self, now: Commit) -> dict[int, int]:
+        bases = {}
+        if now.after:
+            order = self._order("save", At(self.epoch, NOTHING, now.after, "", 0))
+            bases = {f.part: f.base for r in self._job([order]) for f in r.figures}
+        if now.driver_after:
+            bases[self.pipeline.driver] = self.driver.save(self.epoch, now.driver_after)
+        return bases
+
+    # ---------------------------------------------------------------- mending
+
+    def _mend(self, lost: RedoLost) -> None:
+        """Have everybody send again what a part received in a step, and write it down again."""
+        entry, step, part = lost.entry, lost.step, lost.part
+        found = self.pipeline.schedules[entry.routine]
+        if part == self.pipeline.driver:
+            last = found.first(step - 1) + len(found.jobs[step - 1]) - 1
+            blocks = self._recall(entry, last, part)
+        else:
+            job = next(i for i in range(len(found.jobs)) if step < found.first(i + 1))
+            blocks = self._recall(entry, step - 1, part) if step > found.first(job) else []
+            if any(t.kind == "scatter" for t in found.stages[step].receives):
+                blocks.append(self._scattered(entry, job)[part])
+        self.pipeline.folder.write(redo_name(part, entry.mark, step), frame(blocks))
+
+    def _recall(self, entry: Entry, step: int, part: int) -> list[bytes]:
+        """What every worker sent to a part in a step."""
+        at = At(self.epoch, entry.mark, entry.after, entry.routine, step)
+        order = self._order("recall", at, wanted=part)
+        return [r.gathered for r in self._mended(lambda: self._job([order]))]
+
+    def _scattered(self, entry: Entry, job: int) -> tuple[bytes, ...]:
+        """What the driver sent to the workers until a job began."""
+        scattered: tuple[bytes, ...] = ()
+        for i in self.pipeline.steps(entry.routine, self.pipeline.driver):
+            if i <= job:
+                at = At(self.epoch, entry.mark, entry.driver_after, entry.routine, i)
+                sent = self._mended(lambda at=at: self.driver.recall(at))  # type: ignore[misc]
+                scattered = _beside(scattered, sent.blocks)
+        return scattered
+
+
+def _beside(a: tuple[bytes, ...], b: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """Blocks joined part by part."""
+    return tuple(x + y for x, y in zip(a, b, strict=True)) if a and b else a or b

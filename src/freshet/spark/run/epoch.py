@@ -1,0 +1,40 @@
+"""Run epochs: every driver of a pipeline gets a number, and the last one alone is listened to."""
+
+from __future__ import annotations
+
+from freshet.errors import FreshetError
+from freshet.spark.run.files import Folder, Taken
+
+
+class TakenOver(FreshetError):
+    """Another driver has gone on from the same checkpoint: this one must stop."""
+
+
+def claim(folder: Folder) -> int:
+    """A number higher than that of every driver before."""
+    while True:
+        epoch = current(folder) + 1
+        try:
+            folder.write(_name(epoch), b"", new=True)
+        except Taken:
+            continue
+        names = folder.names("epoch")
+        folder.delete(f"epoch/{n}" for n in names if int(n) < epoch)
+        return epoch
+
+
+def current(folder: Folder) -> int:
+    """The highest number that was given; 0 before the first."""
+    return max((int(n) for n in folder.names("epoch")), default=0)
+
+
+def fence(folder: Folder, epoch: int) -> None:
+    """Refuse a driver whose number is not the highest."""
+    if current(folder) > epoch:
+        raise TakenOver(
+            "another driver has taken this pipeline over", instead="stop this one, or restart it"
+        )
+
+
+def _name(epoch: int) -> str:
+    return f"epoch/{epoch:09}"

@@ -1,0 +1,116 @@
+"""Batches as they are written down: checked, in the types of their relation, split by worker."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from freshet.calculus.rows import expected
+from freshet.calculus.schema import Relation
+from freshet.errors import BadRow
+from freshet.runtime.columns import arrow_schema
+from freshet.spark.run.node import COUNT
+from freshet.spark.run.partition import spread
+from freshet.spark.terms import Dist, Local, Location, Random
+
+
+def checked(relation: Relation, given: Any) -> pa.RecordBatch:
+    """Rows in the columns and types of a relation, and `COUNT`; `BadRow` says what does not fit."""
+    table = _table(relation, given)
+    places = {str(n).lower(): i for i, n in reversed(list(enumerate(table.column_names)))}
+    names = [c.name for c in relation.columns]
+    for name in names:
+        if name.lower() not in places:
+            instead = f"'{relation.name}' needs {', '.join(names)}"
+            raise BadRow(f"the table has no column '{name}'", instead=instead)
+    for name in table.column_names:
+        if name != COUNT and name.lower() not in {n.lower() for n in names}:
+            instead = f"its columns are {', '.join(names)}"
+            raise BadRow(f"'{relation.name}' has no column '{name}'", instead=instead)
+    schema = arrow_schema(relation.columns)
+    columns = [
+        _column(relation, i, table.column(places[f.name.lower()]), f.type)
+        for i, f in enumerate(schema)
+    ]
+    schema = schema.append(pa.field(COUNT, pa.int64(), nullable=False))
+    columns.append(_counts(relation, table))
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def split(
+    relation: Relation, rows: pa.RecordBatch, at: Location, workers: int
+) -> list[pa.RecordBatch]:
+    """The rows of every worker, then those of the driver, by the location of the batch."""
+    nothing = rows.slice(0, 0)
+    match at:
+        case Local():
+            return [nothing] * workers + [rows]
+        case Dist(keys):
+            names = [c.name for c in relation.columns]
+            return [*spread(rows, [names.index(k) for k in keys], workers), nothing]
+        case Random(whole):
+            if whole and workers > 1:
+                rows = _added_up(rows)
+            ends = [rows.num_rows * i // workers for i in range(workers + 1)]
+            parts = [rows.slice(a, b - a) for a, b in pairwise(ends)]
+            return [*parts, nothing]
+        case _:
+            raise AssertionError(f"no batch arrives at {at}")
+
+
+def _table(relation: Relation, given: Any) -> pa.Table:
+    try:
+        if isinstance(given, pa.Table):
+            return given
+        if hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__"):
+            return pa.table(given)
+        batches = list(given)
+        return pa.Table.from_batches(batches, None if batches else _schema(relation))
+    except (pa.ArrowException, TypeError, ValueError) as e:
+        raise BadRow(f"the rows of '{relation.name}' cannot be read: {e}") from e
+
+
+def _schema(relation: Relation) -> pa.Schema:
+    return arrow_schema(relation.columns)
+
+
+def _column(relation: Relation, i: int, column: pa.ChunkedArray, kind: pa.DataType) -> pa.Array:
+    wanted = relation.columns[i]
+    where = f"column '{wanted.name}' of '{relation.name}'"
+    instead = f"give {expected(wanted.type)}"
+    try:
+        if pa.types.is_decimal(kind) and pa.types.is_floating(column.type):
+            raise BadRow(f"{where} has doubles", instead=instead)
+        if pa.types.is_timestamp(column.type) and column.type.tz is not None:
+            raise BadRow(f"{where} has a time zone", instead=instead)
+        cast = column if column.type == kind else column.cast(kind)
+    except (pa.ArrowException, UnicodeDecodeError) as e:
+        raise BadRow(f"{where} cannot be read: {e}", instead=instead) from e
+    one = cast.combine_chunks() if cast.num_chunks != 1 else cast.chunk(0)
+    if one.null_count and not wanted.type.nullable:
+        raise BadRow(f"{where} has NULL", instead=instead)
+    if pa.types.is_floating(kind) and not pc.all(pc.is_finite(one), min_count=0).as_py():
+        raise BadRow(f"{where} has NaN or an infinity", instead=instead)
+    return one
+
+
+def _counts(relation: Relation, table: pa.Table) -> pa.Array:
+    if COUNT not in table.column_names:
+        return pa.repeat(pa.scalar(1, pa.int64()), table.num_rows)
+    counts = table.column(COUNT)
+    if not pa.types.is_integer(counts.type) or counts.null_count:
+        instead = "give one integer a row, negative if it goes"
+        raise BadRow(f"the counts of '{relation.name}' are no integers", instead=instead)
+    return counts.cast(pa.int64()).combine_chunks()
+
+
+def _added_up(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Each row once, with all its counts."""
+    keys = [n for n in rows.schema.names if n != COUNT]
+    table = pa.Table.from_batches([rows])
+    grouped = table.group_by(keys, use_threads=False).aggregate([(COUNT, "sum")])
+    columns = [grouped.column(n).combine_chunks() for n in (*keys, f"{COUNT}_sum")]
+    return pa.RecordBatch.from_arrays(columns, schema=rows.schema)

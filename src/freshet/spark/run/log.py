@@ -1,0 +1,107 @@
+"""The log of batches: what each version is made of, fixed before anybody works on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from freshet.spark.run.files import Folder, Torn
+
+NOTHING = ""
+"""The mark of the time before any version."""
+
+
+def mark(version: int, token: str) -> str:
+    """The name of a version for good: its number, and a token that no other driver gives it."""
+    return f"{version:012}-{token}"
+
+
+def version_of(mark: str) -> int:
+    """The number of a version; -1 before any.
+
+    >>> version_of(mark(12, "1f3a")), version_of(NOTHING)
+    (12, -1)
+    """
+    return int(mark.partition("-")[0]) if mark else -1
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is known of a batch without its rows; `parts` are the workers that have some.
+
+    `after` is the mark of the version that workers must have before this one, `driver_after`
+    that of the driver: versions that failed, or in which they do nothing, are left out.
+    """
+
+    mark: str
+    routine: str
+    after: str
+    driver_after: str
+    rows: int = 0
+    parts: tuple[int, ...] = ()
+    note: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def version(self) -> int:
+        """Its number."""
+        return version_of(self.mark)
+
+
+class Log:
+    """The batches of a pipeline: for each version an entry, and the rows of every worker.
+
+    They are files of their own, since chains of entries are read without rows.
+    """
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+
+    def write(self, entry: Entry, blocks: Sequence[bytes]) -> None:
+        """Fix a batch; `Taken` if its version is fixed already.
+
+        The rows come first, under the mark: until there is an entry they mean nothing.
+        """
+        for part in entry.parts:
+            self.folder.write(_rows(entry.mark, part), blocks[part])
+        data = json.dumps(asdict(entry)).encode()
+        self.folder.write(_entry(entry.version), data, new=True)
+
+    def entry(self, version: int) -> Entry | None:
+        """The entry of a version; None if it was never finished."""
+        try:
+            data = self.folder.read(_entry(version))
+        except Torn:
+            return None
+        if data is None:
+            return None
+        told = json.loads(data)
+        return Entry(**{**told, "parts": tuple(told["parts"])})
+
+    def block(self, entry: Entry, part: int) -> bytes:
+        """The rows of one worker, or of the driver."""
+        if part not in entry.parts:
+            return b""
+        data = self.folder.read(_rows(entry.mark, part))
+        if data is None:
+            raise Torn(f"the rows of version {entry.version} for worker {part} are gone")
+        return data
+
+    def drop(self, version: int) -> None:
+        """Take away what is left of a version that was never finished."""
+        left = [n for n in self.folder.names("log") if version_of(n) == version]
+        self.folder.delete(f"log/{n}" for n in left)
+
+    def truncate(self, before: int) -> None:
+        """Drop the versions before one."""
+        old = [n for n in self.folder.names("log") if version_of(n) < before]
+        self.folder.delete(f"log/{n}" for n in old)
+
+
+def _entry(version: int) -> str:
+    return f"log/{version:012}-entry"
+
+
+def _rows(name: str, part: int) -> str:
+    return f"log/{name}-rows-{part:04}"

@@ -1,0 +1,100 @@
+"""One step of a routine on a node: rows in, blocks run, rows out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshet.spark.run.blocks import frame, merged, pack, unframe, unpack
+from freshet.spark.run.node import Node
+from freshet.spark.run.partition import own, spread
+from freshet.spark.run.pipeline import Pipeline
+from freshet.spark.terms import Dist, Replicated, Transfer
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What a step sends: a block for each worker, and one for the driver."""
+
+    blocks: tuple[bytes, ...]
+    gathered: bytes = b""
+
+    def dump(self) -> bytes:
+        """As bytes."""
+        return frame([self.gathered, *self.blocks])
+
+    @classmethod
+    def load(cls, data: bytes) -> Sent:
+        """The inverse of `dump`."""
+        gathered, *blocks = unframe(data)
+        return cls(tuple(blocks), gathered)
+
+
+def perform(
+    node: Node,
+    pipeline: Pipeline,
+    part: int,
+    routine: str,
+    step: int,
+    inputs: Sequence[bytes],
+    batch: bytes,
+) -> Sent:
+    """The step of one part; `batch` are the rows of the batch that it has, at its first step."""
+    if step == pipeline.steps(routine, part)[0]:
+        node.begin(routine)
+        for relation, parts in unpack(batch).items():
+            for rows in parts:
+                node.give(relation, rows)
+    found = pipeline.schedules[routine]
+    driver = part == pipeline.driver
+    work = found.turns[step] if driver else found.stages[step]
+    received = merged(inputs)
+    for t in work.receives:
+        for rows in received.get(t.target, ()):
+            node.receive(routine, t.target, rows)
+    outbox = _Outbox(pipeline.workers)
+    for block in work.blocks:
+        for t in found.moves(block):
+            if driver and t.kind == "scatter":
+                outbox.put(t, node.send(routine, t.source))
+            elif not driver and t.kind == "keep":
+                rows = own(node.send(routine, t.source), t.by, part, pipeline.workers)
+                node.receive(routine, t.target, rows)
+        node.run(routine, block)
+    if not driver:
+        stage = found.stages[step]
+        for t in stage.sends:
+            if not t.copies or part == 0:
+                outbox.put(t, node.send(routine, t.source))
+        gathered = [t for t in stage.gathers if not t.copies or part == 0]
+        return Sent(outbox.blocks(), _gathered(node, routine, gathered))
+    return Sent(outbox.blocks())
+
+
+def _gathered(node: Node, routine: str, gathers: Iterable[Transfer]) -> bytes:
+    return pack({t.target: [node.send(routine, t.source)] for t in gathers})
+
+
+class _Outbox:
+    """Rows for every worker, by the map that they go to."""
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self.copies: dict[str, list[pa.RecordBatch]] = {}
+        self.parts: list[dict[str, list[pa.RecordBatch]]] = [{} for _ in range(workers)]
+
+    def put(self, t: Transfer, rows: pa.RecordBatch) -> None:
+        match t.to:
+            case Replicated():
+                self.copies[t.target] = [rows]
+            case Dist():
+                for box, mine in zip(self.parts, spread(rows, t.by, self.workers), strict=True):
+                    box[t.target] = [mine]
+            case _:
+                raise AssertionError(f"nothing is moved to {t.to}")
+
+    def blocks(self) -> tuple[bytes, ...]:
+        copies = pack(self.copies)
+        return tuple(pack(box) + copies for box in self.parts)

@@ -1,0 +1,169 @@
+"""A node on the reference engine's stores: for tests, and for machines without a compiler."""
+
+from __future__ import annotations
+
+import decimal
+import pickle
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshet.algebra import EXACT
+from freshet.calculus.functions import BUILTINS, Functions
+from freshet.calculus.schema import Column
+from freshet.calculus.types import Type
+from freshet.errors import Overflow
+from freshet.reference.closures import Work
+from freshet.reference.rows import check_row
+from freshet.reference.statements import compile_statement
+from freshet.reference.store import Store, Stores
+from freshet.runtime.columns import arrow_type, rows_of
+from freshet.spark.run.node import COUNT, PAYLOAD, READY, Role, change, reading
+from freshet.spark.terms import Block, Compute, Distributed, Everywhere, Held, Local
+
+ROW = 200
+"""About how many bytes a row takes in a dictionary."""
+
+
+class ReferenceNode:
+    """A `Node` that keeps its maps in dictionaries, within one process."""
+
+    shared = False
+
+    def __init__(self, made: Distributed, role: Role, functions: Functions = BUILTINS) -> None:
+        self.role = role
+        self.functions = functions
+        self.relations = {r.name: r for r in made.program.relations}
+        self.static = {r.name: Store() for r in made.program.relations if r.static}
+        self.deltas: dict[str, Store] = {}
+        self.maps = {h.name: Store() for h in made.held}
+        self._held = {h.name: h for h in made.held}
+        self._routines = {READY: self._routine(made.ready.blocks, made.ready.held)}
+        for i, r in enumerate(made.routines):
+            self._routines[change(i)] = self._routine(r.blocks, r.held)
+        for readout in made.readouts:
+            found = self._routine(readout.blocks, readout.held)
+            self._routines[reading(readout.query.name)] = found
+
+    def _routine(self, blocks: Iterable[Block], held: Iterable[Held]) -> _Routine:
+        temporary = {h.name: h for h in held}
+        maps = {**self.maps, **{name: Store() for name in temporary}}
+        stores = Stores(self.static, self.deltas, maps)
+        return _Routine(tuple(blocks), temporary, stores)
+
+    def load(self, table: str, rows: pa.RecordBatch) -> None:
+        """See `Node`."""
+        relation = self.relations[table]
+        for number, row in enumerate(rows_of(pa.table(rows)), 1):
+            self.static[table].add(check_row(relation, row, number), 1)
+
+    def begin(self, routine: str) -> None:
+        """See `Node`."""
+        found = self._routines[routine]
+        for name in found.temporary:
+            found.stores.maps[name].replace({})
+        for store in self.deltas.values():
+            store.replace({})
+
+    def give(self, relation: str, rows: pa.RecordBatch) -> None:
+        """See `Node`."""
+        store = self.deltas.setdefault(relation, Store())
+        table = pa.table(rows)
+        counts = [1] * rows.num_rows
+        if COUNT in table.column_names:
+            counts = table.column(COUNT).to_pylist()
+            table = table.drop_columns([COUNT])
+        declared = self.relations[relation]
+        for number, (row, m) in enumerate(zip(rows_of(table), counts, strict=True), 1):
+            store.add(check_row(declared, row, number), m)
+
+    def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
+        """See `Node`."""
+        store = self._routines[routine].stores.map(target)
+        *keys, payload = pa.table(rows).columns
+        found = rows_of(pa.table(keys, [str(i) for i in range(len(keys))])) if keys else None
+        with decimal.localcontext(EXACT):
+            for row, m in zip(found or [()] * rows.num_rows, payload.to_pylist(), strict=True):
+                store.add(row, m)
+
+    def run(self, routine: str, block: int) -> None:
+        """See `Node`."""
+        with decimal.localcontext(EXACT):
+            for step in self._steps(self._routines[routine], block):
+                step(())
+
+    def _steps(self, routine: _Routine, block: int) -> list[Callable[[Any], None]]:
+        if block not in routine.steps:
+            routine.steps[block] = [
+                compile_statement(s.statement, (), routine.stores, self.functions, Work())
+                for s in routine.blocks[block].steps
+                if isinstance(s, Compute) and self._is_mine(s)
+            ]
+        return routine.steps[block]
+
+    def _is_mine(self, s: Compute) -> bool:
+        if self.role == "driver":
+            return isinstance(s.at, Local | Everywhere)
+        return not isinstance(s.at, Local)
+
+    def send(self, routine: str, source: str) -> pa.RecordBatch:
+        """See `Node`."""
+        found = self._routines[routine]
+        held = found.temporary.get(source) or self._held[source]
+        return batch_of(held, found.stores.map(source).rows)
+
+    def save(self, path: Path) -> None:
+        """See `Node`."""
+        with path.open("xb") as out:
+            pickle.dump({name: store.rows for name, store in self.maps.items()}, out)
+
+    def restore(self, path: Path) -> None:
+        """See `Node`."""
+        with path.open("rb") as source:
+            saved = pickle.load(source)
+        for name, rows in saved.items():
+            self.maps[name].replace(rows)
+
+    @property
+    def bytes(self) -> int:
+        """See `Node`."""
+        return ROW * sum(len(store.rows) for store in self.maps.values())
+
+    def close(self) -> None:
+        """See `Node`."""
+
+
+class _Routine:
+    """The blocks of a routine over its temporary maps and the others."""
+
+    def __init__(
+        self, blocks: tuple[Block, ...], temporary: dict[str, Held], stores: Stores
+    ) -> None:
+        self.blocks = blocks
+        self.temporary = temporary
+        self.stores = stores
+        self.steps: dict[int, list[Callable[[Any], None]]] = {}
+
+
+def batch_of(held: Held, rows: Any) -> pa.RecordBatch:
+    """The rows of a map as an Arrow batch: its columns, then `PAYLOAD`."""
+    columns = [*held.keys, Column(PAYLOAD, held.payload)]
+    cells = list(zip(*rows, strict=True)) if rows and held.keys else [()] * len(held.keys)
+    cells.append(tuple(rows.values()))
+    try:
+        arrays = [_array(c, k.type) for c, k in zip(cells, columns, strict=True)]
+    except (pa.ArrowInvalid, OverflowError) as e:
+        raise Overflow(f"a number of '{held.name}' leaves its range") from e
+    return pa.RecordBatch.from_arrays(arrays, [c.name for c in columns])
+
+
+def _array(cells: Iterable[Any], t: Type) -> pa.Array:
+    if t.kind == "double":
+        cells = [None if v is None else float(v) for v in cells]
+    elif t.kind == "int":
+        cells = [None if v is None else int(v) for v in cells]
+    elif t.kind == "decimal":
+        cells = [None if v is None else decimal.Decimal(v) for v in cells]
+    return pa.array(cells, arrow_type(t))

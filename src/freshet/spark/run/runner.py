@@ -1,0 +1,37 @@
+"""Who runs the stages of a job: Spark, or this process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from freshet.spark.run.task import Order, Parcel, Report, run_stage
+
+
+class Runner(Protocol):
+    """Runs jobs on the workers."""
+
+    def run(self, orders: Sequence[Order]) -> list[Report]:
+        """The stages of one job, each on every worker; what they report, by part."""
+
+    def close(self) -> None:
+        """No more jobs."""
+
+
+class InlineRunner:
+    """Runs all the workers in this process, one after the other: for tests and small data."""
+
+    def run(self, orders: Sequence[Order]) -> list[Report]:
+        """See `Runner`."""
+        workers = orders[0].workers
+        came: list[list[Parcel]] = [[] for _ in range(workers)]
+        for order in orders:
+            sent: list[list[Parcel]] = [[] for _ in range(workers)]
+            for part in range(workers):
+                for target, parcel in run_stage(order, part, came[part]):
+                    sent[target].append(parcel)
+            came = sent
+        return [report for parcels in came for _, _, report in parcels if report is not None]
+
+    def close(self) -> None:
+        """See `Runner`."""

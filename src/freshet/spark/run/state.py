@@ -1,0 +1,141 @@
+"""A node, and how far it has come."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import uuid
+from dataclasses import dataclass, replace
+from pathlib import Path
+from zlib import crc32
+
+from freshet.spark.run.factory import is_shared, make_node
+from freshet.spark.run.log import NOTHING
+from freshet.spark.run.node import Node
+from freshet.spark.run.pipeline import Pipeline
+
+_HEAD = struct.Struct("<I")
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far a node has come: the last step that it did of a version, and if that was the last.
+
+    While it is `dirty`, a step is half done.
+    """
+
+    mark: str = NOTHING
+    step: int = -1
+    complete: bool = True
+    dirty: bool = False
+    epoch: int = 0
+
+    def dump(self, generation: str) -> bytes:
+        """As bytes, beside the folder of the node that it is about."""
+        flags = f"{self.complete:d} {self.dirty:d} {self.epoch}"
+        data = f"{generation} {self.mark or '-'} {self.step} {flags}".encode()
+        return _HEAD.pack(crc32(data)) + data
+
+
+def read_position(data: bytes) -> tuple[str, Position] | None:
+    """The inverse of `Position.dump`; None if a write was cut short.
+
+    >>> read_position(Position("000000000001-a", 2).dump("g1"))[1].step
+    2
+    """
+    if len(data) <= _HEAD.size or _HEAD.unpack_from(data)[0] != crc32(data[_HEAD.size :]):
+        return None
+    generation, mark, step, complete, dirty, epoch = data[_HEAD.size :].decode().split(" ")
+    told = Position(
+        NOTHING if mark == "-" else mark, int(step), complete == "1", dirty == "1", int(epoch)
+    )
+    return generation, told
+
+
+class State:
+    """The node of a part, with its position.
+
+    A node in shared memory is found again by other processes: its position lies in a file beside
+    it, and every rebuilding gives it a new folder. The position of another node is lost with it.
+    """
+
+    def __init__(self, pipeline: Pipeline, part: int, folder: Path) -> None:
+        self.pipeline = pipeline
+        self.part = part
+        self.folder = folder
+        self.node: Node | None = None
+        self._generation = ""
+        self._position = Position()
+
+    def position(self) -> Position | None:
+        """Where the node stands; None where there is none. To be asked once a step."""
+        if self.node is not None and not is_shared(self.node):
+            return self._position
+        found = self._told()
+        if found is None:
+            return None
+        generation, position = found
+        if self.node is None or generation != self._generation:
+            self._drop()
+            if not (self.folder / generation).is_dir():
+                return None
+            self.node, self._generation = self._make(generation), generation
+            if not is_shared(self.node):
+                self._drop()
+                return None
+        return position
+
+    def at(self, position: Position) -> None:
+        """Note where the node stands now."""
+        assert self.node is not None
+        self._position = position
+        if is_shared(self.node):
+            data = position.dump(self._generation)
+            path = self.folder / "position"
+            draft = self.folder / ".position"
+            draft.write_bytes(data)
+            os.replace(draft, path)
+
+    def dirty(self) -> None:
+        """Note that a step begins."""
+        position = self.position()
+        assert position is not None
+        self.at(replace(position, dirty=True))
+
+    def renew(self) -> Node:
+        """An empty node with the static tables, in a new folder."""
+        self._drop()
+        self._generation = f"node-{uuid.uuid4().hex}"
+        node = self._make(self._generation)
+        if is_shared(node):
+            for old in self.folder.glob("node-*"):
+                if old.name != self._generation:
+                    shutil.rmtree(old, ignore_errors=True)
+        for table, parts in self.pipeline.tables().items():
+            for rows in parts:
+                node.load(table, rows)
+        self.node = node
+        self.at(Position())
+        return node
+
+    def close(self) -> None:
+        """Give the node's memory back."""
+        self._drop()
+
+    def _told(self) -> tuple[str, Position] | None:
+        try:
+            return read_position((self.folder / "position").read_bytes())
+        except FileNotFoundError:
+            return None
+
+    def _make(self, generation: str) -> Node:
+        p = self.pipeline
+        folder = self.folder / generation
+        folder.mkdir(parents=True, exist_ok=True)
+        return make_node(p.made, p.role(self.part), p.functions, folder, native=p.settings.native)
+
+    def _drop(self) -> None:
+        if self.node is not None:
+            self.node.close()
+        self.node = None

@@ -1,0 +1,147 @@
+"""What a task of Spark does: one step of one worker, and what it hands on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
+
+from freshet.errors import FreshetError
+from freshet.spark.run.perform import Sent
+from freshet.spark.run.pipeline import Pipeline, open_pipeline
+from freshet.spark.run.worker import At, Outcome, Worker
+
+Kind = Literal["step", "read", "save", "recall", "forget"]
+"""Do a step; a step of a readout; write a snapshot; tell what a step sent; leave no trace."""
+
+Parcel: TypeAlias = tuple[int, bytes, "Report | None"]
+"""A sender, its block, and what it reports, which travels to its own next stage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one step of one worker took."""
+
+    part: int
+    step: int
+    seconds: float
+    sent: int
+    rebuilt: int
+    state: int
+    base: int
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the driver learns of a worker at the end of a job."""
+
+    part: int
+    gathered: bytes = b""
+    figures: tuple[Figures, ...] = ()
+    failure: FreshetError | None = None
+
+
+@dataclass(frozen=True)
+class Order:
+    """What all the workers are asked to do in a stage; the `last` one of a job reports.
+
+    `scattered` has the driver's block for each worker, `reading` the name of a reading, `wanted`
+    the part whose blocks are asked for.
+    """
+
+    place: str
+    kind: Kind
+    at: At
+    workers: int
+    last: bool = True
+    scattered: tuple[bytes, ...] = ()
+    reading: str = ""
+    wanted: int = -1
+
+
+# A process is used for many tasks: it keeps the programs and the maps that it has, for as long as
+# the same driver asks for them.
+_WORKERS: dict[tuple[str, int], tuple[int, Worker]] = {}
+
+_PIPELINES: dict[str, tuple[int, Pipeline]] = {}
+
+
+def worker_of(place: str, part: int, epoch: int) -> Worker:
+    """The worker of this process for a part."""
+    found = _WORKERS.get((place, part))
+    if found is not None and found[0] == epoch:
+        return found[1]
+    if found is not None:
+        found[1].close()
+    known = _PIPELINES.get(place)
+    if known is None or known[0] != epoch:
+        known = (epoch, open_pipeline(place))
+        _PIPELINES[place] = known
+    made = Worker(known[1], part)
+    _WORKERS[place, part] = (epoch, made)
+    return made
+
+
+def forget(place: str) -> None:
+    """Let go of all that this process has of a pipeline."""
+    for key in [k for k in _WORKERS if k[0] == place]:
+        _WORKERS.pop(key)[1].close()
+    _PIPELINES.pop(place, None)
+
+
+def run_stage(order: Order, part: int, parcels: Iterable[Parcel]) -> Iterator[tuple[int, Parcel]]:
+    """One stage of one worker: a parcel for every worker, or, at the end of a job, its report.
+
+    All that comes is taken, or Spark would throw the process away.
+    """
+    came = sorted(parcels, key=lambda parcel: parcel[0])
+    reports = [r for _, _, r in came if r is not None]
+    mine = next((r for r in reports if r.part == part), Report(part))
+    failure = next((r.failure for r in reports if r.failure is not None), None)
+    blocks = [block for _, block, _ in came]
+    if order.scattered:
+        blocks.append(order.scattered[part])
+    sent: Sequence[bytes] = ()
+    gathered = b""
+    if failure is None:
+        try:
+            outcome = _outcome(order, part, blocks)
+            sent, gathered = outcome.sent.blocks, outcome.sent.gathered
+            mine = replace(mine, figures=(*mine.figures, _figures(order, part, outcome)))
+        except FreshetError as e:
+            failure = e
+    report = replace(mine, gathered=gathered, failure=failure)
+    if order.last:
+        yield part, (part, b"", report)
+        return
+    # Everybody must hear of a failure, or some would do a step that others do not.
+    for target in range(order.workers):
+        block = sent[target] if sent else b""
+        told = report if target == part or failure is not None else None
+        yield target, (part, block, told)
+
+
+def _outcome(order: Order, part: int, blocks: Sequence[bytes]) -> Outcome:
+    began = time.perf_counter()
+    worker = worker_of(order.place, part, order.at.epoch)
+    if order.kind == "step":
+        return worker.step(order.at, blocks)
+    sent, base = Sent(()), -1
+    match order.kind:
+        case "read":
+            sent = worker.read(order.reading, order.at, blocks)
+        case "save":
+            base = worker.save(order.at.epoch, order.at.after)
+        case "recall":
+            found = worker.recall(order.at)
+            driver = order.wanted == order.workers
+            sent = Sent((), found.gathered if driver else found.blocks[order.wanted])
+        case "forget":
+            worker.forget()
+    return Outcome(sent, time.perf_counter() - began, base=base)
+
+
+def _figures(order: Order, part: int, o: Outcome) -> Figures:
+    sent = sum(len(b) for b in o.sent.blocks) + len(o.sent.gathered)
+    return Figures(part, order.at.step, o.seconds, sent, o.rebuilt, o.state, o.base)

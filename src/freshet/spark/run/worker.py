@@ -1,0 +1,422 @@
+"""The versioned maps of one worker, or of the driver: every step is done once, whatever dies.
+
+A step is named by a version and its number in it. What it takes from others is written down
+(redo) before the maps change, what it sends is stored after; so
+
+- a step that was done answers with what it sent then;
+- a step that is next is done;
+- for any other the maps are rebuilt first: from a snapshot, the log of batches and the redo files.
+
+Nothing here knows of Spark. A lock keeps two attempts of one machine apart; attempts on two
+machines do the same to copies of their own.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshet.errors import FreshetError
+from freshet.spark.run.blocks import frame, unframe
+from freshet.spark.run.epoch import fence
+from freshet.spark.run.files import LocalFolder, Torn
+from freshet.spark.run.log import NOTHING, Entry, version_of
+from freshet.spark.run.perform import Sent, perform
+from freshet.spark.run.pipeline import Pipeline
+from freshet.spark.run.state import Position, State
+
+
+class Stale(FreshetError):
+    """An attempt of a step that is long done: nobody waits for it."""
+
+
+class Lost(FreshetError):
+    """Maps cannot be rebuilt: a file is damaged or gone."""
+
+
+class RedoLost(Lost):
+    """What others sent to a part in one step is damaged or gone; they can send it again."""
+
+    def __init__(self, part: int, entry: Entry, step: int) -> None:
+        super().__init__(f"what part {part} received in step {step} of {entry.mark} is lost")
+        self.args = (part, entry, step)
+        self.part, self.entry, self.step = part, entry, step
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """A step: of which version, after which other one, and who asks."""
+
+    epoch: int
+    mark: str
+    after: str
+    routine: str
+    step: int
+
+    @property
+    def version(self) -> int:
+        """The number of the version."""
+        return version_of(self.mark)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a step sent, and what it took."""
+
+    sent: Sent
+    seconds: float = 0.0
+    rebuilt: int = 0
+    """Versions that were done again to rebuild the maps; -1 if the step itself was done before."""
+    state: int = 0
+    base: int = -1
+    """The version of the snapshot before which this part needs no log."""
+
+
+@dataclass
+class Worker:
+    """The maps of one part of a pipeline, in this process."""
+
+    pipeline: Pipeline
+    part: int
+    _state: State = field(init=False)
+    _reading: tuple[str, int] = ("", -1)
+    _oldest: int | None = None
+
+    def __post_init__(self) -> None:
+        self.memory = self.pipeline.memory(self.part)
+        self.stored = LocalFolder(self.memory)
+        self.name = f"p{self.part:04}"
+        self._state = State(self.pipeline, self.part, self.memory)
+
+    def step(self, at: At, inputs: Sequence[bytes] = ()) -> Outcome:
+        """Do a step, or tell what it sent when it was done; `inputs` go by their senders."""
+        began = time.perf_counter()
+        with self._locked():
+            fence(self.pipeline.folder, at.epoch)
+            sent = self._stored(at)
+            if sent is not None:
+                return Outcome(sent, time.perf_counter() - began, -1, self._bytes(), self._base())
+            if self._is_done(at):
+                return Outcome(self._again(at), time.perf_counter() - began, -1, self._bytes())
+            rebuilt = self._bring(self._state, at)
+            if at.step == self._steps(at.routine)[0]:
+                self._forget(at)
+            sent = self._do(at, inputs)
+            return Outcome(sent, time.perf_counter() - began, rebuilt, self._bytes(), self._base())
+
+    def recall(self, at: At) -> Sent:
+        """What a step sent, however long ago, as far as logs reach; the maps stay as they are."""
+        with self._locked():
+            fence(self.pipeline.folder, at.epoch)
+            return self._stored(at) or self._again(at)
+
+    def read(self, reading: str, at: At, inputs: Sequence[bytes] = ()) -> Sent:
+        """A step of a readout at a version: it changes no map that stays.
+
+        Steps are kept while the reading lasts, for the case that another process does the next.
+        """
+        with self._locked():
+            fence(self.pipeline.folder, at.epoch)
+            rebuilt = self._bring(self._state, At(at.epoch, NOTHING, at.after, "", 0))
+            if rebuilt:
+                self._reading = ("", -1)
+            self.stored.write(_read(reading, at.step), frame(inputs))
+            steps = self._steps(at.routine)
+            since = self._reading[1] if self._reading[0] == reading else -1
+            sent = Sent(())
+            for step in [s for s in steps if since < s <= at.step]:
+                given = self.stored.read(_read(reading, step))
+                if given is None:
+                    raise Lost(f"step {step} of a reading is gone", instead="read again")
+                sent = self._perform(self._state, at.routine, step, unframe(given), b"")
+            self._reading = (reading, at.step)
+            if at.step == steps[-1]:
+                old = [n for n in self.stored.names() if n.startswith("read-")]
+                self.stored.delete(old)
+            return sent
+
+    def save(self, epoch: int, mark: str) -> int:
+        """Write a snapshot of a version now; the version before which no log is needed."""
+        with self._locked():
+            fence(self.pipeline.folder, epoch)
+            self._bring(self._state, At(epoch, NOTHING, mark, "", 0))
+            self._snapshot(mark)
+            self._truncate(keep=1)
+            return self._base()
+
+    def rows(self, routine: str, name: str) -> pa.RecordBatch:
+        """The rows of a map, as the last step left it."""
+        assert self._state.node is not None
+        return self._state.node.send(routine, name)
+
+    def close(self) -> None:
+        """Let go of the maps; they can be rebuilt."""
+        self._state.close()
+
+    def forget(self) -> None:
+        """Let go of the maps, and take their folder in shared memory away."""
+        self.close()
+        shutil.rmtree(self.memory, ignore_errors=True)
+
+    # ---------------------------------------------------------------- one step
+
+    def _do(self, at: At, inputs: Sequence[bytes]) -> Sent:
+        """Do a step on maps that are ready for it."""
+        batch = self._batch(at)
+        if self._takes(at.routine, at.step):
+            self.pipeline.folder.write(redo_name(self.part, at.mark, at.step), frame(inputs))
+        self._reading = ("", -1)
+        self._state.dirty()
+        sent = self._perform(self._state, at.routine, at.step, inputs, batch)
+        self.stored.write(_out(at.mark, at.step), sent.dump())
+        self._state.at(Position(at.mark, at.step, self._last(at), False, at.epoch))
+        if self._last(at) and self._is_due(at.version):
+            with suppress(OSError):  # the log still has everything since the snapshot before
+                self._snapshot(at.mark)
+        return sent
+
+    def _batch(self, at: At, entry: Entry | None = None) -> bytes:
+        """The rows of the batch that this part has: at its first step of a version."""
+        if at.step != self._steps(at.routine)[0]:
+            return b""
+        return self.pipeline.log.block(entry or self._entry(at.mark), self.part)
+
+    def _perform(
+        self, state: State, routine: str, step: int, inputs: Sequence[bytes], batch: bytes
+    ) -> Sent:
+        assert state.node is not None
+        return perform(state.node, self.pipeline, self.part, routine, step, inputs, batch)
+
+    def _stored(self, at: At) -> Sent | None:
+        try:
+            data = self.stored.read(_out(at.mark, at.step))
+        except Torn:
+            return None
+        return None if data is None else Sent.load(data)
+
+    def _is_done(self, at: At) -> bool:
+        position = self._state.position()
+        if position is None or position.dirty:
+            return False
+        if position.epoch == at.epoch and version_of(position.mark) > at.version:
+            raise Stale(f"version {at.version} is long done", instead="ask for the next one")
+        return position.mark == at.mark and position.step >= at.step
+
+    def _again(self, at: At) -> Sent:
+        """A step that was done, on a copy of the maps."""
+        folder = self.memory / "again"
+        copy = State(self.pipeline, self.part, folder)
+        try:
+            self._bring(copy, at)
+            entry = self._entry(at.mark)
+            inputs = self._inputs(entry, at.step)
+            return self._perform(copy, at.routine, at.step, inputs, self._batch(at, entry))
+        finally:
+            copy.close()
+
+    # ---------------------------------------------------------------- rebuilding
+
+    def _bring(self, state: State, at: At) -> int:
+        """Make a state ready for a step; how many versions had to be done again."""
+        steps = self._steps(at.routine) if at.mark else ()
+        before = [s for s in steps if s < at.step]
+        position = state.position()
+        if position is not None and position.dirty:
+            position = None
+        if position is None or position.mark != at.mark or position.step > max(before, default=-1):
+            done = self._go_to(state, position, at.after)
+            since = -1
+        else:
+            done, since = 0, position.step
+        entry = self._entry(at.mark) if before else None
+        for step in [s for s in before if s > since]:
+            assert entry is not None
+            self._replay(state, entry, step, at.epoch)
+            done += step == before[-1]
+        return done
+
+    def _go_to(self, state: State, position: Position | None, mark: str) -> int:
+        """Set a state to the end of a version; how many versions were done again for it.
+
+        Versions are a chain: each tells the one before it. On the way back there is the place
+        where the state stands, or a snapshot, or the beginning.
+        """
+        todo: list[tuple[Entry, int]] = []
+        while True:
+            if position is not None and position.mark == mark and mark:
+                if not position.complete:
+                    todo.append((self._entry(mark), position.step))
+                break
+            if mark == NOTHING:
+                state.renew()
+                break
+            if self._restore(state, mark):
+                break
+            entry = self._entry(mark)
+            todo.append((entry, -1))
+            mark = self._after(entry)
+        for entry, since in reversed(todo):
+            for step in self._steps(entry.routine):
+                if step > since:
+                    self._replay(state, entry, step, 0)
+        return len(todo)
+
+    def _after(self, entry: Entry) -> str:
+        return entry.driver_after if self.part == self.pipeline.driver else entry.after
+
+    def _restore(self, state: State, mark: str) -> bool:
+        """Take the maps of a version from its snapshot, if there is one."""
+        name = f"{self.name}/{_snapshot(mark)}"
+        if _snapshot(mark) not in self.pipeline.folder.names(self.name):
+            return False
+        local = self.memory / ".restore"
+        self.memory.mkdir(parents=True, exist_ok=True)
+        try:
+            if not self.pipeline.folder.get(name, local):
+                return False
+            state.renew().restore(local)
+        finally:
+            local.unlink(missing_ok=True)
+        state.at(Position(mark, -1, True))
+        return True
+
+    def _replay(self, state: State, entry: Entry, step: int, epoch: int) -> None:
+        at = At(epoch, entry.mark, self._after(entry), entry.routine, step)
+        inputs = self._inputs(entry, step)
+        state.dirty()
+        self._perform(state, at.routine, step, inputs, self._batch(at, entry))
+        state.at(Position(at.mark, step, self._last(at), False, epoch))
+
+    def _inputs(self, entry: Entry, step: int) -> list[bytes]:
+        if not self._takes(entry.routine, step):
+            return []
+        try:
+            data = self.pipeline.folder.read(redo_name(self.part, entry.mark, step))
+        except Torn:
+            data = None
+        if data is None:
+            raise RedoLost(self.part, entry, step)
+        return unframe(data)
+
+    def _entry(self, mark: str) -> Entry:
+        entry = self.pipeline.log.entry(version_of(mark))
+        if entry is None or entry.mark != mark:
+            raise Lost(f"the log has no version {mark}", instead="begin anew from the sources")
+        return entry
+
+    # ---------------------------------------------------------------- snapshots and old files
+
+    def _is_due(self, version: int) -> bool:
+        return (version + self.part) % self.pipeline.settings.snapshot_every == 0
+
+    def _snapshot(self, mark: str) -> None:
+        assert self._state.node is not None
+        local = self.memory / ".snapshot"
+        local.unlink(missing_ok=True)
+        try:
+            self._state.node.save(local)
+            self.pipeline.folder.put(f"{self.name}/{_snapshot(mark)}", local)
+            self._oldest = None
+        finally:
+            local.unlink(missing_ok=True)
+
+    def _forget(self, at: At) -> None:
+        """At the first step of a version the one before it is safe: drop what it needed."""
+        old = [n for n in self.stored.names() if n.startswith("out-") and n[4:16] < at.mark[:12]]
+        self.stored.delete(old)
+        if self._is_due(at.version - 1):
+            self._truncate(keep=2)
+
+    def _truncate(self, keep: int) -> None:
+        """Keep so many snapshots, and the redo files since the oldest of them."""
+        snapshots = self._snapshots()
+        if len(snapshots) < keep:
+            return
+        base = snapshots[-keep]
+        names = self.pipeline.folder.names(self.name)
+        old = [n for n in names if _mark_in(n)[:12] < base[:12]]
+        old += [n for n in names if n.startswith("redo-") and _mark_in(n) == base]
+        self.pipeline.folder.delete(f"{self.name}/{n}" for n in old)
+        self._oldest = None
+
+    def _snapshots(self) -> list[str]:
+        """The marks of the snapshots of this part, oldest first."""
+        names = self.pipeline.folder.names(self.name)
+        return [_mark_in(n) for n in names if n.startswith("snapshot-") and n.endswith(".sum")]
+
+    def _base(self) -> int:
+        if self._oldest is None:
+            self._oldest = version_of(next(iter(self._snapshots()), NOTHING))
+        return self._oldest
+
+    # ---------------------------------------------------------------- names and small questions
+
+    def _steps(self, routine: str) -> tuple[int, ...]:
+        return self.pipeline.steps(routine, self.part)
+
+    def _last(self, at: At) -> bool:
+        return at.step == self._steps(at.routine)[-1]
+
+    def _takes(self, routine: str, step: int) -> bool:
+        """Whether a step takes anything from others."""
+        found = self.pipeline.schedules[routine]
+        driver = self.part == self.pipeline.driver
+        return bool((found.turns if driver else found.stages)[step].receives)
+
+    def _bytes(self) -> int:
+        return self._state.node.bytes if self._state.node is not None else 0
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """One attempt at a time on this machine; a killed one lets go of the lock."""
+        self.memory.mkdir(parents=True, exist_ok=True)
+        path = self.memory / "lock"
+        while True:
+            fd = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            if _is_still(path, fd):
+                break
+            os.close(fd)  # the folder was deleted while we waited
+            self.memory.mkdir(parents=True, exist_ok=True)
+        try:
+            yield
+        finally:
+            os.close(fd)
+
+
+def redo_name(part: int, mark: str, step: int) -> str:
+    """The file of what a part received in a step."""
+    return f"p{part:04}/redo-{mark}-{step:03}"
+
+
+def _out(mark: str, step: int) -> str:
+    return f"out-{mark}-{step:03}"
+
+
+def _read(reading: str, step: int) -> str:
+    return f"read-{reading}-{step:03}"
+
+
+def _snapshot(mark: str) -> str:
+    return f"snapshot-{mark}"
+
+
+def _mark_in(name: str) -> str:
+    """The mark in the name of a redo file or a snapshot."""
+    _, version, token = name.removesuffix(".sum").split("-")[:3]
+    return f"{version}-{token}"
+
+
+def _is_still(path: Path, fd: int) -> bool:
+    try:
+        return os.stat(path).st_ino == os.fstat(fd).st_ino
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,105 @@
+"""A flow beside the reference engine: fed with the same batches, every view must be the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from freshet.ivm.options import Options
+from freshet.reference.run import Engine
+from freshet.runtime.columns import rows_of, table_of
+from freshet.spark.compile import distribute
+from freshet.spark.options import LEVELS
+from freshet.spark.run.flow import Flow
+from freshet.spark.run.node import COUNT
+from freshet.spark.run.settings import Settings
+from freshet.spark.terms import Distributed
+from tests.differential.harness import case, compiled, grouped, same
+
+
+def table(relation: Any, changes: Any) -> pa.Table:
+    """Changes as an Arrow table with counts."""
+    rows = table_of(relation.columns, [r for r, _ in changes], relation.name)
+    return rows.append_column(COUNT, pa.array([n for _, n in changes], pa.int64()))
+
+
+class Beside:
+    """A flow of a workload query, and the reference engine."""
+
+    def __init__(
+        self,
+        workload: str,
+        name: str,
+        workers: int,
+        folder: Path,
+        runner: Any,
+        level: str = "shared",
+        settings: Settings | None = None,
+        seed: int = 6,
+    ) -> None:
+        self.case = case(workload, name)
+        program = compiled(self.case, Options())
+        functions = self.case.catalog.functions
+        self.made: Distributed = distribute(program, None, LEVELS[level], functions)
+        self.relations = {r.name: r for r in program.relations}
+        self.order = [t.relation for t in program.triggers if t.event == "batch"]
+        tables = self.case.workload.tables(seed=seed)
+        tables = {n: t for n, t in tables.items() if n in self.relations}
+        self.engine = Engine(program, functions)
+        self.engine.load(tables)
+        self.folder, self.runner, self.settings = folder, runner, settings or Settings()
+        self.functions = functions
+        given = {n: table_of(self.relations[n].columns, list(t), n) for n, t in tables.items()}
+        self.flow = Flow.start(
+            self.made,
+            runner,
+            workers=workers,
+            checkpoint=folder,
+            tables=given,
+            functions=functions,
+            settings=self.settings,
+        )
+        self.name = f"{workload}/{name}, {level}, {workers} workers"
+
+    def restart(self, runner: Any = None) -> None:
+        """Go on with another driver."""
+        self.flow = Flow.restart(
+            self.made,
+            runner or self.runner,
+            checkpoint=self.folder,
+            functions=self.functions,
+            settings=self.settings,
+        )
+
+    def stream(self, batches: int, max_size: int = 60, live: int = 100, seed: int = 6) -> Any:
+        """Batches by relation, as the views wait for them."""
+        stream = self.case.workload.stream(seed=seed, batches=batches, max_size=max_size, live=live)
+        for batch in stream:
+            changes = dict(grouped(batch))
+            yield {n: changes[n] for n in self.order if n in changes}
+
+    def told(self, changes: Mapping[str, Any]) -> None:
+        """Let the reference engine know of a batch."""
+        for name, rows in changes.items():
+            self.engine.apply(name, rows)
+
+    def tables(self, changes: Mapping[str, Any]) -> dict[str, pa.Table]:
+        """The batch as Arrow tables."""
+        return {n: table(self.relations[n], rows) for n, rows in changes.items()}
+
+    def apply(self, changes: Mapping[str, Any]) -> None:
+        """A batch for both."""
+        self.told(changes)
+        self.flow.apply(self.tables(changes))
+
+    def check(self, where: str = "") -> None:
+        """Every view is the same."""
+        for readout in self.made.readouts:
+            name = readout.query.name
+            found = Counter(rows_of(self.flow.read(name)))
+            wanted = Counter(self.engine.rows(name))
+            assert same(found, wanted), f"{self.name} {where}: {found - wanted} {wanted - found}"
