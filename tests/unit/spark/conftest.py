@@ -12,12 +12,12 @@ import pytest
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     pytest.importorskip("pyspark", reason="pyspark is not installed")
-    from freshet.errors import FreshetError
-    from freshet.spark.session import find_java, session
+    from freshet.spark.run.java import NoJava, provide_java
+    from freshet.spark.session import session
 
     try:
-        find_java()
-    except FreshetError as e:
+        provide_java()
+    except NoJava as e:
         pytest.skip(str(e))
     folder: Path = tmp_path_factory.mktemp("spark")
     made = session(
