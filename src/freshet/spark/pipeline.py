@@ -31,7 +31,7 @@ from freshet.spark.io.load import load_tables
 from freshet.spark.io.progress import Progress, Totals, prometheus
 from freshet.spark.io.rows import Rejected
 from freshet.spark.io.sinks import Callback, Emitter, Sink
-from freshet.spark.io.sources import inputs
+from freshet.spark.io.sources import check_paths, inputs
 from freshet.spark.io.upsert import GONE, as_events, last, replaced
 from freshet.spark.options import Options
 from freshet.spark.pushed import pushed
@@ -130,6 +130,7 @@ class Pipeline:
         if not self.queries:
             raise FreshetError("the pipeline has no views", instead="declare one with CREATE VIEW")
         program = self._program()
+        check_paths(inputs(self.catalog, [r.name for r in program.relations], self.folder))
         self._owned = self.choices.checkpoint is None
         try:
             self._home = self._folder()
@@ -223,6 +224,11 @@ class Pipeline:
     def home(self) -> Path:
         """The folder of the checkpoint, or one that goes when the pipeline stops."""
         return self._home
+
+    @property
+    def letters(self) -> Path:
+        """The folder of the rows that do not fit."""
+        return self._letters.folder
 
     @property
     def running(self) -> bool:

@@ -231,7 +231,7 @@ def test_sinks_are_told_every_version(make: Maker, tmp_path: Path) -> None:
     told: list[tuple[int, list[Any]]] = []
     flow.on_version("TOTALS", lambda v, t: told.append((v, t.to_pylist())), changes=True)
     flow.add_sink(Parquet("totals", tmp_path / "out", keep=2))
-    flow.add_sink(TempView("totals", flow.spark, "totals_now"))
+    flow.add_sink(TempView("totals", flow, "totals_now"))
     run(flow)
     assert [v for v, _ in told] == [1, 2, 3]
     assert [Counter((r["n"], r["__count"]) for r in rows) for _, rows in told] == [

@@ -27,6 +27,14 @@ if TYPE_CHECKING:
 VERSION = "__version"
 
 
+class Sparked(Protocol):
+    """Who has a session, perhaps only later: a pipeline."""
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session."""
+
+
 class Sink(Protocol):
     """What is told a view; `changes` says whether it wants the rows that came and went."""
 
@@ -84,13 +92,13 @@ class TempView:
     """A temporary view of Spark's, replaced at every version."""
 
     view: str
-    spark: SparkSession
+    owner: Sparked
     name: str = ""
     changes: bool = False
 
     def emit(self, version: int, table: pa.Table) -> None:
         """Let SQL see this version from now on."""
-        frame(self.spark, table).createOrReplaceTempView(self.name or self.view)
+        frame(self.owner.spark, table).createOrReplaceTempView(self.name or self.view)
 
 
 @dataclass
@@ -98,7 +106,7 @@ class Delta:
     """A Delta table with the changes of a view and their version; a version is written once."""
 
     view: str
-    spark: SparkSession
+    owner: Sparked
     path: str
     changes: bool = True
 
@@ -107,7 +115,7 @@ class Delta:
         if not table.num_rows:
             return
         numbered = table.append_column(VERSION, pa.array([version] * table.num_rows, pa.int64()))
-        writer = frame(self.spark, numbered).write.format("delta").mode("append")
+        writer = frame(self.owner.spark, numbered).write.format("delta").mode("append")
         name = f"freshet {self.view}"
         writer.option("txnAppId", name).option("txnVersion", str(version)).save(self.path)
 
@@ -121,7 +129,7 @@ class Kafka:
     """
 
     view: str
-    spark: SparkSession
+    owner: Sparked
     bootstrap: str
     topic: str
     changes: bool = True
@@ -131,7 +139,7 @@ class Kafka:
         """Send what has changed."""
         if not table.num_rows:
             return
-        writer = frame(self.spark, messages(table, version)).write.format("kafka")
+        writer = frame(self.owner.spark, messages(table, version)).write.format("kafka")
         for name, value in self.options.items():
             writer = writer.option(name, value)
         writer.option("kafka.bootstrap.servers", self.bootstrap).option("topic", self.topic).save()

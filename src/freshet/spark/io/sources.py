@@ -73,6 +73,18 @@ def stream(spark: SparkSession, sources: Sequence[Input]) -> DataFrame:
     return whole
 
 
+def check_paths(sources: Sequence[Input]) -> None:
+    """Refuse what is not there before Spark is started for it."""
+    for i in sources:
+        if i.source.kind in ("csv", "json", "parquet", "delta"):
+            check_folder(i)
+        elif i.source.kind == "file" and not os.path.exists(i.path):
+            raise FreshetError(
+                f"cannot read '{i.path}' for '{i.relation.name}': No such file or directory",
+                instead="check the path in its FROM clause",
+            )
+
+
 def check_folder(i: Input) -> None:
     """Refuse a folder that is not there; Spark would wait for it, or fail with a page of text."""
     if "://" not in i.path and not os.path.isdir(i.path):
