@@ -162,7 +162,7 @@ def demo(
     if engine == "process":
         run_demo(events or 3000, seed, Console())
     else:
-        demo_on_spark(events or 60_000, batches, seed, Console(), master)
+        demo_on_spark(events or 40_000, batches, seed, Console(), master)
 
 
 def _tell(words: object) -> None:

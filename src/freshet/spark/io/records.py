@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -42,6 +43,12 @@ def rows_of_lines(relation: Relation, lines: pa.Array, deleted: str = "") -> Che
     table = _at_once(relation, lines, deleted)
     if table is not None:
         found = fitted(relation, table.drop_columns([deleted]) if deleted else table)
+        if found.rejected:  # in the order in which they stood
+            others = sorted(set(range(len(lines))) - set(found.at.to_pylist()))
+            found.rejected = [
+                replace(r, row=lines[i].as_py())
+                for r, i in zip(found.rejected, others, strict=True)
+            ]
         if deleted:
             gone = table.column(deleted).fill_null(False).take(found.at)
             found.table = found.table.append_column(GONE, gone)
