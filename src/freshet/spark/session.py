@@ -22,6 +22,12 @@ SETTINGS: Mapping[str, str] = {
     "spark.sql.streaming.stopTimeout": "60s",
 }
 
+DELTA: Mapping[str, str] = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+}
+"""What Delta asks of a session."""
+
 PROCESS = "or run in this process: --engine process"
 
 
@@ -53,6 +59,8 @@ def session(
     told = {**SETTINGS, **(settings or {})}
     if packages:
         told["spark.jars.packages"] = ",".join(packages)
+    if any(":delta-spark" in p for p in packages):
+        told = {**DELTA, **told}
     try:
         with _errors_to(log):
             return flow_session(master, settings=told)
