@@ -76,9 +76,7 @@ spark.stop()
 '''
 
 
-def test_a_change_feed_goes_in_and_changes_go_out(
-    version: str, alone: Callable[..., None]
-) -> None:
+def test_a_change_feed_goes_in_and_changes_go_out(version: str, alone: Callable[..., None]) -> None:
     minor = ".".join(version.split(".")[:2])
     package = f"io.delta:delta-spark_{minor}_2.13:{DELTA}"
     need(package)
