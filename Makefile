@@ -15,7 +15,7 @@ help:
 	@echo "make bench-native  the native engine beside its peers; QUICK=1 for a first look"
 	@echo "make clean         remove .venv, caches and build outputs"
 
-$(READY): pyproject.toml requirements.lock requirements-compiler.lock .ci/setup
+$(READY): pyproject.toml requirements.lock requirements-compiler.lock requirements-java.lock .ci/setup
 	@bash .ci/setup "$(PYTHON)" "$(VENV)"
 	@touch $@
 
@@ -23,23 +23,23 @@ demo: $(READY)
 	@$(BIN)/freshet demo
 
 test: $(READY)
-	$(BIN)/pytest -n auto -m "not full"
+	$(BIN)/pytest -n auto --dist loadgroup -m "not full"
 
 test-full: $(READY)
-	$(BIN)/pytest -n auto --hypothesis-profile=explore
+	$(BIN)/pytest -n auto --dist loadgroup --hypothesis-profile=explore
 
 check: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n auto -m "not full"
+	$(BIN)/pytest -n auto --dist loadgroup -m "not full"
 
 # Kernels report what they read or overflow wrongly; Python itself is not instrumented, so the
 # libraries are loaded before it, and its own leaks are not counted.
 test-sanitize: $(READY)
 	LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libubsan.so)" \
-	ASAN_OPTIONS=detect_leaks=0 $(BIN)/pytest -n auto -m "native and not full" --sanitize \
+	ASAN_OPTIONS=detect_leaks=0 $(BIN)/pytest -n auto --dist loadgroup -m "native and not full" --sanitize \
 	tests/differential
 
 bench-native: $(READY)

@@ -6,6 +6,9 @@ changes; `make test-full` explores new ones.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -25,3 +28,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="build kernels with address and undefined sanitizers",
     )
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """The one Spark session of this process."""
+    from freshet.errors import FreshetError
+    from freshet.spark.run.session import session
+
+    try:
+        found = session("local[2]", name="freshet tests")
+    except (FreshetError, ImportError, RuntimeError) as e:
+        pytest.skip(f"Spark does not start here: {e}")
+    yield found
+    found.stop()

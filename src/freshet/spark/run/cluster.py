@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import RDD, SparkContext
 
+from freshet.errors import FreshetWarning
 from freshet.spark.run.pin import anchor, anchored, assign, executor_names, executors, pinned
 from freshet.spark.run.task import Order, Parcel, Report, run_stage
 
@@ -37,7 +40,8 @@ class SparkRunner:
                 rdd = rdd.partitionBy(self.workers, _identity)
                 if self._anchor is not None:
                     rdd = anchored(self.sc, self._anchor, rdd)
-            rdd = rdd.mapPartitionsWithIndex(partial(_stage, order, number == 0), True)
+            # What it makes is for other partitions: Spark must not think that all is in place.
+            rdd = rdd.mapPartitionsWithIndex(partial(_stage, order, number == 0))
         return [report for _, (_, _, report) in rdd.collect()]
 
     def close(self) -> None:
@@ -45,23 +49,36 @@ class SparkRunner:
 
     def _base(self) -> RDD[Any]:
         """One partition for every worker, where its maps are."""
-        names = executor_names(self.sc) if self.pin else ""
+        names = self._executors()
         if self._first is None or names != self._known:
             self._known = names
             self._place()
         assert self._first is not None
         return self._first
 
+    def _executors(self) -> str:
+        """Who is there now."""
+        try:
+            return executor_names(self.sc) if self.pin else ""
+        except Py4JError:
+            return ""
+
     def _place(self) -> None:
         self.repins += 1
-        told = executors(self.sc) if self._known else {}
-        self._names = assign(self.workers, self._names, list(told))
-        if self._names:
-            pins = pinned(self.sc, [told[n] for n in self._names])
-            self._first, self._anchor = pins, anchor(self.sc, pins)
-        else:
-            self._first = self.sc.parallelize(range(self.workers), self.workers)
-            self._anchor = None
+        self._first = self.sc.parallelize(range(self.workers), self.workers)
+        self._anchor = None
+        try:
+            told = executors(self.sc) if self._known else {}
+            self._names = assign(self.workers, self._names, list(told))
+            if self._names:
+                pins = pinned(self.sc, [told[n] for n in self._names])
+                self._anchor = anchor(self.sc, pins)
+                self._first = pins
+        except (Py4JError, TypeError) as e:  # calls that another Spark may not have
+            self.pin, self._anchor = False, None
+            warnings.warn(
+                f"partitions cannot be pinned on this Spark: {e}", FreshetWarning, stacklevel=2
+            )
 
 
 def _stage(
@@ -69,7 +86,12 @@ def _stage(
 ) -> Iterator[tuple[int, Parcel]]:
     """A stage as Spark calls it: the first one of a job is given nothing that matters."""
     came = list(items)
-    return run_stage(order, part, [] if first else [parcel for _, parcel in came])
+    if first:
+        return run_stage(order, part, [])
+    senders = sorted(sender for _, (sender, _, _) in came)
+    assert senders == list(range(order.workers)), f"blocks of {senders} came to {part}"
+    assert all(target == part for target, _ in came), f"blocks of others came to {part}"
+    return run_stage(order, part, [parcel for _, parcel in came])
 
 
 def _identity(target: int) -> int:

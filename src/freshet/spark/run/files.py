@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 import struct
@@ -174,8 +173,3 @@ def _check_of(path: Path) -> bytes:
             check = crc32(part, check)
             size += len(part)
     return struct.pack("<QI", size, check)
-
-
-def is_full(e: OSError) -> bool:
-    """Whether a write failed because there is no room."""
-    return e.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
 from collections import deque
@@ -385,11 +386,17 @@ def _count(rows: Mapping[str, pa.RecordBatch]) -> int:
 
 
 def _interrupted(version: int, e: Exception) -> Interrupted:
-    lines = [line for line in str(e).splitlines() if line.strip()]
     return Interrupted(
-        f"version {version} is written down and not done: {lines[0] if lines else e!r}",
+        f"version {version} is written down and not done: {_cause(e)}",
         instead="mend that; whatever is asked next goes on with it",
     )
+
+
+def _cause(e: Exception) -> str:
+    """What went wrong, in one line: Spark tells it somewhere in a long text."""
+    lines = str(e).splitlines() or [repr(e)]
+    named = [line for line in lines if re.match(r"[A-Za-z_][\w.]*(Error|Exception|Lost): ", line)]
+    return (named or lines)[-1 if named else 0]
 
 
 __all__ = [

@@ -41,12 +41,12 @@ def perform(
     inputs: Sequence[bytes],
     batch: bytes,
 ) -> Sent:
-    """The step of one part; `batch` are the rows of the batch that it has, at its first step."""
+    """The step of one part; `batch` are the rows that it has of the batch and was not given yet."""
     if step == pipeline.steps(routine, part)[0]:
         node.begin(routine)
-        for relation, parts in unpack(batch).items():
-            for rows in parts:
-                node.give(relation, rows)
+    for relation, parts in unpack(batch).items():
+        for rows in parts:
+            node.give(relation, rows)
     found = pipeline.schedules[routine]
     driver = part == pipeline.driver
     work = found.turns[step] if driver else found.stages[step]

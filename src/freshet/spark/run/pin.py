@@ -7,7 +7,7 @@ run anywhere.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from pyspark import RDD, SparkContext
@@ -16,7 +16,7 @@ from pyspark.serializers import NoOpSerializer, PairDeserializer
 
 def executors(sc: SparkContext) -> dict[str, str]:
     """The executors with what Spark calls their place; none where the driver does all."""
-    if sc.master == "local" or sc.master.startswith("local["):
+    if _is_alone(sc):
         return {}
     told = sc._jsc.sc().statusStore().executorList(True)
     found = {}
@@ -30,7 +30,7 @@ def executors(sc: SparkContext) -> dict[str, str]:
 
 def executor_names(sc: SparkContext) -> str:
     """The executors' names in one text: asked for before every job, so in few calls."""
-    if sc.master == "local" or sc.master.startswith("local["):
+    if _is_alone(sc):
         return ""
     return str(sc._jsc.sc().getExecutorIds().mkString(" "))
 
@@ -91,14 +91,17 @@ def anchored(sc: SparkContext, at: Any, shuffled: RDD[Any]) -> RDD[Any]:
     anchor's: one a sender.
     """
     zipped = at.zip(shuffled._jrdd)
-    pairs = PairDeserializer(NoOpSerializer(), shuffled._jrdd_deserializer)
-    return RDD(zipped, sc, pairs).map(_second, preservesPartitioning=True)
+    pairs: Any = PairDeserializer(  # type: ignore[no-untyped-call]
+        NoOpSerializer(), shuffled._jrdd_deserializer
+    )
+    return RDD(zipped, sc, pairs).map(_second)
 
 
 def _second(pair: tuple[bytes, Any]) -> Any:
     return pair[1]
 
 
-def places_of(names: Sequence[str], told: Mapping[str, str]) -> list[str]:
-    """The places of executors."""
-    return [told[n] for n in names]
+def _is_alone(sc: SparkContext) -> bool:
+    """Whether the driver does all the work."""
+    master = sc.master or ""
+    return master == "local" or master.startswith("local[")

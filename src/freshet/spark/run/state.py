@@ -58,6 +58,7 @@ class State:
 
     A node in shared memory is found again by other processes: its position lies in a file beside
     it, and every rebuilding gives it a new folder. The position of another node is lost with it.
+    Batches are never shared: a process that goes on with a version must give its batch again.
     """
 
     def __init__(self, pipeline: Pipeline, part: int, folder: Path) -> None:
@@ -65,6 +66,8 @@ class State:
         self.part = part
         self.folder = folder
         self.node: Node | None = None
+        self.batch = NOTHING
+        """The version whose batch this process has given to the node."""
         self._generation = ""
         self._position = Position()
 
@@ -76,7 +79,8 @@ class State:
         if found is None:
             return None
         generation, position = found
-        if self.node is None or generation != self._generation:
+        if self.node is None or (generation, position) != (self._generation, self._position):
+            # Another process has been at work: what this one remembers beside the maps is old.
             self._drop()
             if not (self.folder / generation).is_dir():
                 return None
@@ -84,6 +88,7 @@ class State:
             if not is_shared(self.node):
                 self._drop()
                 return None
+            self._position, self.batch = position, NOTHING
         return position
 
     def at(self, position: Position) -> None:
@@ -115,7 +120,7 @@ class State:
         for table, parts in self.pipeline.tables().items():
             for rows in parts:
                 node.load(table, rows)
-        self.node = node
+        self.node, self.batch = node, NOTHING
         self.at(Position())
         return node
 

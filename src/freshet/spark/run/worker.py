@@ -19,7 +19,7 @@ import shutil
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -131,16 +131,18 @@ class Worker:
             self.stored.write(_read(reading, at.step), frame(inputs))
             steps = self._steps(at.routine)
             since = self._reading[1] if self._reading[0] == reading else -1
+            if since >= at.step:
+                since = -1  # the step was done before: do all of them again
+            if at.step == steps[0]:
+                names = [n for n in self.stored.names() if n.startswith("read-")]
+                self.stored.delete(n for n in names if reading not in n)
             sent = Sent(())
             for step in [s for s in steps if since < s <= at.step]:
                 given = self.stored.read(_read(reading, step))
                 if given is None:
                     raise Lost(f"step {step} of a reading is gone", instead="read again")
-                sent = self._perform(self._state, at.routine, step, unframe(given), b"")
+                sent = self._perform(self._state, replace(at, step=step), unframe(given), b"")
             self._reading = (reading, at.step)
-            if at.step == steps[-1]:
-                old = [n for n in self.stored.names() if n.startswith("read-")]
-                self.stored.delete(old)
             return sent
 
     def save(self, epoch: int, mark: str) -> int:
@@ -170,12 +172,12 @@ class Worker:
 
     def _do(self, at: At, inputs: Sequence[bytes]) -> Sent:
         """Do a step on maps that are ready for it."""
-        batch = self._batch(at)
+        batch = self._batch(self._state, at)
         if self._takes(at.routine, at.step):
             self.pipeline.folder.write(redo_name(self.part, at.mark, at.step), frame(inputs))
         self._reading = ("", -1)
         self._state.dirty()
-        sent = self._perform(self._state, at.routine, at.step, inputs, batch)
+        sent = self._perform(self._state, at, inputs, batch)
         self.stored.write(_out(at.mark, at.step), sent.dump())
         self._state.at(Position(at.mark, at.step, self._last(at), False, at.epoch))
         if self._last(at) and self._is_due(at.version):
@@ -183,17 +185,16 @@ class Worker:
                 self._snapshot(at.mark)
         return sent
 
-    def _batch(self, at: At, entry: Entry | None = None) -> bytes:
-        """The rows of the batch that this part has: at its first step of a version."""
-        if at.step != self._steps(at.routine)[0]:
+    def _batch(self, state: State, at: At, entry: Entry | None = None) -> bytes:
+        """The rows of a version's batch that this part has, unless the node was given them."""
+        if at.step != self._steps(at.routine)[0] and state.batch == at.mark:
             return b""
         return self.pipeline.log.block(entry or self._entry(at.mark), self.part)
 
-    def _perform(
-        self, state: State, routine: str, step: int, inputs: Sequence[bytes], batch: bytes
-    ) -> Sent:
+    def _perform(self, state: State, at: At, inputs: Sequence[bytes], batch: bytes) -> Sent:
         assert state.node is not None
-        return perform(state.node, self.pipeline, self.part, routine, step, inputs, batch)
+        state.batch = at.mark
+        return perform(state.node, self.pipeline, self.part, at.routine, at.step, inputs, batch)
 
     def _stored(self, at: At) -> Sent | None:
         try:
@@ -218,9 +219,11 @@ class Worker:
             self._bring(copy, at)
             entry = self._entry(at.mark)
             inputs = self._inputs(entry, at.step)
-            return self._perform(copy, at.routine, at.step, inputs, self._batch(at, entry))
+            copy.dirty()
+            return self._perform(copy, at, inputs, self._batch(copy, at, entry))
         finally:
             copy.close()
+            shutil.rmtree(folder, ignore_errors=True)
 
     # ---------------------------------------------------------------- rebuilding
 
@@ -292,7 +295,7 @@ class Worker:
         at = At(epoch, entry.mark, self._after(entry), entry.routine, step)
         inputs = self._inputs(entry, step)
         state.dirty()
-        self._perform(state, at.routine, step, inputs, self._batch(at, entry))
+        self._perform(state, at, inputs, self._batch(state, at, entry))
         state.at(Position(at.mark, step, self._last(at), False, epoch))
 
     def _inputs(self, entry: Entry, step: int) -> list[bytes]:

@@ -1,0 +1,81 @@
+"""Workload queries as flows: after every batch each view has the reference's rows.
+
+All of them run with the workers in this process; the default run takes a few of them to Spark, the
+full run all of them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from zlib import crc32
+
+import pytest
+
+from freshet.spark.options import LEVELS
+from freshet.spark.run.runner import InlineRunner
+from freshet.spark.run.settings import Settings
+from tests.differential.flows import Beside
+from tests.differential.harness import cases
+
+WORKERS = (1, 2, 3, 5)
+SLOW = {"mddb2", "d46", "d68"}
+"""Queries whose placement takes seconds to choose."""
+
+CASES = cases()
+SAMPLE = [
+    ("tpch", "q01", 3),  # one stage, the view on the driver
+    ("tpch", "q03", 2),  # three stages
+    ("tpch", "q16", 2),  # two jobs
+    ("tpch", "q22", 5),  # a nested aggregate, texts
+    ("finance", "vwap", 1),
+    ("tpcds", "d34", 2),
+]
+INLINE = [c for i, c in enumerate(c for c in CASES if c[1] not in SLOW) if i % 6 == 0]
+
+
+def draw(*words: object) -> int:
+    return crc32("/".join(map(str, words)).encode())
+
+
+def agree(
+    folder: Path, runner: Any, workload: str, name: str, workers: int, level: str, batches: int
+) -> None:
+    settings = Settings(snapshot_every=3, memory=str(folder / "memory"), native=False)
+    beside = Beside(workload, name, workers, folder / "checkpoint", runner, level, settings)
+    beside.check("ready")
+    for number, changes in enumerate(beside.stream(batches)):
+        beside.apply(changes)
+        beside.check(f"batch {number}")
+    beside.flow.close()
+
+
+@pytest.mark.parametrize(("workload", "name"), INLINE)
+def test_in_this_process(tmp_path: Path, workload: str, name: str) -> None:
+    level = list(LEVELS)[draw(workload, name, "level") % len(LEVELS)]
+    workers = WORKERS[draw(workload, name) % len(WORKERS)]
+    agree(tmp_path, InlineRunner(), workload, name, workers, level, 4)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize(("workload", "name"), CASES)
+def test_all_in_this_process(tmp_path: Path, workload: str, name: str, level: str) -> None:
+    for workers in WORKERS:
+        agree(tmp_path / str(workers), InlineRunner(), workload, name, workers, level, 8)
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize(("workload", "name", "workers"), SAMPLE)
+def test_on_spark(tmp_path: Path, spark: Any, workload: str, name: str, workers: int) -> None:
+    agree(tmp_path, spark, workload, name, workers, "shared", 4)
+
+
+@pytest.mark.full
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize(("workload", "name"), CASES)
+def test_all_on_spark(tmp_path: Path, spark: Any, workload: str, name: str) -> None:
+    for workers in WORKERS:
+        agree(tmp_path / str(workers), spark, workload, name, workers, "shared", 6)

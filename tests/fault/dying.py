@@ -1,0 +1,144 @@
+"""Processes that die at a chosen moment: by SIGKILL, at the n-th thing that they do to a file."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from freshet.spark.run import files, state
+from freshet.spark.run.reference import ReferenceNode
+
+
+class Clock:
+    """Counts what a process does, and ends it when its time has come."""
+
+    def __init__(self, last: int) -> None:
+        self.left = last
+
+    def tick(self) -> None:
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def before_and_after(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def ticking(*args: Any, **kwargs: Any) -> Any:
+            self.tick()
+            found = function(*args, **kwargs)
+            self.tick()
+            return found
+
+        return ticking
+
+    def torn(self, path: Path, data: bytes) -> None:
+        """A write that may be cut in the middle."""
+        with path.open("wb") as out:
+            out.write(data[: len(data) // 2])
+            out.flush()
+            self.tick()
+            out.write(data[len(data) // 2 :])
+
+
+@contextmanager
+def dies(last: int) -> Iterator[None]:
+    """While it lasts, this process dies at the given tick."""
+    clock = Clock(last)
+    wrap = clock.before_and_after
+    with (
+        mock.patch.object(files.LocalFolder, "_fill", lambda _, path, data: clock.torn(path, data)),
+        mock.patch.object(files.LocalFolder, "delete", wrap(files.LocalFolder.delete)),
+        mock.patch.object(os, "replace", wrap(os.replace)),
+        mock.patch.object(os, "link", wrap(os.link)),
+        mock.patch.object(ReferenceNode, "run", wrap(ReferenceNode.run)),
+        mock.patch.object(ReferenceNode, "receive", wrap(ReferenceNode.receive)),
+        mock.patch.object(ReferenceNode, "save", wrap(ReferenceNode.save)),
+    ):
+        yield
+
+
+def in_child(work: Callable[[], None]) -> bool:
+    """Do something in a process of its own; whether it came to its end (False: it was killed)."""
+    child = os.fork()
+    if child == 0:
+        try:
+            work()
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
+            os._exit(1)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        assert os.WTERMSIG(status) == signal.SIGKILL
+        return False
+    assert os.WEXITSTATUS(status) == 0, "the child failed: see its words above"
+    return True
+
+
+class SharedNode(ReferenceNode):
+    """A node that lives in a file of its folder, as a kernel's maps do in shared memory.
+
+    Other processes see what one does, but not its batches; one that dies leaves half of it.
+    """
+
+    shared = True
+
+    def __init__(self, made: Any, role: Any, functions: Any, folder: Path) -> None:
+        super().__init__(made, role, functions)
+        self.path = folder / "maps"
+        self.seen = -1
+        if self.path.exists():
+            self.attach()
+        else:
+            self.flush()
+
+    def all(self) -> dict[Any, Any]:
+        found: dict[Any, Any] = {("static", n): s for n, s in self.static.items()}
+        found |= {("map", n): s for n, s in self.maps.items()}
+        for name, routine in self._routines.items():
+            found |= {(name, n): routine.stores.maps[n] for n in routine.temporary}
+        return found
+
+    def attach(self) -> None:
+        if self.path.stat().st_mtime_ns == self.seen:
+            return
+        saved = pickle.loads(self.path.read_bytes())
+        mine = self.all()
+        for key, rows in saved.items():
+            mine[key].replace(rows)
+        self.seen = self.path.stat().st_mtime_ns
+
+    def flush(self) -> None:
+        self.path.write_bytes(pickle.dumps({k: s.rows for k, s in self.all().items()}))
+        self.seen = self.path.stat().st_mtime_ns
+
+
+def _through_the_file(name: str) -> Callable[..., Any]:
+    def call(self: SharedNode, *args: Any) -> Any:
+        self.attach()
+        found = getattr(ReferenceNode, name)(self, *args)
+        if name not in ("send", "save"):
+            self.flush()
+        return found
+
+    return call
+
+
+for _name in ("load", "begin", "give", "receive", "run", "send", "save", "restore"):
+    setattr(SharedNode, _name, _through_the_file(_name))
+
+
+@contextmanager
+def shared_nodes() -> Iterator[None]:
+    """While it lasts, nodes live in files."""
+
+    def make(made: Any, role: Any, functions: Any, folder: Path, *, native: bool = True) -> Any:
+        return SharedNode(made, role, functions, folder)
+
+    with mock.patch.object(state, "make_node", make):
+        yield

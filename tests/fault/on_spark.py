@@ -1,0 +1,123 @@
+"""Flows on Spark that are killed: run by `test_spark_faults.py`, in processes of their own.
+
+python -m tests.fault.on_spark executors FOLDER SEED BATCHES
+python -m tests.fault.on_spark driver FOLDER SEED BATCHES
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from freshet.spark.run.flow import Flow
+from freshet.spark.run.session import session
+from freshet.spark.run.settings import Settings
+from tests.differential.flows import Beside
+
+
+def settings(folder: Path) -> Settings:
+    return Settings(snapshot_every=3, memory=str(folder / "memory"), native=False)
+
+
+def executors(spark: Any) -> dict[str, int]:
+    """The process of every executor, by its name."""
+
+    def here(_: Any) -> tuple[str, int]:
+        from pyspark import SparkFiles
+
+        daemon = os.getppid()
+        words = Path(f"/proc/{daemon}/stat").read_text().rpartition(")")[2].split()
+        time.sleep(0.3)  # so that every executor gets one
+        return SparkFiles.getRootDirectory(), int(words[1])
+
+    found = spark.sparkContext.parallelize(range(4), 4).map(here).collect()
+    return {Path(root).name + str(pid): pid for root, pid in found}
+
+
+def kill_one(spark: Any, flow: Flow, rng: random.Random, folder: Path) -> None:
+    """An executor dies, and the memory of its machine with it."""
+    pids = list(executors(spark).values())
+    os.kill(rng.choice(pids), signal.SIGKILL)
+    lost = rng.random()
+    for part in (folder / "memory").glob("*/p*"):
+        if lost < 0.5 and not part.name.endswith(f"{flow.pipeline.driver:04}"):
+            shutil.rmtree(part, ignore_errors=True)
+
+
+def with_dying_executors(folder: Path, seed: int, batches: int) -> None:
+    """Executors die between batches and inside them."""
+    rng = random.Random(seed)
+    workload, name = rng.choice([("tpch", "q03"), ("tpch", "q16"), ("tpch", "q22")])
+    spark = session("local-cluster[2,1,1024]")
+    workers = rng.choice((2, 3, 5))
+    beside = Beside(
+        workload, name, workers, folder / "checkpoint", spark, settings=settings(folder)
+    )
+    rebuilt = 0
+    for number, changes in enumerate(beside.stream(batches)):
+        timer = None
+        if number == 2:
+            kill_one(spark, beside.flow, rng, folder)
+        elif number >= 4 and number % 2 == 0:
+            pids = list(executors(spark).values())
+            victim = rng.choice(pids)
+            timer = threading.Timer(0.4 * rng.random(), os.kill, (victim, signal.SIGKILL))
+            timer.start()
+        beside.apply(changes)
+        beside.check(f"batch {number}")
+        rebuilt += beside.flow.stats[-1].rebuilt
+        if timer is not None:
+            timer.join()
+    runner: Any = beside.flow._conductor.runner
+    assert runner.repins > 1, "no executor was seen to go"
+    assert rebuilt, "nothing was rebuilt"
+    beside.flow.close()
+    spark.stop()
+    print("all the same", workload, name, workers, "rebuilt", rebuilt, "repins", runner.repins)
+
+
+def driven(folder: Path, seed: int, batches: int) -> None:
+    """A driver that tells how far it is, and may be killed; at its end it compares."""
+    rng = random.Random(seed)
+    workload, name = rng.choice([("tpch", "q03"), ("tpch", "q16"), ("finance", "vwap")])
+    workers = rng.choice((1, 2, 3))
+    spark = session("local[2]")
+    place = folder / "checkpoint"
+    kept = folder / "kept"
+    beside = Beside(
+        workload,
+        name,
+        workers,
+        kept if Flow.exists(place) else place,
+        spark,
+        settings=settings(folder),
+    )
+    if Flow.exists(place) and beside.flow.pipeline.place != str(place):
+        beside.flow.close()
+        shutil.rmtree(kept)
+        beside.folder = place
+        beside.restart()
+    print("version", beside.flow.version, flush=True)
+    changes = list(beside.stream(batches))
+    while beside.flow.version < batches:
+        beside.flow.apply(beside.tables(changes[beside.flow.version]))
+        print("version", beside.flow.version, flush=True)
+    for each in changes:
+        beside.told(each)
+    beside.check("at the end")
+    beside.flow.close()
+    spark.stop()
+    print("all the same", workload, name, workers, flush=True)
+
+
+if __name__ == "__main__":
+    what, where, number, length = sys.argv[1:]
+    work = {"executors": with_dying_executors, "driver": driven}[what]
+    work(Path(where), int(number), int(length))
