@@ -37,7 +37,7 @@ def active() -> SparkSession | None:
         from pyspark.sql import SparkSession
     except ImportError as e:
         raise FreshetError(
-            "pyspark is not installed", instead=f"pip install 'freshet[spark]', {PROCESS}"
+            "pyspark is not installed", instead=f"pip install pyspark, {PROCESS}"
         ) from e
     return SparkSession.getActiveSession()
 

@@ -87,7 +87,7 @@ def events_of_lines(
     number = iter(messages)
 
     def take(record: Mapping[str, Any]) -> None:
-        key = _payload(json.loads(text)) if (text := next(number)) else {}
+        key = _key(next(number))
         envelope = _payload(record)
         op = envelope.get("op")
         if op not in ("c", "r", "u", "d"):
@@ -117,6 +117,14 @@ def events_of_lines(
         return Checked(change, at, rejected)
     events = envelopes(relation, pa.array(ops, pa.string()), before, after)
     return Checked(events, at, rejected)
+
+
+def _key(text: str | None) -> Mapping[str, Any]:
+    """The columns that the key of a message tells; a key may also be any other text."""
+    try:
+        return _payload(json.loads(text, parse_float=Decimal)) if text else {}
+    except ValueError:
+        return {}
 
 
 def _payload(record: Any) -> Mapping[str, Any]:

@@ -96,6 +96,13 @@ def test_a_deletion_may_tell_its_key_in_the_message_key() -> None:
     assert len(got.rejected) == 1
 
 
+@pytest.mark.parametrize("key", ["7", "plain", '"text"', "[1]", None])
+def test_the_key_of_a_message_may_be_any_text(key: str | None) -> None:
+    lines = pa.array([envelope("c", None, {"k": 1, "s": "a"})])
+    got = events_of_lines(R, lines, pa.array([key], pa.string()))
+    assert [(r[0], r[3], r[4]) for r in rows_of(got.table)] == [(1, "a", False)]
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [
