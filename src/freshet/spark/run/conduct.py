@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -15,8 +16,9 @@ from freshet.spark.run.log import NOTHING, Entry
 from freshet.spark.run.pipeline import Pipeline
 from freshet.spark.run.reference import batch_of
 from freshet.spark.run.runner import Runner
+from freshet.spark.run.snapshots import redo_name
 from freshet.spark.run.task import Figures, Kind, Order, Report
-from freshet.spark.run.worker import At, Lost, RedoLost, Worker, redo_name
+from freshet.spark.run.worker import At, Lost, RedoLost, Worker
 from freshet.spark.stages import Stage
 from freshet.spark.terms import Held
 
@@ -61,7 +63,8 @@ class Conductor:
         """No more work."""
         if forget:
             at = At(self.epoch, NOTHING, NOTHING, "", 0)
-            self.runner.run([self._order("forget", at)])
+            with suppress(Exception):  # if workers cannot be asked, their memory stays
+                self.runner.run([self._order("forget", at)])
             self.driver.forget()
         self.driver.close()
         self.runner.close()

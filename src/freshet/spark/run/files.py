@@ -113,9 +113,8 @@ class LocalFolder:
 
     def put(self, name: str, source: Path) -> None:
         """See `Folder`."""
-        check = _check_of(source)
+        self.write(f"{name}.sum", _check_of(source))  # first: there is no file without its sum
         self._place(name, lambda path: self._copy(source, path), new=False)
-        self.write(f"{name}.sum", check)
 
     def get(self, name: str, to: Path) -> bool:
         """See `Folder`."""

@@ -17,24 +17,18 @@ from freshet.calculus.functions import BUILTINS, Functions
 from freshet.errors import FreshetError, ProgramProblem, UnknownName
 from freshet.spark.run.answer import answer
 from freshet.spark.run.blocks import pack
+from freshet.spark.run.checkpoint import CheckpointProblem, is_there, place_of, reopen
 from freshet.spark.run.commit import Commit, read_commit, write_commit
 from freshet.spark.run.conduct import Conductor
 from freshet.spark.run.epoch import TakenOver, claim, fence
-from freshet.spark.run.files import Taken, Torn, folder_at
+from freshet.spark.run.files import Taken, Torn
 from freshet.spark.run.intake import checked, split
 from freshet.spark.run.log import Entry, mark
 from freshet.spark.run.node import COUNT, READY, change, reading
-from freshet.spark.run.pipeline import (
-    FORMAT,
-    NONE,
-    Pipeline,
-    describe,
-    digest,
-    save_pipeline,
-    save_program,
-)
+from freshet.spark.run.pipeline import NONE, Pipeline, save_pipeline
 from freshet.spark.run.runner import Runner
 from freshet.spark.run.settings import Settings
+from freshet.spark.run.snapshots import snapshot_names
 from freshet.spark.run.stats import BatchStats, StageStats, batch_stats
 from freshet.spark.run.worker import Lost, Stale
 from freshet.spark.settle import settle
@@ -42,10 +36,6 @@ from freshet.spark.terms import Distributed, Random
 
 Batch: TypeAlias = pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch]
 """Rows of a relation by its column names; `node.COUNT`, if there, says how often each comes."""
-
-
-class CheckpointProblem(FreshetError):
-    """A checkpoint that is not there, is damaged, or is of another program."""
 
 
 class Interrupted(FreshetError):
@@ -96,7 +86,7 @@ class Flow:
         """
         if workers < 1:
             raise ProgramProblem(f"{workers} workers cannot do anything", instead="use 1 or more")
-        place = _place(checkpoint)
+        place = place_of(checkpoint)
         if cls.exists(place):
             raise CheckpointProblem(
                 f"there is a checkpoint in {place} already",
@@ -129,33 +119,7 @@ class Flow:
 
         The number of workers is that of the checkpoint; to give another one is an error.
         """
-        place = _place(checkpoint)
-        try:
-            told = describe(folder_at(place))
-        except Torn as e:
-            raise CheckpointProblem(f"the checkpoint in {place} is damaged") from e
-        if told is None:
-            raise CheckpointProblem(f"there is no checkpoint in {place}", instead="start a flow")
-        if told["format"] != FORMAT:
-            raise CheckpointProblem(
-                f"{place} was written by another version of Freshet",
-                instead="restart with that one, or begin anew in another folder",
-            )
-        if workers is not None and workers != told["workers"]:
-            raise CheckpointProblem(
-                f"{place} is of {told['workers']} workers, not of {workers}",
-                instead=f"restart with {told['workers']}, or begin anew in another folder",
-            )
-        settled = settle(made)
-        if digest(settled) != told["program"]:
-            raise CheckpointProblem(
-                f"{place} is of another program",
-                instead="restart with the same views, or begin anew in another folder",
-            )
-        pipeline = Pipeline.of(
-            told["name"], place, told["workers"], settled, functions, settings or Settings()
-        )
-        save_program(pipeline)
+        pipeline = reopen(made, checkpoint, workers, functions, settings or Settings())
         return cls._open(pipeline, spark)
 
     @classmethod
@@ -171,10 +135,7 @@ class Flow:
     @staticmethod
     def exists(checkpoint: str | Path) -> bool:
         """Whether there is a checkpoint to restart from."""
-        try:
-            return describe(folder_at(_place(checkpoint))) is not None
-        except Torn:
-            return True
+        return is_there(checkpoint)
 
     @property
     def version(self) -> int:
@@ -331,9 +292,8 @@ class Flow:
 
     def _give_up(self, entry: Entry) -> None:
         """A batch that cannot be: its version is used up, and all are as before it."""
-        names = [f"p{part:04}" for part in range(self.pipeline.workers + 1)]
-        ends = (f"snapshot-{entry.mark}", f"snapshot-{entry.mark}.sum")
-        self.pipeline.folder.delete(f"{name}/{end}" for name in names for end in ends)
+        for part in range(self.pipeline.workers + 1):
+            self.pipeline.folder.delete(snapshot_names(part, entry.mark))
         self._say(replace(self._commit, version=entry.version))
 
     def _say(self, commit: Commit) -> None:
@@ -341,7 +301,7 @@ class Flow:
             fence(self.pipeline.folder, self._epoch)
             write_commit(self.pipeline.folder, commit)
         except OSError as e:
-            raise _interrupted(commit.version, e) from e
+            raise self._interrupted(e) from e
         self._commit = commit
         self._undone = None
 
@@ -354,7 +314,15 @@ class Flow:
         except FreshetError:
             raise
         except Exception as e:
-            raise _interrupted(self.version + 1, e) from e
+            raise self._interrupted(e) from e
+
+    def _interrupted(self, e: Exception) -> Interrupted:
+        if self._undone is None:
+            return Interrupted(f"the workers failed: {_cause(e)}", instead="mend that, ask again")
+        return Interrupted(
+            f"version {self._undone.version} is written down and not done: {_cause(e)}",
+            instead="mend that; whatever is asked next goes on with it",
+        )
 
     def _truncate(self) -> None:
         """Drop the log before what every part has in its snapshots."""
@@ -376,20 +344,8 @@ def _runner(spark: Any, workers: int) -> Runner:
     return runner
 
 
-def _place(checkpoint: str | Path) -> str:
-    text = str(checkpoint)
-    return text if "://" in text else str(Path(text).absolute())
-
-
 def _count(rows: Mapping[str, pa.RecordBatch]) -> int:
     return sum(b.num_rows for b in rows.values())
-
-
-def _interrupted(version: int, e: Exception) -> Interrupted:
-    return Interrupted(
-        f"version {version} is written down and not done: {_cause(e)}",
-        instead="mend that; whatever is asked next goes on with it",
-    )
 
 
 def _cause(e: Exception) -> str:

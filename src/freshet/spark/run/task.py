@@ -139,6 +139,7 @@ def _outcome(order: Order, part: int, blocks: Sequence[bytes]) -> Outcome:
             sent = Sent((), found.gathered if driver else found.blocks[order.wanted])
         case "forget":
             worker.forget()
+            _WORKERS.pop((order.place, part), None)
     return Outcome(sent, time.perf_counter() - began, base=base)
 
 

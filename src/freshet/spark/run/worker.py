@@ -31,6 +31,7 @@ from freshet.spark.run.files import LocalFolder, Torn
 from freshet.spark.run.log import NOTHING, Entry, version_of
 from freshet.spark.run.perform import Sent, perform
 from freshet.spark.run.pipeline import Pipeline
+from freshet.spark.run.snapshots import Snapshots, redo_name
 from freshet.spark.run.state import Position, State
 
 
@@ -88,12 +89,11 @@ class Worker:
     part: int
     _state: State = field(init=False)
     _reading: tuple[str, int] = ("", -1)
-    _oldest: int | None = None
 
     def __post_init__(self) -> None:
         self.memory = self.pipeline.memory(self.part)
         self.stored = LocalFolder(self.memory)
-        self.name = f"p{self.part:04}"
+        self.snapshots = Snapshots(self.pipeline.folder, self.part)
         self._state = State(self.pipeline, self.part, self.memory)
 
     def step(self, at: At, inputs: Sequence[bytes] = ()) -> Outcome:
@@ -103,14 +103,18 @@ class Worker:
             fence(self.pipeline.folder, at.epoch)
             sent = self._stored(at)
             if sent is not None:
-                return Outcome(sent, time.perf_counter() - began, -1, self._bytes(), self._base())
+                return Outcome(
+                    sent, time.perf_counter() - began, -1, self._bytes(), self.snapshots.oldest()
+                )
             if self._is_done(at):
                 return Outcome(self._again(at), time.perf_counter() - began, -1, self._bytes())
             rebuilt = self._bring(self._state, at)
             if at.step == self._steps(at.routine)[0]:
                 self._forget(at)
             sent = self._do(at, inputs)
-            return Outcome(sent, time.perf_counter() - began, rebuilt, self._bytes(), self._base())
+            return Outcome(
+                sent, time.perf_counter() - began, rebuilt, self._bytes(), self.snapshots.oldest()
+            )
 
     def recall(self, at: At) -> Sent:
         """What a step sent, however long ago, as far as logs reach; the maps stay as they are."""
@@ -151,8 +155,8 @@ class Worker:
             fence(self.pipeline.folder, epoch)
             self._bring(self._state, At(epoch, NOTHING, mark, "", 0))
             self._snapshot(mark)
-            self._truncate(keep=1)
-            return self._base()
+            self.snapshots.truncate(keep=1)
+            return self.snapshots.oldest()
 
     def rows(self, routine: str, name: str) -> pa.RecordBatch:
         """The rows of a map, as the last step left it."""
@@ -277,13 +281,9 @@ class Worker:
 
     def _restore(self, state: State, mark: str) -> bool:
         """Take the maps of a version from its snapshot, if there is one."""
-        name = f"{self.name}/{_snapshot(mark)}"
-        if _snapshot(mark) not in self.pipeline.folder.names(self.name):
-            return False
         local = self.memory / ".restore"
-        self.memory.mkdir(parents=True, exist_ok=True)
         try:
-            if not self.pipeline.folder.get(name, local):
+            if not self.snapshots.get(mark, local):
                 return False
             state.renew().restore(local)
         finally:
@@ -322,43 +322,14 @@ class Worker:
 
     def _snapshot(self, mark: str) -> None:
         assert self._state.node is not None
-        local = self.memory / ".snapshot"
-        local.unlink(missing_ok=True)
-        try:
-            self._state.node.save(local)
-            self.pipeline.folder.put(f"{self.name}/{_snapshot(mark)}", local)
-            self._oldest = None
-        finally:
-            local.unlink(missing_ok=True)
+        self.snapshots.put(mark, self._state.node, self.memory / ".snapshot")
 
     def _forget(self, at: At) -> None:
         """At the first step of a version the one before it is safe: drop what it needed."""
         old = [n for n in self.stored.names() if n.startswith("out-") and n[4:16] < at.mark[:12]]
         self.stored.delete(old)
         if self._is_due(at.version - 1):
-            self._truncate(keep=2)
-
-    def _truncate(self, keep: int) -> None:
-        """Keep so many snapshots, and the redo files since the oldest of them."""
-        snapshots = self._snapshots()
-        if len(snapshots) < keep:
-            return
-        base = snapshots[-keep]
-        names = self.pipeline.folder.names(self.name)
-        old = [n for n in names if _mark_in(n)[:12] < base[:12]]
-        old += [n for n in names if n.startswith("redo-") and _mark_in(n) == base]
-        self.pipeline.folder.delete(f"{self.name}/{n}" for n in old)
-        self._oldest = None
-
-    def _snapshots(self) -> list[str]:
-        """The marks of the snapshots of this part, oldest first."""
-        names = self.pipeline.folder.names(self.name)
-        return [_mark_in(n) for n in names if n.startswith("snapshot-") and n.endswith(".sum")]
-
-    def _base(self) -> int:
-        if self._oldest is None:
-            self._oldest = version_of(next(iter(self._snapshots()), NOTHING))
-        return self._oldest
+            self.snapshots.truncate(keep=2)
 
     # ---------------------------------------------------------------- names and small questions
 
@@ -395,27 +366,12 @@ class Worker:
             os.close(fd)
 
 
-def redo_name(part: int, mark: str, step: int) -> str:
-    """The file of what a part received in a step."""
-    return f"p{part:04}/redo-{mark}-{step:03}"
-
-
 def _out(mark: str, step: int) -> str:
     return f"out-{mark}-{step:03}"
 
 
 def _read(reading: str, step: int) -> str:
     return f"read-{reading}-{step:03}"
-
-
-def _snapshot(mark: str) -> str:
-    return f"snapshot-{mark}"
-
-
-def _mark_in(name: str) -> str:
-    """The mark in the name of a redo file or a snapshot."""
-    _, version, token = name.removesuffix(".sum").split("-")[:3]
-    return f"{version}-{token}"
 
 
 def _is_still(path: Path, fd: int) -> bool:

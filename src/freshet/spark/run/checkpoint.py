@@ -1,0 +1,68 @@
+"""Checkpoints from outside: which pipeline one is of, and whether a program may go on from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from freshet.calculus.functions import Functions
+from freshet.errors import FreshetError
+from freshet.spark.run.files import Torn, folder_at
+from freshet.spark.run.pipeline import FORMAT, Pipeline, describe, digest, save_program
+from freshet.spark.run.settings import Settings
+from freshet.spark.settle import settle
+from freshet.spark.terms import Distributed
+
+
+class CheckpointProblem(FreshetError):
+    """A checkpoint that is not there, is damaged, or is of another program."""
+
+
+def place_of(checkpoint: str | Path) -> str:
+    """A checkpoint as every process may name it."""
+    text = str(checkpoint)
+    return text if "://" in text else str(Path(text).absolute())
+
+
+def is_there(checkpoint: str | Path) -> bool:
+    """Whether there is a checkpoint, be it damaged."""
+    try:
+        return describe(folder_at(place_of(checkpoint))) is not None
+    except Torn:
+        return True
+
+
+def reopen(
+    made: Distributed,
+    checkpoint: str | Path,
+    workers: int | None,
+    functions: Functions,
+    settings: Settings,
+) -> Pipeline:
+    """The pipeline of a checkpoint, if it is one of this program."""
+    place = place_of(checkpoint)
+    try:
+        told = describe(folder_at(place))
+    except Torn as e:
+        raise CheckpointProblem(f"the checkpoint in {place} is damaged") from e
+    if told is None:
+        raise CheckpointProblem(f"there is no checkpoint in {place}", instead="start a flow")
+    if told["format"] != FORMAT:
+        raise CheckpointProblem(
+            f"{place} was written by another version of Freshet",
+            instead="restart with that one, or begin anew in another folder",
+        )
+    if workers is not None and workers != told["workers"]:
+        raise CheckpointProblem(
+            f"{place} is of {told['workers']} workers, not of {workers}",
+            instead=f"restart with {told['workers']}, or begin anew in another folder",
+        )
+    settled = settle(made)
+    if digest(settled) != told["program"]:
+        raise CheckpointProblem(
+            f"{place} is of another program",
+            instead="restart with the same views, or begin anew in another folder",
+        )
+    name, count = told["name"], told["workers"]
+    pipeline = Pipeline.of(name, place, count, settled, functions, settings)
+    save_program(pipeline)
+    return pipeline
