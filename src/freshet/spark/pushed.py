@@ -35,8 +35,11 @@ def pushed(relation: Relation, given: Any) -> pa.Table:
     found = fitted(relation, table)
     if found.rejected:
         raise BadRow(found.rejected[0].reason)
-    counts = [1] * found.table.num_rows if change.counts is None else change.counts
-    return found.table.append_column(COUNT, pa.array(counts, pa.int64()))
+    if change.counts is None:
+        counts = pa.repeat(pa.scalar(1, pa.int64()), found.table.num_rows)
+    else:
+        counts = pa.array(change.counts, pa.int64())
+    return found.table.append_column(COUNT, counts)
 
 
 def _table(given: Any) -> pa.Table:

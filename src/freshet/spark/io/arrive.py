@@ -106,14 +106,14 @@ def _feed(i: Input, part: pa.Table) -> Arrival:
 
 
 def _appended(found: Checked) -> Arrival:
-    ones = pa.array([1] * found.table.num_rows, pa.int64())
+    ones = pa.repeat(pa.scalar(1, pa.int64()), found.table.num_rows)
     return Arrival(found.table.append_column(COUNT, ones), False, found.rejected)
 
 
 def _events(found: Checked) -> Arrival:
     table = found.table
     if GONE not in table.column_names:
-        table = table.append_column(GONE, pa.array([False] * table.num_rows, pa.bool_()))
+        table = table.append_column(GONE, pa.repeat(False, table.num_rows))
     return Arrival(table, True, found.rejected)
 
 

@@ -114,7 +114,9 @@ class Delta:
         """Append what has changed; Delta knows which versions it has by `txnVersion`."""
         if not table.num_rows:
             return
-        numbered = table.append_column(VERSION, pa.array([version] * table.num_rows, pa.int64()))
+        numbered = table.append_column(
+            VERSION, pa.repeat(pa.scalar(version, pa.int64()), table.num_rows)
+        )
         writer = frame(self.owner.spark, numbered).write.format("delta").mode("append")
         name = f"freshet {self.view}"
         writer.option("txnAppId", name).option("txnVersion", str(version)).save(self.path)
@@ -184,7 +186,7 @@ def difference(new: pa.Table, old: pa.Table) -> pa.Table:
 
 
 def _counted(table: pa.Table, count: int) -> pa.Table:
-    return table.append_column(COUNT, pa.array([count] * table.num_rows, pa.int64()))
+    return table.append_column(COUNT, pa.repeat(pa.scalar(count, pa.int64()), table.num_rows))
 
 
 class Emitter:

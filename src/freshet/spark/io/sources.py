@@ -235,7 +235,7 @@ def _rate(spark: SparkSession, i: Input) -> DataFrame:
     )
     if "partitions" in i.options:
         reader = reader.option("numPartitions", str(i.options["partitions"]))
-    return reader.load().selectExpr("value", "CAST(timestamp AS TIMESTAMP_NTZ) AS timestamp")
+    return reader.load().select("value", "timestamp")
 
 
 def _socket(spark: SparkSession, i: Input) -> DataFrame:

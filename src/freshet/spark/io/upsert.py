@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
@@ -40,7 +41,7 @@ def last(relation: Relation, events: pa.Table) -> pa.Table:
     """
     if events.num_rows < 2:
         return events
-    numbered = events.append_column(_AT, pa.array(range(events.num_rows), pa.int64()))
+    numbered = events.append_column(_AT, pa.array(np.arange(events.num_rows)))
     ends = numbered.group_by(key_of(relation)).aggregate([(_AT, "max")]).column(f"{_AT}_max")
     return events.take(ends.combine_chunks().sort())
 
@@ -71,7 +72,7 @@ def net(relation: Relation, parts: Sequence[tuple[pa.Table, int]]) -> pa.Table:
     """Rows that come (1) and go (-1), added up: those that cancel out are left out."""
     names = names_of(relation)
     both = pa.concat_tables(
-        t.select(names).append_column(COUNT, pa.array([sign] * t.num_rows, pa.int64()))
+        t.select(names).append_column(COUNT, pa.repeat(pa.scalar(sign, pa.int64()), t.num_rows))
         for t, sign in parts
     )
     if both.num_rows == 0:
@@ -88,7 +89,7 @@ def envelopes(relation: Relation, ops: pa.Array, before: pa.Table, after: pa.Tab
     is two events: the old key has no row any more.
     """
     names, keys = names_of(relation), key_of(relation)
-    at = pa.array(range(len(ops)), pa.int64())
+    at = pa.array(np.arange(len(ops)))
     gone = pc.equal(ops, "d")
     moved = pc.and_(pc.equal(ops, "u"), _differ(before.select(keys), after.select(keys)))
     goes = pc.or_(gone, pc.fill_null(moved, False))
@@ -96,7 +97,7 @@ def envelopes(relation: Relation, ops: pa.Array, before: pa.Table, after: pa.Tab
 
     def events(table: pa.Table, chosen: pa.Array, is_gone: bool) -> pa.Table:
         part = table.select(names).append_column(_AT, at).filter(chosen)
-        return part.append_column(GONE, pa.array([is_gone] * part.num_rows, pa.bool_()))
+        return part.append_column(GONE, pa.repeat(is_gone, part.num_rows))
 
     both = pa.concat_tables([events(before, goes, True), events(after, comes, False)])
     # Stable: the old key of a moved row goes before its new one comes.
@@ -105,7 +106,7 @@ def envelopes(relation: Relation, ops: pa.Array, before: pa.Table, after: pa.Tab
 
 
 def _differ(before: pa.Table, after: pa.Table) -> pa.Array:
-    found = pa.array([False] * before.num_rows, pa.bool_())
+    found = pa.repeat(False, before.num_rows)
     for name in before.column_names:
         a, b = before.column(name).combine_chunks(), after.column(name).combine_chunks()
         found = pc.or_(found, pc.fill_null(pc.not_equal(a, b), False))
