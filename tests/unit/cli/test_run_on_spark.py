@@ -136,3 +136,11 @@ def test_what_is_wrong_is_one_line(tmp_path: Path) -> None:
     code, out, err = run(script)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "there is no folder" in err
+
+
+def test_the_demo_agrees_with_spark_sql() -> None:
+    words = [*COMMAND[:-1], "demo", "--events", "400", "--batches", "2", "--master", "local[2]"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=240, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.count("equal to Spark SQL") == 2
+    assert done.stdout.splitlines()[-1].endswith("times as long")
