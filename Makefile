@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test test-full test-sanitize check bench-native clean
+.PHONY: help demo test test-full test-sanitize check bench-native bench-spark clean
 
 help:
 	@echo "make demo          an order book on Spark: views that follow it, beside Spark SQL"
@@ -13,6 +13,7 @@ help:
 	@echo "make test-sanitize the kernels under address and undefined-behaviour sanitizers"
 	@echo "make check         lint, format, types, layers, then the tests"
 	@echo "make bench-native  the native engine beside its peers; QUICK=1 for a first look"
+	@echo "make bench-spark   the pipeline on Spark beside Spark SQL; QUICK=1 for a first look"
 	@echo "make clean         remove .venv, caches and build outputs"
 
 $(READY): pyproject.toml requirements.lock requirements-compiler.lock requirements-java.lock .ci/setup
@@ -44,6 +45,9 @@ test-sanitize: $(READY)
 
 bench-native: $(READY)
 	$(BIN)/python -m bench $(if $(QUICK),--quick)
+
+bench-spark: $(READY)
+	$(BIN)/python -m bench.spark $(if $(QUICK),--quick)
 
 clean:
 	rm -rf $(VENV) .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist

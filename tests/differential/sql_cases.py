@@ -289,6 +289,46 @@ CASES: tuple[str, ...] = (
     "SELECT a, c FROM r ORDER BY a LIMIT 0",
 )
 
+THRESHOLDS: tuple[str, ...] = (
+    "SELECT a, COUNT(*), SUM(c) FROM r WHERE c > (SELECT AVG(d) FROM s) AND NOT EXISTS "
+    "(SELECT 1 FROM s WHERE s.a = r.a) GROUP BY a",
+    "SELECT b, SUM(c) FROM r WHERE c >= (SELECT AVG(c) FROM r) AND a IN (SELECT a FROM s) "
+    "GROUP BY b",
+    "WITH x AS (SELECT a, SUM(d) AS t FROM s GROUP BY a) "
+    "SELECT r.b, x.t FROM r, x WHERE r.a = x.a AND x.t = (SELECT MAX(t) FROM x)",
+    "WITH x AS (SELECT a, SUM(d) AS t FROM s GROUP BY a) "
+    "SELECT r.a FROM r, x WHERE r.a = x.a AND x.t > (SELECT AVG(d) FROM s)",
+    "WITH x AS (SELECT a, SUM(d) AS t FROM s GROUP BY a) "
+    "SELECT r.b, COUNT(*) FROM r, x WHERE r.a = x.a AND x.t < (SELECT SUM(c) FROM r) GROUP BY r.b",
+    "SELECT a, SUM(d) FROM s GROUP BY a HAVING SUM(d) > (SELECT AVG(d) FROM s)",
+)
+"""Rows with a nested query of their own, compared with an aggregate of all rows."""
+
+FIRSTS: tuple[str, ...] = (
+    # Read with the view
+    "SELECT c, MIN(a), MAX(a), MIN(b), MAX(b) FROM r GROUP BY c",
+    "SELECT a, b, MIN(c), MAX(c) FROM r GROUP BY a, b",
+    "SELECT MIN(c), MAX(c) FROM r",
+    "SELECT a, MIN(name), MAX(name), MIN(day), MAX(day), MIN(flag), MAX(flag) FROM t GROUP BY a",
+    "SELECT name, MIN(price), MAX(price), MIN(w), MAX(w), MIN(w + price) FROM t GROUP BY name",
+    "SELECT MIN(x.c), MAX(y.d) FROM r x, s y WHERE x.a = y.a GROUP BY y.e",
+    "SELECT a, b, c FROM r ORDER BY b DESC, a, c DESC LIMIT 3",
+    "SELECT name, k FROM t ORDER BY name DESC, k LIMIT 4",
+    "SELECT a, c FROM r ORDER BY a NULLS LAST, c LIMIT 3",
+    "SELECT b, c FROM r ORDER BY b DESC NULLS FIRST, c DESC LIMIT 3",
+    "SELECT DISTINCT a, b FROM r ORDER BY a DESC, b LIMIT 3",
+    # Part of a change
+    "SELECT SUM(m), SUM(n) FROM (SELECT MIN(c) AS m, MAX(b) AS n FROM r GROUP BY a) x",
+    "SELECT m, COUNT(*) FROM (SELECT MAX(name) AS m, MIN(w) FROM t GROUP BY a) x GROUP BY m",
+    "SELECT r.a, r.b FROM r WHERE c = (SELECT MIN(d) FROM s WHERE s.a = r.a)",
+    "SELECT r.a, r.b FROM r WHERE b = (SELECT MAX(e) FROM s WHERE s.a = r.a AND s.d = r.c)",
+    "SELECT x.a, x.c FROM r x, (SELECT a, MIN(c) AS m FROM r GROUP BY a) y "
+    "WHERE x.a = y.a AND x.c = y.m",
+    "SELECT a, (SELECT e FROM s WHERE s.a = r.a ORDER BY e DESC LIMIT 1) AS x FROM r",
+    "SELECT a FROM r WHERE c IN (SELECT d FROM s WHERE s.a = r.a ORDER BY d LIMIT 2)",
+)
+"""First rows, all of which a kernel reads off an ordered index."""
+
 WORDS = ("a", "ab", "bb", "abc", "", "cb")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from dataclasses import fields, replace
 from pathlib import Path
 from zlib import crc32
@@ -10,6 +11,8 @@ from zlib import crc32
 import pytest
 
 from freshet.calculus.functions import Functions
+from freshet.calculus.schema import Relation
+from freshet.calculus.types import Value
 from freshet.codegen.options import Passes
 from freshet.codegen.toolchain import Flags, find_compiler
 from freshet.errors import NotNative
@@ -19,7 +22,7 @@ from freshet.reference.rows import Changes
 from freshet.runtime.native import NativeEngine
 from tests.differential import harness, streams
 from tests.differential.random_sql import random_script
-from tests.differential.sql_cases import CASES
+from tests.differential.sql_cases import CASES, FIRSTS, THRESHOLDS, random_row
 
 pytestmark = [
     pytest.mark.native,
@@ -120,9 +123,44 @@ def test_view_follows_its_tables(sql: str, start: harness.Start) -> None:
     follow(streams.Script(sql), sql, start)
 
 
-@pytest.mark.parametrize("seed", range(5000, 5060))
+@pytest.mark.parametrize("seed", [*range(5000, 5060), 6068])
 def test_random_view(seed: int, start: harness.Start) -> None:
     follow(random_script(seed), f"native {seed}", start)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("sql", FIRSTS + THRESHOLDS)
+def test_ordered_indexes(sql: str, mode: Mode, start: harness.Start) -> None:
+    """MIN, MAX, LIMIT and thresholds under deletions, NULLs and empty groups, by an index."""
+    script = streams.Script(sql)
+    streams.agree(script, "u static", "higher-order", mode, seed=sql, batches=25, start=start)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("sql", FIRSTS + THRESHOLDS)
+def test_ordered_indexes_with_negative_rows(sql: str, mode: Mode, start: harness.Start) -> None:
+    """Rows that are deleted before they come are not chosen, and count when they come."""
+    rng = random.Random(sql)
+    catalog, script = streams.schema(), streams.Script(sql)
+    engine = streams.compile_script(script, catalog, "higher-order", mode, start)
+    reference = streams.compile_script(script, catalog, "higher-order", mode)
+    for _ in range(12):
+        for name in "rst":
+            relation = catalog.relation(name)
+            rows = [wide_row(relation, rng) for _ in range(rng.choice((1, 5, 60)))]
+            changes = [(row, rng.choice((-2, -1, 1, 1, 2))) for row in rows]
+            for each in (engine, reference):
+                each.apply(name, changes)
+        there = Counter({row: n for row, n in harness.rows(reference, "query").items() if n > 0})
+        assert harness.same(harness.rows(engine, "query"), there)
+
+
+def wide_row(relation: Relation, rng: random.Random) -> tuple[Value, ...]:
+    """A row whose numbers are from a small domain or from a large one."""
+    row = random_row(relation, rng)
+    return tuple(
+        rng.randint(-300, 300) if type(x) is int and rng.random() < 0.5 else x for x in row
+    )
 
 
 @pytest.mark.full

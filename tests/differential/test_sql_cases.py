@@ -7,7 +7,7 @@ from zlib import crc32
 import pytest
 
 from freshet.ivm.options import Mode
-from tests.differential.sql_cases import CASES
+from tests.differential.sql_cases import CASES, THRESHOLDS
 from tests.differential.streams import MODES, PAIRS, STATIC, STRATEGIES, Script, agree
 
 VARIANTS = list(STATIC)
@@ -25,6 +25,14 @@ def choices(sql: str) -> list[tuple[str, str, Mode]]:
 def test_view_follows_its_tables(sql: str) -> None:
     for variant, strategy, mode in choices(sql):
         agree(Script(sql), variant, strategy, mode, seed=sql, batches=12)
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("sql", THRESHOLDS)
+def test_thresholds(sql: str, mode: Mode) -> None:
+    """What is recomputed is put together from maps that are not."""
+    for variant in VARIANTS:
+        agree(Script(sql), variant, "higher-order", mode, seed=(variant, sql), batches=12)
 
 
 def test_the_sample_meets_every_combination() -> None:

@@ -19,7 +19,7 @@ MODES = ("batch", "tuple")
 LIVE = {"mst": 50, "vwap": 100}
 """Live rows of queries that compare all rows with all: the others have 500 in the full run."""
 
-LARGEST = {"mddb2": 40, "mst": 20, "vwap": 100, "psp": 200}
+LARGEST = {"mst": 20, "vwap": 100, "psp": 200}
 """Rows of a batch where the other strategies compare all with all: the rest has up to 1,000."""
 
 OTHERS = [s for s in STRATEGIES if s != "higher-order"]
@@ -69,7 +69,7 @@ def applicable(workload: str, name: str, mode: str) -> list[Options]:
 @pytest.mark.parametrize(("workload", "name"), CASES)
 def test_other_strategies_in_full(workload: str, name: str, mode: str) -> None:
     options = applicable(workload, name, mode)
-    live = 40 if name == "mddb2" else min(LIVE.get(name, 150), 150)
+    live = min(LIVE.get(name, 150), 150)
     largest = LARGEST.get(name, 1000)
     agree(case(workload, name), *options, seed=6, batches=200, max_size=largest, live=live)
 

@@ -13,6 +13,7 @@ from typing import Any
 from unittest import mock
 
 from freshet.spark.run import files, state
+from freshet.spark.run.native import NativeNode
 from freshet.spark.run.reference import ReferenceNode
 
 
@@ -58,6 +59,9 @@ def dies(last: int) -> Iterator[None]:
         mock.patch.object(ReferenceNode, "run", wrap(ReferenceNode.run)),
         mock.patch.object(ReferenceNode, "receive", wrap(ReferenceNode.receive)),
         mock.patch.object(ReferenceNode, "save", wrap(ReferenceNode.save)),
+        mock.patch.object(NativeNode, "run", wrap(NativeNode.run)),
+        mock.patch.object(NativeNode, "receive", wrap(NativeNode.receive)),
+        mock.patch.object(NativeNode, "save", wrap(NativeNode.save)),
     ):
         yield
 
@@ -137,8 +141,8 @@ for _name in ("load", "begin", "give", "receive", "run", "send", "save", "restor
 def shared_nodes() -> Iterator[None]:
     """While it lasts, nodes live in files."""
 
-    def make(made: Any, role: Any, functions: Any, folder: Path, *, native: bool = True) -> Any:
-        return SharedNode(made, role, functions, folder)
+    def make(pipeline: Any, role: Any, folder: Path) -> Any:
+        return SharedNode(pipeline.made, role, pipeline.functions, folder)
 
     with mock.patch.object(state, "make_node", make):
         yield

@@ -16,6 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from freshet.codegen.toolchain import find_compiler
 from freshet.spark.run.flow import Flow
 from freshet.spark.run.session import session
 from freshet.spark.run.settings import Settings
@@ -23,7 +24,9 @@ from tests.differential.flows import Beside
 
 
 def settings(folder: Path) -> Settings:
-    return Settings(snapshot_every=3, memory=str(folder / "memory"), native=False)
+    return Settings(
+        snapshot_every=3, memory=str(folder / "memory"), native=find_compiler() is not None
+    )
 
 
 def executors(spark: Any) -> dict[str, int]:

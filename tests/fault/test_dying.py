@@ -12,6 +12,7 @@ from unittest import mock
 
 import pytest
 
+from freshet.codegen.toolchain import find_compiler
 from freshet.spark.run import runner, task
 from freshet.spark.run.runner import InlineRunner
 from freshet.spark.run.settings import Settings
@@ -32,9 +33,10 @@ class Life:
         workers: int,
         level: str = "shared",
         batches: int = BATCHES,
+        native: bool = False,
     ) -> None:
         self.memory = folder / "memory"
-        settings = Settings(snapshot_every=2, memory=str(self.memory), native=False)
+        settings = Settings(snapshot_every=2, memory=str(self.memory), native=native)
         self.beside = Beside(
             workload, name, workers, folder / "checkpoint", InlineRunner(), level, settings
         )
@@ -68,8 +70,11 @@ class Life:
         self.beside.check("at the end")
 
 
-@pytest.fixture(params=["process", "shared"])
+@pytest.fixture(params=["process", "shared", "kernel"])
 def nodes(request: pytest.FixtureRequest) -> Iterator[str]:
+    """In a process, in files that stand for shared memory, or in a kernel on shared memory."""
+    if request.param == "kernel" and find_compiler() is None:
+        pytest.skip("there is no C++ compiler")
     with shared_nodes() if request.param == "shared" else nullcontext():
         yield request.param
 
@@ -87,9 +92,10 @@ def run(
     workload: str,
     name: str,
     workers: int,
+    nodes: str,
     level: str = "shared",
 ) -> None:
-    life = Life(tmp_path, workload, name, workers, level)
+    life = Life(tmp_path, workload, name, workers, level, native=nodes == "kernel")
     for _ in range(kills):
         if life.go_until(rng.randint(1, 40)):
             break
@@ -115,7 +121,7 @@ def test_killed_again_and_again(
     tmp_path: Path, nodes: str, workload: str, name: str, workers: int
 ) -> None:
     rng = random.Random(f"{workload}/{name}/{nodes}")
-    run(tmp_path, rng, 40, workload, name, workers)
+    run(tmp_path, rng, 40, workload, name, workers, nodes)
 
 
 class Alternating(InlineRunner):
@@ -136,7 +142,8 @@ class Alternating(InlineRunner):
 
 @pytest.mark.parametrize(("workload", "name"), [("tpch", "q03"), ("tpch", "q11"), ("tpch", "q16")])
 def test_any_process_goes_on(tmp_path: Path, nodes: str, workload: str, name: str) -> None:
-    settings = Settings(snapshot_every=3, memory=str(tmp_path / "memory"), native=False)
+    native = nodes == "kernel"
+    settings = Settings(snapshot_every=3, memory=str(tmp_path / "memory"), native=native)
     by = Alternating(name)
     beside = Beside(workload, name, 2, tmp_path / "checkpoint", by, "naive", settings)
     for number, changes in enumerate(beside.stream(6)):
@@ -152,12 +159,12 @@ def test_killed_seeded(tmp_path: Path, nodes: str, seed: int) -> None:
     rng = random.Random(f"seed {seed}")
     workload, name = rng.choice([c for c in cases() if c[1] not in ("mddb2", "d46", "d68")])
     level = rng.choice(("naive", "shared", "shared"))
-    run(tmp_path, rng, 60, workload, name, rng.choice((1, 2, 3, 5)), level)
+    run(tmp_path, rng, 60, workload, name, rng.choice((1, 2, 3, 5)), nodes, level)
 
 
-def every_moment(tmp_path: Path, step: int, first: int) -> int:
+def every_moment(tmp_path: Path, nodes: str, step: int, first: int) -> int:
     """Kill at each tick of two batches in turn; the number of ticks."""
-    life = Life(tmp_path, "tpch", "q03", 2, batches=2)
+    life = Life(tmp_path, "tpch", "q03", 2, batches=2, native=nodes == "kernel")
     empty = life.beside.engine.snapshot()
     kept = tmp_path / "kept"
     copy(tmp_path / "checkpoint", kept / "checkpoint")
@@ -176,9 +183,9 @@ def every_moment(tmp_path: Path, step: int, first: int) -> int:
 
 
 def test_killed_at_some_moments(tmp_path: Path, nodes: str) -> None:
-    assert every_moment(tmp_path, step=17, first=3) > 100
+    assert every_moment(tmp_path, nodes, step=17, first=3) > 100
 
 
 @pytest.mark.full
 def test_killed_at_every_moment(tmp_path: Path, nodes: str) -> None:
-    assert every_moment(tmp_path, step=1, first=1) > 100
+    assert every_moment(tmp_path, nodes, step=1, first=1) > 100

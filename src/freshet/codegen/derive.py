@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from freshet.calculus.alike import alike
 from freshet.calculus.build import exists, factors, mul, sum_
 from freshet.calculus.scope import free, has_data, outs, stored
-from freshet.calculus.terms import Delta, Exists, Expr, Lift, Sum, Top, View
+from freshet.calculus.terms import Delta, Exists, Expr, Sum, View
 from freshet.calculus.walk import bottom_up, rename, subterms
-from freshet.codegen.select import is_test
+from freshet.codegen.select import chooses
 from freshet.program.order import order
 from freshet.program.terms import Map, Program, Statement, Trigger
 from freshet.simplify.arrange import arrange
@@ -125,7 +125,7 @@ def _is_quick(m: Map, term: Expr, program: Program) -> bool:
                     continue
                 bound = {k for k, v in zip(names, view.vars, strict=True) if v in known}
                 later = [v for v in factors(term) if isinstance(v, View) and not bound & outs(v)]
-                if any(_chooses(maps[v.name].definition) for v in later):
+                if any(chooses(maps[v.name].definition) for v in later):
                     return False
     return True
 
@@ -134,11 +134,6 @@ def _known(e: Expr, t: Trigger) -> tuple[str, ...]:
     """The variables of the row that changes; in a batch, of each of its rows."""
     deltas = (part.vars for part in subterms(e) if isinstance(part, Delta))
     return t.params or next(deltas, ())
-
-
-def _chooses(e: Expr) -> bool:
-    """Whether a definition leaves out some of the rows of its relations."""
-    return any(is_test(part) or isinstance(part, Exists | Lift | Top) for part in subterms(e))
 
 
 def _parts(all_factors: Sequence[Expr], keys: frozenset[str]) -> list[list[Expr]]:

@@ -7,11 +7,11 @@ columns to hash, and a slice by the key is a single look-up.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from freshet.calculus.build import factors
 from freshet.calculus.schema import Relation
-from freshet.calculus.scope import free, is_value
+from freshet.calculus.scope import free, is_value, outs
 from freshet.calculus.terms import Cmp, Const, Expr, Lift, Rel, Sum, Var
 from freshet.program.terms import Map
 
@@ -67,6 +67,23 @@ def dependencies(definition: Expr, relations: Mapping[str, Relation]) -> list[De
             case _:
                 pass
     return found
+
+
+def is_determined(m: Map, key: int, by: Collection[int]) -> bool:
+    """Whether a key of a map has one value for given values of others, as an aggregate of them has.
+
+    So it is between changes only: while one is on its way, the old value may be there as well.
+    """
+    names = [k.name for k in m.keys]
+    body = m.definition.body if isinstance(m.definition, Sum) else m.definition
+    known = dependencies(body, {})
+    known += [(free(f.body) | outs(f.body), frozenset((f.var,))) for f in lifts(body)]
+    return names[key] in closure(frozenset(names[i] for i in by), known)
+
+
+def lifts(body: Expr) -> list[Lift]:
+    """The assignments among the factors of a product."""
+    return [f for f in factors(body) if isinstance(f, Lift)]
 
 
 def closure(names: frozenset[str], known: list[Dependency]) -> frozenset[str]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from freshet.calculus.scope import outs
 from freshet.calculus.terms import Sum, View
 from freshet.calculus.types import Type
-from freshet.codegen.code import Block, Spot, detached
+from freshet.codegen.code import Block, Spot, detached, render
 from freshet.codegen.context import ONE, Bound, Next
+from freshet.codegen.determine import is_determined
 from freshet.codegen.hold import Cpp, held
 from freshet.codegen.ranges import Range, ranges
 from freshet.codegen.scalar import times
-from freshet.codegen.storage import Place
+from freshet.codegen.search import Search
+from freshet.codegen.storage import Place, Sort
 
 if TYPE_CHECKING:
     from freshet.codegen.term import Terms
@@ -51,7 +51,7 @@ def range_sum(terms: Terms, e: Sum, spot: Spot, env: Bound, m: Cpp, k: Next, las
 def _no_negative(terms: Terms, v: View) -> str:
     place = terms.places[v.name]
     if not place.storage.orders:
-        place.storage.order(tuple(range(len(place.storage.keys))))
+        place.storage.order(tuple(Sort(i) for i in range(len(place.storage.keys))))
     return f"s.{place.storage.name}_below{place.payload} == 0"
 
 
@@ -68,99 +68,97 @@ def _outside(
     )
 
 
-@dataclass
-class _Asked:
-    """An ordered index that is asked for a range: which one, and what is known of its entries."""
-
-    r: Range
-    place: Place
-    fixed: list[str]
-    entry: str = ""
-    tree: str = ""
-    known: dict[int, str] = field(default_factory=dict)
-    """Wanted values of leading columns."""
-    turns: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        storage = self.place.storage
-        leading = (*self.fixed, *self.r.groups, self.r.x)
-        number = storage.order(tuple(self.column(v) for v in leading))
-        self.entry, self.tree = f"Ord{number}_{storage.name}", f"s.{storage.name}_o{number}"
-
-    def column(self, v: str) -> int:
-        """The column of the record that a variable of the atom stands for."""
-        return self.place.columns[self.r.atom.vars.index(v)]
-
-    def value(self, entry: str, v: str) -> Cpp:
-        """A variable of the atom, as an entry of the index has it."""
-        t = self.type(v)
-        return Cpp(f"{entry}.k{self.column(v)}", t, held(t))
-
-    def type(self, v: str) -> Type:
-        """The type of a variable of the atom."""
-        return self.place.key_type(self.r.atom.vars.index(v))
-
-
 def _add_up(terms: Terms, r: Range, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
     """The sum over the range, for each group if there are groups."""
-    asked = _Asked(r, terms.places[r.atom.name], [v for v in r.atom.vars if v in env])
-    for v in asked.fixed:
-        asked.known[asked.column(v)], spot = terms.seek(env[v], asked.type(v), spot)
+    place = terms.places[r.atom.name]
+    fixed = tuple(v for v in r.atom.vars if v in env)
+    if r.groups and _is_one_each(terms, r, fixed):
+        _walk(terms, r, fixed, spot, env, m, k)
+        return
+    search = Search(place, r.atom, fixed, r.groups, (_sort(place, r, r.x),))
+    spot = search.begin(terms, spot, env)
+    turns: tuple[str, ...] = ()
     if r.groups:
-        spot, env = _each_group(terms, asked, spot, env)
-    place = asked.place
-    inside = _question(terms, asked, spot, env)
+        turns, spot = _turns(terms, held(search.type(r.x)), spot)
+        spot, env = search.each_group(spot, env)
+    inside = _ends(terms, r, search, turns, spot, env)
+    inside.items.append(f"@ = {search.tree}.sum_between(e.arena, before, upto);")
     name, spot = spot.computed("q", f"Sum_{place.storage.name} @{{}};", inside)
-    t, total = place.payload_type, f"{name}.p{place.payload}"
+    _leave(place, name, spot, env, m, k)
+
+
+def _walk(
+    terms: Terms, r: Range, fixed: tuple[str, ...], spot: Spot, env: Bound, m: Cpp, k: Next
+) -> None:
+    """The entries of the range one by one, where each of them is a group."""
+    place = terms.places[r.atom.name]
+    sorts = tuple(_sort(place, r, v) for v in (r.x, *r.groups))
+    search = Search(place, r.atom, fixed, (), sorts)
+    spot = search.begin(terms, spot, env)
+    if not terms.rare:
+        terms.scans.append(place.storage.name)
+    ends = _ends(terms, r, search, (), spot, env)
+    _, spot = spot.open(("range", search.tree, "\n".join(render(ends))), "", "{")
+    if not spot.block.items:
+        spot.block.items.extend(ends.items)
+    opener = (
+        f"{search.tree}.each(e.arena, before, upto, "
+        f"[&](const {search.entry}& @, const Sum_{place.storage.name}& v@) {{"
+    )
+    entry, spot = spot.open("walk", "r", opener, "return true; });")
+    groups = {v: search.value(entry, v) for v in r.groups}
+    _leave(place, f"v{entry}", spot, {**env, **groups}, m, k)
+
+
+def _leave(place: Place, found: str, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
+    """Go on with a sum of the index, if it is not zero."""
+    t, total = place.payload_type, f"{found}.p{place.payload}"
     value = total if t.kind == "double" else f"narrow<{held(t)}>(o, {total})"
     _, spot = spot.open(("there", value), "", f"if ({total} != 0) {{")
     k(spot, env, times(m, Cpp(value, t, held(t))))
 
 
-def _each_group(terms: Terms, asked: _Asked, spot: Spot, env: Bound) -> tuple[Spot, Bound]:
-    """A loop over the groups of the index, found one after the other by search."""
-    # Where a condition turns does not depend on the group: what one has found, all know.
+def _is_one_each(terms: Terms, r: Range, fixed: tuple[str, ...]) -> bool:
+    """Whether a group has one value of x: to search in every group would be a detour."""
+    at = r.atom.vars.index
+    return is_determined(terms.maps[r.atom.name], at(r.x), [at(v) for v in (*fixed, *r.groups)])
+
+
+def _sort(place: Place, r: Range, v: str) -> Sort:
+    return Sort(place.columns[r.atom.vars.index(v)])
+
+
+def _turns(terms: Terms, kind: str, spot: Spot) -> tuple[tuple[str, ...], Spot]:
+    """Where a condition turns does not depend on the group: what one has found, all know."""
+    out: tuple[str, ...] = ()
     for side in ("up", "down"):
         terms.turns += 1
-        kind = held(asked.type(asked.r.x))
         turn, spot = spot.let(("turn", terms.turns, side), "u", f"Turn<{kind}> @;")
-        asked.turns += (turn,)
-    lead = [asked.column(v) for v in (*asked.fixed, *asked.r.groups)]
-    later = " ".join(f"if (!same(a.k{i}, b.k{i})) return sorts(a.k{i}, b.k{i});" for i in lead)
-    opener = (
-        f"each_group(e.arena, {asked.tree}, "
-        f"[&](const {asked.entry}& k) {{ {_beyond('k', asked.known)} return false; }}, "
-        f"[&](const {asked.entry}& k) {{ {_beyond('k', asked.known)} return true; }}, "
-        f"[&](const {asked.entry}& a, const {asked.entry}& b) {{ {later} return false; }}, "
-        f"[&](const {asked.entry}& @) {{"
-    )
-    key = ("groups", asked.tree, tuple(asked.known.items()))
-    g, spot = spot.open(key, "g", opener, "});")
-    bound = dict(env)
-    for v in asked.r.groups:
-        bound[v] = asked.value(g, v)
-        asked.known[asked.column(v)] = bound[v].text
-    return spot, bound
+        out += (turn,)
+    return out, spot
 
 
-def _question(terms: Terms, asked: _Asked, spot: Spot, env: Bound) -> Block:
-    """What sums up the entries that are not `before` the range and still in it, `upto` its end."""
+def _ends(
+    terms: Terms, r: Range, search: Search, turns: tuple[str, ...], spot: Spot, env: Bound
+) -> Block:
+    """What tells the entries `before` a range, and those `upto` its end."""
     inside = detached(spot)
     entry = inside.fresh("k")
-    at = {**env, asked.r.x: asked.value(entry, asked.r.x)}
+    x = search.value(entry, r.x)
+    at = {**env, r.x: x}
     here = Spot(inside)
     for name, parts, holds in (
-        ("before", asked.r.conditions.up, False),
-        ("upto", asked.r.conditions.down, True),
+        ("before", r.conditions.up, False),
+        ("upto", r.conditions.down, True),
     ):
         _, body = here.open(
-            name, "", f"auto {name} = [&](const {asked.entry}& {entry}) -> bool {{", "};"
+            name, "", f"auto {name} = [&](const {search.entry}& {entry}) -> bool {{", "};"
         )
         body.line("FR_VISIT(1);")
-        body.line(_beyond(entry, asked.known))
-        if parts and asked.turns:
-            call = f"{asked.turns[1]}.upto" if holds else f"!{asked.turns[0]}.from"
-            opener = f"return {call}({at[asked.r.x].text}, [&]() -> bool {{"
+        body.line(search.beyond(entry))
+        if parts and turns:
+            call = f"{turns[1]}.upto" if holds else f"!{turns[0]}.from"
+            opener = f"return {call}({x.text}, [&]() -> bool {{"
             _, inner = body.open("asked", "", opener, "});")
             terms.product(list(parts), inner, at, ONE, _return("true"), True)
             inner.line("return false;")
@@ -169,21 +167,12 @@ def _question(terms: Terms, asked: _Asked, spot: Spot, env: Bound) -> Block:
             if parts:
                 terms.product(list(parts), body, at, ONE, _return(answers.pop(0)), True)
             body.line(f"return {answers[0]};")
-    here.line(f"@ = {asked.tree}.sum_between(e.arena, before, upto);")
     return inside
 
 
 def _sortable(t: Type) -> bool:
     """Whether the order of a type is that of its bits' value: not of text, nor with NULL."""
     return t.kind in ("int", "decimal", "double", "date", "timestamp") and not t.nullable
-
-
-def _beyond(key: str, known: Mapping[int, str]) -> str:
-    """Entries with other leading columns than the wanted ones stand before or behind them."""
-    tests = [
-        f"if (!same({key}.k{i}, {x})) return sorts({key}.k{i}, {x});" for i, x in known.items()
-    ]
-    return " ".join([f"(void){key};", *tests])
 
 
 def _return(answer: str) -> Next:

@@ -13,6 +13,7 @@ from freshet.calculus.types import INT
 from freshet.codegen.code import identifier, join
 from freshet.codegen.derive import derive
 from freshet.codegen.determine import determining
+from freshet.codegen.directories import Homes, directories
 from freshet.codegen.fuse import fuse
 from freshet.codegen.hold import held
 from freshet.codegen.options import USUAL, Passes
@@ -63,15 +64,20 @@ def write(program: Program, functions: Functions = BUILTINS, passes: Passes = US
         program = derive(program)
     first = _Kernel(program, functions, passes)
     text = first.source()
-    recomputed = deferrable(program)
-    if not recomputed or not passes.defer:
-        return Source(text, tuple(first.scanning), ())
+    recomputed = deferrable(program) if passes.defer else {}
     walks = {s.target.name for s in first.scanning}
     deferred = {name: s for name, s in recomputed.items() if name in walks}
     late = {name: s for name, s in recomputed.items() if name not in walks}
-    second = _Kernel(program, functions, passes, deferred, late)
-    text = second.source()
-    scans = tuple(s for s in second.scanning if s.target.name not in deferred)
+    last = first
+    if recomputed:
+        last = _Kernel(program, functions, passes, deferred, late)
+        text = last.source()
+    if passes.directories:
+        homes = directories(program, last.places, last.storages, last.terms.asked)
+        if homes:
+            last = _Kernel(program, functions, passes, deferred, late, homes)
+            text = last.source()
+    scans = tuple(s for s in last.scanning if s.target.name not in deferred)
     return Source(text, scans, tuple(deferred), tuple(late))
 
 
@@ -104,6 +110,7 @@ class _Kernel:
         passes: Passes,
         deferred: Mapping[str, Statement] | None = None,
         late: Mapping[str, Statement] | None = None,
+        homes: Homes | None = None,
     ) -> None:
         self.passes = passes
         for m in program.maps:
@@ -122,6 +129,11 @@ class _Kernel:
                 whole = Storage(f"r_{identifier(r.name)}", r.types, [INT])
                 self.storages.append(whole)
                 self.places[r.name] = Place(whole, 0, tuple(range(len(r.columns))))
+        known = {s.name: s for s in self.storages}
+        for guest, (host, positions) in (homes or {}).items():
+            known[guest].home = known[host], positions
+            known[host].tenants[positions] = known[guest]
+            known[host].index(positions)
         self.terms = Terms(
             schema=Schema(
                 relations={r.name: r.types for r in program.relations},
@@ -129,6 +141,7 @@ class _Kernel:
                 functions=functions,
             ),
             places=self.places,
+            maps={m.name: m for m in program.maps},
             deltas={},
             delta=self._delta,
             transients=[],
@@ -228,7 +241,7 @@ class _Kernel:
             join(["static const Query all_queries[] = {", *qs, "};"]),
             join(["static const Map all_maps[] = {", *(ms or ["  {}"]), "};"]),
         ]
-        creates = [f"  s.{s.name}.init(e.arena);" for s in self.storages]
+        creates = [f"  s.{s.name}.init(e.arena);" for s in self.storages if s.home is None]
         texts = [
             f"  s.{name} = s.strings.put(e.arena, {literal});"
             for literal, name in self.terms.symbols.items()

@@ -88,9 +88,18 @@ class Kernel:
         self.queries = tuple(Table(name, _columns(cs), tuple(key)) for name, cs, key in queries)
         self.maps = tuple(Table(name, _columns(columns)) for name, columns in maps)
 
-    def open(self) -> Instance:
-        """A running kernel, with empty maps."""
-        return Instance(self)
+    def open(self, state: Path | None = None) -> Instance:
+        """A running kernel, with empty maps, or with those in a file, which is made if need be.
+
+        Several processes may have the same file open, but only one of them at a time may call.
+        """
+        if state is None:
+            return Instance(self)
+        fd = os.open(state, os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            return Instance(self, fd)
+        finally:
+            os.close(fd)
 
     def relation(self, name: str) -> int:
         """The number of a relation."""
@@ -113,12 +122,12 @@ class Instance:
     Python's global lock is free during the long ones.
     """
 
-    def __init__(self, kernel: Kernel) -> None:
+    def __init__(self, kernel: Kernel, file: int = -1) -> None:
         self.kernel = kernel
         self._calls = kernel.calls
         self._schemas: dict[int, tuple[Any, object]] = {}
         # Not a method of this object: what it holds must not hold it.
-        self._state = self._calls["open"](partial(complain, kernel))
+        self._state = self._calls["open"](partial(complain, kernel), file)
 
     def insert_row(self, relation: int, instead: RowCall | None = None) -> RowCall:
         """A fast function that takes the values of one row, which is one more then.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from freshet.calculus.check import infer
@@ -89,15 +89,20 @@ def top(terms: Terms, e: Top, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
     """The first rows of each group, by the order."""
     inner = terms.inside(e.keys, e.body, env)
     names = sorted(outs(e.body) - inner.keys())
-    groups = [v for v in e.keys if v in names]
     rows, spot = collected(terms, e.body, names, inner, spot)
     if rows.payloads[0].kind != "int":
         raise NotNative("rows that are not counted by whole numbers have no first one")
+    choose(terms, e, rows, names, spot, env, m, k)
+
+
+def choose(
+    terms: Terms, e: Top, rows: Storage, names: list[str], spot: Spot, env: Bound, m: Cpp, k: Next
+) -> None:
+    """The first rows of each group of a transient table."""
     at = {v: i for i, v in enumerate(names)}
-    order = [o for o in e.order if o.var in at]
-    rest = [Order(v, nulls_first=True) for v in names if all(o.var != v for o in order)]
+    groups = [v for v in e.keys if v in at]
     first = [Order(v, nulls_first=True) for v in groups]
-    less = _less([*first, *order, *rest], at, rows)
+    less = _less([*first, *complete(e.order, at.keys())], at, rows)
     same = " && ".join(f"same(a.k{at[v]}, b.k{at[v]})" for v in groups) or "true"
     opener = (
         f"top(e.scratch, {rows.name}, {e.limit}, "
@@ -110,6 +115,13 @@ def top(terms: Terms, e: Top, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
     columns = [Cpp(f"{r}.k{i}", t, held(t)) for i, t in enumerate(rows.keys)]
     # A variable that is bound outside, but is no key, is tested after the choice.
     terms.bind(tuple(names), columns, spot, env, times(m, Cpp(f"n{r}", INT, "i64")), k)
+
+
+def complete(order: Sequence[Order], names: Set[str]) -> tuple[Order, ...]:
+    """An order of variables; ties are broken by those that it does not name, NULL first."""
+    given = dict.fromkeys(o.var for o in order if o.var in names)
+    rest = [Order(v, nulls_first=True) for v in sorted(names - given.keys())]
+    return (*(next(o for o in order if o.var == v) for v in given), *rest)
 
 
 def _less(order: list[Order], at: Mapping[str, int], rows: Storage) -> str:

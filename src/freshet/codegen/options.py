@@ -11,10 +11,12 @@ class Passes:
 
     - `derive`: maps that only say which rows another one has are not kept.
     - `fuse`: maps over the same rows share a record.
+    - `directories`: a table lies in the list heads of another one that is asked by the same key.
     - `share`: statements with a common beginning share its loops, tests and look-ups.
     - `hoist`: tests run as soon as what they read is bound.
     - `select`: tests that all the statements of a trigger share choose the rows to go on with.
     - `ranges`: sums over ranges use ordered indexes.
+    - `firsts`: first rows (MIN, MAX, LIMIT) are read off ordered indexes.
     - `defer`: maps that only queries read, and that would be recomputed from all the data, are
       recomputed when they are read.
     - `ahead`: the memory of look-ups by a row's columns is fetched some rows ahead.
@@ -23,10 +25,12 @@ class Passes:
 
     derive: bool = True
     fuse: bool = True
+    directories: bool = True
     share: bool = True
     hoist: bool = True
     select: bool = True
     ranges: bool = True
+    firsts: bool = True
     defer: bool = True
     ahead: bool = True
     keys: bool = False

@@ -82,7 +82,7 @@ class Queries:
         place = self.terms.places[m.name]
         s = place.storage
         lines = ["  refresh(e);"] if m.name in self.deferred else []
-        lines += [f"  s.{s.name}.each(e.arena, [&](const {s.record}& r) {{"]
+        lines += [f"  {s.path}.each(e.arena, [&](const {s.record}& r) {{"]
         lines += [f"    if (r.p{place.payload} == 0) return;", "    const i64 at = out.next();"]
         lines += ["    out.count[at] = 1;"]
         for i in range(len(m.keys)):
@@ -92,7 +92,10 @@ class Queries:
         lines.append(f"    static_cast<{t}*>(out.column[{len(m.keys)}])[at] = r.p{place.payload};")
         lines.append("  });")
         size = (
-            f"static u64 size_{identifier(m.name)}(Env& e) {{ return e.state->{s.name}.size(); }}\n"
+            f"static u64 size_{identifier(m.name)}(Env& e) {{\n"
+            f"  State& s = *e.state;\n"
+            f"  return {s.path}.size();\n"
+            f"}}\n"
         )
         return function(f"dump_{identifier(m.name)}", "Output& out", lines) + size
 

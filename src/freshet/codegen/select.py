@@ -27,6 +27,11 @@ def is_test(e: Expr) -> bool:
     return isinstance(e, Cmp) or (isinstance(e, Apply) and e.fn in TESTS)
 
 
+def chooses(e: Expr) -> bool:
+    """Whether a definition leaves out some of the rows of its relations."""
+    return any(is_test(part) or isinstance(part, Exists | Lift | Top) for part in subterms(e))
+
+
 def shared_tests(terms: Sequence[Expr], row: Set[str]) -> list[Expr]:
     """The tests on variables of the row without which none of the terms has a row.
 

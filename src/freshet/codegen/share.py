@@ -27,7 +27,7 @@ def share_look_ups(block: Block, written: Collection[str]) -> None:
     for (storage, wanted), scopes in found.items():
         if len(scopes) > 1 and (storage, wanted) in sure and storage not in written:
             name = f"g{len(lines)}"
-            call = f"s.{storage}.find(e.arena, {wanted})"
+            [call] = re.findall(r"if \(const auto\* \w+ = (.+)\) \{", scopes[0].opener)
             lines.append(f"const auto* {name} = {call};")
             for scope in scopes:
                 scope.opener = scope.opener.replace(call, name)

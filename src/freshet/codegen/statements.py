@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from freshet.calculus.build import is_zero
 from freshet.calculus.scope import relations, stored
 from freshet.calculus.types import INT
 from freshet.codegen.code import Spot
@@ -32,11 +33,11 @@ class Statements:
     def reads(self, statements: Iterable[Statement]) -> set[str]:
         """The tables that statements read."""
         names = {n for s in statements for n in stored(s.term) | relations(s.term)}
-        return {self.terms.places[n].storage.name for n in names}
+        return {self.terms.places[n].storage.root.name for n in names}
 
     def writes(self, statements: Iterable[Statement]) -> set[str]:
         """The tables that statements write."""
-        return {self.terms.places[s.target.name].storage.name for s in statements}
+        return {self.terms.places[s.target.name].storage.root.name for s in statements}
 
     def _groups(self, statements: Sequence[Statement]) -> list[list[Statement]]:
         """Runs of statements that do not read what any of them writes: their code may mingle."""
@@ -83,7 +84,13 @@ class Statements:
                 if self.terms.scans:
                     self.scanning.append(s)
             if self.passes.share:
-                share_look_ups(together.block, self.writes(group))
+                written = self.writes(group)
+                moving = {
+                    p.storage.name
+                    for p in self.terms.places.values()
+                    if p.storage.root.name in written
+                }
+                share_look_ups(together.block, moving)
 
     def _add(self, s: Statement, spot: Spot, env: Bound, m: Cpp) -> None:
         place = self.terms.places[s.target.name]
@@ -127,6 +134,11 @@ class Statements:
         self, s: Statement, spot: Spot, env: Bound, m: Cpp, params: tuple[str, ...]
     ) -> None:
         """M[p, x] := q replaces the slice of M that the trigger's parameters choose."""
+        table = self.terms.places[s.target.name].storage
+        alone = len(table.payloads) == 1 and not table.orders
+        if is_zero(s.term) and alone and not set(s.target.vars) & set(params):
+            spot.line(f"s.{table.name}.clear(e.arena);")
+            return
         rows = self._rows(s, spot, env, m)
         marked = Place(rows, 1, tuple(range(len(rows.keys))))
 

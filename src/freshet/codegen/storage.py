@@ -13,6 +13,21 @@ from freshet.calculus.types import Type
 from freshet.codegen.hold import held
 
 
+@dataclass(frozen=True)
+class Sort:
+    """How an ordered index sorts by a key column; NULL is the smallest value."""
+
+    column: int
+    falling: bool = False
+    by_text: bool = False
+    """Whether symbols sort by the texts that they stand for; else any order will do."""
+
+    def before(self, a: str, b: str) -> str:
+        """The test that one value of the column stands before another one."""
+        a, b = (b, a) if self.falling else (a, b)
+        return f"text_sorts(arena, {a}, {b})" if self.by_text else f"sorts({a}, {b})"
+
+
 @dataclass
 class Storage:
     """A table in the state: key columns, payload columns, and the slices it can be asked for."""
@@ -21,11 +36,15 @@ class Storage:
     keys: tuple[Type, ...]
     payloads: list[Type] = field(default_factory=list)
     indexes: list[tuple[int, ...]] = field(default_factory=list)
-    orders: list[tuple[int, ...]] = field(default_factory=list)
+    orders: list[tuple[Sort, ...]] = field(default_factory=list)
     """Ordered aggregate indexes: the key columns in the order by which they sort."""
     transient: bool = False
     determining: tuple[int, ...] | None = None
     """Key columns that determine the others, where there are others."""
+    home: tuple[Storage, tuple[int, ...]] | None = None
+    """The index of another storage in whose heads the records of this one lie."""
+    tenants: dict[tuple[int, ...], Storage] = field(default_factory=dict)
+    """Storages whose records lie in the heads of this one's indexes."""
 
     @property
     def found_by(self) -> tuple[int, ...]:
@@ -38,16 +57,31 @@ class Storage:
             self.indexes.append(positions)
         return self.indexes.index(positions)
 
-    def order(self, columns: tuple[int, ...]) -> int:
-        """The number of the ordered index by these key columns."""
-        if columns not in self.orders:
-            self.orders.append(columns)
-        return self.orders.index(columns)
+    def order(self, sorts: tuple[Sort, ...]) -> int:
+        """The number of the ordered index that sorts like this."""
+        if sorts not in self.orders:
+            self.orders.append(sorts)
+        return self.orders.index(sorts)
 
     @property
     def record(self) -> str:
         """The C++ type of a record."""
         return f"Rec_{self.name}"
+
+    @property
+    def path(self) -> str:
+        """The table as C++ code finds it."""
+        if self.transient:
+            return self.name
+        if self.home is None:
+            return f"s.{self.name}"
+        host, positions = self.home
+        return f"s.{host.name}.template directory<{host.index(positions)}>()"
+
+    @property
+    def root(self) -> Storage:
+        """The storage whose changes may move the records of this one."""
+        return self if self.home is None else self.home[0]
 
     @property
     def table(self) -> str:
@@ -81,8 +115,11 @@ def declare_all(storages: Sequence[Storage]) -> list[str]:
     known: dict[tuple[object, ...], Storage] = {}
     out = []
     for s in storages:
+        if s.home is not None:
+            continue  # told with its host
         look = (*map(held, s.keys), *s.found_by, "|", *map(held, s.payloads), "|", *s.indexes)
-        first = known.setdefault(look, s)
+        guests = ((at, *map(held, t.payloads)) for at, t in s.tenants.items())
+        first = known.setdefault((*look, *guests), s)
         if first is s:
             out.append(declare(s))
         else:
@@ -90,6 +127,7 @@ def declare_all(storages: Sequence[Storage]) -> list[str]:
                 f"using Head{j}_{s.name} = Head{j}_{first.name};" for j in range(len(s.indexes))
             ]
             out.append("\n".join([f"using {s.record} = {first.record};", *heads]))
+        out += [f"using {t.record} = Head{s.index(at)}_{s.name};" for at, t in s.tenants.items()]
     return out
 
 
@@ -102,11 +140,17 @@ def declare(s: Storage) -> str:
     empty = " && ".join(f"p{j} == 0" for j in range(len(s.payloads)))
     out = _record(s.record, tuple(range(len(s.keys))), s, body, f"return {empty};")
     for j, positions in enumerate(s.indexes):
-        fields = [f"{held(s.keys[i])} k{i};" for i in positions]
+        guest = s.tenants.get(positions)
+        owner, at = (s, positions) if guest is None else (guest, tuple(range(len(positions))))
+        numbers = (
+            [] if guest is None else [f"{held(t)} p{n};" for n, t in enumerate(guest.payloads)]
+        )
+        fields = [*(f"{held(owner.keys[i])} k{i};" for i in at), *numbers]
         body = f"  {' '.join(_widest_first(fields))} u32 first; u32 count;\n"
         of = ", ".join(f"r.k{i}" for i in positions)
         body += f"  static Key of(const {s.record}& r) {{ return Key{{{of}}}; }}\n"
-        out += _record(f"Head{j}_{s.name}", positions, s, body, "return first == 0;")
+        empty = " && ".join(["first == 0", *(f"p{n} == 0" for n in range(len(numbers)))])
+        out += _record(f"Head{j}_{s.name}", at, owner, body, f"return {empty};")
     return out
 
 
@@ -136,9 +180,13 @@ def declare_orders(s: Storage) -> str:
         f"  }}\n"
         f"}};\n"
     )
-    for j, columns in enumerate(s.orders):
+    for j, sorts in enumerate(s.orders):
+        columns = [sort.column for sort in sorts]
         keys = " ".join(f"{held(s.keys[i])} k{i};" for i in columns)
-        less = " ".join(f"if (!same(k{i}, x.k{i})) return sorts(k{i}, x.k{i});" for i in columns)
+        less = " ".join(
+            f"if (!same(k{i}, x.k{i})) return {sort.before(f'k{i}', f'x.k{i}')};"
+            for i, sort in zip(columns, sorts, strict=True)
+        )
         equal = " && ".join(f"same(k{i}, x.k{i})" for i in columns)
         of = ", ".join(f"r.k{i}" for i in columns)
         name = f"Ord{j}_{s.name}"
@@ -146,7 +194,9 @@ def declare_orders(s: Storage) -> str:
             f"struct {name} {{\n"
             f"  {keys}\n"
             f"  static {name} of(const {s.record}& r) {{ return {name}{{{of}}}; }}\n"
-            f"  bool less(const {name}& x) const {{ {less} return false; }}\n"
+            f"  bool less(Arena& arena, const {name}& x) const {{\n"
+            f"    (void)arena; {less} return false;\n"
+            f"  }}\n"
             f"  bool is(const {name}& x) const {{ return {equal}; }}\n"
             f"}};\n"
         )
@@ -174,6 +224,8 @@ def follow(s: Storage) -> str:
 
 def members(s: Storage) -> list[str]:
     """The members of the state that a storage needs."""
+    if s.home is not None:
+        return []
     out = [f"{s.table} {s.name};"]
     out += [f"Ordered<Ord{j}_{s.name}, Sum_{s.name}> {s.name}_o{j};" for j in range(len(s.orders))]
     if s.orders:

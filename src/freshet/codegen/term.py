@@ -35,6 +35,7 @@ from freshet.calculus.types import INT, Type
 from freshet.calculus.walk import subterms
 from freshet.codegen.code import Spot, detached
 from freshet.codegen.context import ONE, Bound, Next
+from freshet.codegen.firsts import first_rows
 from freshet.codegen.hold import Cpp, Held, convert, held, zero_if_null
 from freshet.codegen.indexed import range_sum
 from freshet.codegen.nested import exists, lift, top
@@ -42,6 +43,9 @@ from freshet.codegen.options import Passes
 from freshet.codegen.scalar import compare, scalar, times
 from freshet.codegen.storage import Place, Storage
 from freshet.errors import NotNative
+from freshet.program.terms import Map
+
+_COLUMN = re.compile(r"c\d+")
 
 
 @dataclass
@@ -51,6 +55,8 @@ class Terms:
     schema: Schema
     places: Mapping[str, Place]
     """Maps and static relations by name."""
+    maps: Mapping[str, Map]
+    """What the maps are."""
     deltas: dict[str, Place]
     """Batches that are asked for by key, as transient tables; filled by `delta`."""
     delta: Callable[[str], Place]
@@ -67,6 +73,12 @@ class Terms:
     """Look-ups by columns of the row alone: what can be fetched some rows ahead."""
     given: frozenset[str] = frozenset()
     """Conditions that hold for every row that comes here."""
+    trigger: str = ""
+    """What is being written."""
+    asked: dict[tuple[str, tuple[str, ...]], set[tuple[str, tuple[int, ...]]]] = field(
+        default_factory=dict
+    )
+    """By trigger and columns of its row: the storages that are asked by them, and by which keys."""
     turns: int = 0
     """How many conditions remember where they turn."""
     rare: bool = False
@@ -79,10 +91,14 @@ class Terms:
         if is_zero(e):
             return
         if is_value(e) and not isinstance(e, Cmp | Mul):
-            if not (self.given and self.condition(e, env) in self.given):
-                m = times(m, zero_if_null(self.value(e, env)))
-            k(spot, env, m)
-            return
+            if self.given and self.condition(e, env) in self.given:
+                k(spot, env, m)
+                return
+            value = self.value(e, env)
+            # Of several addends, one that is NULL is 0, and not the whole.
+            if not (isinstance(e, Add) and value.nullable):
+                k(spot, env, times(m, zero_if_null(value)))
+                return
         match e:
             case Const() | Var() | Apply():
                 raise AssertionError("values are handled above")
@@ -119,7 +135,8 @@ class Terms:
             case Exists(body):
                 exists(self, body, spot, env, m, k)
             case Top():
-                top(self, e, spot, env, m, k)
+                if not (self.passes.firsts and first_rows(self, e, spot, env, m, k)):
+                    top(self, e, spot, env, m, k)
             case _:
                 assert_never(e)
 
@@ -228,7 +245,7 @@ class Terms:
             keys[place.columns[i]] = found
         s = place.storage
         where = "e.scratch" if s.transient else "e.arena"
-        table = s.name if s.transient else f"s.{s.name}"
+        table = s.path
         positions = tuple(sorted(keys))
         key = "{" + ", ".join(keys[i] for i in positions) + "}"
         at_hand = _record_at_hand(place, [env[v] for v in names if v in env])
@@ -281,18 +298,21 @@ class Terms:
         """Note a look-up by columns of the row alone: they are known some rows before."""
         s = place.storage
         columns = s.found_by if index is None else s.indexes[index]
-        texts = [keys[i] for i in columns]
-        row_only = texts and all(re.fullmatch(r"c\d+", t) for t in texts)
-        if s.transient or self.rare or not (self.passes.ahead and row_only):
+        texts = tuple(keys[i] for i in columns)
+        if s.transient or self.rare or not texts or not all(map(_COLUMN.fullmatch, texts)):
             return
-        later = {i: f"col{keys[i][1:]}[later]" for i in columns}
-        if index is None:
-            line = f"s.{s.name}.prefetch(e.arena, {s.record}::hash({_wanted(s, later)}));"
+        self.asked.setdefault((self.trigger, texts), set()).add((s.name, columns))
+        later = [f"col{text[1:]}[later]" for text in texts]
+        if s.home is not None:
+            host, positions = s.home
+            line = _fetch_slice(host, host.index(positions), later)
+        elif index is None:
+            wanted = _wanted(s, dict(zip(columns, later, strict=True)))
+            line = f"{s.path}.prefetch(e.arena, {s.record}::hash({wanted}));"
         else:
-            head = f"Head{index}_{s.name}"
-            key = f"{head}::Key{{{', '.join(later[i] for i in columns)}}}"
-            line = f"s.{s.name}.template prefetch_slice<{index}>(e.arena, {head}::hash({key}));"
-        self.ahead[line] = None
+            line = _fetch_slice(s, index, later)
+        if self.passes.ahead:
+            self.ahead[line] = None
 
     def _count(self, spot: Spot, rows: str) -> Spot:
         """Count what is looked at, in kernels that are built to tell."""
@@ -368,7 +388,7 @@ class Terms:
             texts[place.columns[i]], spot = self._put(x, place.key_type(i), spot)
         s = place.storage
         where = "e.scratch" if s.transient else "e.arena"
-        table = s.name if s.transient else f"s.{s.name}"
+        table = s.path
         key = "{" + ", ".join(texts[i] for i in sorted(texts)) + "}"
         self._fetch_ahead(place, texts)
         before = "" if s.transient else f" OLD_{s.name}(@)"
@@ -400,6 +420,12 @@ def _stands_alone(e: Expr, env: Bound) -> bool:
             return not is_value(body) and outs(body) <= env.keys()
         case _:
             return False
+
+
+def _fetch_slice(s: Storage, index: int, later: list[str]) -> str:
+    head = f"Head{index}_{s.name}"
+    key = f"{head}::Key{{{', '.join(later)}}}"
+    return f"s.{s.name}.template prefetch_slice<{index}>(e.arena, {head}::hash({key}));"
 
 
 def _wanted(s: Storage, keys: Mapping[int, str]) -> str:

@@ -48,6 +48,7 @@ class Triggers:
 
     def relation(self, r: Relation) -> str:
         """The function that takes a batch of a relation."""
+        self.terms.trigger = r.name
         if r.static:
             body = self._fill(self.terms.places[r.name]) if r.name in self.terms.places else []
         else:

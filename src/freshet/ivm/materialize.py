@@ -7,11 +7,13 @@ The rules work on a term in expanded form, product by product:
 3. Input variables: a value or comparison that reads an input variable stays outside, and the
    map keeps the variables that it needs as keys.
 4. Nested aggregates: x := QN stays outside with QN materialized on its own, where QN reads the
-   updated relation (its delta would not get simpler), or always when re-evaluating.
+   updated relation (its delta would not get simpler). When re-evaluating, it stays outside where
+   a map with it would be recomputed as well, or where the map would only put maps side by side.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -48,13 +50,15 @@ class Decision:
     """What the rules depend on besides the term.
 
     `given` are the trigger's variables; `updated` is the relation that changes (None when the
-    whole query is asked for); `aggressive` applies rule 4 to every nested query; `grain` says how
-    large a map may be: connected parts, single atoms with the columns in use, or base relations.
+    whole query is asked for); `aggressive` applies rule 4 to every nested query, `unbounded` to
+    those whose change cannot be bounded; `grain` says how large a map may be: connected parts,
+    single atoms with the columns in use, or base relations.
     """
 
     given: frozenset[str] = NONE
     updated: str | None = None
     aggressive: bool = False
+    unbounded: Callable[[Expr], bool] | None = None
     grain: str = "connected"
     keep_base_of_cycles: bool = False
 
@@ -89,6 +93,9 @@ def _product(
         others = frozenset().union(
             keys, given, *(free(f) for f in parts if not any(f is g for g in group))
         )
+        if decision.unbounded is not None and _is_readout(group) and outs(body) <= others:
+            outer.extend(group)  # nothing is added up: as quickly put together when it is read
+            continue
         seen = tuple(sorted(outs(body) & others))
         kept.append(_stored(seen, group, store))
     bound = outs(mul(*parts)) | context
@@ -180,6 +187,8 @@ def _stays_out(f: Expr, given: frozenset[str], decision: Decision) -> bool:
         return True
     if _is_nested(f):
         if decision.aggressive or isinstance(f, Add):
+            return True
+        if decision.unbounded is not None and decision.unbounded(f):
             return True
         return decision.updated is not None and decision.updated in relations(f)
     return bool(free(f) & given) or not free(f)

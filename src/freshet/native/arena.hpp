@@ -3,11 +3,15 @@
 // Everything that must survive, the allocator's own book included, lies in the first `used` bytes
 // and holds no pointers: a copy of those bytes, at any address, is the whole state. The range is
 // reserved once and made accessible as it fills, so blocks never move while a process runs.
+//
+// The memory belongs to this process, or to a file that several processes map, one at work at a time.
 #pragma once
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "value.hpp"
@@ -39,14 +43,17 @@ struct Arena {
 
   struct Book {
     u64 used;
+    u64 mark;           // a word for the owner of the arena
     u64 free[classes];  // the first free block of each size; a free block starts with the next
   };
 
  public:
   static constexpr u64 start = (sizeof(Book) + 63) / 64 * 64;  // what the first `take` returns
 
-  // Reserves addresses, not memory; false when the system refuses even the smallest range.
-  static bool open(Arena& arena, u64 reserve = u64(1) << 40) {
+  // Reserves addresses, not memory; false when the system refuses even the smallest range. The
+  // file, if there is one, is open for reading and writing, and is closed with the arena; what it
+  // holds is the state.
+  static bool open(Arena& arena, int file = -1, u64 reserve = u64(1) << 40) {
     for (; reserve >= u64(1) << 32; reserve /= 2) {
       void* at = mmap(nullptr, reserve + huge, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -58,15 +65,28 @@ struct Arena {
 #ifdef MADV_HUGEPAGE
       madvise(arena.base, reserve, MADV_HUGEPAGE);
 #endif
-      arena.extend(start);
-      arena.book().used = start;
+      arena.file = file;
+      arena.refresh();
+      if (arena.ready == 0) arena.extend(start);
+      if (arena.book().used == 0) arena.book().used = start;
       return true;
     }
     return false;
   }
 
+  // Maps what another process has added to the file.
+  void refresh() {
+    struct stat told;
+    if (file < 0 || fstat(file, &told) != 0 || u64(told.st_size) <= ready) return;
+    map_file(u64(told.st_size) < reserve ? u64(told.st_size) : reserve);
+  }
+
+  bool is_shared() const { return file >= 0; }
+  u64& mark() const { return book().mark; }
+
   void close() {
     if (mapped) munmap(mapped, reserve + huge);
+    if (file >= 0) ::close(file);
     *this = Arena();
   }
 
@@ -96,6 +116,11 @@ struct Arena {
   // Everything is free again. What was dirtied is zeroed when it is taken next, so emptying costs
   // the same however much was used; memory above `keep` goes back to the system.
   void reset() {
+    if (file >= 0) {  // others do not know what is dirty
+      memset(base, 0, used());
+      book().used = start;
+      return;
+    }
     if (dirty < used()) dirty = used();
 #ifdef __linux__  // elsewhere the pages need not come back as zeros
     if (dirty > keep) {
@@ -123,10 +148,10 @@ struct Arena {
     if (header.size < start || header.size > reserve) return false;
     if (header.size > ready) extend(header.size);
     bool whole = get(fd, base, header.size);
-    if (dirty < header.size) dirty = header.size;
+    if (file < 0 && dirty < header.size) dirty = header.size;
     if (whole && checksum(header.size) == header.sum && round_up(used(), 64) == header.size)
       return true;
-    book().used = start;  // whatever was read is no size to trust
+    book().used = file < 0 ? start : header.size;  // what was read is no size to trust
     reset();
     return false;
   }
@@ -136,7 +161,7 @@ struct Arena {
     u64 magic, version, size, sum;
   };
   static constexpr u64 magic = 0x0a74656873657266;  // "freshet\n"
-  static constexpr u64 version = 1;
+  static constexpr u64 version = 2;
 
   // These belong to the mapping, not to the state.
   u8* base = nullptr;
@@ -144,6 +169,7 @@ struct Arena {
   u64 reserve = 0;
   u64 ready = 0;  // accessible bytes
   u64 dirty = 0;  // bytes beyond `used` and below this may differ from zero
+  int file = -1;  // whose pages these are
 
   Book& book() const { return *at<Book>(0); }
 
@@ -180,8 +206,20 @@ struct Arena {
   void extend(u64 need) {
     u64 room = need <= mib ? mib : round_up(need + (need / 8 > mib ? need / 8 : mib), huge);
     if (room > reserve) room = reserve;
+    if (file >= 0) {
+      // Pages are promised here, as a file system that is full later would stop the process.
+      int code = posix_fallocate(file, 0, off_t(room));
+      if (code != 0) fail("freshet: there is no room left where the state is kept.\n");
+      return map_file(room);
+    }
     if (mprotect(base, room, PROT_READ | PROT_WRITE) != 0)
       fail("freshet: the system has no more memory for the state.\n");
+    ready = room;
+  }
+
+  void map_file(u64 room) {
+    void* at = mmap(base, room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+    if (at == MAP_FAILED) fail("freshet: the file of the state cannot be mapped.\n");
     ready = room;
   }
 

@@ -44,19 +44,23 @@ void free_instance(Instance* x) {
 
 void drop_instance(PyObject* capsule) { free_instance(instance_in(capsule)); }
 
-// open(complain): a running kernel with empty maps.
+// open(complain, fd): a running kernel with empty maps, or, with a file, with what that holds.
 PyObject* open(PyObject*, PyObject* const* args, intptr_t n) {
-  if (!arity(n, 1)) return nullptr;
+  i64 fd;
+  if (!arity(n, 2) || !number(args[1], -1, INT32_MAX, fd)) return nullptr;
   void* place = malloc(sizeof(Instance));
   if (!place) return PyErr_NoMemory();
   Instance* x = new (Here(), place) Instance();
   x->known = static_cast<Known*>(calloc(size_t(kernel.relations) + 1, sizeof(Known)));
   if (!x->known) return free(x), PyErr_NoMemory();
-  bool room = Arena::open(x->env.arena);
+  int file = fd < 0 ? -1 : dup(int(fd));
+  bool room = Arena::open(x->env.arena, file);
   if (room && !Arena::open(x->env.scratch)) x->env.arena.close(), room = false;
   if (!room) return free(x->known), free(x), PyErr_NoMemory();
   pthread_mutex_init(&x->mutex, nullptr);
-  make_state(x->env);
+  if (x->env.arena.used() == Arena::start) make_state(x->env);
+  else x->env.state = x->env.arena.at<State>(Arena::start);
+  x->ready = x->env.arena.mark();
   x->open = true;
   Py_IncRef(args[0]);
   x->complain = args[0];
@@ -111,7 +115,8 @@ PyObject* save(PyObject*, PyObject* const* args, intptr_t n) {
   return open ? Py_BuildValue("i", code) : finish(*x, 0, Done::Closed);
 }
 
-// restore(instance, fd, ready): whether the file holds a whole state; if not, nothing changes.
+// restore(instance, fd, ready): whether the file holds a whole state; if not, nothing changes, but
+// that a state in a file is empty then.
 PyObject* restore(PyObject*, PyObject* const* args, intptr_t n) {
   i64 fd, is_ready;
   Instance* x = arity(n, 3) ? instance_in(args[0]) : nullptr;
@@ -123,16 +128,21 @@ PyObject* restore(PyObject*, PyObject* const* args, intptr_t n) {
     Arena found;
     char more;
     open = x->open;
-    good = open && Arena::open(found) && found.load(int(fd)) && ::read(int(fd), &more, 1) == 0 &&
+    bool shared = open && x->env.arena.is_shared();
+    if (shared) found = x->env.arena;
+    good = open && (shared || Arena::open(found)) && found.load(int(fd)) && ::read(int(fd), &more, 1) == 0 &&
            found.used() >= Arena::start + kernel.state_size;
     if (good) {
       Arena old = x->env.arena;
       x->env.arena = found;
       found = old;
       x->env.state = x->env.arena.at<State>(Arena::start);
-      x->ready = is_ready;
+      x->ready = x->env.arena.mark() = is_ready;
+    } else if (shared) {
+      x->env.arena = found;
+      make_state(x->env);
     }
-    found.close();
+    if (!shared) found.close();
   }
   return open ? Py_BuildValue("i", int(good)) : finish(*x, 0, Done::Closed);
 }

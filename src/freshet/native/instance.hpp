@@ -53,9 +53,14 @@ struct Unlocked {  // Python's global lock, given up for a while
 struct Locked {  // the kernel's lock
   Instance& x;
   explicit Locked(Instance& instance) : x(instance) {
-    if (__builtin_expect(pthread_mutex_trylock(&x.mutex) == 0, 1)) return;
-    Unlocked others;
-    pthread_mutex_lock(&x.mutex);
+    if (__builtin_expect(pthread_mutex_trylock(&x.mutex) != 0, 0)) {
+      Unlocked others;
+      pthread_mutex_lock(&x.mutex);
+    }
+    if (__builtin_expect(x.env.arena.is_shared(), 0)) {
+      x.env.arena.refresh();
+      x.ready = x.env.arena.mark();
+    }
   }
   ~Locked() { pthread_mutex_unlock(&x.mutex); }
 };
@@ -157,6 +162,7 @@ inline Done make_ready(Instance& x) {
   kernel.ready(x.env);
   empty_scratch(x.env);
   x.ready = !x.env.overflow;
+  x.env.arena.mark() = x.ready;
   if (x.ready) return Done::Well;
   x.env.arena.reset();
   make_state(x.env);

@@ -6,7 +6,7 @@
 // first entry of every child: a search sees real entries only, and need not look ahead.
 //
 //   struct Key {  // generated
-//     bool less(const Key&) const;
+//     bool less(Arena&, const Key&) const;  // the arena has the texts that symbols stand for
 //     bool is(const Key&) const;
 //   };
 //   struct Val {  // generated; zeroed memory is zero
@@ -36,7 +36,7 @@ template <class Key, class Val> struct Ordered {
     u64 place = root;
     for (u32 level = height; level > 0; --level) {
       Inner& inner = *arena.at<Inner>(place);
-      path[level] = Step{place, inner.child_of(key)};
+      path[level] = Step{place, inner.child_of(arena, key)};
       place = inner.child[path[level].i];
     }
     Change change = root ? add_to_leaf(arena, place, key, delta) : plant(arena, key, delta);
@@ -44,14 +44,6 @@ template <class Key, class Val> struct Ordered {
       change = pass_up(arena, path[level], level, change, delta);
     if (change.sibling) raise(arena, change.sibling);
     if (change.shrunk) lower(arena);
-  }
-
-  Val total(Arena& arena) const { return root ? total_of(arena, root, height) : Val{}; }
-
-  // The sum of the keys where `pred` holds, which is a prefix of the order.
-  template <class P> Val sum_prefix(Arena& arena, P pred) const {
-    auto by_key = [&](const Val&, const Key& key, const Val&) { return pred(key); };
-    return search(arena, by_key, nullptr);
   }
 
   // The sum of the keys where `before` does not hold any more and `upto` still does. Parts are
@@ -68,86 +60,28 @@ template <class Key, class Val> struct Ordered {
     u64 place = root;
     for (u32 level = height; level > 0; --level) {
       const Inner& inner = *arena.at<Inner>(place);
-      u32 i = 0;
-      while (i < inner.count && before(inner.key[i])) ++i;
+      u32 i = prefix(inner.key, 0, inner.count, before);
       if (i < inner.count) found = true, key = inner.key[i], val = inner.lead[i];
       if (i == 0) return found;
       place = inner.child[i - 1];
     }
     if (root == 0) return false;
     const Leaf& leaf = *arena.at<Leaf>(place);
-    u32 i = 0;
-    while (i < leaf.count && before(leaf.key[i])) ++i;
+    u32 i = prefix(leaf.key, 0, leaf.count, before);
     if (i < leaf.count) found = true, key = leaf.key[i], val = leaf.val[i];
     return found;
-  }
-
-  // The last entry where `upto` holds.
-  template <class P> bool last(Arena& arena, P upto, Key& key, Val& val) const {
-    if (root == 0) return false;
-    u64 place = root;
-    for (u32 level = height; level > 0; --level) {
-      const Inner& inner = *arena.at<Inner>(place);
-      u32 i = inner.count;
-      while (i > 0 && !upto(inner.key[i - 1])) --i;
-      if (i == 0) return false;
-      place = inner.child[i - 1];
-    }
-    const Leaf& leaf = *arena.at<Leaf>(place);
-    u32 i = leaf.count;
-    while (i > 0 && !upto(leaf.key[i - 1])) --i;
-    if (i == 0) return false;
-    key = leaf.key[i - 1], val = leaf.val[i - 1];
-    return true;
   }
 
   // f(const Key&, const Val&) in order (`each_back`: in reverse) for the entries where `before`
   // does not hold and `upto` does, until f returns false; f does not change the map.
   template <class P1, class P2, class F>
   void each(Arena& arena, P1 before, P2 upto, F&& f) const {
-    if (root) walk<false>(arena, root, height, before, upto, f);
+    if (root) walk(arena, root, height, before, upto, false, f);
   }
 
   template <class P1, class P2, class F>
   void each_back(Arena& arena, P1 before, P2 upto, F&& f) const {
-    if (root) walk<true>(arena, root, height, before, upto, f);
-  }
-
-  // pred(const Val& sum_before, const Key&, const Val& here) holds on a prefix of the entries:
-  // its sum. `*next`, if asked for, is set to the first key behind the prefix, if there is one.
-  template <class P> Val search(Arena& arena, P pred, Key* next) const {
-    Val sum{};
-    if (root == 0) return sum;
-    u64 place = root;
-    for (u32 level = height; level > 0; --level) {
-      const Inner& inner = *arena.at<Inner>(place);
-      u32 i = 0;
-      if (level == height && !pred(sum, inner.key[0], inner.lead[0])) {
-        if (next) *next = inner.key[0];
-        return sum;
-      }
-      for (;;) {
-        if (i + 1 == inner.count) break;
-        Val wider = sum;
-        wider.add(inner.sum[i]);
-        if (!pred(wider, inner.key[i + 1], inner.lead[i + 1])) {
-          if (next) *next = inner.key[i + 1];
-          break;
-        }
-        sum = wider;
-        ++i;
-      }
-      place = inner.child[i];
-    }
-    const Leaf& leaf = *arena.at<Leaf>(place);
-    for (u32 i = 0; i < leaf.count; ++i) {
-      if (!pred(sum, leaf.key[i], leaf.val[i])) {
-        if (next) *next = leaf.key[i];
-        break;
-      }
-      sum.add(leaf.val[i]);
-    }
-    return sum;
+    if (root) walk_back(arena, root, height, before, upto, false, f);
   }
 
   void clear(Arena& arena) {
@@ -187,9 +121,9 @@ template <class Key, class Val> struct Ordered {
     Val sum[room];
     u64 child[room];
 
-    u32 child_of(const Key& wanted) const {
+    u32 child_of(Arena& arena, const Key& wanted) const {
       u32 i = 0;
-      for (u32 j = 1; j < count; ++j) i += !wanted.less(key[j]);
+      for (u32 j = 1; j < count; ++j) i += !wanted.less(arena, key[j]);
       return i;
     }
     void open_gap(u32 i) {
@@ -250,7 +184,7 @@ template <class Key, class Val> struct Ordered {
   Change add_to_leaf(Arena& arena, u64 place, const Key& key, const Val& delta) {
     Leaf* leaf = arena.at<Leaf>(place);
     u32 i = 0;
-    for (u32 j = 0; j < leaf->count; ++j) i += leaf->key[j].less(key);
+    for (u32 j = 0; j < leaf->count; ++j) i += leaf->key[j].less(arena, key);
     if (i < leaf->count && leaf->key[i].is(key)) {
       if (Val::exact) leaf->val[i].add(delta);
       else leaf->val[i] = delta;
@@ -414,32 +348,37 @@ template <class Key, class Val> struct Ordered {
     }
   }
 
-  // False when f asked to stop, or nothing further lies in the range.
-  template <bool back, class P1, class P2, class F>
-  bool walk(Arena& arena, u64 place, u32 level, P1& before, P2& upto, F& f) const {
+  // False when f asked to stop, or nothing further lies in the range. `begun`: no key of this
+  // node is `before`; going back, all of them are `upto`.
+  template <class P1, class P2, class F>
+  bool walk(Arena& arena, u64 place, u32 level, P1& before, P2& upto, bool begun, F& f) const {
     if (level == 0) {
       const Leaf& leaf = *arena.at<Leaf>(place);
-      for (u32 n = 0; n < leaf.count; ++n) {
-        u32 i = back ? leaf.count - 1 - n : n;
-        if (back ? !upto(leaf.key[i]) : before(leaf.key[i])) continue;
-        if (back ? before(leaf.key[i]) : !upto(leaf.key[i])) return false;
-        if (!f(leaf.key[i], leaf.val[i])) return false;
-      }
+      for (u32 i = begun ? 0 : prefix(leaf.key, 0, leaf.count, before); i < leaf.count; ++i)
+        if (!upto(leaf.key[i]) || !f(leaf.key[i], leaf.val[i])) return false;
       return true;
     }
     const Inner& inner = *arena.at<Inner>(place);
-    for (u32 n = 0; n < inner.count; ++n) {
-      u32 i = back ? inner.count - 1 - n : n;
-      if (i + 1 < inner.count && before(inner.key[i + 1])) {
-        if (back) return false;
-        continue;
-      }
-      if (!upto(inner.key[i])) {
-        if (!back) return false;
-        continue;
-      }
-      if (!walk<back>(arena, inner.child[i], level - 1, before, upto, f)) return false;
+    u32 first = begun ? 0 : prefix(inner.key, 0, inner.count, before);
+    for (u32 i = first ? first - 1 : 0; i < inner.count; ++i)
+      if (!walk(arena, inner.child[i], level - 1, before, upto, i >= first, f)) return false;
+    return true;
+  }
+
+  template <class P1, class P2, class F>
+  bool walk_back(Arena& arena, u64 place, u32 level, P1& before, P2& upto, bool begun,
+                 F& f) const {
+    if (level == 0) {
+      const Leaf& leaf = *arena.at<Leaf>(place);
+      for (u32 i = begun ? leaf.count : prefix(leaf.key, 0, leaf.count, upto); i-- > 0;)
+        if (before(leaf.key[i]) || !f(leaf.key[i], leaf.val[i])) return false;
+      return true;
     }
+    const Inner& inner = *arena.at<Inner>(place);
+    u32 end = begun ? inner.count : prefix(inner.key, 0, inner.count, upto);
+    for (u32 i = end; i-- > 0;)
+      if (!walk_back(arena, inner.child[i], level - 1, before, upto, begun || i + 1 < end, f))
+        return false;
     return true;
   }
 };

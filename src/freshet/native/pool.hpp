@@ -10,7 +10,7 @@
 //   struct Head {  // generated, a record of a Flat
 //     u32 first, count;               // the payload; `first` is a number + 1
 //     static Key of(const Rec&);      // the slice that a record belongs to
-//     bool empty() const { return first == 0; }
+//     bool empty() const;             // whether there is no first, nor another payload
 //   };
 #pragma once
 
@@ -105,20 +105,13 @@ template <class Rec, class... Heads> struct Pool {
     }
   }
 
-  template <int J, class K> u32 slice_count(Arena& arena, const K& key) {
-    auto* head = lists<J>().find(arena, key);
-    return head ? head->count : 0;
-  }
+  // The heads of an index, as a map of their own: they may have payloads, which this one ignores.
+  template <int J> auto& directory() { return lists<J>(); }
 
   template <int J> void prefetch_slice(Arena& arena, u64 hash) { lists<J>().prefetch(arena, hash); }
 
-  // Starts to fetch what a lookup reads: first the slot, and some work later the record.
+  // Starts to fetch the slot of a record that is looked up soon.
   void prefetch(Arena& arena, u64 hash) const { table.prefetch(arena, hash); }
-
-  void prefetch_record(Arena& arena, u64 hash) const {
-    Slot* slot = table.find(arena, Tag{tag_of(hash)}, hash);
-    if (slot) fetch(&record(arena, slot->number));
-  }
 
   void clear(Arena& arena) {
     table.clear(arena);
@@ -148,9 +141,6 @@ template <class Rec, class... Heads> struct Pool {
     const Rec* rec;
     u32 tag;
   };
-  struct Tag {
-    u32 tag;
-  };
 
   struct Slot {
     u32 tag, number;  // the record's number + 1
@@ -165,7 +155,6 @@ template <class Rec, class... Heads> struct Pool {
     bool is(const Same& same) const {
       return tag == same.tag && number != 0 && &same.pool.record(same.arena, number) == same.rec;
     }
-    bool is(Tag other) const { return tag == other.tag; }
     void set(const Wanted& wanted) { tag = tag_of(wanted.hash); }
     bool empty() const { return number == 0; }
   };
@@ -240,7 +229,8 @@ template <class Rec, class... Heads> struct Pool {
       u32 next = rec.link[2 * J], previous = rec.link[2 * J + 1];
       if (next) record(arena, next).link[2 * J + 1] = previous;
       (previous ? record(arena, previous).link[2 * J] : head->first) = next;
-      if (--head->count == 0) lists<J>().drop(arena, head);
+      --head->count;
+      if (head->empty()) lists<J>().drop(arena, head);
       unlink<J + 1>(arena, rec);
     }
   }

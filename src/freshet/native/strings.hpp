@@ -170,4 +170,12 @@ struct Strings {
   }
 };
 
+// The order of the texts that symbols stand for, NULL first. The state begins with its text store.
+inline bool text_sorts(Arena& arena, Sym a, Sym b) {
+  if (is_null(a) || is_null(b)) return !is_null(b);
+  const Strings& strings = *arena.at<Strings>(Arena::start);
+  char left[8], right[8];
+  return text_compare(strings.get(arena, a, left), strings.get(arena, b, right)) < 0;
+}
+
 }  // namespace fr

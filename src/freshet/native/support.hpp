@@ -71,6 +71,43 @@ inline void each_group(Arena& arena, const Ordered<Key, Val>& index, Before befo
   }
 }
 
+// Whether NULL stands where an index has it, or the other entries come first, or it does.
+enum Nulls { as_sorted, last, first };
+
+// The first rows of a group of an ordered index (with `back` the last ones, the last first), until
+// `limit` of them are counted: f(key, n) of n rows. `sorts_before(key, in)` tells whether an
+// entry stands before the group, `in` if it is in it; `count(key, val)` how many rows an entry
+// is, none if negative.
+template <bool back, Nulls nulls, class Key, class Val, class Before, class IsAbsent, class Count,
+          class F>
+inline void first_rows(Arena& arena, const Ordered<Key, Val>& index, i64 limit,
+                       Before sorts_before, IsAbsent is_absent, Count count, F f) {
+  i64 left = limit;
+  auto take = [&](const Key& key, const Val& val) {
+    const i128 n = count(key, val);
+    if (n <= 0) return true;
+    const i64 taken = n < left ? i64(n) : left;
+    left -= taken;
+    f(key, taken);
+    return left > 0;
+  };
+  auto walk = [&](auto before, auto upto) {
+    if (left <= 0) return;
+    if constexpr (back) index.each_back(arena, before, upto, take);
+    else index.each(arena, before, upto, take);
+  };
+  auto before = [&](const Key& k) { return sorts_before(k, false); };
+  auto upto = [&](const Key& k) { return sorts_before(k, true); };
+  if constexpr (nulls == as_sorted) {
+    walk(before, upto);
+  } else {
+    auto upto_nulls = [&](const Key& k) { return sorts_before(k, is_absent(k)); };
+    if (nulls == first) walk(before, upto_nulls);
+    walk(upto_nulls, upto);
+    if (nulls == last) walk(before, upto_nulls);
+  }
+}
+
 // Remembers where a monotone condition turns, as far as it was asked: a condition may be a search
 // of its own.
 template <class T> struct Turn {

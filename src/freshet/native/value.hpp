@@ -69,9 +69,12 @@ inline f64 as_key(f64 x) { return x != x ? (is_null(x) ? x : double_of(0x7ff8000
 inline bool same(f64 a, f64 b) { return bits_of(a) == bits_of(b); }
 template <class T> inline bool same(T a, T b) { return a == b; }
 
-// The order of ordered indexes: of numbers as they are, NaN last; of symbols any that is total.
+// The order of ordered indexes: of numbers as they are, NULL first and NaN last; of symbols any
+// that is total.
 template <class T> inline bool sorts(T a, T b) { return a < b; }
-template <> inline bool sorts(f64 a, f64 b) { return a < b || (b != b && a == a); }
+template <> inline bool sorts(f64 a, f64 b) {
+  return a < b || (a != a ? is_null(a) && !is_null(b) : b != b && !is_null(b));
+}
 template <> inline bool sorts(Sym a, Sym b) { return a.bits < b.bits; }
 
 }  // namespace fr

@@ -14,6 +14,7 @@ from freshet.simplify.expand import expand
 from freshet.simplify.factorize import factorize
 from freshet.simplify.fold import fold
 from freshet.simplify.implied import implied
+from freshet.simplify.loops import loops
 from freshet.simplify.push_sums import push_sums
 from freshet.simplify.unify import unify
 from freshet.simplify.unnest import unnest
@@ -25,6 +26,9 @@ RULES: tuple[Rule, ...] = (fold, absorb, implied, unnest, expand, unify, cancel)
 
 FINISH: tuple[Rule, ...] = (fold, absorb, cancel, factorize, push_sums)
 """What makes the right side of a statement cheap to run."""
+
+APART: tuple[Rule, ...] = tuple(rule for rule in FINISH if rule is not factorize)
+"""The same for products that had better run one by one."""
 
 _MOST_ROUNDS = 200
 
@@ -48,8 +52,16 @@ def simplify(e: Expr, rules: tuple[Rule, ...] = RULES, known: frozenset[str] = f
 
 
 def finish(e: Expr, bound: frozenset[str] = frozenset()) -> Expr:
-    """Factorize, push sums in, and arrange for evaluation in a context that binds `bound`."""
-    return arrange(simplify(e, FINISH), bound)
+    """Factorize, push sums in, and arrange for evaluation in a context that binds `bound`.
+
+    A common factor runs before or after all that it is common to. Where its place is between the
+    other factors of a product, since it connects them, the products stay apart.
+    """
+    shared = arrange(simplify(e, FINISH), bound)
+    if loops(shared, bound) < 2:
+        return shared
+    apart = arrange(simplify(e, APART), bound)
+    return apart if loops(apart, bound) < loops(shared, bound) else shared
 
 
 def trace(e: Expr, rules: tuple[Rule, ...] = RULES) -> list[tuple[str, Expr]]:
@@ -68,6 +80,7 @@ def trace(e: Expr, rules: tuple[Rule, ...] = RULES) -> list[tuple[str, Expr]]:
 
 
 __all__ = [
+    "APART",
     "FINISH",
     "RULES",
     "Rule",
@@ -79,6 +92,7 @@ __all__ = [
     "finish",
     "fold",
     "implied",
+    "loops",
     "push_sums",
     "simplify",
     "trace",

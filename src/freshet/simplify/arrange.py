@@ -5,6 +5,8 @@ The order is the evaluation plan of the engines: products run left to right as n
 
 from __future__ import annotations
 
+from collections import Counter
+from operator import itemgetter
 from typing import assert_never
 
 from freshet.calculus.build import add, mul
@@ -34,6 +36,8 @@ def arrange(e: Expr, bound: frozenset[str] = frozenset()) -> Expr:
     >>> from freshet.calculus.text import read, show
     >>> show(arrange(read("{a < 3} * M[a, b] * (DELTA R)(a)")))
     '(DELTA R)(a) * {a < 3} * M[a, b]'
+    >>> show(arrange(read("(DELTA R)(t, a) * (DELTA R)(t, b) * (DELTA R)(t, c) * S(a, b, c)")))
+    '(DELTA R)(t, a) * S(a, b, c) * (DELTA R)(t, b) * (DELTA R)(t, c)'
     """
     match e:
         case Const() | Var() | Apply() | Cmp() | Rel() | Delta() | View():
@@ -58,16 +62,45 @@ def arrange(e: Expr, bound: frozenset[str] = frozenset()) -> Expr:
 
 def _ordered(pending: list[Expr], bound: frozenset[str]) -> list[Expr]:
     done: list[Expr] = []
+    links = _links(pending)
     while pending:
         ready = [f for f in pending if ins(f) <= bound]
         if not ready:
             missing = min(sorted(ins(f) - bound) for f in pending)
             raise UnboundVariable(f"nothing binds variable '{missing[0]}'")
-        chosen = min(ready, key=lambda f: _rank(f, bound))
+        chosen = _next([(_rank(f, bound), f) for f in ready], bound, links)
         pending.remove(chosen)
         done.append(arrange(chosen, bound))
         bound = bound | outs(chosen)
     return done
+
+
+def _links(parts: list[Expr]) -> frozenset[str]:
+    """The variables that several of the factors bind: those that they are joined on."""
+    counts = Counter(v for f in parts if has_data(f) for v in outs(f))
+    return frozenset(v for v, n in counts.items() if n > 1)
+
+
+def _next(ready: list[tuple[int, Expr]], bound: frozenset[str], links: frozenset[str]) -> Expr:
+    """The first by rank; where that is a loop, rather a slice that makes look-ups of two or more.
+
+    A loop for a loop would be no gain: the first by rank is likely the smaller one.
+    """
+    _, first = min(ready, key=itemgetter(0))
+    loops = [
+        (f, missing)
+        for _, f in ready
+        if (missing := outs(f) & links - bound) and not isinstance(f, Lift)
+    ]
+    if not any(f is first for f, _ in loops):
+        return first
+
+    def saved(f: Expr) -> int:
+        return sum(missing <= outs(f) for g, missing in loops if g is not f)
+
+    slices = [(saved(f), -rank, f) for rank, f in ready if outs(f) & bound]
+    most, _, best = max(slices, key=itemgetter(0, 1), default=(0, 0, first))
+    return best if most > max(1, saved(first)) else first
 
 
 def is_led(e: Expr) -> bool:

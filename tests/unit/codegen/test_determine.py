@@ -5,7 +5,7 @@ from __future__ import annotations
 from freshet.calculus.schema import Column, Relation
 from freshet.calculus.text import read
 from freshet.calculus.types import DATE, INT, STRING
-from freshet.codegen.determine import determining
+from freshet.codegen.determine import determining, is_determined
 from freshet.program.terms import Map
 
 ORDERS = Relation("O", (Column("o", INT), Column("c", INT), Column("d", DATE)), key=("o",))
@@ -38,3 +38,13 @@ def test_a_constant_is_determined_by_nothing() -> None:
 
 def test_a_computed_key_is_determined_by_what_it_is_computed_from() -> None:
     assert by("L(o, p) * (q := p + 1)", o=INT, q=INT, p=INT) == ["o", "p"]
+
+
+def test_an_aggregate_is_determined_by_its_group() -> None:
+    definition = "Exists(L(o, p)) * (n := Sum[o](L(o, q) * q))"
+    keys = tuple(Column(name, INT) for name in ("n", "o", "p"))
+    m = Map("M", keys, INT, read(definition))
+    assert is_determined(m, 0, [1])
+    assert not is_determined(m, 0, [2])
+    # While it changes, the old value is there as well: records are not found without it.
+    assert by(definition, n=INT, o=INT, p=INT) == ["n", "o", "p"]

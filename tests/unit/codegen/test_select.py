@@ -43,7 +43,7 @@ def test_look_ups_by_the_row_are_shared() -> None:
     program = compiled(c, Options(mode="tuple"))
     text = emit(program, c.catalog.functions)
     trigger = text[text.index("static void on_Lineitem") : text.index("static void on_Orders")]
-    look_up = "s.m_q18_Lineitem_2.find(e.arena, Rec_m_q18_Lineitem_2::Key{c0})"
+    look_up = "find(e.arena, Rec_m_q18_Lineitem_2::Key{c0})"
     assert trigger.count(look_up) == 2  # for an insertion, and for a deletion
     alone = emit(program, c.catalog.functions, Passes(share=False))
     assert alone.count(look_up) > 20

@@ -54,6 +54,21 @@ def test_a_nested_query_is_kept_whole_while_the_update_leaves_it_alone() -> None
     assert any("R(a, b)" in show(m.definition) and "S(b" in show(m.definition) for m in p.maps[1:])
 
 
+def test_what_is_recomputed_is_put_together_from_maps_that_are_not() -> None:
+    text = (
+        "Sum[a](R(a, b) * (n := Sum[b](S(b, c))) * {n = 0} * (t := Sum[](T(e, d) * d)) * {a < t})"
+    )
+    p = program(text, mode="tuple")
+    assert "Q[a] := Sum[a]((t := Q_R_2[]) * Q_T[a] * {a < t})" in statements(p, "insert", "T")
+    assert all(s.op == "+=" for t in p.triggers for s in t.statements if s.target.name != "Q")
+
+
+def test_re_evaluation_keeps_nested_queries_apart() -> None:
+    text = "Sum[a](R(a, b) * (n := Sum[b](S(b, c))) * {n = 0})"
+    p = program(text, mode="tuple", depth=0)
+    assert not any("n :=" in show(m.definition) for m in p.maps[1:])
+
+
 def test_equal_definitions_share_a_map_up_to_names() -> None:
     p = program("Sum[](R(a, b) * R(c, b))", mode="tuple")
     assert len(p.maps) == 2

@@ -7,7 +7,7 @@ from pathlib import Path
 from freshet.calculus.functions import Functions
 from freshet.errors import FreshetError
 from freshet.spark.run.files import Torn, folder_at
-from freshet.spark.run.pipeline import FORMAT, Pipeline, describe, digest, save_program
+from freshet.spark.run.pipeline import FORMAT, Pipeline, describe, digest, open_pipeline
 from freshet.spark.run.settings import Settings
 from freshet.spark.settle import settle
 from freshet.spark.terms import Distributed
@@ -63,6 +63,19 @@ def reopen(
             instead="restart with the same views, or begin anew in another folder",
         )
     name, count = told["name"], told["workers"]
-    pipeline = Pipeline.of(name, place, count, settled, functions, settings)
-    save_program(pipeline)
-    return pipeline
+    return Pipeline.of(name, place, count, settled, functions, settings)
+
+
+def check_nodes(pipeline: Pipeline) -> None:
+    """Maps that kernels wrote are read by kernels, and those of Python by Python."""
+    before = open_pipeline(pipeline.place)
+    if before.kernels and not pipeline.kernels:
+        raise CheckpointProblem(
+            f"the maps in {pipeline.place} are of kernels, and there are none now",
+            instead="install a C++ compiler, and restart with Settings(native=True)",
+        )
+    if pipeline.kernels and not before.kernels:
+        raise CheckpointProblem(
+            f"the maps in {pipeline.place} are kept by Python",
+            instead="restart with Settings(native=False), or begin anew in another folder",
+        )

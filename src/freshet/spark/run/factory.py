@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from freshet.calculus.functions import Functions
+from freshet.spark.run.kernels import fetch
+from freshet.spark.run.native import NativeNode
 from freshet.spark.run.node import Node, Role
+from freshet.spark.run.pipeline import Pipeline
 from freshet.spark.run.reference import ReferenceNode
-from freshet.spark.terms import Distributed
 
 
-def make_node(
-    made: Distributed, role: Role, functions: Functions, folder: Path, *, native: bool = True
-) -> Node:
-    """A node of a program in settled blocks (`settle.py`).
+def make_node(pipeline: Pipeline, role: Role, folder: Path) -> Node:
+    """A node of a pipeline: in a kernel if it has one, else in Python.
 
     `folder` is an own folder in shared memory. A node that lives in files there says so
     (`node.shared` is True): another process that makes a node over the same folder goes on with
     the maps that it finds. Other nodes are lost with their process.
     """
-    return ReferenceNode(made, role, functions)
+    shipped = pipeline.kernels.get(role)
+    if shipped is None:
+        return ReferenceNode(pipeline.made, role, pipeline.functions)
+    return NativeNode(shipped.made, fetch(shipped, pipeline.folder), folder / "state")
 
 
 def is_shared(node: Node) -> bool:

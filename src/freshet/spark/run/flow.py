@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 import uuid
+import warnings
 from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -17,15 +18,22 @@ from freshet.calculus.functions import BUILTINS, Functions
 from freshet.errors import FreshetError, ProgramProblem, UnknownName
 from freshet.spark.run.answer import answer
 from freshet.spark.run.blocks import pack
-from freshet.spark.run.checkpoint import CheckpointProblem, is_there, place_of, reopen
+from freshet.spark.run.checkpoint import (
+    CheckpointProblem,
+    check_nodes,
+    is_there,
+    place_of,
+    reopen,
+)
 from freshet.spark.run.commit import Commit, read_commit, write_commit
 from freshet.spark.run.conduct import Conductor
 from freshet.spark.run.epoch import TakenOver, claim, fence
 from freshet.spark.run.files import Taken, Torn
 from freshet.spark.run.intake import checked, split
+from freshet.spark.run.kernels import ship
 from freshet.spark.run.log import Entry, mark
 from freshet.spark.run.node import COUNT, READY, change, reading
-from freshet.spark.run.pipeline import NONE, Pipeline, save_pipeline
+from freshet.spark.run.pipeline import NONE, Pipeline, save_pipeline, save_program
 from freshet.spark.run.runner import Runner
 from freshet.spark.run.settings import Settings
 from freshet.spark.run.snapshots import snapshot_names
@@ -94,7 +102,7 @@ class Flow:
             )
         settled, told = settle(made), settings or Settings()
         name = uuid.uuid4().hex
-        pipeline = Pipeline.of(name, place, workers, settled, functions, told)
+        pipeline = _with_kernels(Pipeline.of(name, place, workers, settled, functions, told), spark)
         relations = {r.name: r for r in made.program.relations if r.static}
         rows = {}
         for table, given in (tables or {}).items():
@@ -119,7 +127,10 @@ class Flow:
 
         The number of workers is that of the checkpoint; to give another one is an error.
         """
-        pipeline = reopen(made, checkpoint, workers, functions, settings or Settings())
+        found = reopen(made, checkpoint, workers, functions, settings or Settings())
+        pipeline = _with_kernels(found, spark)
+        check_nodes(pipeline)
+        save_program(pipeline)
         return cls._open(pipeline, spark)
 
     @classmethod
@@ -342,6 +353,25 @@ def _runner(spark: Any, workers: int) -> Runner:
         return SparkRunner(spark, workers)
     runner: Runner = spark
     return runner
+
+
+def _with_kernels(pipeline: Pipeline, spark: Any) -> Pipeline:
+    """The pipeline with kernels; where there can be none, Python keeps the maps, with a warning."""
+    if not pipeline.settings.native:
+        return pipeline
+    here = _is_local(spark)
+    kernels, why = ship(
+        pipeline.made, pipeline.functions, pipeline.folder, "native" if here else "x86-64-v2"
+    )
+    if why:
+        warnings.warn(f"the maps of this flow are kept by Python, slowly: {why}", stacklevel=3)
+    return replace(pipeline, kernels=kernels)
+
+
+def _is_local(spark: Any) -> bool:
+    """Whether all the workers are on this machine."""
+    context = getattr(spark, "sparkContext", None)
+    return context is None or str(context.master).startswith("local")
 
 
 def _count(rows: Mapping[str, pa.RecordBatch]) -> int:

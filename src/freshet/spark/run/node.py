@@ -8,7 +8,7 @@ versions, files or Spark.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
@@ -70,8 +70,3 @@ class Node(Protocol):
 
     def close(self) -> None:
         """Give the memory back."""
-
-
-def rows_of(batch: Any) -> int:
-    """How many rows a batch has; nothing has none."""
-    return 0 if batch is None else int(batch.num_rows)

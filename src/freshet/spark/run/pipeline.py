@@ -16,6 +16,7 @@ from freshet.calculus.functions import Functions
 from freshet.program.text import show_program
 from freshet.spark.run.blocks import pack, unpack
 from freshet.spark.run.files import Folder, folder_at
+from freshet.spark.run.kernels import Shipped
 from freshet.spark.run.log import Log
 from freshet.spark.run.node import READY, Role, change, reading
 from freshet.spark.run.settings import Settings
@@ -41,6 +42,8 @@ class Pipeline:
     settings: Settings
     folder: Folder = field(compare=False)
     schedules: Mapping[str, Schedule] = field(compare=False)
+    kernels: Mapping[Role, Shipped] = field(compare=False, default_factory=dict)
+    """By role; where there is none, Python keeps the maps."""
 
     @classmethod
     def of(
@@ -51,10 +54,12 @@ class Pipeline:
         made: Distributed,
         functions: Functions,
         settings: Settings,
+        kernels: Mapping[Role, Shipped] | None = None,
     ) -> Pipeline:
         """With everything that follows from the rest."""
         folder = folder_at(place, sync=settings.sync)
-        return cls(name, place, workers, made, functions, settings, folder, schedules(made))
+        found = schedules(made)
+        return cls(name, place, workers, made, functions, settings, folder, found, kernels or {})
 
     @property
     def log(self) -> Log:
@@ -116,7 +121,7 @@ def save_program(pipeline: Pipeline) -> None:
     """The program for the workers; its functions and settings may change with a restart."""
     from pyspark import cloudpickle
 
-    told = (pipeline.made, pipeline.functions, pipeline.settings)
+    told = (pipeline.made, pipeline.functions, pipeline.settings, pipeline.kernels)
     pipeline.folder.write("program", cloudpickle.dumps(told))  # type: ignore[no-untyped-call]
 
 
@@ -132,5 +137,5 @@ def open_pipeline(place: str) -> Pipeline:
     told, program = describe(folder), folder.read("program")
     assert told is not None, f"there is no checkpoint in {place}"
     assert program is not None, f"there is no program in {place}"
-    made, functions, settings = pickle.loads(program)
-    return Pipeline.of(told["name"], place, told["workers"], made, functions, settings)
+    made, functions, settings, kernels = pickle.loads(program)
+    return Pipeline.of(told["name"], place, told["workers"], made, functions, settings, kernels)

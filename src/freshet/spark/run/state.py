@@ -22,7 +22,8 @@ _HEAD = struct.Struct("<I")
 class Position:
     """How far a node has come: the last step that it did of a version, and if that was the last.
 
-    While it is `dirty`, a step is half done.
+    While it is `dirty`, a step is half done. `readings` counts steps that left the maps as they
+    were, but not all that lies around them.
     """
 
     mark: str = NOTHING
@@ -30,10 +31,11 @@ class Position:
     complete: bool = True
     dirty: bool = False
     epoch: int = 0
+    readings: int = 0
 
     def dump(self, generation: str) -> bytes:
         """As bytes, beside the folder of the node that it is about."""
-        flags = f"{self.complete:d} {self.dirty:d} {self.epoch}"
+        flags = f"{self.complete:d} {self.dirty:d} {self.epoch} {self.readings}"
         data = f"{generation} {self.mark or '-'} {self.step} {flags}".encode()
         return _HEAD.pack(crc32(data)) + data
 
@@ -46,11 +48,10 @@ def read_position(data: bytes) -> tuple[str, Position] | None:
     """
     if len(data) <= _HEAD.size or _HEAD.unpack_from(data)[0] != crc32(data[_HEAD.size :]):
         return None
-    generation, mark, step, complete, dirty, epoch = data[_HEAD.size :].decode().split(" ")
-    told = Position(
-        NOTHING if mark == "-" else mark, int(step), complete == "1", dirty == "1", int(epoch)
-    )
-    return generation, told
+    generation, mark, *numbers = data[_HEAD.size :].decode().split(" ")
+    step, complete, dirty, epoch, readings = map(int, numbers)
+    name = NOTHING if mark == "-" else mark
+    return generation, Position(name, step, bool(complete), bool(dirty), epoch, readings)
 
 
 class State:
@@ -68,6 +69,9 @@ class State:
         self.node: Node | None = None
         self.batch = NOTHING
         """The version whose batch this process has given to the node."""
+        shipped = pipeline.kernels.get(pipeline.role(part))
+        # Another kernel cannot make anything of the maps of this one.
+        self._kind = f"node-{shipped.library[:16] if shipped else 'python'}"
         self._generation = ""
         self._position = Position()
 
@@ -82,7 +86,7 @@ class State:
         if self.node is None or (generation, position) != (self._generation, self._position):
             # Another process has been at work: what this one remembers beside the maps is old.
             self._drop()
-            if not (self.folder / generation).is_dir():
+            if not generation.startswith(self._kind) or not (self.folder / generation).is_dir():
                 return None
             self.node, self._generation = self._make(generation), generation
             if not is_shared(self.node):
@@ -111,7 +115,7 @@ class State:
     def renew(self) -> Node:
         """An empty node with the static tables, in a new folder."""
         self._drop()
-        self._generation = f"node-{uuid.uuid4().hex}"
+        self._generation = f"{self._kind}-{uuid.uuid4().hex}"
         node = self._make(self._generation)
         if is_shared(node):
             for old in self.folder.glob("node-*"):
@@ -138,7 +142,7 @@ class State:
         p = self.pipeline
         folder = self.folder / generation
         folder.mkdir(parents=True, exist_ok=True)
-        return make_node(p.made, p.role(self.part), p.functions, folder, native=p.settings.native)
+        return make_node(p, p.role(self.part), folder)
 
     def _drop(self) -> None:
         if self.node is not None:

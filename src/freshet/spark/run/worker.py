@@ -141,11 +141,15 @@ class Worker:
                 names = [n for n in self.stored.names() if n.startswith("read-")]
                 self.stored.delete(n for n in names if reading not in n)
             sent = Sent(())
+            position = self._state.position()
+            assert position is not None
+            self._state.dirty()
             for step in [s for s in steps if since < s <= at.step]:
                 given = self.stored.read(_read(reading, step))
                 if given is None:
                     raise Lost(f"step {step} of a reading is gone", instead="read again")
                 sent = self._perform(self._state, replace(at, step=step), unframe(given), b"")
+            self._state.at(replace(position, readings=position.readings + 1))
             self._reading = (reading, at.step)
             return sent
 

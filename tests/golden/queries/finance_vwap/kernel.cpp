@@ -70,7 +70,9 @@ struct Sum_m_vwap_Bids {
 struct Ord0_m_vwap_Bids {
   f64 k0;
   static Ord0_m_vwap_Bids of(const Rec_m_vwap_Bids& r) { return Ord0_m_vwap_Bids{r.k0}; }
-  bool less(const Ord0_m_vwap_Bids& x) const { if (!same(k0, x.k0)) return sorts(k0, x.k0); return false; }
+  bool less(Arena& arena, const Ord0_m_vwap_Bids& x) const {
+    (void)arena; if (!same(k0, x.k0)) return sorts(k0, x.k0); return false;
+  }
   bool is(const Ord0_m_vwap_Bids& x) const { return same(k0, x.k0); }
 };
 
@@ -537,7 +539,10 @@ __attribute__((cold)) static void dump_vwap(Env& e, Output& out) {
     static_cast<f64*>(out.column[0])[at] = r.p0;
   });
 }
-static u64 size_vwap(Env& e) { return e.state->m_vwap.size(); }
+static u64 size_vwap(Env& e) {
+  State& s = *e.state;
+  return s.m_vwap.size();
+}
 
 __attribute__((cold)) static void dump_vwap_2(Env& e, Output& out) {
   State& s = *e.state;
@@ -549,7 +554,10 @@ __attribute__((cold)) static void dump_vwap_2(Env& e, Output& out) {
     static_cast<i64*>(out.column[0])[at] = r.p1;
   });
 }
-static u64 size_vwap_2(Env& e) { return e.state->m_vwap.size(); }
+static u64 size_vwap_2(Env& e) {
+  State& s = *e.state;
+  return s.m_vwap.size();
+}
 
 __attribute__((cold)) static void dump_vwap_Bids(Env& e, Output& out) {
   State& s = *e.state;
@@ -562,7 +570,10 @@ __attribute__((cold)) static void dump_vwap_Bids(Env& e, Output& out) {
     static_cast<f64*>(out.column[1])[at] = r.p0;
   });
 }
-static u64 size_vwap_Bids(Env& e) { return e.state->m_vwap_Bids.size(); }
+static u64 size_vwap_Bids(Env& e) {
+  State& s = *e.state;
+  return s.m_vwap_Bids.size();
+}
 
 __attribute__((cold)) static void dump_vwap_Bids_2(Env& e, Output& out) {
   State& s = *e.state;
@@ -574,7 +585,10 @@ __attribute__((cold)) static void dump_vwap_Bids_2(Env& e, Output& out) {
     static_cast<i64*>(out.column[0])[at] = r.p0;
   });
 }
-static u64 size_vwap_Bids_2(Env& e) { return e.state->m_vwap_Bids_2.size(); }
+static u64 size_vwap_Bids_2(Env& e) {
+  State& s = *e.state;
+  return s.m_vwap_Bids_2.size();
+}
 
 __attribute__((cold)) static void dump_vwap_Bids_3(Env& e, Output& out) {
   State& s = *e.state;
@@ -586,7 +600,10 @@ __attribute__((cold)) static void dump_vwap_Bids_3(Env& e, Output& out) {
     static_cast<f64*>(out.column[0])[at] = r.p1;
   });
 }
-static u64 size_vwap_Bids_3(Env& e) { return e.state->m_vwap_Bids_2.size(); }
+static u64 size_vwap_Bids_3(Env& e) {
+  State& s = *e.state;
+  return s.m_vwap_Bids_2.size();
+}
 
 __attribute__((cold)) static void dump_vwap_Bids_4(Env& e, Output& out) {
   State& s = *e.state;
@@ -599,7 +616,10 @@ __attribute__((cold)) static void dump_vwap_Bids_4(Env& e, Output& out) {
     static_cast<i64*>(out.column[1])[at] = r.p1;
   });
 }
-static u64 size_vwap_Bids_4(Env& e) { return e.state->m_vwap_Bids.size(); }
+static u64 size_vwap_Bids_4(Env& e) {
+  State& s = *e.state;
+  return s.m_vwap_Bids.size();
+}
 
 __attribute__((cold)) static void dump_vwap_Bids_5(Env& e, Output& out) {
   State& s = *e.state;
@@ -612,7 +632,10 @@ __attribute__((cold)) static void dump_vwap_Bids_5(Env& e, Output& out) {
     static_cast<f64*>(out.column[1])[at] = r.p2;
   });
 }
-static u64 size_vwap_Bids_5(Env& e) { return e.state->m_vwap_Bids.size(); }
+static u64 size_vwap_Bids_5(Env& e) {
+  State& s = *e.state;
+  return s.m_vwap_Bids.size();
+}
 
 static const Column in_Bids[] = {
   {"t", Double, 0, false, false},

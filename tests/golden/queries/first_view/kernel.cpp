@@ -220,7 +220,10 @@ __attribute__((cold)) static void dump_first_view(Env& e, Output& out) {
     static_cast<i64*>(out.column[1])[at] = r.p0;
   });
 }
-static u64 size_first_view(Env& e) { return e.state->m_first_view.size(); }
+static u64 size_first_view(Env& e) {
+  State& s = *e.state;
+  return s.m_first_view.size();
+}
 
 __attribute__((cold)) static void dump_first_view_2(Env& e, Output& out) {
   State& s = *e.state;
@@ -233,7 +236,10 @@ __attribute__((cold)) static void dump_first_view_2(Env& e, Output& out) {
     static_cast<i64*>(out.column[1])[at] = r.p1;
   });
 }
-static u64 size_first_view_2(Env& e) { return e.state->m_first_view.size(); }
+static u64 size_first_view_2(Env& e) {
+  State& s = *e.state;
+  return s.m_first_view.size();
+}
 
 __attribute__((cold)) static void dump_first_view_items(Env& e, Output& out) {
   State& s = *e.state;
@@ -247,7 +253,10 @@ __attribute__((cold)) static void dump_first_view_items(Env& e, Output& out) {
     static_cast<i64*>(out.column[2])[at] = r.p0;
   });
 }
-static u64 size_first_view_items(Env& e) { return e.state->m_first_view_items.size(); }
+static u64 size_first_view_items(Env& e) {
+  State& s = *e.state;
+  return s.m_first_view_items.size();
+}
 
 __attribute__((cold)) static void dump_first_view_orders(Env& e, Output& out) {
   State& s = *e.state;
@@ -260,7 +269,10 @@ __attribute__((cold)) static void dump_first_view_orders(Env& e, Output& out) {
     static_cast<i64*>(out.column[1])[at] = r.p0;
   });
 }
-static u64 size_first_view_orders(Env& e) { return e.state->m_first_view_orders.size(); }
+static u64 size_first_view_orders(Env& e) {
+  State& s = *e.state;
+  return s.m_first_view_orders.size();
+}
 
 __attribute__((cold)) static void dump_first_view_2_orders(Env& e, Output& out) {
   State& s = *e.state;
@@ -273,7 +285,10 @@ __attribute__((cold)) static void dump_first_view_2_orders(Env& e, Output& out) 
     static_cast<i64*>(out.column[1])[at] = r.p1;
   });
 }
-static u64 size_first_view_2_orders(Env& e) { return e.state->m_first_view_orders.size(); }
+static u64 size_first_view_2_orders(Env& e) {
+  State& s = *e.state;
+  return s.m_first_view_orders.size();
+}
 
 static const Column in_orders[] = {
   {"id", Int, 0, false, true},

@@ -1,0 +1,76 @@
+"""Kernels for the workers: built by the driver, kept in the checkpoint, fetched where they run."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import get_args
+
+from freshet.calculus.functions import Functions
+from freshet.codegen.toolchain import Baseline, Flags, find_compiler, user_cache
+from freshet.errors import BuildProblem, NotNative
+from freshet.spark.run.files import Folder
+from freshet.spark.run.native import kernel_of
+from freshet.spark.run.node import Role
+from freshet.spark.run.program import NodeProgram
+from freshet.spark.terms import Distributed
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """The kernel of a role: what it does, and its library by the hash of its bytes."""
+
+    made: NodeProgram
+    library: str
+
+
+def ship(
+    made: Distributed, functions: Functions, folder: Folder, baseline: Baseline
+) -> tuple[Mapping[Role, Shipped], str]:
+    """Build the kernels of both roles and leave them in a folder; or none, and the reason.
+
+    Executors may have other processors than the driver: what they all have is the `baseline`.
+    """
+    compiler = find_compiler()
+    if compiler is None:
+        return {}, "there is no C++ compiler"
+    build = partial(
+        kernel_of, made, functions=functions, flags=Flags(baseline=baseline), compiler=compiler
+    )
+    roles: tuple[Role, ...] = get_args(Role)
+    try:
+        with ThreadPoolExecutor(len(roles)) as pool:
+            built = dict(zip(roles, pool.map(build, roles), strict=True))
+    except (NotNative, BuildProblem) as e:
+        return {}, str(e)
+    found: dict[Role, Shipped] = {}
+    for role, (program, path) in built.items():
+        data = path.read_bytes()
+        found[role] = Shipped(program, hashlib.sha256(data).hexdigest())
+        folder.write(_name(found[role]), data)
+    return found, ""
+
+
+def fetch(shipped: Shipped, folder: Folder) -> Path:
+    """The library as a file of this machine; it is copied here once."""
+    path = user_cache() / "shipped" / f"{shipped.library}.so"
+    if not path.exists():
+        data = folder.read(_name(shipped))
+        if data is None or hashlib.sha256(data).hexdigest() != shipped.library:
+            raise BuildProblem("the checkpoint has lost its kernels", instead="restart the flow")
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fd, draft = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(fd, "wb") as out:
+            out.write(data)
+        os.replace(draft, path)
+    return path
+
+
+def _name(shipped: Shipped) -> str:
+    return f"kernel-{shipped.library}"

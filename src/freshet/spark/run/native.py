@@ -1,0 +1,119 @@
+"""A node whose maps are in a kernel."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshet.calculus.functions import BUILTINS, Functions
+from freshet.codegen.kernel import emit
+from freshet.codegen.load import Kernel
+from freshet.codegen.options import Passes
+from freshet.codegen.toolchain import USUAL, Compiler, Flags, build, find_compiler
+from freshet.spark.run.node import COUNT, PAYLOAD, READY, Role
+from freshet.spark.run.program import NodeProgram, node_program
+from freshet.spark.terms import Distributed
+
+PASSES = Passes(derive=False, defer=False)
+"""Every map is kept, and up to date: others are sent what it has."""
+
+
+def kernel_of(
+    d: Distributed,
+    role: Role,
+    functions: Functions = BUILTINS,
+    flags: Flags = USUAL,
+    compiler: Compiler | None = None,
+) -> tuple[NodeProgram, Path]:
+    """The program of a node, and its compiled kernel, which any process may load."""
+    made = node_program(d, role)
+    source = emit(made.program, functions, PASSES)
+    return made, build(source, compiler=compiler or find_compiler(), flags=flags)
+
+
+class NativeNode:
+    """The maps of a worker, or of the driver, in a kernel.
+
+    With a `state`, a file in shared memory, they outlive this process, and another one can go on.
+    """
+
+    def __init__(self, made: NodeProgram, library: Path, state: Path | None = None) -> None:
+        self._made = made
+        self._kernel = Kernel(library)
+        self._instance = self._kernel.open(state)
+        self.shared = state is not None
+        self._batches: dict[str, list[tuple[pa.RecordBatch, np.ndarray | None]]] = defaultdict(list)
+
+    def load(self, table: str, rows: pa.RecordBatch) -> None:
+        """Rows of a static table, before anything else."""
+        self._instance.load_static(self._kernel.relation(table), rows)
+
+    def begin(self, routine: str) -> None:
+        """Empty the temporary maps of a routine, and the batches of its relations."""
+        self._batches.clear()
+        if routine == READY:
+            self._instance.ready()
+        self._start(self._made.begins[routine])
+
+    def give(self, relation: str, rows: pa.RecordBatch) -> None:
+        """Rows of a batch for this node: the columns of the relation, and maybe `COUNT`."""
+        counts = None
+        if COUNT in rows.schema.names:
+            counts = rows.column(COUNT).to_numpy(zero_copy_only=False)
+            rows = rows.drop_columns([COUNT])
+        self._batches[relation].append((rows, counts))
+
+    def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
+        """Rows that another node sends to a temporary map; equal rows add up."""
+        if rows.num_rows:
+            relation = self._kernel.relation(self._made.receives[routine, target])
+            self._instance.apply_arrow(relation, rows)
+
+    def run(self, routine: str, block: int) -> None:
+        """The statements that this node has in a block of the routine, in order."""
+        for run in self._made.runs[routine, block]:
+            if run.reads is None:
+                self._start(run.starts)
+                continue
+            relation = self._kernel.relation(run.starts)
+            for rows, counts in self._together(run.reads):
+                self._instance.apply_arrow(relation, rows, counts)
+
+    def _together(self, relation: str) -> Iterator[tuple[pa.RecordBatch, np.ndarray | None]]:
+        """The batch of a relation in one piece: its statements are not linear in it."""
+        pieces = self._batches[relation]
+        if len(pieces) > 1:
+            rows = pa.Table.from_batches([rows for rows, _ in pieces]).combine_chunks()
+            counts = [np.ones(len(r), np.int64) if c is None else c for r, c in pieces]
+            pieces[:] = [(rows.to_batches()[0], np.concatenate(counts))]
+        yield from pieces
+
+    def send(self, routine: str, source: str) -> pa.RecordBatch:
+        """The rows of a map of the routine, temporary or not."""
+        number = self._kernel.map(self._made.maps[routine, source])
+        rows = pa.record_batch(self._instance.map_arrow(number))
+        return rows.rename_columns([*rows.schema.names[:-1], PAYLOAD])
+
+    def save(self, path: Path) -> None:
+        """Write all the maps to a file."""
+        self._instance.save(path)
+
+    def restore(self, path: Path) -> None:
+        """Take the maps from a file that `save` wrote for the same program and role."""
+        self._instance.restore(path)
+
+    @property
+    def bytes(self) -> int:
+        """What the maps take."""
+        return self._instance.stats().bytes
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self._instance.close()
+
+    def _start(self, relation: str) -> None:
+        self._instance.apply_rows(self._kernel.relation(relation), [()])

@@ -1,0 +1,190 @@
+"""What a node runs, as a trigger program: so a kernel that codegen makes of it is the node.
+
+A kernel knows relations, and what to do when rows of one arrive. Here these are:
+
+    give 0.1 R        rows of a batch of R, for the statements of block 0 that read it
+    run 0.2           one row without columns: the statements that read no batch
+    to 0.got          rows for the temporary map `got`: its keys, and its number
+    begin 0           one row without columns: the temporary maps are emptied
+
+The first number is that of the routine, the second counts the runs of its blocks in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from freshet.calculus.build import ZERO
+from freshet.calculus.schema import Column, Relation
+from freshet.calculus.terms import Delta, Expr, Var, View
+from freshet.calculus.walk import bottom_up, subterms
+from freshet.program.terms import Map, Program, Statement, Trigger
+from freshet.spark.run.node import PAYLOAD, READY, Role, change, reading
+from freshet.spark.terms import (
+    Block,
+    Compute,
+    Distributed,
+    Everywhere,
+    Held,
+    Local,
+    PlacementProblem,
+    Transfer,
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Statements that a node runs at once: the relation that starts them, the batch they read."""
+
+    starts: str
+    reads: str | None
+
+
+@dataclass(frozen=True)
+class NodeProgram:
+    """The program of a node, and which of its relations does what."""
+
+    program: Program
+    runs: dict[tuple[str, int], tuple[Run, ...]]
+    """By routine and number of the block."""
+    begins: dict[str, str]
+    receives: dict[tuple[str, str], str]
+    """By routine and temporary map."""
+    maps: dict[tuple[str, str], str]
+    """The program's names of maps, by routine and name in it."""
+
+
+def node_program(d: Distributed, role: Role) -> NodeProgram:
+    """What the driver or a worker runs; the program is in settled blocks (`settle.py`)."""
+    return _Maker(d, role).made()
+
+
+class _Maker:
+    def __init__(self, d: Distributed, role: Role) -> None:
+        self.d = d
+        self.role = role
+        self.relations = {r.name: r for r in d.program.relations}
+        self.made_relations: list[Relation] = [r for r in d.program.relations if r.static]
+        self.triggers: list[Trigger] = []
+        self.temporary: list[Map] = []
+        self.runs: dict[tuple[str, int], tuple[Run, ...]] = {}
+        self.count = 0
+        self.begins: dict[str, str] = {}
+        self.receives: dict[tuple[str, str], str] = {}
+        self.maps: dict[tuple[str, str], str] = {}
+
+    def made(self) -> NodeProgram:
+        for number, (name, blocks, held) in enumerate(self._routines()):
+            self._routine(number, name, blocks, held)
+        maps = (*self.d.program.maps, *self.temporary)
+        program = Program(tuple(self.made_relations), maps, tuple(self.triggers), ())
+        return NodeProgram(program, self.runs, self.begins, self.receives, self.maps)
+
+    def _routines(self) -> Iterator[tuple[str, tuple[Block, ...], tuple[Held, ...]]]:
+        yield READY, self.d.ready.blocks, self.d.ready.held
+        for i, r in enumerate(self.d.routines):
+            yield change(i), r.blocks, r.held
+        for q in self.d.readouts:
+            yield reading(q.query.name), q.blocks, q.held
+
+    def _routine(
+        self, number: int, name: str, blocks: tuple[Block, ...], held: tuple[Held, ...]
+    ) -> None:
+        own = {h.name: f"{number}.{h.name}" for h in held}
+        for m in self.d.program.maps:
+            self.maps[name, m.name] = m.name
+        for h in held:
+            self.maps[name, h.name] = own[h.name]
+            keys = tuple(c.name for c in h.keys)
+            # It is defined by nothing but itself, so that no other map shares its records.
+            definition = View(own[h.name], keys)
+            self.temporary.append(Map(own[h.name], h.keys, h.payload, definition))
+        empty = [
+            Statement(View(own[h.name], tuple(c.name for c in h.keys)), ":=", ZERO) for h in held
+        ]
+        self.begins[name] = self._starts(f"begin {number}", (), "insert", empty)
+        self._transfers(number, name, blocks, held, own)
+        self.count = 0
+        for at, block in enumerate(blocks):
+            statements = [_renamed(c.statement, own) for c in self._computes(block)]
+            self.runs[name, at] = tuple(self._runs(number, statements))
+
+    def _runs(self, number: int, statements: list[Statement]) -> Iterator[Run]:
+        """Statements that read the same batch, or none, are started by the same relation."""
+        for relation, some in groupby(statements, _read):
+            title = f"{number}.{self.count}"
+            self.count += 1
+            if relation is None:
+                yield Run(self._starts(f"run {title}", (), "insert", list(some)), None)
+            else:
+                columns = self.relations[relation].columns
+                starts = self._starts(f"give {title} {relation}", columns, "batch", list(some))
+                yield Run(starts, relation)
+
+    def _computes(self, block: Block) -> list[Compute]:
+        """The statements of a block that this node runs."""
+        computes = [s for s in block.steps if isinstance(s, Compute)]
+        if self.role == "driver":
+            return [s for s in computes if isinstance(s.at, Local | Everywhere)]
+        return [s for s in computes if not isinstance(s.at, Local)]
+
+    def _transfers(
+        self,
+        number: int,
+        name: str,
+        blocks: tuple[Block, ...],
+        held: tuple[Held, ...],
+        own: dict[str, str],
+    ) -> None:
+        """Relations for what is sent to this node."""
+        known = {h.name: h for h in held}
+        for step in (s for b in blocks for s in b.steps if isinstance(s, Transfer)):
+            if isinstance(step.to, Local) != (self.role == "driver"):
+                continue
+            h = known[step.target]
+            columns = (*h.keys, Column(PAYLOAD, h.payload))
+            keys = tuple(c.name for c in h.keys)
+            add = Statement(View(own[h.name], keys), "+=", Var(PAYLOAD))
+            title = f"to {number}.{h.name}"
+            self.receives[name, h.name] = self._starts(title, columns, "insert", [add])
+
+    def _starts(
+        self, title: str, columns: tuple[Column, ...], event: str, statements: list[Statement]
+    ) -> str:
+        """A relation, and what is done when rows of it arrive."""
+        self.made_relations.append(Relation(title, columns))
+        if event == "batch":
+            statements = [replace(s, term=_as_delta(s.term, title)) for s in statements]
+            self.triggers.append(Trigger("batch", title, (), tuple(statements)))
+        else:
+            names = tuple(c.name for c in columns)
+            self.triggers.append(Trigger("insert", title, names, tuple(statements)))
+        return title
+
+
+def _renamed(s: Statement, own: dict[str, str]) -> Statement:
+    """A statement with the routine's temporary maps under their names in the program."""
+
+    def rule(e: Expr) -> Expr | None:
+        return replace(e, name=own[e.name]) if isinstance(e, View) and e.name in own else None
+
+    if s.target.name not in own:
+        return Statement(s.target, s.op, bottom_up(s.term, rule))
+    # A temporary map is written once, and empty until then: there is nothing to replace.
+    target = replace(s.target, name=own[s.target.name])
+    return Statement(target, "+=", bottom_up(s.term, rule))
+
+
+def _read(s: Statement) -> str | None:
+    """The relation whose batch a statement reads."""
+    names = {e.name for e in subterms(s.term) if isinstance(e, Delta)}
+    if len(names) > 1:
+        both = " and ".join(sorted(names))
+        raise PlacementProblem(f"a statement for {s.target.name} reads batches of {both} at once")
+    return names.pop() if names else None
+
+
+def _as_delta(e: Expr, title: str) -> Expr:
+    return bottom_up(e, lambda t: replace(t, name=title) if isinstance(t, Delta) else None)

@@ -1,0 +1,59 @@
+"""What an order of factors costs: rows visited, on joins whose batch meets itself."""
+
+from __future__ import annotations
+
+import pytest
+
+from freshet.calculus.terms import Expr
+from freshet.calculus.text import read, show
+from freshet.reference.closures import Work, compile_term
+from freshet.reference.store import Store, Stores
+from freshet.simplify import APART, FINISH, arrange, finish, loops, simplify
+
+ROWS = 20
+CHAIN = {(i, i + 1, i + 2, i + 3): 1 for i in range(ROWS - 3)}
+FRAME = {(0, i, i * 10): 1 for i in range(ROWS)}  # time, atom, position
+
+BATCHES = "(DELTA P)(t, a, x) * (DELTA P)(t, b, y) * (DELTA P)(t, c, z) * (DELTA P)(t, d, w)"
+
+
+def visits(e: Expr) -> int:
+    work = Work()
+    stores = Stores({"C": Store(CHAIN)}, {"P": Store(FRAME)}, {"M": Store(FRAME)})
+    found = compile_term(e, stores, work=work)(())
+    assert len(found) == len(CHAIN)
+    return work.visits
+
+
+def test_the_relation_that_connects_a_batch_with_itself_comes_second() -> None:
+    plain = read(f"{BATCHES} * C(a, b, c, d)")
+    better = arrange(plain)
+    assert show(better).startswith("(DELTA P)(t, a, x) * C(a, b, c, d) * ")
+    assert visits(plain) > ROWS**4
+    assert visits(better) == ROWS + 4 * len(CHAIN)
+
+
+def test_a_batch_that_meets_itself_once_leads() -> None:
+    """One loop for another: that over the batch is likely the smaller one."""
+    plain = read("(DELTA P)(t, a, x) * D(a, b) * (DELTA P)(t, b, y)")
+    assert show(arrange(plain)) == "(DELTA P)(t, a, x) * (DELTA P)(t, b, y) * D(a, b)"
+
+
+CHANGE = read(
+    "Sum[t](C(a, b, c, d) * (DELTA P)(t, a, x) * M[t, b, y] * M[t, c, z] * M[t, d, w])"
+    " + Sum[t](C(a, b, c, d) * M[t, a, x] * (DELTA P)(t, b, y) * M[t, c, z] * M[t, d, w])"
+)
+
+
+@pytest.mark.parametrize(("rules", "nested"), [(FINISH, 3), (APART, 2)])
+def test_a_common_factor_that_connects_costs_loops(rules: tuple, nested: int) -> None:
+    assert loops(arrange(simplify(CHANGE, rules))) == nested
+
+
+def test_products_stay_apart_where_that_saves_loops() -> None:
+    assert finish(CHANGE) == arrange(simplify(CHANGE, APART))
+
+
+def test_products_share_what_leads_them() -> None:
+    e = read("(DELTA P)(t, a, x) * M[t, a, y] + (DELTA P)(t, a, x) * N[t, y]")
+    assert show(finish(e)) == "(DELTA P)(t, a, x) * (M[t, a, y] + N[t, y])"
