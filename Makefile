@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: help demo test test-full test-sanitize check bench-native bench-spark clean
 
 help:
-	@echo "make demo          a live order book: views that follow every change"
+	@echo "make demo          an order book on Spark: views that follow it, beside Spark SQL"
 	@echo "make test          the tests, without those marked full"
 	@echo "make test-full     all the tests"
 	@echo "make test-sanitize the kernels under address and undefined-behaviour sanitizers"

@@ -4,19 +4,41 @@
 >>> db = freshet.connect()
 """
 
+from typing import TYPE_CHECKING, Any
+
 from freshet.errors import FreshetError, FreshetWarning
 from freshet.runtime.database import Database, connect
 from freshet.runtime.snapshot import restore
 from freshet.runtime.view import Statistics, ViewHandle
 from freshet.runtime.writer import Writer
 
+if TYPE_CHECKING:
+    from freshet.spark.open import materialized_view, pipeline
+    from freshet.spark.pipeline import Pipeline
+
 __all__ = [
     "Database",
     "FreshetError",
     "FreshetWarning",
+    "Pipeline",
     "Statistics",
     "ViewHandle",
     "Writer",
     "connect",
+    "materialized_view",
+    "pipeline",
     "restore",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The names of the pipeline are imported when they are asked for: they bring Arrow along."""
+    if name in ("materialized_view", "pipeline"):
+        from freshet.spark import open as opened
+
+        return getattr(opened, name)
+    if name == "Pipeline":
+        from freshet.spark.pipeline import Pipeline
+
+        return Pipeline
+    raise AttributeError(f"module 'freshet' has no attribute '{name}'")

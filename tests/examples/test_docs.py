@@ -16,17 +16,20 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import freshet
 from freshet.runtime import kernels
+from freshet.spark.run.java import NoJava, provide_java
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-SAFE = {"freshet", "printf", "cat", "ls"}
+SAFE = {"freshet", "printf", "cat", "ls", "mkdir"}
+ON_SPARK = re.compile(r"ft\.pipeline\(|^freshet (run|demo)(?!.*--engine)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -82,17 +85,37 @@ def run_bash(block: Block, folder: Path) -> str:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, done.stdout
     return done.stdout
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def needs_spark(page: Path) -> bool:
+    found = [b.text for b in blocks(page) if b.language in ("python", "bash")]
+    return any(ON_SPARK.search(text) for text in found)
+
+
+def marked(page: Path) -> Any:
+    name = str(page.relative_to(ROOT))
+    return pytest.param(page, id=name, marks=[pytest.mark.spark] if needs_spark(page) else [])
+
+
+def need_spark() -> None:
+    pytest.importorskip("pyspark", reason="pyspark is not installed")
+    try:
+        provide_java()
+    except NoJava as e:
+        pytest.skip(str(e))
+
+
+@pytest.mark.parametrize("page", [marked(p) for p in PAGES])
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if 'engine="native"' in page.read_text(encoding="utf-8") and kernels.compiler() is None:
         pytest.skip("there is no C++ compiler")
+    if needs_spark(page):
+        need_spark()
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": page.stem}
     db = freshet.connect()

@@ -6,7 +6,7 @@ import os
 import sys
 import warnings
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
@@ -14,10 +14,12 @@ from rich.console import Console
 from freshet.cli.compile import compile_script
 from freshet.cli.demo import run_demo
 from freshet.cli.explain import explain_on_spark, explain_script
+from freshet.cli.pipeline import Job, run_on_spark
 from freshet.cli.run import Outputs, run_script
+from freshet.cli.spark_demo import run_on_spark as demo_on_spark
 from freshet.errors import FreshetError, FreshetWarning
 from freshet.plan.options import Strategy
-from freshet.runtime.settings import EngineChoice, EngineName, ModeChoice, Settings
+from freshet.runtime.settings import EngineName, ModeChoice, Settings
 
 app = typer.Typer(
     help="Views in SQL, kept fresh by deltas as the data changes.",
@@ -25,6 +27,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+RunEngine = Literal["spark", "process", "auto", "native", "reference"]
 
 Script = Annotated[Path, typer.Argument(help="a script of CREATE STREAM, TABLE and VIEW")]
 StrategyOption = Annotated[Strategy, typer.Option(help="how the views are maintained")]
@@ -65,31 +69,100 @@ def compile_(
 @app.command()
 def run(
     script: Script,
-    batch: Annotated[int, typer.Option(min=1, help="rows of a stream in one change")] = 1000,
-    engine: Annotated[EngineChoice, typer.Option(help="what runs the views")] = "auto",
-    out: Annotated[Path | None, typer.Option(help="write the views as CSV to this folder")] = None,
+    engine: Annotated[
+        RunEngine, typer.Option(help="what runs the views: Spark, or an engine of this process")
+    ] = "spark",
+    master: Annotated[str, typer.Option(help="where Spark runs")] = "local[*]",
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="a folder from which a later run goes on")
+    ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="parts of the state; as many as cores if not told")
+    ] = None,
+    batch: Annotated[
+        int | None, typer.Option(min=1, help="records of a file in one change")
+    ] = None,
+    trigger: Annotated[str, typer.Option(help="how often sources are asked, as '1 second'")] = "",
+    follow: Annotated[bool, typer.Option("--follow", help="go on until it is stopped")] = False,
+    out: Annotated[
+        str,
+        typer.Option(
+            help="write the views: to a folder as CSV, parquet:FOLDER, delta:FOLDER or"
+            " kafka:HOST:PORT/TOPIC"
+        ),
+    ] = "",
     changes: Annotated[
         Path | None, typer.Option(help="write every change as a line: view, version, count, row")
     ] = None,
     listen: Annotated[
         str, typer.Option(help="send the changes to the one who connects to HOST:PORT")
     ] = "",
+    metrics: Annotated[
+        Path | None, typer.Option(help="a file for figures in Prometheus's text, after each batch")
+    ] = None,
+    dead_letters: Annotated[
+        Path | None, typer.Option(help="a folder for rows that do not fit, with the reason")
+    ] = None,
+    package: Annotated[
+        list[str] | None, typer.Option(help="Maven coordinates of a jar that Spark needs")
+    ] = None,
     strategy: StrategyOption = "auto",
     mode: ModeOption = "auto",
     strict: StrictOption = False,
 ) -> None:
-    """Read the files and sockets that the script names, batch by batch, and print the views."""
-    settings = Settings(strategy=strategy, mode=mode, strict=strict, engine=engine)
-    run_script(script, settings, batch, Console(), Outputs(out, changes, listen), _tell)
+    """Read the sources that the script names, batch by batch, and print the views."""
+    if engine == "spark":
+        job = Job(
+            master,
+            checkpoint,
+            workers,
+            batch,
+            trigger,
+            follow,
+            out,
+            changes,
+            listen,
+            metrics,
+            dead_letters,
+            tuple(package or ()),
+            strategy,
+            strict,
+        )
+        run_on_spark(script, job, Console(), _tell)
+        return
+    asked = {
+        "--checkpoint": checkpoint,
+        "--workers": workers,
+        "--trigger": trigger,
+        "--follow": follow,
+        "--metrics": metrics,
+        "--dead-letters": dead_letters,
+        "--package": package,
+    }
+    for option, value in asked.items():
+        if value:
+            raise FreshetError(f"{option} is for Spark", instead=f"leave out --engine {engine}")
+    chosen = "auto" if engine == "process" else engine
+    settings = Settings(strategy=strategy, mode=mode, strict=strict, engine=chosen)
+    outputs = Outputs(Path(out) if out else None, changes, listen)
+    run_script(script, settings, batch or 1000, Console(), outputs, _tell)
 
 
 @app.command()
 def demo(
-    events: Annotated[int, typer.Option(min=1, help="how many orders come or go")] = 3000,
+    events: Annotated[int | None, typer.Option(min=40, help="how many orders come or go")] = None,
     seed: Annotated[int, typer.Option(help="which of the made-up order books")] = 1,
+    batches: Annotated[int, typer.Option(min=1, help="in how many batches, on Spark")] = 20,
+    master: Annotated[str, typer.Option(help="where Spark runs")] = "local[*]",
+    engine: Annotated[
+        Literal["spark", "process"], typer.Option(help="Spark, or this process")
+    ] = "spark",
 ) -> None:
     """Watch views over an order book follow every change, and compare with recomputation."""
-    run_demo(events, seed, Console())
+    if engine == "process":
+        run_demo(events or 3000, seed, Console())
+    else:
+        demo_on_spark(events or 40_000, batches, seed, Console(), master)
 
 
 def _tell(words: object) -> None:

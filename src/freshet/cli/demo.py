@@ -1,4 +1,4 @@
-"""`freshet demo`: an order book, and views that follow it."""
+"""`freshet demo --engine process`: an order book, and views that follow it, in this process."""
 
 from __future__ import annotations
 
@@ -67,11 +67,12 @@ def _live(db: Database, book: list[Event], console: Console) -> None:
 def _picture(db: Database, event: Event, number: int) -> RenderableType:
     parts: list[RenderableType] = [Text(f"event {number}: {_told(event)}")]
     for view in db.views:
-        parts += [Text(f"\n{TITLES[view.name]}"), drawn(view.schema, map(_rounded, view.rows()))]
+        parts += [Text(f"\n{TITLES[view.name]}"), drawn(view.schema, map(rounded, view.rows()))]
     return Group(*parts)
 
 
-def _rounded(row: Row) -> Row:
+def rounded(row: Row) -> Row:
+    """The row with two digits after the points."""
     return tuple(round(v, 2) if isinstance(v, float) else v for v in row)
 
 
@@ -90,8 +91,8 @@ def _lines(db: Database, book: list[Event], console: Console) -> None:
 
 
 def _line(db: Database) -> str:
-    ((vwap, volume),) = map(_rounded, db.view("vwap").rows())
-    spreads = ", ".join(f"{b}: {word(s)}" for b, _, s in map(_rounded, db.view("spread").rows()))
+    ((vwap, volume),) = map(rounded, db.view("vwap").rows())
+    spreads = ", ".join(f"{b}: {word(s)}" for b, _, s in map(rounded, db.view("spread").rows()))
     return f"vwap {word(vwap)} over {word(volume)}; spread by broker {spreads}"
 
 

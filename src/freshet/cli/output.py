@@ -8,8 +8,9 @@ import socket
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
+from freshet.calculus.rows import Row
 from freshet.calculus.types import Value
 from freshet.errors import FreshetError
 from freshet.runtime.columns import rows_of
@@ -27,7 +28,22 @@ def field(value: Value) -> Value:
     return str(value).lower() if isinstance(value, bool) else value
 
 
-def write_view(view: ViewHandle, folder: Path) -> Path:
+class Shown(Protocol):
+    """A view of a database or of a pipeline."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of its columns."""
+
+    def rows(self) -> list[Row]:
+        """Its rows."""
+
+
+def write_view(view: Shown, folder: Path) -> Path:
     """Write the rows of a view to NAME.csv, the names of the columns first."""
     path = folder / f"{view.name}.csv"
     try:
@@ -51,13 +67,18 @@ def follow(views: Iterable[ViewHandle], send: Callable[[str], object]) -> None:
 
 def _sender(name: str, send: Callable[[str], object]) -> Callable[[int, Any], None]:
     def sender(version: int, changes: Any) -> None:
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        for *values, count in rows_of(changes):
-            writer.writerow([name, version, count, *(field(v) for v in values)])
-        send(out.getvalue())
+        send(lines_of(name, version, changes))
 
     return sender
+
+
+def lines_of(name: str, version: int, changes: Any) -> str:
+    """Changes of a view as lines: view, version, count, then the columns."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    for *values, count in rows_of(changes):
+        writer.writerow([name, version, count, *(field(v) for v in values)])
+    return out.getvalue()
 
 
 def open_changes(path: Path) -> IO[str]:

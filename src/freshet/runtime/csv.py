@@ -42,7 +42,7 @@ def _bool(text: str) -> bool:
     return TRUTH[word]
 
 
-_READERS: Mapping[Kind, Callable[[str], Value]] = {
+READERS: Mapping[Kind, Callable[[str], Value]] = {
     "int": lambda text: int(_number(text)),
     "decimal": _decimal,
     "double": lambda text: float(_number(text)),
@@ -139,7 +139,7 @@ def _value(column: Column, text: str) -> Value:
     t = column.type
     if text == "" and (t.nullable or t.kind != "string"):
         return conform(None, t)
-    return conform(_READERS[t.kind](text), t)
+    return conform(READERS[t.kind](text), t)
 
 
 def _place(name: str, lines: _Lines, index: int, delimiter: str) -> Place:

@@ -13,6 +13,7 @@ from freshet.runtime import csv
 from freshet.runtime.database import Database
 from freshet.runtime.sockets import END, Item, Listener
 from freshet.sql import Catalog, Source
+from freshet.sql.sources import RULES
 
 READABLE = "FROM FILE '...' LINE DELIMITED CSV (delimiter := ',')"
 
@@ -57,6 +58,11 @@ def _listener(catalog: Catalog, name: str, items: SimpleQueue[Item]) -> Listener
 
 def _delimiter(name: str, source: Source, kind: str) -> str:
     """The delimiter of CSV lines, or what cannot be read about the source."""
+    if source.kind in RULES:
+        raise UnsupportedSql(
+            f"the source of '{name}', {source.kind.upper()}, is read by the pipeline on Spark",
+            instead=f"use freshet run without --engine, or ft.pipeline; or use {READABLE}",
+        )
     if source.kind != kind or source.format != "csv" or source.framing not in ("", "line"):
         words = (source.kind, source.framing, source.format)
         form = " ".join(w.upper() for w in words if w)

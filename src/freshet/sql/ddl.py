@@ -10,6 +10,7 @@ from freshet.errors import AmbiguousName, Place, SyntaxProblem, TypeProblem, Uns
 from freshet.sql.catalog import Source
 from freshet.sql.node import Token
 from freshet.sql.read_scalar import read_type
+from freshet.sql.sources import Written, check_source
 from freshet.sql.terms import CreateRelation
 
 KINDS = ("FILE", "SOCKET", "KAFKA", "PARQUET", "DELTA", "CSV", "JSON", "RATE", "PIPE")
@@ -84,15 +85,16 @@ def create_relation(cursor: Cursor, *, static: bool) -> CreateRelation:
     at = cursor.peek().at
     name = cursor.name()
     found = _columns(cursor)
-    source = _source(cursor) if cursor.accept("FROM") else None
+    relation = Relation(name, _typed(found), static, found.key)
+    source = _source(cursor, relation) if cursor.accept("FROM") else None
     rest = cursor.peek()
     if rest.kind != "end":
         raise UnsupportedSql(
             f"{_shown(rest)} is not supported after a declaration",
-            instead="write FROM FILE '...' LINE DELIMITED CSV (...), or nothing",
+            instead="write FROM and a source, or nothing",
             at=rest.at,
         )
-    return CreateRelation(Relation(name, _typed(found), static, found.key), source, at)
+    return CreateRelation(relation, source, at)
 
 
 def _typed(found: _Columns) -> tuple[Column, ...]:
@@ -177,10 +179,10 @@ def _integer(cursor: Cursor) -> int:
     return int(token.text)
 
 
-def _source(cursor: Cursor) -> Source:
+def _source(cursor: Cursor, relation: Relation) -> Source:
     """FROM kind argument ... [LINE DELIMITED] format (option := value, ...).
 
-    The number of a socket may follow the word PORT.
+    The number of a socket may follow the word PORT, or its host and a colon.
     """
     kind = cursor.next()
     if kind.word not in KINDS:
@@ -192,16 +194,36 @@ def _source(cursor: Cursor) -> Source:
         kind.word == "SOCKET" and cursor.accept("PORT")
     ):
         arguments.append(_constant(cursor.next()))
+    if kind.word == "SOCKET":
+        arguments = _address(arguments)
+    end = cursor.peek().at
     framing = "line" if cursor.accept("LINE", "DELIMITED") else ""
     if not framing and cursor.accept("FIXEDWIDTH"):
         framing = f"fixedwidth {_integer(cursor)}"
     form = cursor.next().text.lower() if cursor.peek().kind == "word" else ""
     options: list[tuple[str, str | int]] = []
+    places: dict[str, Place] = {}
     if cursor.accept("("):
         while not cursor.accept(")"):
+            at = cursor.peek().at
             options.append(_option(cursor))
+            places[options[-1][0]] = at
             cursor.accept(",")
-    return Source(kind.text.lower(), tuple(arguments), framing, form, tuple(options))
+    source = Source(kind.text.lower(), tuple(arguments), framing, form, tuple(options))
+    return check_source(source, relation, Written(kind.at, end, places))
+
+
+def _address(arguments: list[str | int]) -> list[str | int]:
+    """The host and the port of 'host:port'.
+
+    >>> _address(["127.0.0.1:9999"])
+    ['127.0.0.1', 9999]
+    """
+    match arguments:
+        case [str(both)] if both.rpartition(":")[2].isdigit():
+            host, _, port = both.rpartition(":")
+            return [host, int(port)]
+    return arguments
 
 
 def _option(cursor: Cursor) -> tuple[str, str | int]:

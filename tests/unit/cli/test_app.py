@@ -15,6 +15,8 @@ from freshet.cli import main
 from freshet.codegen.load import Kernel
 from freshet.runtime import kernels
 
+HERE = ("--engine", "process")
+
 SCRIPT = """
 CREATE STREAM sales (item STRING NOT NULL, amount INT NOT NULL)
   FROM FILE 'sales.csv' LINE DELIMITED CSV;
@@ -62,7 +64,7 @@ def script(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("options", [(), ("--batch", 1), ("--strategy", "reeval")])
 def test_run_prints_the_views(shell: Shell, script: Path, options: tuple[object, ...]) -> None:
-    done = shell("run", script, *options)
+    done = shell("run", *HERE, script, *options)
     assert (done.code, done.err) == (0, "")
     assert done.out.splitlines() == [
         "rows read: 2 of items, 3 of sales",
@@ -78,7 +80,7 @@ def test_run_prints_the_views(shell: Shell, script: Path, options: tuple[object,
 def test_run_reads_only_what_a_view_needs(shell: Shell, tmp_path: Path) -> None:
     path = tmp_path / "idle.sql"
     path.write_text("CREATE STREAM r (a INT) FROM FILE 'none.csv' LINE DELIMITED CSV;")
-    assert shell("run", path) == Done(0, "rows read: none\n", "")
+    assert shell("run", *HERE, path) == Done(0, "rows read: none\n", "")
 
 
 def test_explain_prints_one_view_or_all(shell: Shell, script: Path) -> None:
@@ -142,13 +144,13 @@ def test_compile_goes_on_without_a_compiler(
 
 
 def test_run_writes_views_as_csv(shell: Shell, script: Path, tmp_path: Path) -> None:
-    done = shell("run", script, "--out", tmp_path / "out")
+    done = shell("run", *HERE, script, "--out", tmp_path / "out")
     assert done.code == 0
     assert (tmp_path / "out" / "totals.csv").read_text() == "kind,amount\n,4\ntool,8\n"
 
 
 def test_run_writes_every_change(shell: Shell, script: Path, tmp_path: Path) -> None:
-    done = shell("run", script, "--changes", tmp_path / "changes.csv", "--batch", 2)
+    done = shell("run", *HERE, script, "--changes", tmp_path / "changes.csv", "--batch", 2)
     assert (done.code, done.out) == (0, "rows read: 2 of items, 3 of sales\n")
     lines = (tmp_path / "changes.csv").read_text().splitlines()
     assert sorted(lines[:2]) == ["totals,1,1,,4", "totals,1,1,tool,3"]
@@ -198,14 +200,14 @@ def test_a_port_in_use_is_one_line(shell: Shell, tmp_path: Path) -> None:
             f"CREATE STREAM r (a INT) FROM SOCKET '127.0.0.1' {port} LINE DELIMITED CSV;"
             "CREATE VIEW v AS SELECT a FROM r"
         )
-        one_line(shell("run", path), f"cannot listen on 127.0.0.1:{port} for 'r'")
+        one_line(shell("run", *HERE, path), f"cannot listen on 127.0.0.1:{port} for 'r'")
 
 
 def test_demo_agrees_with_recomputation(shell: Shell) -> None:
-    done = shell("demo", "--events", 60, "--seed", 3)
+    done = shell("demo", *HERE, "--events", 60, "--seed", 3)
     assert done.code == 0
     assert done.out.count("equal to its recomputation") == 2
-    assert done.out == shell("demo", "--events", 60, "--seed", 3).out
+    assert done.out == shell("demo", *HERE, "--events", 60, "--seed", 3).out
 
 
 def one_line(done: Done, said: str) -> None:
@@ -216,18 +218,20 @@ def one_line(done: Done, said: str) -> None:
 
 
 def test_a_missing_script_is_one_line(shell: Shell, tmp_path: Path) -> None:
-    one_line(shell("run", tmp_path / "none.sql"), "none.sql': No such file or directory")
+    one_line(shell("run", *HERE, tmp_path / "none.sql"), "none.sql': No such file or directory")
     one_line(shell("explain", tmp_path), "Is a directory")
 
 
 def test_a_missing_source_is_one_line(shell: Shell, script: Path) -> None:
     (script.parent / "sales.csv").unlink()
-    one_line(shell("run", script), "for 'sales': No such file or directory")
+    one_line(shell("run", *HERE, script), "for 'sales': No such file or directory")
 
 
 def test_a_bad_row_is_one_line(shell: Shell, script: Path) -> None:
     (script.parent / "sales.csv").write_text("pen,3\nink,many\n")
-    one_line(shell("run", script), "sales.csv:2:5: sales.amount cannot hold 'many'; expected a 64")
+    one_line(
+        shell("run", *HERE, script), "sales.csv:2:5: sales.amount cannot hold 'many'; expected a 64"
+    )
 
 
 def test_an_unknown_view_is_one_line(shell: Shell, script: Path) -> None:
@@ -243,7 +247,7 @@ def test_bad_sql_is_one_line(shell: Shell, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("source", "said"),
     [
-        ("KAFKA 'topic' JSON", "the source of 'r' cannot be read yet: KAFKA JSON"),
+        ("PARQUET 'folder'", "the source of 'r', PARQUET, is read by the pipeline on Spark"),
         ("FILE 'r.csv' LINE DELIMITED CSV (skip := 1)", "unknown option 'skip'"),
         ("FILE 'r.csv' LINE DELIMITED CSV (delimiter := '::')", "the delimiter of 'r' is '::'"),
     ],
@@ -253,7 +257,7 @@ def test_a_source_that_cannot_be_read_is_one_line(
 ) -> None:
     path = tmp_path / "source.sql"
     path.write_text(f"CREATE STREAM r (a INT) FROM {source}; CREATE VIEW v AS SELECT a FROM r")
-    one_line(shell("run", path), said)
+    one_line(shell("run", *HERE, path), said)
 
 
 def test_a_folder_that_cannot_be_written_is_one_line(

@@ -1,0 +1,62 @@
+"""Whose checkpoint a folder holds: one of this program, of another one, or nobody's yet."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+
+from freshet.errors import FreshetError
+from freshet.program.terms import Program
+from freshet.program.text import show_program
+from freshet.sql import Catalog
+
+FORMAT = 1
+"""Counted up when an older checkpoint can no longer be read."""
+
+NAME = "pipeline.json"
+
+
+def identity(program: Program, catalog: Catalog) -> dict[str, str | int]:
+    """What tells one program from another: its maps and triggers, and where its rows come from."""
+    read = {r.name.lower() for r in program.relations}
+    sources = sorted((n, repr(s)) for n, s in catalog.sources.items() if n in read)
+    text = show_program(program) + repr(sources)
+    return {"format": FORMAT, "program": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def claim(folder: Path, mine: dict[str, str | int]) -> None:
+    """Write who owns a checkpoint, or refuse one that another program or version owns."""
+    path = folder / NAME
+    again = "choose another --checkpoint, or remove the folder to start over"
+    if not path.exists():
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if any(folder.iterdir()):
+                raise FreshetError(
+                    f"'{folder}' holds other things than a checkpoint", instead=again
+                )
+            part = path.with_suffix(".part")
+            part.write_text(json.dumps(mine), encoding="utf-8")
+            os.replace(part, path)
+        except OSError as e:
+            raise FreshetError(
+                f"the checkpoint '{folder}' cannot be written: {e.strerror}",
+                instead="choose another --checkpoint",
+            ) from e
+        return
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(found, dict):
+            raise ValueError(found)
+    except ValueError as e:
+        raise FreshetError(f"the checkpoint '{folder}' is damaged", instead=again) from e
+    if found.get("format") != mine["format"]:
+        raise FreshetError(
+            f"the checkpoint '{folder}' was written by another version of Freshet", instead=again
+        )
+    if found != mine:
+        raise FreshetError(
+            f"the checkpoint '{folder}' is of other views, streams or sources", instead=again
+        )

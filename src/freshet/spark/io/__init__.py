@@ -1,0 +1,1 @@
+"""What goes in and out of a pipeline: sources, malformed rows, changes by key, sinks, progress."""

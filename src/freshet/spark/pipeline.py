@@ -1,0 +1,422 @@
+"""A pipeline: the views of a script on Spark, from its sources to its sinks."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshet.calculus.schema import Query, Relation
+from freshet.calculus.scope import relations
+from freshet.errors import BadRow, FreshetError, UnknownName
+from freshet.plan.compile import compile_queries
+from freshet.plan.options import Options as PlanOptions
+from freshet.program.terms import Program
+from freshet.runtime.columns import arranged
+from freshet.spark.choices import Choices
+from freshet.spark.compile import distribute
+from freshet.spark.feed import Feed
+from freshet.spark.identity import claim, identity
+from freshet.spark.io.arrive import Arrival
+from freshet.spark.io.dead_letters import DeadLetters
+from freshet.spark.io.keys import KeyStore
+from freshet.spark.io.load import load_tables
+from freshet.spark.io.progress import Progress, Totals, prometheus
+from freshet.spark.io.rows import Rejected
+from freshet.spark.io.sinks import Callback, Emitter, Sink
+from freshet.spark.io.sources import check_paths, inputs
+from freshet.spark.io.upsert import GONE, as_events, last, replaced
+from freshet.spark.options import Options
+from freshet.spark.pushed import pushed
+from freshet.spark.run.flow import Flow
+from freshet.spark.run.node import COUNT
+from freshet.spark.session import active, session
+from freshet.spark.view import PipelineView
+from freshet.sql import Catalog, load
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Pipeline:
+    """Streams, tables and views on Spark.
+
+    Views are declared first. `start` compiles them and begins to read the sources, if there are
+    any; `push` gives rows by hand. A batch over several streams is one change, and one version.
+
+        with ft.pipeline("shop.sql", checkpoint="/data/shop") as flow:
+            flow.await_done()
+            flow.view("revenue").to_df().show()
+    """
+
+    def __init__(
+        self,
+        choices: Choices,
+        spark: SparkSession | None = None,
+        folder: Path | None = None,
+        flows: type[Flow] | None = None,
+    ) -> None:
+        self.choices = choices
+        self.folder = folder or Path.cwd()
+        self.catalog = Catalog()
+        self.queries: dict[str, Query] = {}
+        self.totals = Totals()
+        self._flows = flows or Flow
+        self._given = spark
+        self._spark: SparkSession | None = spark
+        self._flow: Flow | None = None
+        self._sinks: list[Sink] = []
+        self._listeners: list[Callable[[Progress], object]] = []
+        self._lock = threading.RLock()
+        self._note: dict[str, Any] = {}
+        self._home = Path()
+        self._streams: dict[str, Relation] = {}
+
+    # -- what is declared --------------------------------------------------------------------------
+
+    def declare(self, sql: str, file: str = "<text>") -> None:
+        """Declare more streams, tables and views, before the start."""
+        if self._flow is not None:
+            raise FreshetError(
+                "the pipeline runs already", instead="declare everything before the start"
+            )
+        self.catalog, queries = load(sql, file, self.catalog)
+        self.queries.update({q.name.lower(): q for q in queries})
+
+    def view(self, name: str) -> PipelineView:
+        """The view of a name."""
+        return PipelineView(self, self._query(name))
+
+    @property
+    def views(self) -> tuple[PipelineView, ...]:
+        """All the views, in the order of their declaration."""
+        return tuple(PipelineView(self, q) for q in self.queries.values())
+
+    def add_sink(self, sink: Sink) -> None:
+        """Tell a sink every version of its view from now on."""
+        self._query(sink.view)
+        with self._lock:
+            self._sinks.append(sink)
+            if self._flow is not None:
+                self._emitter.sinks.append(sink)
+
+    def on_version(
+        self, view: str, function: Callable[[int, pa.Table], object], *, changes: bool = False
+    ) -> None:
+        """Call a function with every version of a view, or with what has changed in it."""
+        self.add_sink(Callback(self._query(view).name, function, changes))
+
+    def on_progress(self, listener: Callable[[Progress], object]) -> None:
+        """Call a function after every batch."""
+        self._listeners.append(listener)
+
+    # -- from the start to the end -----------------------------------------------------------------
+
+    def start(self, *, follow: bool = False) -> Pipeline:
+        """Compile the views, load the static tables, and read the sources.
+
+        The sources are read to their present end, or, with `follow`, until the pipeline is
+        stopped. With a checkpoint, it goes on where it was.
+        """
+        if self._flow is not None:
+            return self
+        if not self.queries:
+            raise FreshetError("the pipeline has no views", instead="declare one with CREATE VIEW")
+        program = self._program()
+        check_paths(inputs(self.catalog, [r.name for r in program.relations], self.folder))
+        self._owned = self.choices.checkpoint is None
+        try:
+            self._home = self._folder()
+            claim(self._home, identity(program, self.catalog))
+            self._begin(program)
+            used = [r.name for r in program.relations if not r.static]
+            sources = inputs(self.catalog, used, self.folder)
+            self._feed = Feed(self, sources, self._note, follow)
+            self._feed.start()
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def _folder(self) -> Path:
+        named = self.choices.checkpoint
+        if named is None:
+            return Path(tempfile.mkdtemp(prefix="freshet-"))
+        if "://" in str(named) or ":/" in str(named):
+            raise FreshetError(
+                f"the checkpoint '{named}' is no folder of this machine",
+                instead="name a folder, which may be a mounted one",
+            )
+        return named.absolute()
+
+    def _program(self) -> Program:
+        queries = list(self.queries.values())
+        read = {name for q in queries for name in relations(q.term)}
+        used = [r for r in self.catalog.relations.values() if r.name in read]
+        options = PlanOptions(
+            strategy=self.choices.strategy, mode="batch", strict=self.choices.strict, caches=False
+        )
+        return compile_queries(queries, used, options, self.catalog.functions)
+
+    def _begin(self, program: Program) -> None:
+        spark = self.spark
+        state = self._home / "state"
+        letters = self.choices.dead_letters or self._home / "dead_letters"
+        self._letters = DeadLetters(letters)
+        workers = self.choices.workers or max(1, spark.sparkContext.defaultParallelism)
+        made = distribute(
+            program, options=Options(workers=workers), functions=self.catalog.functions
+        )
+        self._streams = {r.name: r for r in program.relations if not r.static}
+        common: dict[str, Any] = {
+            "functions": self.catalog.functions,
+            "settings": self.choices.settings,
+        }
+        if self._flows.exists(state):
+            self._flow = self._flows.restart(
+                made, spark, checkpoint=state, workers=self.choices.workers, **common
+            )
+        else:
+            static = [r.name for r in program.relations if r.static]
+            tables, rejected = load_tables(spark, inputs(self.catalog, static, self.folder))
+            self._letters.write("tables", rejected)
+            self.totals.read.update({name: t.num_rows for name, t in tables.items()})
+            self._flow = self._flows.start(
+                made, spark, checkpoint=state, workers=workers, tables=tables, **common
+            )
+        self._note = dict(self._flow.note)
+        self._keys = KeyStore(self._home / "keys.sqlite", self._keyed())
+        self._keys.resume(self._flow.version)
+        self._emitter = Emitter(self._sinks, self._home / "sinks")
+
+    def _keyed(self) -> list[Relation]:
+        """The streams whose rows are kept by key, to know what an event replaces."""
+        told = {name.lower() for name in self.choices.upserts}
+        for name in told:
+            if not self.catalog.relation(name).key:
+                raise BadRow(f"'{name}' has no primary key", instead="declare PRIMARY KEY (...)")
+        found = []
+        for r in self._streams.values():
+            options = dict(getattr(self.catalog.sources.get(r.name.lower()), "options", ()))
+            by_key = options.get("changes", "append") != "append"
+            if r.name.lower() in told or (by_key and options.get("old") != "envelope"):
+                found.append(r)
+        return found
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session: the given one, or a new one."""
+        if self._spark is None:
+            c = self.choices
+            self._given = active()
+            log = c.log or self._home / "spark.log"
+            self._spark = self._given or session(c.master, packages=c.packages, log=log)
+        return self._spark
+
+    @property
+    def home(self) -> Path:
+        """The folder of the checkpoint, or one that goes when the pipeline stops."""
+        return self._home
+
+    @property
+    def letters(self) -> Path:
+        """The folder of the rows that do not fit."""
+        return self._letters.folder
+
+    @property
+    def running(self) -> bool:
+        """Whether sources are being read."""
+        return self._flow is not None and self._feed.running
+
+    def await_done(self, timeout: float | None = None) -> bool:
+        """Wait until the sources are read; whether that was so in time. Tells what went wrong."""
+        self._need()
+        return self._feed.wait(timeout)
+
+    def finish(self) -> None:
+        """Finish the batch that is under way, and read no more; views can still be read."""
+        self._need()
+        self._feed.stop()
+
+    def stop(self) -> None:
+        """Finish the batch that is under way, write a checkpoint, and let go of everything."""
+        if self._flow is None:
+            self._end()
+            return
+        try:
+            self.finish()
+            with self._lock:
+                if not self._owned:
+                    self._flow.checkpoint()
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        with self._lock:
+            if self._flow is not None:
+                self._flow.close()
+                self._keys.close()
+                self._flow = None
+            if self._home != Path() and self.choices.checkpoint is None:
+                shutil.rmtree(self._home, ignore_errors=True)
+            if self._given is None and self._spark is not None:
+                with suppress(Exception):
+                    self._spark.stop()
+                self._spark = None
+
+    def __enter__(self) -> Pipeline:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    # -- changes -----------------------------------------------------------------------------------
+
+    @property
+    def version(self) -> int:
+        """The version of the views: how many batches are in them."""
+        return self._need().version
+
+    def push(self, batch: Mapping[str, Any]) -> int:
+        """Change several streams at once; the version that has the change.
+
+        For every stream: rows in any form that `connect().insert` takes, a Spark DataFrame, an
+        Arrow table with a column `__count`, or pairs of rows and counts as for `connect().apply`.
+        Rows that do not fit are refused, and nothing is changed.
+        """
+        self.start()
+        arrivals: dict[str, Arrival] = {}
+        for name, given in batch.items():
+            relation = self._stream(name)
+            arrivals[relation.name] = Arrival(pushed(relation, given))
+        return self.take(arrivals, {}, "push")
+
+    def upsert(self, stream: str, rows: Any, deleted: Any = None) -> int:
+        """Give keys of a stream new rows; `deleted` says by truth values which have none any more.
+
+        The pipeline must have been told that this happens: `ft.pipeline(..., upserts=["orders"])`.
+        """
+        self.start()
+        relation = self._stream(stream)
+        if relation.name not in self._keys.relations:
+            raise BadRow(
+                f"the rows of '{relation.name}' are not kept by key",
+                instead=f"make the pipeline with upserts=['{relation.name}']",
+            )
+        table = pushed(relation, rows).drop_columns([COUNT])
+        gone = [False] * table.num_rows if deleted is None else [bool(d) for d in deleted]
+        events = table.append_column(GONE, pa.array(gone, pa.bool_()))
+        return self.take({relation.name: Arrival(events, keyed=True)}, {}, "push")
+
+    def _stream(self, name: str) -> Relation:
+        relation = self.catalog.relation(name)
+        if relation.name not in self._streams:
+            what = "a static table" if relation.static else "read by no view"
+            raise BadRow(f"'{relation.name}' is {what}", instead="push streams that views read")
+        return relation
+
+    def take(
+        self,
+        arrivals: Mapping[str, Arrival],
+        note: Mapping[str, Any],
+        batch: str,
+        seconds: float = 0.0,
+    ) -> int:
+        """Apply what has come as one change, and remember with it how far the sources were read.
+
+        `batch` names the file for rows that did not fit; `seconds` is what reading took.
+        """
+        with self._lock:
+            flow = self._need()
+            began = time.perf_counter()
+            number = flow.version + 1
+            changes, events = self._changes(arrivals)
+            self._reject(arrivals, f"{batch}-{number}" if batch == "push" else batch)
+            if not changes and not note:
+                return flow.version
+            noted = {**self._note, **note}
+            if events:
+                self._keys.expect(number, events)
+            if changes:
+                version = flow.apply(changes, noted)
+                if events:
+                    self._keys.commit(version, events)
+            self._note = noted
+            if not changes:
+                return flow.version  # what came changes nothing: it may come again
+            self.totals.read.update({name: a.rows for name, a in arrivals.items()})
+            rows = sum(a.rows for a in arrivals.values())
+            self._emitter.emit(version, self._read)
+            self._tell(version, rows, seconds + time.perf_counter() - began, seconds)
+            return version
+
+    def _changes(
+        self, arrivals: Mapping[str, Arrival]
+    ) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
+        changes: dict[str, pa.Table] = {}
+        events: dict[str, pa.Table] = {}
+        for name, a in arrivals.items():
+            relation = self._streams[name]
+            table = a.table
+            if a.keyed:
+                events[name] = last(relation, a.table)
+                table = replaced(relation, events[name], self._keys.find(relation, events[name]))
+            elif name in self._keys.relations:
+                events[name] = as_events(relation, a.table)
+            if table.num_rows:
+                changes[name] = table
+        return changes, {n: e for n, e in events.items() if e.num_rows}
+
+    def _reject(self, arrivals: Mapping[str, Arrival], batch: str) -> None:
+        rejected: list[Rejected] = [r for a in arrivals.values() for r in a.rejected]
+        self._letters.write(batch, rejected)
+
+    def _tell(self, version: int, rows: int, seconds: float, source: float) -> None:
+        stats = self._need().stats
+        found = stats[-1] if stats else None
+        progress = Progress(
+            version,
+            rows,
+            seconds,
+            source,
+            tuple(s.seconds for s in found.stages) if found else (),
+            found.state if found else 0,
+            self._letters.count,
+            found.rebuilt if found else 0,
+        )
+        self.totals.add(progress)
+        for listener in self._listeners:
+            listener(progress)
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    def metrics(self) -> str:
+        """The figures of this run as Prometheus reads them."""
+        return prometheus(self.totals)
+
+    def read(self, name: str) -> tuple[int, pa.Table]:
+        """A view, and the version of which it is."""
+        with self._lock:
+            return self._need().version, self._read(self._query(name).name)
+
+    def _read(self, name: str) -> pa.Table:
+        return arranged(self._need().read(name), self._query(name))
+
+    def _query(self, name: str) -> Query:
+        found = self.queries.get(name.lower())
+        if found is None:
+            known = ", ".join(q.name for q in self.queries.values()) or "none yet"
+            raise UnknownName(f"there is no view '{name}'", instead=f"the views are: {known}")
+        return found
+
+    def _need(self) -> Flow:
+        if self._flow is None:
+            raise FreshetError("the pipeline does not run", instead="call start()")
+        return self._flow
