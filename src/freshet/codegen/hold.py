@@ -56,6 +56,8 @@ def held(t: Type) -> Held:
             return "i8"
         case "string":
             return "Sym"
+        case "ring":
+            raise NotNative(f"payloads of {t} are kept by the reference engine only")
         case _:
             assert_never(t.kind)
 
