@@ -73,8 +73,10 @@ def ring(name: str) -> Type:
 def read_type(text: str) -> Type:
     """The inverse of `str(type)`.
 
-    >>> read_type("decimal(2)?"), read_type("int")
-    (Type(kind='decimal', scale=2, nullable=True), Type(kind='int', scale=0, nullable=False))
+    >>> read_type("decimal(2)?") == Type("decimal", 2, nullable=True), read_type("int") == INT
+    (True, True)
+    >>> read_type("ring(Cofactor)").ring
+    'Cofactor'
     """
     nullable = text.endswith("?")
     name = text.rstrip("?")

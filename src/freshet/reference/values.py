@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import reduce
 from typing import Any
 
-from freshet.algebra import NUMBERS, Element, Number
+from freshet.algebra import NUMBERS, Element
 from freshet.calculus.types import Value
 
 
