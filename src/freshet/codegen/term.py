@@ -36,10 +36,11 @@ from freshet.calculus.walk import subterms
 from freshet.codegen.code import Spot, detached
 from freshet.codegen.context import ONE, Bound, Next
 from freshet.codegen.firsts import first_rows
-from freshet.codegen.hold import Cpp, Held, convert, held, zero_if_null
+from freshet.codegen.hold import Cpp, Held, convert, gain, held, zero_if_null
 from freshet.codegen.indexed import range_sum
 from freshet.codegen.nested import exists, lift, top
 from freshet.codegen.options import Passes
+from freshet.codegen.rings import cofactor_type, slots_of
 from freshet.codegen.scalar import compare, scalar, times
 from freshet.codegen.storage import Place, Storage
 from freshet.errors import NotNative
@@ -203,16 +204,24 @@ class Terms:
         inside = detached(spot)
 
         def collect(s: Spot, _: Bound, m: Cpp) -> None:
-            s.line(f"@ = add<{kind}>(o, @, {convert(m, t).text});")
+            s.line(gain("@", t, m))
 
         for part in addends(e):
             self.emit(part, Spot(inside), env, ONE, collect, last=True)
-        name, spot = spot.computed("t", f"{kind} @ = 0;", inside)
+        name, spot = spot.computed(
+            "t", f"{kind} @{{}};" if t.kind == "ring" else f"{kind} @ = 0;", inside
+        )
         return Cpp(name, t, kind), spot
 
     def payload(self, e: Expr, env: Bound) -> Type:
         """The type of a term's multiplicities."""
-        return infer(e, self.schema, {v: x.type for v, x in env.items()})[0]
+        t = infer(e, self.schema, {v: x.type for v, x in env.items()})[0]
+        if t.kind != "ring":
+            return t
+        places, bound = self.places, env
+        return cofactor_type(
+            slots_of(e, lambda name: places[name].payload_type, lambda name: bound[name].type)
+        )
 
     # -- atoms -----------------------------------------------------------------------------------
 
@@ -404,8 +413,10 @@ class Terms:
             f"{after}if (@->empty()) {table}.drop({where}, @); }}",
         )
         p, t = f"{r}->p{place.payload}", place.payload_type
-        value = convert(m, t).text
-        spot.line(f"{p} = {f'add<{held(t)}>(o, {p}, {value})' if op == '+=' else value};")
+        if op == "+=":
+            spot.line(gain(p, t, m))
+        else:
+            spot.line(f"{p} = {convert(m, t).text};")
 
 
 def _is_difference(e: Add) -> bool:
