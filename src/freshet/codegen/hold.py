@@ -163,9 +163,9 @@ def _in_ring(x: Cpp, to: CofactorType) -> Cpp:
 def gain(to: str, t: Type, x: Cpp) -> str:
     """The statement that adds a value to a place of a type."""
     value = convert(x, t).text
-    return (
-        f"gain({to}, {value});" if t.kind == "ring" else f"{to} = add<{held(t)}>(o, {to}, {value});"
-    )
+    if t.kind == "ring":
+        return f"gain({to}, {value});"
+    return f"{to} = add<{held(t)}>(o, {to}, {value});"
 
 
 def _null(x: Cpp) -> str:

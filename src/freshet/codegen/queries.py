@@ -99,11 +99,11 @@ class Queries:
         for i in range(len(m.keys)):
             t = held(place.key_type(i))
             lines.append(f"    static_cast<{t}*>(out.column[{i}])[at] = r.k{place.columns[i]};")
-        t, payload = place.payload_type, f"r.p{place.payload}"
-        if isinstance(t, CofactorType):
+        payload = f"r.p{place.payload}"
+        if isinstance(place.payload_type, CofactorType):
             lines.append(f"    {_all_out(payload, len(m.keys))}")
         else:
-            column = f"static_cast<{held(t)}*>(out.column[{len(m.keys)}])"
+            column = f"static_cast<{held(place.payload_type)}*>(out.column[{len(m.keys)}])"
             lines.append(f"    {column}[at] = {payload};")
         lines.append("  });")
         size = (

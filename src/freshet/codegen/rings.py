@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import isqrt
 
-from freshet.algebra import Cofactor
+from freshet.algebra import Cofactor, Number
+from freshet.algebra.cofactor import Block
 from freshet.calculus.schema import Column
 from freshet.calculus.terms import Apply, Cmp, Const, Exists, Expr, Lift, Var, View
 from freshet.calculus.types import DOUBLE, INT, Type
@@ -113,8 +114,7 @@ def gathered(names: Sequence[str], values: Sequence[float]) -> Cofactor:
     """
     n = (isqrt(8 * len(values) + 1) - 3) // 2
     slots = [name[name.rindex("[") + 1 : -1] for name in names[1 : n + 1]]
-    products = {
-        (a, b): x
-        for (a, b), x in zip(combinations_with_replacement(slots, 2), values[n + 1 :], strict=True)
-    }
+    products: dict[Block, Number] = dict(
+        zip(combinations_with_replacement(slots, 2), values[n + 1 :], strict=True)
+    )
     return Cofactor(round(values[0]), dict(zip(slots, values[1 : n + 1], strict=True)), products)

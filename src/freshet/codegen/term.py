@@ -208,9 +208,8 @@ class Terms:
 
         for part in addends(e):
             self.emit(part, Spot(inside), env, ONE, collect, last=True)
-        name, spot = spot.computed(
-            "t", f"{kind} @{{}};" if t.kind == "ring" else f"{kind} @ = 0;", inside
-        )
+        start = f"{kind} @{{}};" if t.kind == "ring" else f"{kind} @ = 0;"
+        name, spot = spot.computed("t", start, inside)
         return Cpp(name, t, kind), spot
 
     def payload(self, e: Expr, env: Bound) -> Type:

@@ -105,5 +105,5 @@ def test_only_whole_numbers_multiply_a_payload() -> None:
 
 
 def test_kernels_say_that_they_do_not_hold_them() -> None:
-    with pytest.raises(NotNative, match="Python only"):
+    with pytest.raises(NotNative, match="onehot"):
         emit(program())
