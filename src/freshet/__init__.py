@@ -4,6 +4,7 @@
 >>> db = freshet.connect()
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from freshet.errors import FreshetError, FreshetWarning
@@ -13,6 +14,7 @@ from freshet.runtime.view import Statistics, ViewHandle
 from freshet.runtime.writer import Writer
 
 if TYPE_CHECKING:
+    from freshet import models as models
     from freshet.spark.open import materialized_view, pipeline
     from freshet.spark.pipeline import Pipeline
 
@@ -26,13 +28,16 @@ __all__ = [
     "Writer",
     "connect",
     "materialized_view",
+    "models",
     "pipeline",
     "restore",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """The names of the pipeline are imported when they are asked for: they bring Arrow along."""
+    """The pipeline and models are imported when they are asked for: they bring Arrow, or NumPy."""
+    if name == "models":
+        return import_module("freshet.models")
     if name in ("materialized_view", "pipeline"):
         from freshet.spark import open as opened
 

@@ -13,6 +13,7 @@ from freshet.calculus.schema import Column, Query, Relation
 from freshet.calculus.terms import Apply, Expr, Lift, View
 from freshet.calculus.walk import subterms, variables
 from freshet.factorized.delta import Update, delta
+from freshet.factorized.fit import fit_order
 from freshet.factorized.indicator import add_indicators
 from freshet.factorized.materialize import materialized
 from freshet.factorized.optimize import find_order
@@ -127,7 +128,9 @@ class Compiler:
     def tree(self, join: Join, name: str, listed: frozenset[str] = frozenset()) -> Node:
         """The view tree of a join: its order given or found, chains compacted, cycles watched."""
         chosen = self.options.orders.get(name)
-        if chosen is None:
+        if chosen is not None:
+            chosen = fit_order(chosen, join, self.relations)
+        else:
             chosen = find_order(join, self.relations, self.options.statistics)
             self.notes.append(f"{name} has the variable order {chosen}, found by cost")
         tree: Tree = view_tree(join, chosen, listed)

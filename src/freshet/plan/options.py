@@ -24,6 +24,7 @@ class Options:
     - `strict`: refuse a view that would need recomputation, naming the node.
     - `caches`: whether `auto` may choose view caches; kernels have none.
     - `statistics`: sizes and rates that `auto` reckons with.
+    - `order`: the variable order of `factorized`, as text; empty where it is to be found.
     """
 
     strategy: Strategy = "auto"
@@ -31,6 +32,7 @@ class Options:
     strict: bool = False
     caches: bool = True
     statistics: Statistics = field(default_factory=Statistics)
+    order: str = ""
 
     def __post_init__(self) -> None:
         for name, value, known in (

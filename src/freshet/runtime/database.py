@@ -6,6 +6,7 @@ import inspect
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -19,6 +20,7 @@ from freshet.program.cost import Statistics as Sizes
 from freshet.program.terms import Program
 from freshet.runtime.base import Base
 from freshet.runtime.change import Change, Hook, counted, taken
+from freshet.runtime.defined import Declaration, Defined, Script
 from freshet.runtime.engines import Engines
 from freshet.runtime.followers import Followers
 from freshet.runtime.kept import Unkept
@@ -29,7 +31,6 @@ from freshet.runtime.writer import Writer
 from freshet.sql import Catalog, load
 
 Batch: TypeAlias = Mapping[str, Any]
-Declared: TypeAlias = tuple[str, str]
 
 
 def connect(
@@ -86,7 +87,7 @@ class Database:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._catalog = Catalog()
-        self._scripts: list[Declared] = []
+        self._declared: list[Declaration] = []
         self._bases: dict[str, AnyBase] = {}
         self._views: dict[str, Maintained] = {}
         self._readers: dict[str, list[Maintained]] = {}
@@ -127,11 +128,39 @@ class Database:
         """
         with self.still():
             catalog, queries = load(sql, file, self._catalog)
+            views = [(q, self._settings, "") for q in queries]
+            return self._declare(Script(sql, file), catalog, views)
+
+    def define(
+        self, query: Query, strategy: Strategy, *, order: str = "", reference: str = ""
+    ) -> ViewHandle:
+        """Declare a view by its term, kept by a strategy of its own.
+
+        `order` is the variable order of the strategy `factorized`, over columns; without it one is
+        found. `reference` says why the reference engine must serve the view, where it must.
+        """
+        with self.still():
+            settings = replace(self._settings, strategy=strategy, order=order)
+            if reference:
+                settings = replace(settings, engine="reference")
+            declared = Defined(query, strategy, order, reference)
+            catalog = self._catalog.with_view(query)
+            (made,) = self._declare(declared, catalog, [(query, settings, reference)])
+            return made
+
+    def _declare(
+        self, declared: Declaration, catalog: Catalog, views: list[tuple[Query, Settings, str]]
+    ) -> list[ViewHandle]:
+        """Take new relations and views over, filled with the data so far; all or none."""
+        with self.still():
             bases = dict(self._bases)
             for relation in catalog.relations.values():
                 kept = Base if self._settings.keep_rows else Unkept
                 bases.setdefault(relation.name, kept(relation))
-            new = {q.name.lower(): self._maintain(q, catalog, bases) for q in queries}
+            new = {
+                q.name.lower(): self._maintain(q, catalog, bases, settings, note)
+                for q, settings, note in views
+            }
             self._engines.equip(list(new.values()), bases)
             for view in new.values():
                 view.start()  # now, so that a view that cannot be filled is not declared
@@ -143,11 +172,18 @@ class Database:
             self._readers = {
                 name: [v for v in self._views.values() if v.reads(name)] for name in bases
             }
-            self._scripts.append((sql, file))
+            self._declared.append(declared)
             self.rewire()
             return [ViewHandle(self, v) for v in new.values()]
 
-    def _maintain(self, query: Query, catalog: Catalog, bases: Mapping[str, AnyBase]) -> Maintained:
+    def _maintain(
+        self,
+        query: Query,
+        catalog: Catalog,
+        bases: Mapping[str, AnyBase],
+        settings: Settings,
+        note: str,
+    ) -> Maintained:
         read = relations(query.term)
         used = [r for r in catalog.relations.values() if r.name in read]
         for r in used:
@@ -156,7 +192,8 @@ class Database:
                     f"'{query.name}' comes after rows of '{r.name}', which are not kept",
                     instead="declare views before the first rows, or connect with keep_rows=True",
                 )
-        view = Maintained(query, used, bases, catalog.functions, self._settings)
+        view = Maintained(query, used, bases, catalog.functions, settings)
+        view.note = note
         view.seen = sum(bases[r.name].size for r in used)
         return view
 

@@ -36,11 +36,12 @@ class Engines:
 
     def equip(self, views: Sequence[Maintained], bases: MutableMapping[str, AnyBase]) -> None:
         """Give new views the kernels that they shall have from the start."""
+        free = [v for v in views if v.settings.engine != "reference"]
         if self.settings.engine == "native":
-            self._build_all(views, bases)
+            self._build_all(free, bases)
         elif self.settings.engine == "auto":
             self._settled = not self.settings.keep_rows
-            for view in views:
+            for view in free:
                 self._find(view)
         for view in views:
             if view.built is None:
@@ -62,7 +63,7 @@ class Engines:
     def _find(self, view: Maintained) -> None:
         """A kernel from the cache; without kept rows there is no second chance: build it now."""
         flags = self.settings.flags
-        known = recipe.remembered(view.query, view.relations, self.settings, view.functions)
+        known = recipe.remembered(view.query, view.relations, view.settings, view.functions)
         built = kernels.cached(known, flags) if known else None
         if built is None and not self.settings.keep_rows:
             try:
@@ -74,7 +75,7 @@ class Engines:
             view.adopt(built)
 
     def _recipe(self, view: Maintained) -> recipe.Recipe:
-        return recipe.recipe(view.query, view.relations, self.settings, view.functions)
+        return recipe.recipe(view.query, view.relations, view.settings, view.functions)
 
     def keep(self, changes: Sequence[Change], bases: MutableMapping[str, AnyBase]) -> None:
         """With `native`, keep rows that come before the views in kernels, too."""

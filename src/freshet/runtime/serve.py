@@ -18,6 +18,7 @@ from freshet.runtime.change import Change
 from freshet.runtime.columns import table_of
 from freshet.runtime.kept import Kept, Unkept
 from freshet.runtime.kernels import Built
+from freshet.runtime.payloads import Payloads
 from freshet.runtime.settings import EngineName
 
 if TYPE_CHECKING:
@@ -34,9 +35,15 @@ class ReferenceServer:
     name: EngineName = "reference"
 
     def __init__(
-        self, query: Query, program: Program, functions: Functions, bases: Iterable[AnyBase]
+        self,
+        query: Query,
+        program: Program,
+        functions: Functions,
+        bases: Iterable[AnyBase],
+        payloads: Payloads,
     ) -> None:
         self.query = query
+        self.payloads = payloads
         self.engine = Engine(program, functions)
         bases = list(bases)
         tables = {b.relation.name: _repeated(b.rows) for b in bases if b.relation.static}
@@ -55,11 +62,14 @@ class ReferenceServer:
 
     def table(self) -> pa.Table:
         """The rows as Arrow columns."""
+        if self.payloads:
+            return self.payloads.table(self.rows())
         return table_of(self.query.columns, self.engine.rows(self.query.name), self.query.name)
 
     def rows(self) -> list[Row]:
         """The rows, each as often as it counts, in order."""
-        return self.engine.rows(self.query.name)
+        rows = self.engine.rows(self.query.name)
+        return self.payloads.elements(rows) if self.payloads else rows
 
     def sizes(self) -> Mapping[str, int]:
         """How many rows every map holds."""
@@ -76,9 +86,15 @@ class NativeServer:
     name: EngineName = "native"
 
     def __init__(
-        self, query: Query, built: Built, bases: Iterable[AnyBase], state: Instance | None = None
+        self,
+        query: Query,
+        built: Built,
+        bases: Iterable[AnyBase],
+        payloads: Payloads,
+        state: Instance | None = None,
     ) -> None:
         self.query = query
+        self.payloads = payloads
         self.kernel = built.kernel
         self.instance: Instance = state or built.kernel.open()
         self.index = {r.name: i for i, r in enumerate(self.kernel.relations)}
@@ -94,10 +110,14 @@ class NativeServer:
 
     def table(self) -> pa.Table:
         """The rows as Arrow columns; nothing is done per row in Python."""
-        return pa.table(self.instance.read_arrow(self._query))
+        table = pa.table(self.instance.read_arrow(self._query))
+        return self.payloads.in_order(table) if self.payloads else table
 
     def rows(self) -> list[Row]:
         """The rows, each as often as it counts, in order."""
+        if self.payloads:
+            rows = [row for row, _ in self.instance.read_rows(self._query)]
+            return self._gathered(rows)
         found: dict[Row, int] = {}
         for row, count in self.instance.read_rows(self._query):
             found[row] = found.get(row, 0) + count
@@ -112,9 +132,17 @@ class NativeServer:
         found = self.instance.find_rows(self._query, [given[i] for i in key])
         if found is None:
             return None
+        if self.payloads:
+            return self._gathered([row for row, _ in found])
         rest = [(i, value) for i, value in given.items() if i not in key]
         good = ((r, n) for r, n in found if all(r[i] == value for i, value in rest))
         return [row for row, n in good for _ in range(n)]
+
+    def _gathered(self, rows: list[Row]) -> list[Row]:
+        """The rows with elements of a ring put together, in order; each comes once."""
+        names = [c.name for c in self.kernel.queries[self._query].columns]
+        made = self.payloads.gathered(names, rows)
+        return arrange(made, self.query.vars, self.query.order)
 
     def sizes(self) -> Mapping[str, int]:
         """How many rows every map holds."""

@@ -35,6 +35,7 @@ class Settings:
     profile: bool = False
     factorise: bool = False
     statistics: Statistics = field(default_factory=Statistics)
+    order: str = ""
 
     def __post_init__(self) -> None:
         known = get_args(ModeChoice)
@@ -57,6 +58,7 @@ class Settings:
             strict=self.strict,
             caches=caches,
             statistics=self.statistics,
+            order=self.order,
         )
 
     @property

@@ -25,6 +25,7 @@ from freshet.runtime.base import Base
 from freshet.runtime.change import COUNT
 from freshet.runtime.columns import rows_of, table_of
 from freshet.runtime.database import Database
+from freshet.runtime.defined import Script, read_declaration, show_declaration
 from freshet.runtime.kept import Kept
 from freshet.runtime.serve import AnyBase, NativeServer
 from freshet.runtime.settings import Settings
@@ -49,7 +50,7 @@ def save(db: Database, path: Path) -> None:
         bases = {name: _save_base(base, made) for name, base in db._bases.items()}
         body = {
             "settings": asdict(db._settings),
-            "scripts": db._scripts,
+            "scripts": [show_declaration(d) for d in db._declared],
             "functions": _python(db),
             "version": db._version,
             "changed": db._changed,
@@ -97,8 +98,12 @@ def restore(
     db = Database(Settings(**told))
     for name, (function, result) in given.items():
         db.register_function(name, function, result)
-    for sql, file in body["scripts"]:
-        db.execute(sql, file)
+    for declared in map(read_declaration, body["scripts"]):
+        if isinstance(declared, Script):
+            db.execute(declared.sql, declared.file)
+        else:
+            d = declared
+            db.define(d.query, d.strategy, order=d.order, reference=d.reference)
     folder = path / body["folder"]
     for name, told in body["bases"].items():
         _restore_base(db, name, told, folder)
@@ -199,7 +204,7 @@ def _restore_view(db: Database, name: str, told: Mapping[str, str], folder: Path
         return
     built = view.built
     if built is None:
-        made = recipe.recipe(view.query, view.relations, db._settings, view.functions)
+        made = recipe.recipe(view.query, view.relations, view.settings, view.functions)
         built = kernels.build(made, db._settings.flags)
     state = built.kernel.open()
     state.restore(folder / told["file"])

@@ -18,6 +18,7 @@ from freshet.runtime.columns import arranged, html, rows_of
 from freshet.runtime.explain import explain
 from freshet.runtime.history import MOST_VERSIONS, History
 from freshet.runtime.kernels import Built
+from freshet.runtime.payloads import Payloads, variables_of
 from freshet.runtime.serve import AnyBase, NativeServer, ReferenceServer, Server
 from freshet.runtime.settings import EngineName, Settings
 
@@ -57,6 +58,7 @@ class Maintained:
         self.seen = 0
         self.history: History | None = None
         self.callbacks: list[Callback] = []
+        self.payloads = Payloads(query, variables_of(query, relations, functions))
         self._bases = bases
         self._names = frozenset(r.name for r in relations)
         self._server: Server | None = None
@@ -97,15 +99,18 @@ class Maintained:
         """A new server, filled from the base rows."""
         bases = [self._bases[r.name] for r in self.relations]
         if self.built:
-            self._server = NativeServer(self.query, self.built, bases)
+            self._server = NativeServer(self.query, self.built, bases, self.payloads)
         else:
-            self._server = ReferenceServer(self.query, self.plan(), self.functions, bases)
+            self._server = ReferenceServer(
+                self.query, self.plan(), self.functions, bases, self.payloads
+            )
         return self._server
 
     def adopt(self, built: Built, state: Instance | None = None) -> None:
         """Be served by a kernel from now on, filled anew unless it comes with its state."""
         self.built = built
-        self._server = NativeServer(self.query, built, (), state) if state else None
+        payloads = self.payloads
+        self._server = NativeServer(self.query, built, (), payloads, state) if state else None
 
     def share(self, bases: Mapping[str, AnyBase]) -> None:
         """Take rows from here from now on."""
@@ -237,6 +242,8 @@ class ViewHandle:
             found = server.find(given) if isinstance(server, NativeServer) else None
         if found is not None:
             return found
+        if self._maintained.payloads:
+            return [r for r in self.rows() if all(r[at] == value for at, value in given.items())]
         table = self.to_arrow()
         for at, value in given.items():
             table = table.filter(_equals(table.column(at), value, self.schema[at].type))
@@ -247,6 +254,11 @@ class ViewHandle:
 
         Each change then reads the view once, and compares: the cost follows the view's size.
         """
+        if self._maintained.payloads.nested:
+            raise FreshetError(
+                f"the changes of '{self.name}' are not recorded, since it has categories",
+                instead="read the view after a change",
+            )
         with self._db.still() as version:
             if self._maintained.history is None:
                 table = self._maintained.server.table()

@@ -8,7 +8,7 @@ from freshet.calculus.build import NULL, add, mul, sum_
 from freshet.calculus.terms import Apply, Expr, Lift, Rel, Var
 from freshet.calculus.types import common
 from freshet.calculus.walk import freshen, rename, variables
-from freshet.errors import AmbiguousName, TypeProblem, UnknownName
+from freshet.errors import AmbiguousName, TypeProblem, UnknownName, UnsupportedSql
 from freshet.sql import predicates, select
 from freshet.sql.products import closed, no_row, product
 from freshet.sql.scope import Bound, Env, FromItem, Scope, hint
@@ -117,6 +117,13 @@ def _table(item: Table, env: Env) -> Joined:
 def _view(item: Table, env: Env) -> Joined:
     """A copy of a view's term: its columns get variables of this query."""
     query = env.catalog.view(item.name)
+    for c in query.columns:
+        if c.type.kind == "ring":
+            raise UnsupportedSql(
+                f"'{item.name}' holds elements of {c.type}, which SQL does not know",
+                instead="read that view by itself",
+                at=item.at,
+            )
     found = tuple(
         Bound(c.name, env.names.fresh(hint(item.alias, c.name)), c.type) for c in query.columns
     )

@@ -1,0 +1,163 @@
+"""The SELECT of a cofactor as a query of the calculus: features lifted, groups as keys."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from freshet.calculus.build import NULL, const, exists, mul, sum_
+from freshet.calculus.schema import Column, Query
+from freshet.calculus.terms import Apply, Cmp, Expr, Lift, Sum, Var
+from freshet.calculus.types import ring
+from freshet.calculus.walk import Names, freshen, variables
+from freshet.errors import AmbiguousName, FreshetError, TypeProblem, UnknownName, UnsupportedSql
+from freshet.sql import Catalog
+from freshet.sql.lower import lower
+from freshet.sql.parse import parse
+from freshet.sql.terms import Aggregate, CreateView, Item, Name, Scalar, Select, Star, inside
+
+PAYLOAD = "payload"
+KINDS = {"string": "text", "bool": "true or false"}
+
+
+def cofactor_query(sql: str, catalog: Catalog, name: str, categorical: Collection[str]) -> Query:
+    """Keys, and the cofactor of the selected columns over the rows in which all of them are known.
+
+    >>> from freshet.calculus.text import show
+    >>> from freshet.sql import load
+    >>> catalog, _ = load("CREATE STREAM r (a INT NOT NULL, b DOUBLE)")
+    >>> print(show(cofactor_query("SELECT b FROM r", catalog, "m", ()).term))
+    (payload := Sum[](r(r_a, r_b) * {r_b <> null} * [cofactor: Cofactor]('b', r_b)))
+    """
+    select, keys = _ungrouped(_select(sql))
+    try:
+        rows = lower(CreateView(None, (), select, select.at), catalog, name)
+    except FreshetError as problem:
+        raise problem.located(select.at) from None
+    cut = len(rows.columns) - keys
+    columns = list(zip(rows.columns, rows.vars, strict=True))
+    features, groups = columns[:cut], columns[cut:]
+    _check(features, groups, categorical)
+    lifted = [f for c, v in features for f in _lift(c, v, categorical)]
+    body = rows.term.body if isinstance(rows.term, Sum) else rows.term
+    by = tuple(v for _, v in groups)
+    whole = sum_(by, mul(body, *lifted))
+    payload = Names(set(variables(whole))).fresh(PAYLOAD)
+    return Query(
+        name,
+        (*(c for c, _ in groups), Column(PAYLOAD, ring("Cofactor"))),
+        (*by, payload),
+        _term(whole, by, payload),
+    )
+
+
+def _term(whole: Expr, by: tuple[str, ...], payload: str) -> Expr:
+    """A row for every group that has rows; without groups, one row always."""
+    if not by:
+        return Lift(payload, whole)
+    names = Names({*variables(whole), payload})
+    return mul(exists(whole), Lift(payload, freshen(whole, names, frozenset(by))))
+
+
+def _select(sql: str) -> Select:
+    statements = parse(sql)
+    if len(statements) != 1:
+        raise UnsupportedSql("a cofactor is declared by one SELECT", instead="write one statement")
+    (statement,) = statements
+    if not isinstance(statement, CreateView) or statement.name is not None:
+        raise UnsupportedSql(
+            "a cofactor is declared by a SELECT, and named by name=",
+            instead="write SELECT columns FROM a join",
+        )
+    query = statement.query
+    for clause, there in (
+        ("HAVING", query.having is not None),
+        ("DISTINCT", query.distinct),
+        ("ORDER BY", bool(query.order)),
+        ("LIMIT", query.limit is not None),
+    ):
+        if there:
+            raise UnsupportedSql(
+                f"{clause} has no place in a cofactor",
+                instead="select columns of a join, with WHERE and GROUP BY",
+                at=query.at,
+            )
+    for item in query.items:
+        for x in inside(item.expr) if isinstance(item, Item) else ():
+            if isinstance(x, Aggregate):
+                raise UnsupportedSql(
+                    f"{x.fn.upper()} has no place in a cofactor",
+                    instead="select the columns themselves",
+                    at=x.at,
+                )
+    return query
+
+
+def _ungrouped(query: Select) -> tuple[Select, int]:
+    """The rows before they are grouped, the keys behind the features, and how many they are.
+
+    A selected column that is also in GROUP BY is a key, and no feature.
+    """
+    features = [i for i in query.items if isinstance(i, Star) or not _is_key(i, query.group)]
+    keys: list[Item] = []
+    for e in query.group:
+        same = (i for i in query.items if isinstance(i, Item) and _is_key(i, [e]))
+        keys.append(next(same, Item(e, None, query.at)))
+    return replace(query, items=(*features, *keys), group=()), len(keys)
+
+
+def _is_key(item: Item, group: Iterable[Scalar]) -> bool:
+    return any(item.expr == e or _is_named(item, e) for e in group)
+
+
+def _is_named(item: Item, e: Scalar) -> bool:
+    """Whether a GROUP BY means a selected column by its alias, or without its table."""
+    if not isinstance(e, Name):
+        return False
+    if e.table is None and item.name is not None:
+        return item.name.lower() == e.name.lower()
+    x = item.expr
+    return (
+        isinstance(x, Name)
+        and x.name.lower() == e.name.lower()
+        and (x.table is None or e.table is None)
+    )
+
+
+def _check(
+    features: list[tuple[Column, str]],
+    groups: list[tuple[Column, str]],
+    categorical: Collection[str],
+) -> None:
+    names = [c.name.lower() for c, _ in features]
+    for c, _ in features:
+        if names.count(c.name.lower()) > 1:
+            raise AmbiguousName(
+                f"two columns of the cofactor are called '{c.name}'", instead="name one with AS"
+            )
+    for name in categorical:
+        if name.lower() not in names:
+            raise UnknownName(
+                f"the categorical column '{name}' is not selected",
+                instead=f"the columns are {', '.join(c.name for c, _ in features)}",
+            )
+    if not features:
+        raise UnsupportedSql("a cofactor needs columns besides its keys", instead="select some")
+    for c, _ in groups:
+        if c.name.lower() == PAYLOAD:
+            raise AmbiguousName(f"a key cannot be called '{c.name}'", instead="name it with AS")
+
+
+def _lift(column: Column, var: str, categorical: Collection[str]) -> list[Expr]:
+    """The lifting function of a column, and the test that it is not NULL."""
+    known: list[Expr] = [Cmp("<>", Var(var), NULL)] if column.type.nullable else []
+    name = const(column.name)
+    if column.name.lower() in {c.lower() for c in categorical}:
+        return [*known, Apply("onehot", (name, Var(var)), "Cofactor")]
+    if not column.type.is_numeric:
+        kind = KINDS.get(column.type.kind, f"a {column.type.kind}")
+        raise TypeProblem(
+            f"column '{column.name}' is {kind}, not a number",
+            instead=f"declare categorical=['{column.name}'], or do not select it",
+        )
+    return [*known, Apply("cofactor", (name, Var(var)), "Cofactor")]

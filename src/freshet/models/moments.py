@@ -1,0 +1,101 @@
+"""From a cofactor to matrices: the means and the centred products of some of its columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from freshet.algebra import Category
+from freshet.algebra import Cofactor as Element
+from freshet.algebra.cofactor import Slot
+
+Vector: TypeAlias = npt.NDArray[np.float64]
+Matrix: TypeAlias = npt.NDArray[np.float64]
+
+LOST = 1e-13
+"""A variance below this share of the mean square is rounding: the column is constant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A column of a cofactor: a number, or a category."""
+
+    name: str
+    categorical: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """The count, the means, and the sums of products of deviations from them."""
+
+    count: int
+    slots: tuple[Slot, ...]
+    mean: Vector
+    scatter: Matrix
+
+    def correlation(self) -> Matrix:
+        """The matrix of correlations; NaN where a column is constant."""
+        spread = np.sqrt(np.diag(self.scatter))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found: Matrix = self.scatter / np.outer(spread, spread)
+        return np.clip(found, -1.0, 1.0)
+
+
+def categories(element: Element, name: str) -> list[Any]:
+    """The values of a categorical column that are there, in order.
+
+    >>> x = Element.of(Category("c", "b"), 1) + Element.of(Category("c", "a"), 1)
+    >>> categories(x, "c")
+    ['a', 'b']
+    """
+    found = {s.value for s in element.sums if isinstance(s, Category) and s.name == name}
+    return sorted(found)
+
+
+def slots_of(
+    element: Element, features: Iterable[Feature], *, drop_first: bool = False
+) -> tuple[Slot, ...]:
+    """The variables of features: those of a categorical one are its categories.
+
+    With `drop_first` the first category is what the others are compared with.
+    """
+    slots: list[Slot] = []
+    for f in features:
+        if not f.categorical:
+            slots.append(f.name)
+            continue
+        found = categories(element, f.name)
+        slots += [Category(f.name, x) for x in (found[1:] if drop_first else found)]
+    return tuple(slots)
+
+
+def title(slot: Slot) -> str:
+    """What a variable is called.
+
+    >>> title("price"), title(Category("city", "Rome"))
+    ('price', 'city=Rome')
+    """
+    return slot if isinstance(slot, str) else f"{slot.name}={slot.value}"
+
+
+def moments(element: Element, slots: Sequence[Slot]) -> Moments:
+    """The moments of some variables of a cofactor that has rows.
+
+    >>> x = Element.of("x", 1.0) + Element.of("x", 3.0)
+    >>> m = moments(x, ["x"])
+    >>> m.mean, m.scatter
+    (array([2.]), array([[2.]]))
+    """
+    dense = np.array(element.dense(slots), dtype=np.float64)
+    mean = dense[0, 1:] / element.count
+    scatter = dense[1:, 1:] - np.outer(dense[0, 1:], mean)
+    scatter = (scatter + scatter.T) / 2
+    square = np.diag(dense)[1:]
+    constant = np.diag(scatter) <= LOST * square
+    scatter[constant, :] = 0.0
+    scatter[:, constant] = 0.0
+    return Moments(element.count, tuple(slots), mean, scatter)

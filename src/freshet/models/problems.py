@@ -1,0 +1,17 @@
+"""What can be wrong with a model at some version of the data."""
+
+from __future__ import annotations
+
+from freshet.errors import FreshetError, FreshetWarning
+
+
+class EmptyJoin(FreshetError):
+    """The join, or a group of it, has too few rows for what is asked."""
+
+
+class SingularSystem(FreshetError):
+    """Some features are linear combinations of others: many models fit equally well."""
+
+
+class NotConverged(FreshetWarning):
+    """Gradient descent stopped before the gradient was small enough."""
