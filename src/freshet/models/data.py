@@ -73,7 +73,7 @@ def _columns(rows: Any, names: Sequence[str]) -> dict[str, Any]:
     if hasattr(rows, "columns"):
         _need(rows.columns, names)
         return {n: rows[n].to_list() for n in names}
-    array = rows if isinstance(rows, np.ndarray) else np.array([list(r) for r in rows], object)
+    array = rows if isinstance(rows, np.ndarray) else np.array(rows, dtype=object)
     if array.ndim != 2 or array.shape[1] != len(names):
         raise BadRow(
             f"rows to predict have {len(names)} columns, not the shape {array.shape}",
