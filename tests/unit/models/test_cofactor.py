@@ -220,8 +220,8 @@ def test_orders(connect: Any) -> None:
         Cofactor(db, ALL, order="item - {store, colour}")
     with pytest.raises(OrderProblem, match="two branches"):
         Cofactor(db, ALL, order="{item, store}")
+    sql = "SELECT units, price FROM sales JOIN items ON sales.item = items.item, shops"
     with pytest.raises(OrderProblem, match=re.escape("do not join on it; write relation.column")):
-        sql = "SELECT units, price FROM sales JOIN items ON sales.item = items.item, shops"
         Cofactor(db, sql, order="store - item")
 
 
