@@ -326,6 +326,19 @@ class _Compiler:
 
         return read
 
+    def _once(self, read: Callable[[], Number]) -> Callable[[], Number]:
+        """A number that is the same all through a run."""
+        found: Number = 0
+        last = 0
+
+        def known() -> Number:
+            nonlocal found, last
+            if last != self.runs:
+                found, last = read(), self.runs
+            return found
+
+        return known
+
     def _collected(
         self, e: Sum | Exists | Top, body: Expr, inside: Scope, scope: Scope, k: Next
     ) -> Next:
@@ -367,6 +380,8 @@ class _Compiler:
     def _single(self, e: Sum | Exists, body: Expr, inside: Scope, k: Next) -> Next:
         """All the variables are bound: there is one row at most."""
         read = self._total(body, inside)
+        if not ins(e) and not outs(e):
+            read = self._once(read)
         counts = isinstance(e, Sum)
 
         def run(m: Number) -> None:
