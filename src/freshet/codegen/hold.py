@@ -157,7 +157,7 @@ def _in_ring(x: Cpp, to: CofactorType) -> Cpp:
     """An element of a ring, whatever its variables; whole numbers are part of it."""
     if isinstance(x.type, CofactorType):
         return x
-    return Cpp(f"rows_only(f64({x.text}))", cofactor_type(()), cofactor_type(()).held)
+    return Cpp(f"row(f64({x.text}))", cofactor_type(()), cofactor_type(()).held)
 
 
 def gain(to: str, t: Type, x: Cpp) -> str:

@@ -164,7 +164,8 @@ class Terms:
             return
         tests = (i for i, f in enumerate(factors) if isinstance(f, Cmp) and ins(f) <= env.keys())
         alone = (i for i, f in enumerate(factors) if _stands_alone(f, env))
-        at = next(tests, next(alone, 0)) if self.passes.hoist else 0
+        lifts = (i for i, f in enumerate(factors) if _is_lifting(f) and ins(f) <= env.keys())
+        at = next(tests, next(lifts, next(alone, 0))) if self.passes.hoist else 0
         factor, rest = factors[at], factors[:at] + factors[at + 1 :]
         self.emit(
             factor,
@@ -421,6 +422,11 @@ class Terms:
 def _is_difference(e: Add) -> bool:
     """Whether parts of a sum are likely to cancel, as a nested term does with its new value."""
     return any(isinstance(part, Exists | Lift | Top) for part in subterms(e))
+
+
+def _is_lifting(e: Expr) -> bool:
+    """Whether a factor lifts a value into a ring: those of one row are lifted together."""
+    return isinstance(e, Apply) and bool(e.ring)
 
 
 def _stands_alone(e: Expr, env: Bound) -> bool:
