@@ -146,6 +146,9 @@ def convert(x: Cpp, to: Type) -> Cpp:
     if to.kind == "double" and kind in ("int", "bool", "decimal"):
         text = f"real{_null(x)}({x.text})"
         return Cpp(text if not x.type.scale else _over(x), result, "f64")
+    if to.kind == "null":  # a key that is always NULL: no other value finds it
+        test = f"is_null({x.text})" if x.nullable else "false"
+        return Cpp(f"({test} ? null<i8>() : i8(0))", result, target)
     if kind == "date" and to.kind == "timestamp":
         return Cpp(f"midnight{_null(x)}({x.text})", result, "i64")
     if kind == to.kind == "string":

@@ -28,6 +28,8 @@ def range_sum(terms: Terms, e: Sum, spot: Spot, env: Bound, m: Cpp, k: Next, las
         x = r.atom.vars.index(r.x)
         if not _sortable(place.key_type(x)) or place.storage.transient:
             continue
+        if any(t.kind == "ring" for t in place.storage.payloads):
+            continue  # an index adds up numbers only
         guards = [_no_negative(terms, v) for v in r.conditions.positive]
         if not guards:
             _outside(terms, e, r, spot, inner, env, m, k)

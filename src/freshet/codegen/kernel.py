@@ -9,7 +9,9 @@ from freshet.calculus.check import Schema
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Column, Query
 from freshet.calculus.scope import ins, reads_delta, relations, stored
+from freshet.calculus.terms import Apply
 from freshet.calculus.types import INT, Type
+from freshet.calculus.walk import subterms
 from freshet.codegen.code import identifier, join
 from freshet.codegen.derive import derive
 from freshet.codegen.determine import determining
@@ -18,7 +20,15 @@ from freshet.codegen.fuse import fuse
 from freshet.codegen.hold import held
 from freshet.codegen.options import USUAL, Passes
 from freshet.codegen.queries import Queries, found_by
-from freshet.codegen.rings import CofactorType, bit, cofactor_type, flat, numbered, slots_of
+from freshet.codegen.rings import (
+    CofactorType,
+    bit,
+    cofactor_type,
+    flat,
+    numbered,
+    slot,
+    slots_of,
+)
 from freshet.codegen.statements import Statements
 from freshet.codegen.storage import Place, Storage, declare_all, declare_orders, follow, members
 from freshet.codegen.term import Terms
@@ -151,7 +161,10 @@ class _Kernel:
             passes=passes,
         )
         kept = (t for s in self.storages for t in s.payloads if isinstance(t, CofactorType))
-        self.slots = numbered(t.slots for t in kept)
+        # A constant is lifted where the query is read: no map knows of it.
+        read = (x for q in program.queries for x in subterms(q.term))
+        lifted = frozenset(slot(x) for x in read if isinstance(x, Apply) and x.ring)
+        self.slots = numbered([*(t.slots for t in kept), lifted])
         self.statements = Statements(self.terms, passes, deferred or {})
         self.triggers = Triggers(program, self.terms, self.statements, passes, late or {})
         self.queries = Queries(self.terms, deferred or {})

@@ -27,7 +27,16 @@ from freshet.models.moments import (
     title,
 )
 from freshet.models.problems import NotConverged, SingularSystem
-from freshet.models.solve import Scaled, dependent, descend, direct, least_norm, names_of, scaled
+from freshet.models.solve import (
+    Scaled,
+    dependent,
+    descend,
+    direct,
+    independent,
+    least_norm,
+    names_of,
+    scaled,
+)
 
 Solver = Literal["direct", "gradient"]
 Singular = Literal["refuse", "least-norm"]
@@ -209,11 +218,12 @@ class LinearRegression(Live[Regression]):
     def _solved(
         self, system: Scaled, scatter: Matrix, right: Vector, slots: tuple[Slot, ...]
     ) -> Vector:
-        found = dependent(system)
+        # A penalty makes the solution unique, however small it is beside the data.
+        found = None if self.alpha or independent(system) else dependent(system)
         if found is None:
             return direct(system)
         if self.singular == "least-norm":
-            return least_norm(scatter + self.alpha * np.eye(len(right)), right)
+            return least_norm(scatter, right)
         which, others = found
         name = title(slots[which])
         why = f"depends on {names_of([title(slots[j]) for j in others])}"

@@ -33,6 +33,15 @@ def scaled(scatter: Matrix, right: Vector, alpha: float) -> Scaled:
     return Scaled(penalized / np.outer(scale, scale), right / scale, scale)
 
 
+def independent(system: Scaled) -> bool:
+    """Whether no column is a combination of others: the pivots of Cholesky's factor tell."""
+    try:
+        pivots = np.diag(np.linalg.cholesky(system.matrix)) ** 2
+    except np.linalg.LinAlgError:
+        return False
+    return bool((pivots > DEPENDENT).all())
+
+
 def dependent(system: Scaled) -> tuple[int, list[int]] | None:
     """A column that is a combination of columns before it, and these; None if there is none.
 
@@ -106,12 +115,14 @@ def descend(system: Scaled, start: Vector, tol: float, most: int) -> Descent:
 
 
 def names_of(found: Sequence[str]) -> str:
-    """Names in a sentence.
+    """Names in a sentence, not all of many.
 
-    >>> names_of(["a"]), names_of(["a", "b", "c"])
-    ("'a'", "'a', 'b' and 'c'")
+    >>> names_of(["a"]), names_of(["a", "b", "c"]), names_of("abcdefg")
+    ("'a'", "'a', 'b' and 'c'", "'a', 'b', 'c' and 4 others")
     """
     quoted = [f"'{name}'" for name in found]
+    if len(quoted) > 5:
+        quoted[3:] = [f"{len(quoted) - 3} others"]
     if len(quoted) < 2:
         return "".join(quoted)
     return f"{', '.join(quoted[:-1])} and {quoted[-1]}"
