@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from freshet.calculus.build import NULL, const, exists, mul, sum_
 from freshet.calculus.schema import Column, Query
+from freshet.calculus.scope import relations
 from freshet.calculus.terms import Apply, Cmp, Expr, Lift, Sum, Var
 from freshet.calculus.types import ring
 from freshet.calculus.walk import Names, freshen, variables
 from freshet.errors import AmbiguousName, FreshetError, TypeProblem, UnknownName, UnsupportedSql
+from freshet.simplify import simplify
 from freshet.sql import Catalog
 from freshet.sql.lower import lower
 from freshet.sql.parse import parse
@@ -18,6 +20,8 @@ from freshet.sql.terms import Aggregate, CreateView, Item, Name, Scalar, Select,
 
 PAYLOAD = "payload"
 KINDS = {"string": "text", "bool": "true or false"}
+LARGEST = 1e150
+"""The square of a larger number may be infinite, and would never leave the sums again."""
 
 
 def cofactor_query(sql: str, catalog: Catalog, name: str, categorical: Collection[str]) -> Query:
@@ -25,7 +29,7 @@ def cofactor_query(sql: str, catalog: Catalog, name: str, categorical: Collectio
 
     >>> from freshet.calculus.text import show
     >>> from freshet.sql import load
-    >>> catalog, _ = load("CREATE STREAM r (a INT NOT NULL, b DOUBLE)")
+    >>> catalog, _ = load("CREATE STREAM r (a INT NOT NULL, b INT)")
     >>> print(show(cofactor_query("SELECT b FROM r", catalog, "m", ()).term))
     (payload := Sum[](r(r_a, r_b) * {r_b <> null} * [cofactor: Cofactor]('b', r_b)))
     """
@@ -34,6 +38,8 @@ def cofactor_query(sql: str, catalog: Catalog, name: str, categorical: Collectio
         rows = lower(CreateView(None, (), select, select.at), catalog, name)
     except FreshetError as problem:
         raise problem.located(select.at) from None
+    if select.sources and not relations(simplify(rows.term)):
+        raise UnsupportedSql("this WHERE is never true", instead="change it", at=select.at)
     cut = len(rows.columns) - keys
     columns = list(zip(rows.columns, rows.vars, strict=True))
     features, groups = columns[:cut], columns[cut:]
@@ -149,7 +155,7 @@ def _check(
 
 
 def _lift(column: Column, var: str, categorical: Collection[str]) -> list[Expr]:
-    """The lifting function of a column, and the test that it is not NULL."""
+    """The lifting function of a column, and the tests that it is known and has a square."""
     known: list[Expr] = [Cmp("<>", Var(var), NULL)] if column.type.nullable else []
     name = const(column.name)
     if column.name.lower() in {c.lower() for c in categorical}:
@@ -160,4 +166,6 @@ def _lift(column: Column, var: str, categorical: Collection[str]) -> list[Expr]:
             f"column '{column.name}' is {kind}, not a number",
             instead=f"declare categorical=['{column.name}'], or do not select it",
         )
+    if column.type.kind == "double":
+        known += [Cmp(">=", Var(var), const(-LARGEST)), Cmp("<=", Var(var), const(LARGEST))]
     return [*known, Apply("cofactor", (name, Var(var)), "Cofactor")]

@@ -204,6 +204,17 @@ def test_expressions_and_tests(connect: Any) -> None:
     assert (x.sums["twice"], x.product("twice", "price"), x.count) == rows[0]
 
 
+def test_what_has_no_square_is_left_out(connect: Any) -> None:
+    db = filled(connect)
+    cof = Cofactor(db, "SELECT units FROM sales")
+    db.insert("sales", [(1, 1, 3.0), (1, 1, 4.0)])
+    odd = [(1, 1, x) for x in (1e200, -1.7e308, None)]
+    db.insert("sales", odd)
+    assert cof.element() == Element(2, {"units": 7}, {("units", "units"): 25})
+    db.delete("sales", [odd[1], odd[2], (1, 1, 3.0)])
+    assert cof.element() == Element.of("units", 4)
+
+
 def test_orders(connect: Any) -> None:
     db = filled(connect)
     dtree = read_dtree(
@@ -291,6 +302,7 @@ def test_readers_see_whole_batches(connect: Any) -> None:
         ("SELECT units FROM sales; SELECT 1", {}, UnsupportedSql, "by one SELECT"),
         ("CREATE VIEW v AS SELECT units FROM sales", {}, UnsupportedSql, "named by name="),
         ("SELECT store FROM sales GROUP BY store", {}, UnsupportedSql, "besides its keys"),
+        ("SELECT units FROM sales WHERE 1 = 0", {}, UnsupportedSql, "never true"),
         ("SELECT units, units FROM sales", {}, AmbiguousName, "two columns .* 'units'"),
         ("SELECT units FROM sales", {"name": "sales"}, AmbiguousName, "already declared"),
         (
