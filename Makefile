@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test test-full test-sanitize check bench-native bench-spark clean
+.PHONY: help demo test test-full test-sanitize check bench-native bench-models bench-spark clean
 
 help:
 	@echo "make demo          an order book on Spark: views that follow it, beside Spark SQL"
@@ -13,6 +13,7 @@ help:
 	@echo "make test-sanitize the kernels under address and undefined-behaviour sanitizers"
 	@echo "make check         lint, format, types, layers, then the tests"
 	@echo "make bench-native  the native engine beside its peers; QUICK=1 for a first look"
+	@echo "make bench-models  a regression kept fresh beside export and fit; QUICK=1 for a first look"
 	@echo "make bench-spark   the pipeline on Spark beside Spark SQL; QUICK=1 for a first look"
 	@echo "make clean         remove .venv, caches and build outputs"
 
@@ -46,6 +47,9 @@ test-sanitize: $(READY)
 
 bench-native: $(READY)
 	$(BIN)/python -m bench $(if $(QUICK),--quick)
+
+bench-models: $(READY)
+	$(BIN)/python -m bench.models $(if $(QUICK),--quick)
 
 bench-spark: $(READY)
 	$(BIN)/python -m bench.spark $(if $(QUICK),--quick)

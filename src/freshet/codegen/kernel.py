@@ -162,8 +162,8 @@ class _Kernel:
         )
         kept = (t for s in self.storages for t in s.payloads if isinstance(t, CofactorType))
         # A constant is lifted where the query is read: no map knows of it.
-        read = (x for q in program.queries for x in subterms(q.term))
-        lifted = frozenset(slot(x) for x in read if isinstance(x, Apply) and x.ring)
+        shown = (x for q in program.queries for x in subterms(q.term))
+        lifted = frozenset(slot(x) for x in shown if isinstance(x, Apply) and x.ring)
         self.slots = numbered([*(t.slots for t in kept), lifted])
         self.statements = Statements(self.terms, passes, deferred or {})
         self.triggers = Triggers(program, self.terms, self.statements, passes, late or {})
