@@ -82,6 +82,26 @@ def title(slot: Slot) -> str:
     return slot if isinstance(slot, str) else f"{slot.name}={slot.value}"
 
 
+def cofactor_matrix(element: Element, slots: Sequence[Slot]) -> Matrix:
+    """The sums of products of a constant 1 and some variables, as `Element.dense` has them.
+
+    >>> cofactor_matrix(Element.of("x", 3) * Element.of("y", 5), ["y", "x"])
+    array([[ 1.,  5.,  3.],
+           [ 5., 25., 15.],
+           [ 3., 15.,  9.]])
+    """
+    at = {slot: i for i, slot in enumerate(slots, 1)}
+    dense = np.zeros((len(slots) + 1, len(slots) + 1))
+    dense[0, 0] = element.count
+    for slot, x in element.sums.items():
+        if slot in at:
+            dense[0, at[slot]] = dense[at[slot], 0] = x
+    for (a, b), x in element.products.items():
+        if a in at and b in at:
+            dense[at[a], at[b]] = dense[at[b], at[a]] = x
+    return dense
+
+
 def moments(element: Element, slots: Sequence[Slot]) -> Moments:
     """The moments of some variables of a cofactor that has rows.
 
@@ -90,7 +110,7 @@ def moments(element: Element, slots: Sequence[Slot]) -> Moments:
     >>> m.mean, m.scatter
     (array([2.]), array([[2.]]))
     """
-    dense = np.array(element.dense(slots), dtype=np.float64)
+    dense = cofactor_matrix(element, slots)
     mean = dense[0, 1:] / element.count
     scatter = dense[1:, 1:] - np.outer(dense[0, 1:], mean)
     scatter = (scatter + scatter.T) / 2

@@ -22,6 +22,7 @@ from freshet.models.moments import (
     Moments,
     Vector,
     categories,
+    cofactor_matrix,
     moments,
     slots_of,
     title,
@@ -272,8 +273,8 @@ class Ridge(LinearRegression):
 
 def _about_zero(element: Element, found: Moments) -> Moments:
     """The same with products as they are, for a model through the origin."""
-    dense = np.array(element.dense(found.slots), dtype=np.float64)
-    return Moments(found.count, found.slots, found.mean, dense[1:, 1:])
+    products = cofactor_matrix(element, found.slots)[1:, 1:]
+    return Moments(found.count, found.slots, found.mean, products)
 
 
 def _r2(error: float, total: float) -> float:

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from freshet.algebra import Cofactor
-from freshet.algebra.cofactor import Slot
+from freshet.algebra.cofactor import Block, Slot, block
 from freshet.calculus.check import Schema, all_types, value_type
 from freshet.calculus.rows import Row
 from freshet.calculus.schema import Column, Query, Relation
@@ -187,16 +187,20 @@ class Payloads:
 
 def _element(variables: Sequence[Variable], numbers: Sequence[float]) -> Cofactor:
     """A cofactor of continuous variables from its numbers."""
-    count, n = round(numbers[0]), len(variables)
-    if not count:
-        return Cofactor()
-    slots = [v.name for v in variables]
-    pairs = combinations_with_replacement(slots, 2)
-    return Cofactor(
-        count,
-        dict(zip(slots, numbers[1 : n + 1], strict=True)),
-        dict(zip(pairs, numbers[n + 1 :], strict=True)),
-    )
+    made, n = Cofactor(round(numbers[0])), len(variables)
+    if made.count:
+        slots = tuple(v.name for v in variables)
+        sums = zip(slots, numbers[1 : n + 1], strict=True)
+        products = zip(_blocks(slots), numbers[n + 1 :], strict=True)
+        made.sums = {slot: x for slot, x in sums if x}
+        made.products = {pair: x for pair, x in products if x}
+    return made
+
+
+@lru_cache(maxsize=64)
+def _blocks(slots: tuple[str, ...]) -> tuple[Block, ...]:
+    """Where an element keeps the products of its variables."""
+    return tuple(block(a, b) for a, b in combinations_with_replacement(slots, 2))
 
 
 def _parts(variables: Sequence[Variable]) -> Iterator[Part]:
