@@ -157,6 +157,8 @@ def _check(
 def _lift(column: Column, var: str, categorical: Collection[str]) -> list[Expr]:
     """The lifting function of a column, and the tests that it is known and has a square."""
     known: list[Expr] = [Cmp("<>", Var(var), NULL)] if column.type.nullable else []
+    if column.type.kind == "double":
+        known = [Cmp("<=", Apply("abs", (Var(var),)), const(LARGEST))]  # NULL is not, either
     name = const(column.name)
     if column.name.lower() in {c.lower() for c in categorical}:
         return [*known, Apply("onehot", (name, Var(var)), "Cofactor")]
@@ -166,6 +168,4 @@ def _lift(column: Column, var: str, categorical: Collection[str]) -> list[Expr]:
             f"column '{column.name}' is {kind}, not a number",
             instead=f"declare categorical=['{column.name}'], or do not select it",
         )
-    if column.type.kind == "double":
-        known += [Cmp(">=", Var(var), const(-LARGEST)), Cmp("<=", Var(var), const(LARGEST))]
     return [*known, Apply("cofactor", (name, Var(var)), "Cofactor")]
