@@ -11,14 +11,15 @@ from freshet.calculus.check import Schema
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Column, Query, Relation
 from freshet.calculus.terms import Apply, Expr, Lift, View
-from freshet.calculus.walk import subterms, variables
-from freshet.factorized.delta import Update, delta
+from freshet.calculus.walk import Names, subterms, variables
+from freshet.factorized.delta import Update, delta, product_delta
 from freshet.factorized.indicator import add_indicators
 from freshet.factorized.materialize import materialized
 from freshet.factorized.optimize import find_order
 from freshet.factorized.options import Options
+from freshet.factorized.products import Factors
 from freshet.factorized.readout import NotFactorized, readout
-from freshet.factorized.terms import Join, Leaf, Node, Tree, relations, view_name
+from freshet.factorized.terms import COPY, Join, Leaf, Node, Tree, relations, trees, view_name
 from freshet.factorized.views import Views
 from freshet.factorized.viewtree import compact, definition, view_tree
 from freshet.program.order import order
@@ -66,11 +67,13 @@ class Compiler:
 
     relations: tuple[Relation, ...]
     options: Options
-    functions: Functions
+    functions: Functions = BUILTINS
     triggers: dict[Key, list[Statement]] = field(default_factory=dict)
     params: dict[str, tuple[str, ...]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     trees: dict[str, list[Node]] = field(default_factory=dict)
+    accesses: dict[int, View] = field(default_factory=dict)
+    """How each kept tree is read, by its identity; `trees` holds on to them."""
 
     def __post_init__(self) -> None:
         self.schema = Schema({r.name: r.types for r in self.relations}, functions=self.functions)
@@ -78,6 +81,17 @@ class Compiler:
         self.named = {r.name: r for r in self.relations}
         self.static = frozenset(r.name for r in self.relations if r.static)
         self.streams = frozenset(r.name for r in self.relations if not r.static)
+        self.factors: dict[str, Factors] = {}
+        for name, groups in self.options.products.items():
+            self._declare_factors(Factors(self.named[name], groups))
+
+    def _declare_factors(self, factors: Factors) -> None:
+        """The streams of a relation that changes by products, and where their rows wait."""
+        self.factors[factors.relation.name] = factors
+        self.named.update({r.name: r for r in factors.streams})
+        for stream, (aside, statement) in zip(factors.streams, factors.aside(), strict=False):
+            self.views.found.append(aside)
+            self.triggers.setdefault(("batch", stream.name), []).append(statement)
 
     def name_params(self, taken: set[str]) -> None:
         """Trigger variables d_column, under names that no query uses."""
@@ -87,9 +101,9 @@ class Compiler:
                 prefix = "_" + prefix
             self.params[r.name] = tuple(prefix + c.name.lower() for c in r.columns)
 
-    def query(self, name: str, join: Join) -> Query:
+    def query(self, name: str, join: Join, listed: frozenset[str] = frozenset()) -> Query:
         """A join as a view of its keys and its payload."""
-        access = self.join(join, name)
+        access = self.join(join, name, listed)
         assert isinstance(access, View)
         root = next(m for m in self.views.found if m.name == access.name)
         types = {v: c.type for v, c in zip(access.vars, root.keys, strict=True)}
@@ -101,8 +115,11 @@ class Compiler:
     def join(self, join: Join, name: str, listed: frozenset[str] = frozenset()) -> Expr:
         """Keep a join, and read its root."""
         tree = self.tree(join, name, listed)
+        return self.keep(tree, name, commutes=self._commutes(join, tree))
+
+    def keep(self, tree: Node, name: str, *, commutes: bool = True) -> View:
+        """Keep the views of a tree that some update needs, and read its root."""
         self.trees.setdefault(name, []).append(tree)
-        commutes = self._commutes(join, tree)
         kept = materialized(tree, self.streams, self.static)
         accesses: dict[int, View] = {}
         new: list[tuple[Tree, Map]] = []
@@ -112,6 +129,7 @@ class Compiler:
             accesses[id(t)], made = self.views.view(what, t.keys, hint, commutes=commutes)
             if made is not None:
                 new.append((t, made))
+        self.accesses.update(accesses)
 
         def read(t: Tree) -> Expr:
             if id(t) not in accesses:
@@ -129,7 +147,9 @@ class Compiler:
         chosen = self.options.orders.get(name)
         if chosen is None:
             chosen = find_order(join, self.relations, self.options.statistics)
-            self.notes.append(f"{name} has the variable order {chosen}, found by cost")
+            note = f"{name} has the variable order {COPY.sub('', str(chosen))}, found by cost"
+            if note not in self.notes:
+                self.notes.append(note)
         tree: Tree = view_tree(join, chosen, listed)
         if self.options.compact:
             tree = compact(tree)
@@ -153,10 +173,25 @@ class Compiler:
                     if not is_zero(change.term):
                         statement = Statement(View(target.name, change.keys), "+=", change.term)
                         self.triggers.setdefault((event, name), []).append(statement)
+        for name in sorted(relations(t).keys() & self.factors.keys()):
+            self._follow_products(source, target, name, read, ordered=ordered)
         if relations(t).keys() <= self.static:
             keys = tuple(k.name for k in target.keys)
             start = Statement(View(target.name, keys), ":=", target.definition)
             self.triggers.setdefault(("ready", ""), []).append(start)
+
+    def _follow_products(
+        self, t: Tree, target: Map, name: str, read: Read, *, ordered: bool
+    ) -> None:
+        if ordered:
+            raise NotFactorized(f"a product of factors of {name} needs a ring that commutes")
+        factors = self.factors[name]
+        names = Names({v for leaf in trees(t) for v in leaf.keys})
+        for change in product_delta(t, name, lambda leaf: factors.rows(leaf, names), read):
+            if not is_zero(change.term):
+                statement = Statement(View(target.name, change.keys), "+=", change.term)
+                event: Key = ("batch", factors.streams[-1].name)
+                self.triggers.setdefault(event, []).append(statement)
 
     def _updates(self, relation: str) -> list[tuple[Event, Update]]:
         if self.options.mode == "batch":
@@ -193,8 +228,8 @@ class Compiler:
                 if statements:
                     params = self.params[name] if event in ("insert", "delete") else ()
                     made.append(Trigger(event, name, params, order(statements, maps)))
-        found = tuple(self.views.found)
-        return Program(self.relations, found, tuple(made), tuple(queries), tuple(self.notes))
+        declared, kept = tuple(self.named.values()), tuple(self.views.found)
+        return Program(declared, kept, tuple(made), tuple(queries), tuple(self.notes))
 
 
 def _flat(t: Tree) -> list[Expr]:
