@@ -54,7 +54,7 @@ class Terms:
     """What the emission of terms needs to know, and what it finds out."""
 
     schema: Schema
-    places: Mapping[str, Place]
+    places: dict[str, Place]
     """Maps and static relations by name."""
     maps: Mapping[str, Map]
     """What the maps are."""
