@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import replace
 
 from freshet.calculus.build import NULL, const, exists, mul, sum_
@@ -16,7 +16,17 @@ from freshet.simplify import simplify
 from freshet.sql import Catalog
 from freshet.sql.lower import lower
 from freshet.sql.parse import parse
-from freshet.sql.terms import Aggregate, CreateView, Item, Name, Scalar, Select, Star, inside
+from freshet.sql.terms import (
+    Aggregate,
+    CreateView,
+    Item,
+    Literal,
+    Name,
+    Scalar,
+    Select,
+    Star,
+    inside,
+)
 
 PAYLOAD = "payload"
 KINDS = {"string": "text", "bool": "true or false"}
@@ -43,6 +53,9 @@ def cofactor_query(sql: str, catalog: Catalog, name: str, categorical: Collectio
     cut = len(rows.columns) - keys
     columns = list(zip(rows.columns, rows.vars, strict=True))
     features, groups = columns[:cut], columns[cut:]
+    if any(isinstance(i, Star) for i in select.items):
+        by_name = {c.name.lower() for c, _ in groups}
+        features = [(c, v) for c, v in features if c.name.lower() not in by_name]
     _check(features, groups, categorical)
     lifted = [f for c, v in features for f in _lift(c, v, categorical)]
     body = rows.term.body if isinstance(rows.term, Sum) else rows.term
@@ -88,8 +101,9 @@ def _select(sql: str) -> Select:
                 instead="select columns of a join, with WHERE and GROUP BY",
                 at=query.at,
             )
-    for item in query.items:
-        for x in inside(item.expr) if isinstance(item, Item) else ():
+    exprs = [i.expr for i in query.items if isinstance(i, Item)]
+    for e in (*exprs, *query.group):
+        for x in inside(e):
             if isinstance(x, Aggregate):
                 raise UnsupportedSql(
                     f"{x.fn.upper()} has no place in a cofactor",
@@ -104,30 +118,33 @@ def _ungrouped(query: Select) -> tuple[Select, int]:
 
     A selected column that is also in GROUP BY is a key, and no feature.
     """
-    features = [i for i in query.items if isinstance(i, Star) or not _is_key(i, query.group)]
     keys: list[Item] = []
     for e in query.group:
-        same = (i for i in query.items if isinstance(i, Item) and _is_key(i, [e]))
-        keys.append(next(same, Item(e, None, query.at)))
+        meant = _meant(e, query)
+        keys.append(meant[0] if meant else Item(e, None, query.at))
+    taken = [i for e in query.group for i in _meant(e, query)]
+    features = [i for i in query.items if i not in taken]
     return replace(query, items=(*features, *keys), group=()), len(keys)
 
 
-def _is_key(item: Item, group: Iterable[Scalar]) -> bool:
-    return any(item.expr == e or _is_named(item, e) for e in group)
-
-
-def _is_named(item: Item, e: Scalar) -> bool:
-    """Whether a GROUP BY means a selected column by its alias, or without its table."""
+def _meant(e: Scalar, query: Select) -> list[Item]:
+    """The selected columns that an expression of GROUP BY means: by place, column or alias."""
+    items = [i for i in query.items if isinstance(i, Item)]
+    if isinstance(e, Literal) and isinstance(e.value, int):
+        if len(items) < len(query.items) or not 1 <= e.value <= len(items):
+            raise UnknownName(f"GROUP BY {e.value} is no column", instead="name it", at=e.at)
+        return [items[e.value - 1]]
     if not isinstance(e, Name):
-        return False
-    if e.table is None and item.name is not None:
-        return item.name.lower() == e.name.lower()
-    x = item.expr
-    return (
-        isinstance(x, Name)
-        and x.name.lower() == e.name.lower()
-        and (x.table is None or e.table is None)
-    )
+        return [i for i in items if i.expr == e]
+    name = e.name.lower()
+    here = [i for i in items if isinstance(i.expr, Name) and _is_column(i.expr, e)]
+    named = [i for i in items if i.name is not None and i.name.lower() == name]
+    return here or ([] if e.table else named)
+
+
+def _is_column(x: Name, e: Name) -> bool:
+    same_table = x.table is None or e.table is None or x.table.lower() == e.table.lower()
+    return same_table and x.name.lower() == e.name.lower()
 
 
 def _check(

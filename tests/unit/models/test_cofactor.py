@@ -289,6 +289,32 @@ def test_readers_see_whole_batches(connect: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("sql", "features", "keys"),
+    [
+        ("SELECT store, units FROM sales GROUP BY 1", "units", "store"),
+        ("SELECT s.store, units FROM sales s GROUP BY store", "units", "store"),
+        ("SELECT store, units FROM sales s GROUP BY s.store", "units", "store"),
+        ("SELECT store AS k, units FROM sales GROUP BY k", "units", "k"),
+        ("SELECT store AS k, units FROM sales GROUP BY store", "units", "k"),
+        (
+            "SELECT store AS item, item AS store, units FROM sales GROUP BY item",
+            "item units",
+            "store",
+        ),
+        ("SELECT * FROM sales GROUP BY store", "item units", "store"),
+        ("SELECT units FROM sales GROUP BY store, item", "units", "store item"),
+        ("SELECT units, item + store AS k FROM sales GROUP BY item + store", "units", "k"),
+    ],
+)
+def test_keys_are_no_features(sql: str, features: str, keys: str) -> None:
+    db = ft.connect(engine="reference")
+    db.execute(SCRIPT)
+    cof = Cofactor(db, sql)
+    assert cof.columns == tuple(features.split())
+    assert [c.name for c in cof.keys] == keys.split()
+
+
+@pytest.mark.parametrize(
     ("sql", "options", "error", "says"),
     [
         ("SELECT units, colour FROM sales", {}, UnknownName, "no column 'colour'"),
@@ -301,6 +327,8 @@ def test_readers_see_whole_batches(connect: Any) -> None:
         ("SELECT units FROM sales ORDER BY 1", {}, UnsupportedSql, "ORDER BY has no place"),
         ("SELECT units FROM sales; SELECT 1", {}, UnsupportedSql, "by one SELECT"),
         ("CREATE VIEW v AS SELECT units FROM sales", {}, UnsupportedSql, "named by name="),
+        ("SELECT units FROM sales GROUP BY SUM(store)", {}, UnsupportedSql, "SUM has no place"),
+        ("SELECT units FROM sales GROUP BY 2", {}, UnknownName, "GROUP BY 2 is no column"),
         ("SELECT store FROM sales GROUP BY store", {}, UnsupportedSql, "besides its keys"),
         ("SELECT units FROM sales WHERE 1 = 0", {}, UnsupportedSql, "never true"),
         ("SELECT units, units FROM sales", {}, AmbiguousName, "two columns .* 'units'"),
