@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from freshet.models import (
     Ridge,
     SingularSystem,
 )
+from freshet.models.information import spanning_tree
 
 COLUMNS = "x DOUBLE NOT NULL, y DOUBLE NOT NULL, z DOUBLE NOT NULL, c STRING NOT NULL"
 
@@ -175,3 +177,24 @@ def test_components(db: Any, cof: Cofactor) -> None:
     assert flat.explained_variance_ == [0.0]
     assert flat.explained_variance_ratio_ == [0.0]
     assert np.isnan(cof.correlation(["x", "z"])[0, 1])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_spanning_trees(seed: int) -> None:
+    """No other tree over the same nodes is heavier."""
+    rng = np.random.default_rng(seed)
+    n = 5
+    weights = rng.integers(0, 6, size=(n, n)).astype(float)
+    weights = weights + weights.T
+    edges = spanning_tree(weights)
+    trees = [t for t in combinations(combinations(range(n), 2), n - 1) if _connected(t, n)]
+    assert len(trees) == n ** (n - 2)
+    assert tuple(sorted((i, j) for i, j, _ in edges)) in trees
+    assert sum(w for _, _, w in edges) == max(sum(weights[e] for e in t) for t in trees)
+
+
+def _connected(edges: Any, n: int) -> bool:
+    part = list(range(n))
+    for i, j in edges:
+        part = [part[i] if p == part[j] else p for p in part]
+    return len(set(part)) == 1
