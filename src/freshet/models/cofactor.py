@@ -33,10 +33,10 @@ class Cofactor:
     """The count, sums and products of columns over a join, fresh after every change.
 
     `sql` is a SELECT of columns (or expressions) from a join, with WHERE and GROUP BY if need be.
-    Numbers are continuous; the columns of `categorical` count as one 0/1 variable for each value.
-    Rows in which a selected column is NULL are left out. With GROUP BY there is a cofactor for each
-    group; columns that are selected as well are keys, not features. `order` is a variable order
-    over the columns that the relations share; without it one is found by cost.
+    Numbers are continuous, truth is 0 or 1; the columns of `categorical` count as one 0/1 variable
+    for each value. Rows in which a selected column is NULL are left out. With GROUP BY there is a
+    cofactor for each group; columns that are selected as well are keys, not features. `order` is a
+    variable order over the columns that the relations share; without it one is found by cost.
 
     The cofactor is a view of the database: it starts with the data so far, and follows every batch
     like all the others.

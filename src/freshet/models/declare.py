@@ -29,7 +29,6 @@ from freshet.sql.terms import (
 )
 
 PAYLOAD = "payload"
-KINDS = {"string": "text", "bool": "true or false"}
 LARGEST = 1e150
 """The square of a larger number may be infinite, and would never leave the sums again."""
 
@@ -179,8 +178,10 @@ def _lift(column: Column, var: str, categorical: Collection[str]) -> list[Expr]:
     name = const(column.name)
     if column.name.lower() in {c.lower() for c in categorical}:
         return [*known, Apply("onehot", (name, Var(var)), "Cofactor")]
+    if column.type.kind == "bool":
+        return [*known, Apply("cofactor", (name, Apply("double", (Var(var),))), "Cofactor")]
     if not column.type.is_numeric:
-        kind = KINDS.get(column.type.kind, f"a {column.type.kind}")
+        kind = "text" if column.type.kind == "string" else f"a {column.type.kind}"
         raise TypeProblem(
             f"column '{column.name}' is {kind}, not a number",
             instead=f"declare categorical=['{column.name}'], or do not select it",

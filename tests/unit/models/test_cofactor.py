@@ -215,6 +215,16 @@ def test_what_has_no_square_is_left_out(connect: Any) -> None:
     assert cof.element() == Element.of("units", 4)
 
 
+def test_truth_counts_as_one(connect: Any) -> None:
+    db = filled(connect)
+    db.execute("CREATE STREAM s (x INT NOT NULL, yes BOOLEAN)")
+    cof = Cofactor(db, "SELECT x, yes FROM s")
+    db.insert("s", [(2, True), (3, False), (4, None), (5, True)])
+    assert cof.element() == Element(
+        3, {"x": 10, "yes": 2}, {("x", "x"): 38, ("x", "yes"): 7, ("yes", "yes"): 2}
+    )
+
+
 def test_orders(connect: Any) -> None:
     db = filled(connect)
     dtree = read_dtree(
@@ -319,7 +329,6 @@ def test_keys_are_no_features(sql: str, features: str, keys: str) -> None:
     [
         ("SELECT units, colour FROM sales", {}, UnknownName, "no column 'colour'"),
         (f"SELECT units, kind {JOIN}", {}, TypeProblem, "column 'kind' is text, not a number; "),
-        (f"SELECT units, open {JOIN}", {}, TypeProblem, "'open' is true or false"),
         (f"SELECT units {JOIN}", {"categorical": ["kind"]}, UnknownName, "'kind' is not selected"),
         ("SELECT SUM(units) FROM sales", {}, UnsupportedSql, "SUM has no place"),
         ("SELECT DISTINCT units FROM sales", {}, UnsupportedSql, "DISTINCT has no place"),
