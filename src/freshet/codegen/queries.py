@@ -36,16 +36,23 @@ class Queries:
         key = found_by(q)
         if key:
             types = {j: q.columns[j].type for j in key}
+            wide = [self._width(q, j) for j in range(len(q.columns))]
+            at = [sum(wide[:j]) for j in range(len(wide))]
             env = {q.vars[j]: Cpp(f"c{j}", t, held_in(t)) for j, t in types.items()}
             loads = [
-                f"  const {held_in(t)} c{j} = *static_cast<const {held_in(t)}*>(b.column[{j}]);"
+                f"  const {held_in(t)} c{j} = *static_cast<const {held_in(t)}*>(b.column[{at[j]}]);"
                 for j, t in types.items()
             ]
             body = refresh + loads + self._answer(q, env)
-            flags = ", ".join(str(j in key).lower() for j in range(len(q.columns)))
+            flags = ", ".join(str(j in key).lower() for j, n in enumerate(wide) for _ in range(n))
             out += f"static const bool key_{name}[] = {{{flags}}};\n"
             out += function(f"find_{name}", "const Batch& b, Output& out", body, often=True)
         return out
+
+    def _width(self, q: Query, j: int) -> int:
+        """How many columns a kernel puts out for a column of a query."""
+        payload = self.payloads.get((q.name, q.columns[j].name))
+        return payload.size if payload else 1
 
     def _answer(self, q: Query, env: Bound) -> list[str]:
         """Code that puts the rows of a query out, those with the given values if there are any."""

@@ -55,7 +55,7 @@ def test_it_starts_with_the_data_so_far(connect: Any) -> None:
     assert early.columns == ("units", "price", "size")
 
 
-def test_arrow_names_what_the_numbers_are_of(connect: Any) -> None:
+def test_arrow_names_what_the_numbers_are_of(engine: str, connect: Any) -> None:
     db = filled(connect)
     cof = Cofactor(db, f"SELECT store, units, price {JOIN} GROUP BY store")
     data(db)
@@ -72,6 +72,9 @@ def test_arrow_names_what_the_numbers_are_of(connect: Any) -> None:
         assert row["payload[price]"] == x.sums.get("price", 0)
         assert row["payload[units, price]"] == x.product("units", "price")
     assert cof.view.lookup(store=2) == [(2, elements[2,])]
+    if engine == "native":
+        server: Any = cof.view._maintained.server
+        assert server.find({0: 2}) == [(2, elements[2,])]  # without a look at the others
     assert cof.view.lookup(store=99) == []
 
 
