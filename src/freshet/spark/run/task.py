@@ -66,21 +66,31 @@ _WORKERS: dict[tuple[str, int], tuple[int, Worker]] = {}
 
 _PIPELINES: dict[str, tuple[int, Pipeline]] = {}
 
+MOST = 32
+"""How many workers a process keeps: of a pipeline that ends, only some processes hear."""
+
 
 def worker_of(place: str, part: int, epoch: int) -> Worker:
     """The worker of this process for a part."""
-    found = _WORKERS.get((place, part))
-    if found is not None and found[0] == epoch:
-        return found[1]
-    if found is not None:
-        found[1].close()
-    known = _PIPELINES.get(place)
-    if known is None or known[0] != epoch:
-        known = (epoch, open_pipeline(place))
-        _PIPELINES[place] = known
-    made = Worker(known[1], part)
-    _WORKERS[place, part] = (epoch, made)
-    return made
+    found = _WORKERS.pop((place, part), None)
+    if found is None or found[0] != epoch:
+        if found is not None:
+            found[1].close()
+        known = _PIPELINES.get(place)
+        if known is None or known[0] != epoch:
+            known = _PIPELINES[place] = (epoch, open_pipeline(place))
+        found = (epoch, Worker(known[1], part))
+    _WORKERS[place, part] = found
+    if len(_WORKERS) > MOST:
+        _let_go(next(iter(_WORKERS)))
+    return found[1]
+
+
+def _let_go(key: tuple[str, int]) -> None:
+    """Close the worker that was asked for least lately; its maps lie in memory that others see."""
+    _WORKERS.pop(key)[1].close()
+    if all(place != key[0] for place, _ in _WORKERS):
+        _PIPELINES.pop(key[0], None)
 
 
 def forget(place: str) -> None:

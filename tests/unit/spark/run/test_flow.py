@@ -39,6 +39,16 @@ def test_views_follow_batches(a_shop: Shop) -> None:
     assert not list(a_shop.memory.glob("*/p*"))
 
 
+def test_a_process_keeps_few_workers(tmp_path: Path) -> None:
+    with mock.patch.object(task, "MOST", 3), mock.patch.object(task, "_WORKERS", {}):
+        s = Shop(tmp_path, 5)
+        for _ in range(4):
+            s.apply()
+            s.check()
+        assert len(task._WORKERS) == 3
+        s.flow.close()
+
+
 def test_rows_may_go(tmp_path: Path) -> None:
     s = Shop(tmp_path)
     s.flow.apply({"orders": orders((1, "a"), (2, None)), "items": items((1, 1, 5), (2, 1, 6))})
