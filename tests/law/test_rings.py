@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -14,10 +15,18 @@ from freshet.algebra import (
     DOUBLES,
     INTEGERS,
     NUMBERS,
+    Category,
+    Cofactor,
     CountSum,
     CountSumRing,
+    Element,
+    ElementRing,
     Gmr,
+    Matrix,
+    Pair,
+    Relational,
     Ring,
+    broken_law,
 )
 from freshet.algebra.ring import scale
 
@@ -26,6 +35,62 @@ decimals = st.decimals(-1000, 1000, places=2)
 # Doubles do not form a ring; on small dyadic fractions nothing is rounded, and the laws are exact.
 dyadics = st.integers(-1024, 1024).map(lambda n: n / 16)
 exact_dyadics = dyadics.map(Decimal)
+
+slots = st.sampled_from(["x", "y", "z", Category("c", 1), Category("c", "one"), Category("d", 1)])
+cofactors = st.builds(
+    Cofactor,
+    st.integers(-5, 5),
+    st.dictionaries(slots, st.one_of(st.integers(-9, 9), dyadics), max_size=4),
+    st.dictionaries(st.tuples(slots, slots), st.integers(-9, 9), max_size=4),
+)
+# A payload's row has each column once, in the order of the names.
+cells = st.dictionaries(st.sampled_from("abc"), st.integers(0, 1), max_size=3)
+rows = cells.map(lambda found: tuple(sorted(found.items())))
+payloads = st.dictionaries(rows, st.integers(-3, 3), max_size=4).map(Relational)
+entries = st.one_of(st.integers(-9, 9), dyadics)
+matrices = st.one_of(
+    st.integers(-3, 3).map(Matrix.whole),
+    st.tuples(st.tuples(entries, entries), st.tuples(entries, entries)).map(Matrix.of),
+)
+
+
+@dataclass(frozen=True)
+class Gaussian(Element):
+    """A ring that a user brings: whole complex numbers."""
+
+    real: int
+    imaginary: int
+
+    @classmethod
+    def whole(cls, n: int) -> Gaussian:
+        return cls(n, 0)
+
+    def plus(self, other: Gaussian) -> Gaussian:
+        return Gaussian(self.real + other.real, self.imaginary + other.imaginary)
+
+    def times(self, other: Gaussian) -> Gaussian:
+        return Gaussian(
+            self.real * other.real - self.imaginary * other.imaginary,
+            self.real * other.imaginary + self.imaginary * other.real,
+        )
+
+    def scaled(self, n: int) -> Gaussian:
+        return Gaussian(n * self.real, n * self.imaginary)
+
+    def is_zero(self) -> bool:
+        return not self.real and not self.imaginary
+
+
+ELEMENTS: dict[str, tuple[ElementRing[Any], st.SearchStrategy[Any]]] = {
+    "pairs": (ElementRing(Pair), st.builds(Pair, st.integers(-9, 9), integers)),
+    "cofactors": (ElementRing(Cofactor), cofactors),
+    "relational payloads": (ElementRing(Relational), payloads),
+    "matrices": (ElementRing(Matrix), matrices),
+    "a user's ring": (
+        ElementRing(Gaussian),
+        st.builds(Gaussian, st.integers(-9, 9), st.integers(-9, 9)),
+    ),
+}
 
 RINGS: dict[str, tuple[Ring[Any], st.SearchStrategy[Any]]] = {
     "integers": (INTEGERS, integers),
@@ -40,6 +105,7 @@ RINGS: dict[str, tuple[Ring[Any], st.SearchStrategy[Any]]] = {
         CountSumRing(DECIMALS),
         st.builds(CountSum, st.integers(-9, 9), decimals),
     ),
+    **ELEMENTS,
 }
 
 
@@ -82,6 +148,80 @@ def test_integers_act_on_a_ring(ring: Ring[Any], elements: Any, data: Any) -> No
     n, m = data.draw(st.integers(-20, 20)), data.draw(st.integers(-20, 20))
     assert scale(ring, n + m, a) == ring.add(scale(ring, n, a), scale(ring, m, a))
     assert scale(ring, 1, a) == a
+
+
+every_element = pytest.mark.parametrize(("ring", "elements"), ELEMENTS.values(), ids=list(ELEMENTS))
+
+
+@every_element
+@given(data=st.data())
+def test_whole_numbers_are_part_of_a_ring(ring: ElementRing[Any], elements: Any, data: Any) -> None:
+    a, n = data.draw(elements), data.draw(st.integers(-4, 4))
+    whole = ring.element.whole(n)
+    assert n * a == a * n == whole * a == a * whole == scale(ring, n, a)
+    assert a + n == n + a == a + whole
+    assert bool(a) is (not ring.is_zero(a))
+    assert a - a == ring.zero
+    assert hash(a + n) == hash(whole + a)
+
+
+@every_element
+@given(data=st.data())
+def test_multiplication_commutes_where_it_says_so(
+    ring: ElementRing[Any], elements: Any, data: Any
+) -> None:
+    a, b = data.draw(elements), data.draw(elements)
+    if ring.element.commutative:
+        assert a * b == b * a
+
+
+@every_element
+@given(data=st.data())
+def test_a_ring_of_ones_own_can_be_tested_by_the_same_laws(
+    ring: ElementRing[Any], elements: Any, data: Any
+) -> None:
+    a, b, c = (data.draw(elements) for _ in range(3))
+    assert broken_law(ring.element, a, b, c) is None
+
+
+class Maxima(Gaussian):
+    """Not a ring: the larger of two parts has no opposite."""
+
+    def plus(self, other: Gaussian) -> Gaussian:
+        return Maxima(max(self.real, other.real), 0)
+
+    def scaled(self, n: int) -> Gaussian:
+        return Maxima(n * self.real, 0)
+
+    def times(self, other: Gaussian) -> Gaussian:
+        return Maxima(self.real * other.real, 0)
+
+
+class Words(Gaussian):
+    """Not commutative, though it says so."""
+
+    def times(self, other: Gaussian) -> Gaussian:
+        return Words(self.real, other.imaginary)
+
+
+def test_what_is_no_ring_is_told_which_law_it_breaks() -> None:
+    said = broken_law(Maxima, Maxima(1, 0), Maxima(2, 0), Maxima(3, 0))
+    assert said is not None
+    assert said.startswith("a + -a = 0 does not hold in Maxima for a = ")
+    assert broken_law(Words, Words(1, 2), Words(3, 4), Words(5, 6)) is not None
+
+
+def test_matrices_do_not_commute() -> None:
+    a, b = Matrix.of(((0, 1), (0, 0))), Matrix.of(((0, 0), (1, 0)))
+    assert not Matrix.commutative
+    assert a * b != b * a
+
+
+def test_payloads_of_different_rings_do_not_mix() -> None:
+    with pytest.raises(TypeError):
+        _ = Pair(1, 2) * Cofactor(1)
+    with pytest.raises(TypeError):
+        _ = Pair(1, 2) + Cofactor(1)
 
 
 SCHEMAS = st.sampled_from([("a", "b"), ("b", "c"), ("c",), ()])

@@ -38,7 +38,7 @@ def shape(e: Expr) -> str:
             return f"{value!r}:{t}"
         case Var():
             return "v"
-        case Apply(fn, args):
+        case Apply(fn, args):  # its name tells its ring as well
             return f"{fn}({','.join(map(shape, args))})"
         case Cmp(op, left, right):
             one, other = (

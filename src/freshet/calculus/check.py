@@ -122,13 +122,15 @@ def value_type(e: Expr, schema: Schema, env: Mapping[str, Type]) -> Type:
         case Cmp(_, left, right):
             common(value_type(left, schema, env), value_type(right, schema, env))
             return INT
-        case Apply(fn, args):
+        case Apply(fn, args, named):
             function = schema.functions[fn]
             types = [value_type(a, schema, env) for a in args]
             low, high = function.arity
             if not low <= len(args) <= high:
                 raise TypeProblem(f"function '{fn}' takes {low} arguments, {len(args)} are given")
             result = function.result(*types)
+            if result.ring != named:
+                raise TypeProblem(f"function '{fn}' gives {result}, not ring({named})")
             strict_null = function.strict and any(t.nullable for t in types)
             return result.or_null(function.partial or strict_null)
         case Add(parts):
@@ -146,7 +148,7 @@ def value_type(e: Expr, schema: Schema, env: Mapping[str, Type]) -> Type:
 
 
 def _numeric(t: Type, e: Expr) -> Type:
-    if not t.is_numeric:
+    if not t.is_payload:
         raise TypeProblem(f"arithmetic needs numbers, not {t.kind}")
     return t
 

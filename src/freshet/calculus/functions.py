@@ -16,6 +16,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
+from freshet.algebra import Category, Cofactor, Element, Pair, Relational
 from freshet.calculus.types import (
     BOOL,
     DATE,
@@ -25,6 +26,7 @@ from freshet.calculus.types import (
     Type,
     Value,
     common,
+    ring,
 )
 from freshet.errors import UnknownName
 
@@ -48,9 +50,13 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class Functions:
-    """A registry; `with_` gives a new one, so that no two users disturb each other."""
+    """A registry; `with_` gives a new one, so that no two users disturb each other.
+
+    `rings` are the payload rings that lifting functions may answer in, by name.
+    """
 
     known: Mapping[str, Function] = field(default_factory=dict)
+    rings: Mapping[str, type[Element]] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Function:
         if name not in self.known:
@@ -64,7 +70,21 @@ class Functions:
 
     def with_(self, function: Function) -> Functions:
         """The same registry with one more function (or another one of that name)."""
-        return Functions(MappingProxyType({**self.known, function.name: function}))
+        return Functions(MappingProxyType({**self.known, function.name: function}), self.rings)
+
+    def with_lift(
+        self, name: str, element: type[Element], compute: Callable[..., Any], arity: int = 1
+    ) -> Functions:
+        """The same registry with one more lifting function, and the ring that it answers in.
+
+        >>> from freshet.algebra import Pair
+        >>> found = Functions().with_lift("f", Pair, Pair.of)
+        >>> found["f"].compute(3), str(found["f"].result())
+        (Pair(count=1, sum=3), 'ring(Pair)')
+        """
+        made = Function(name, compute, _fixed(ring(element.__name__)), (arity, arity))
+        rings = MappingProxyType({**self.rings, element.__name__: element})
+        return Functions(self.with_(made).known, rings)
 
 
 def call(function: Function, args: tuple[Value, ...]) -> Value:
@@ -205,7 +225,7 @@ def _same(*types: Type) -> Type:
 
 _MANY = 1 << 30
 
-BUILTINS = Functions(
+_SCALARS = Functions(
     MappingProxyType(
         {
             f.name: f
@@ -254,3 +274,15 @@ BUILTINS = Functions(
         }
     )
 )
+
+BUILTINS = (
+    _SCALARS.with_lift("pair", Pair, Pair.of)
+    .with_lift("cofactor", Cofactor, Cofactor.of, 2)
+    .with_lift("onehot", Cofactor, lambda name, x: Cofactor.of(Category(name, x), 1), 2)
+    .with_lift("listing", Relational, Relational.of, 2)
+)
+"""The scalar functions, and lifting functions into the rings of `algebra`.
+
+Where a ring keeps variables apart, the first argument is the variable's name: a program's text
+says [cofactor: Cofactor]('x', x), and needs no function of its own for every variable.
+"""

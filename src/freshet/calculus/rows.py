@@ -25,6 +25,7 @@ EXPECTED = {
     "bool": "true or false",
     "string": "a text",
     "null": "NULL",
+    "ring": "an element of a ring",
 }
 
 

@@ -65,10 +65,14 @@ class Var(Node):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Apply(Node):
-    """A scalar function of values; `functions.py` knows its meaning and its type."""
+    """A function of values; `functions.py` knows its meaning and its type.
+
+    `ring` names the ring that a lifting function answers in; without it the answer is a scalar.
+    """
 
     fn: str
     args: tuple[Expr, ...]
+    ring: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

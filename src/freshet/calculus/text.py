@@ -3,6 +3,7 @@
     Sum[ck](Orders(ck, ok) * M_LI[ok] * {ok < 10})     join, map access, comparison
     (x := Sum[](R(x1) * x1)) * {x > 3}                 assignment of a nested aggregate
     (DELTA R)(x, y)   Exists(...)   Top[g; x desc; 1](...)   {like(name, 'a%')}
+    Sum[](R(x, y) * [f: Ring](x))                      a lifting function into a ring
 
 Braces hold what is computed on values: comparisons and functions. A view cache M has its input
 variables first: M[p][x, y].
@@ -90,8 +91,11 @@ def _show(e: Expr, level: int, *, braced: bool) -> str:
         case View(name, names, inputs):
             cache = f"[{', '.join(inputs)}]" if inputs else ""
             return f"{name}{cache}[{', '.join(names)}]"
-        case Apply(fn, args):
-            text = f"{fn}({', '.join(_show(a, _ADD, braced=True) for a in args)})"
+        case Apply(fn, args, named):
+            inside = ", ".join(_show(a, _ADD, braced=True) for a in args)
+            if named:
+                return f"[{fn}: {named}]({inside})"
+            text = f"{fn}({inside})"
             return text if braced else "{" + text + "}"
         case Cmp(op, left, right):
             sides = (_show(s, _MUL, braced=True) for s in (left, right))
@@ -269,6 +273,8 @@ def _atom(tokens: Tokens, braced: bool) -> Expr:
         return e
     if tokens.accept("("):
         return _parenthesis(tokens, braced)
+    if tokens.accept("["):
+        return _lifting(tokens)
     if token.kind != "name":
         raise SyntaxProblem(f"expected a term but found '{token.text}'", at=token.place)
     if token.text in ("null", "true", "false") or (
@@ -309,12 +315,26 @@ def _call(tokens: Tokens, name: str, braced: bool) -> Expr:
         return Exists(body)
     if not braced:
         return Rel(name, tokens.names(")"))
+    return Apply(name, _arguments(tokens))
+
+
+def _arguments(tokens: Tokens) -> tuple[Expr, ...]:
     args: list[Expr] = []
     while not tokens.accept(")"):
         if args:
             tokens.expect(",")
         args.append(_comparison(tokens))
-    return Apply(name, tuple(args))
+    return tuple(args)
+
+
+def _lifting(tokens: Tokens) -> Expr:
+    """[f: Ring](x, y), the opening bracket taken."""
+    name = tokens.name()
+    tokens.expect(":")
+    ring = tokens.name()
+    tokens.expect("]")
+    tokens.expect("(")
+    return Apply(name, _arguments(tokens), ring)
 
 
 def _bracket(tokens: Tokens, name: str) -> Expr:

@@ -10,27 +10,37 @@ from typing import Literal, TypeAlias
 from freshet.errors import TypeProblem
 
 Value: TypeAlias = int | Decimal | float | str | date | datetime | bool | None
-Kind = Literal["int", "decimal", "double", "date", "timestamp", "bool", "string", "null"]
+Kind = Literal["int", "decimal", "double", "date", "timestamp", "bool", "string", "null", "ring"]
 
 NUMERIC: tuple[Kind, ...] = ("int", "decimal", "double")
 
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """A kind of value; decimals carry digits after the point; `nullable` admits SQL NULL."""
+    """A kind of value; decimals carry digits after the point; `nullable` admits SQL NULL.
+
+    A payload that is not a number is of kind `ring`, and `ring` names the class of its elements.
+    """
 
     kind: Kind
     scale: int = 0
     nullable: bool = False
+    ring: str = ""
 
     def __str__(self) -> str:
         name = f"decimal({self.scale})" if self.kind == "decimal" else self.kind
+        name = f"ring({self.ring})" if self.kind == "ring" else name
         return name + ("?" if self.nullable else "")
 
     @property
     def is_numeric(self) -> bool:
         """Whether a value of this type can be a multiplicity."""
         return self.kind in NUMERIC
+
+    @property
+    def is_payload(self) -> bool:
+        """Whether a map can hold it: a number, or an element of a ring."""
+        return self.kind == "ring" or self.is_numeric
 
     def or_null(self, nullable: bool = True) -> Type:
         """The same type, also admitting NULL when `nullable` says so."""
@@ -55,15 +65,24 @@ def decimal(scale: int) -> Type:
     return Type("decimal", scale)
 
 
+def ring(name: str) -> Type:
+    """Elements of a ring."""
+    return Type("ring", ring=name)
+
+
 def read_type(text: str) -> Type:
     """The inverse of `str(type)`.
 
-    >>> read_type("decimal(2)?"), read_type("int")
-    (Type(kind='decimal', scale=2, nullable=True), Type(kind='int', scale=0, nullable=False))
+    >>> read_type("decimal(2)?") == Type("decimal", 2, nullable=True), read_type("int") == INT
+    (True, True)
+    >>> read_type("ring(Cofactor)").ring
+    'Cofactor'
     """
     nullable = text.endswith("?")
     name = text.rstrip("?")
     scale = 0
+    if name.startswith("ring(") and name.endswith(")"):
+        return ring(name[len("ring(") : -1])
     if name.startswith("decimal(") and name.endswith(")"):
         name, scale = "decimal", int(name[len("decimal(") : -1])
     kinds = {t.kind: t.kind for t in (INT, DOUBLE, DATE, TIMESTAMP, BOOL, STRING, NULL)}
@@ -110,6 +129,8 @@ def common(a: Type, b: Type) -> Type:
         return b.or_null()
     if b.kind == "null":
         return a.or_null()
+    if "ring" in (a.kind, b.kind):
+        return _in_ring(a, b)
     if a.kind == b.kind:
         return Type(a.kind, max(a.scale, b.scale), nullable)
     if a.is_numeric and b.is_numeric:
@@ -121,9 +142,22 @@ def common(a: Type, b: Type) -> Type:
     raise TypeProblem(f"{a.kind} and {b.kind} do not go together", instead="cast one of them")
 
 
+def _in_ring(a: Type, b: Type) -> Type:
+    """The ring of two payloads: whole numbers are part of every ring, other rings are not."""
+    if a == b or b == INT:
+        return a
+    if a == INT:
+        return b
+    raise TypeProblem(
+        f"{a} and {b} do not go together", instead="lift every value into one ring, or none"
+    )
+
+
 def product(a: Type, b: Type) -> Type:
     """The type of a product: decimals add their scales, a bool counts as 0 or 1."""
     a, b = counted(a), counted(b)
+    if "ring" in (a.kind, b.kind):
+        return _in_ring(a.not_null(), b.not_null())
     if a.kind == "decimal" or b.kind == "decimal":
         if "double" not in (a.kind, b.kind):
             return Type("decimal", a.scale + b.scale, a.nullable or b.nullable)

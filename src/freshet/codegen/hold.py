@@ -10,12 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
-from typing import Literal, assert_never
+from typing import assert_never
 
 from freshet.calculus.types import Type, Value
+from freshet.codegen.rings import CofactorType, cofactor_type
 from freshet.errors import NotNative
 
-Held = Literal["i8", "i32", "i64", "i128", "f64", "Sym", "Str"]
+Held = str
+"""A C++ type: i8, i32, i64, i128, f64, Sym or Str, or that of a ring's elements."""
 
 NARROW = 4
 """Decimals of up to so many digits after the point are held in 64 bits, others in 128."""
@@ -56,6 +58,10 @@ def held(t: Type) -> Held:
             return "i8"
         case "string":
             return "Sym"
+        case "ring":
+            if isinstance(t, CofactorType):
+                return t.held
+            raise NotNative(f"payloads of {t} are kept by the reference engine only")
         case _:
             assert_never(t.kind)
 
@@ -126,6 +132,8 @@ def convert(x: Cpp, to: Type) -> Cpp:
     To fewer digits after the point, or from double, there is no conversion: that would round.
     """
     target, kind = held(to), x.type.kind
+    if isinstance(to, CofactorType):
+        return _in_ring(x, to)
     result = to.or_null(x.nullable)
     if kind == "null":
         return Cpp(f"null<{target}>()", result, target)
@@ -143,6 +151,21 @@ def convert(x: Cpp, to: Type) -> Cpp:
     if kind == to.kind == "string":
         return Cpp(x.text, result, x.held)
     raise NotNative(f"{x.type} is not converted to {to}")
+
+
+def _in_ring(x: Cpp, to: CofactorType) -> Cpp:
+    """An element of a ring, whatever its variables; whole numbers are part of it."""
+    if isinstance(x.type, CofactorType):
+        return x
+    return Cpp(f"row(f64({x.text}))", cofactor_type(()), cofactor_type(()).held)
+
+
+def gain(to: str, t: Type, x: Cpp) -> str:
+    """The statement that adds a value to a place of a type."""
+    value = convert(x, t).text
+    if t.kind == "ring":
+        return f"gain({to}, {value});"
+    return f"{to} = add<{held(t)}>(o, {to}, {value});"
 
 
 def _null(x: Cpp) -> str:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from freshet.calculus.check import Schema
 from freshet.calculus.functions import BUILTINS, Functions
-from freshet.calculus.schema import Column
+from freshet.calculus.schema import Column, Query
 from freshet.calculus.scope import ins, reads_delta, relations, stored
-from freshet.calculus.types import INT
+from freshet.calculus.types import INT, Type
 from freshet.codegen.code import identifier, join
 from freshet.codegen.derive import derive
 from freshet.codegen.determine import determining
@@ -18,6 +18,7 @@ from freshet.codegen.fuse import fuse
 from freshet.codegen.hold import held
 from freshet.codegen.options import USUAL, Passes
 from freshet.codegen.queries import Queries, found_by
+from freshet.codegen.rings import CofactorType, bit, cofactor_type, flat, numbered, slots_of
 from freshet.codegen.statements import Statements
 from freshet.codegen.storage import Place, Storage, declare_all, declare_orders, follow, members
 from freshet.codegen.term import Terms
@@ -149,6 +150,8 @@ class _Kernel:
             columns={r.name: r.types for r in program.relations},
             passes=passes,
         )
+        kept = (t for s in self.storages for t in s.payloads if isinstance(t, CofactorType))
+        self.slots = numbered(t.slots for t in kept)
         self.statements = Statements(self.terms, passes, deferred or {})
         self.triggers = Triggers(program, self.terms, self.statements, passes, late or {})
         self.queries = Queries(self.terms, deferred or {})
@@ -168,7 +171,16 @@ class _Kernel:
         self.storages.append(storage)
         for m, columns in group:
             self.places[m.name] = Place(storage, len(storage.payloads), columns)
-            storage.payloads.append(m.payload)
+            storage.payloads.append(self._payload(m))
+
+    def _payload(self, m: Map) -> Type:
+        """The type of a map's payloads, with its variables if they are of a ring."""
+        if m.payload.kind != "ring":
+            return m.payload
+        if m.payload.ring != "Cofactor":
+            raise NotNative(f"payloads of {m.payload} are kept by the reference engine only")
+        maps = {other.name: other for other in self.program.maps}
+        return cofactor_type(slots_of(m.definition, lambda name: self._payload(maps[name])))
 
     def _delta(self, name: str) -> Place:
         """The batch as a table, its rows added up; made at the start of the trigger."""
@@ -181,6 +193,16 @@ class _Kernel:
             self.terms.deltas[name] = Place(storage, 0, columns)
         return self.terms.deltas[name]
 
+    def _shown(self, q: Query) -> list[Column]:
+        """The columns of a query as the kernel puts them out."""
+        given = (self.queries.payloads.get((q.name, c.name), c.type) for c in q.columns)
+        return [f for c, t in zip(q.columns, given, strict=True) for f in flat(c, t, self.slots)]
+
+    def _kept(self, m: Map) -> list[Column]:
+        """The columns of a map as the kernel puts them out."""
+        payload = Column("", m.payload)
+        return [*m.keys, *flat(payload, self.places[m.name].payload_type, self.slots)]
+
     def source(self) -> str:
         ready = self.triggers.ready()
         functions = [self.triggers.relation(r) for r in self.program.relations]
@@ -189,7 +211,9 @@ class _Kernel:
         maps = [self.queries.map(m) for m in self.program.maps]
         parts = [
             *(f'#include "{header}.hpp"' for header in ("flat", "kernel", "ordered", "pool")),
+            *(['#include "cofactor.hpp"'] if self.slots else []),
             "namespace fr {\n",
+            *(f"constexpr u64 {bit(x)} = u64(1) << {i};" for i, x in enumerate(self.slots)),
             *declare_all([*self.storages, *self.terms.transients]),
             *(declare_orders(s) for s in self.storages),
             self._state(),
@@ -217,9 +241,9 @@ class _Kernel:
             used = self.triggers.used[r.name]
             out.append(_columns(f"in_{identifier(r.name)}", r.columns, used))
         for q in self.program.queries:
-            out.append(_columns(f"out_{identifier(q.name)}", q.columns))
+            out.append(_columns(f"out_{identifier(q.name)}", self._shown(q)))
         for m in self.program.maps:
-            out.append(_columns(f"map_{identifier(m.name)}", (*m.keys, Column("", m.payload))))
+            out.append(_columns(f"map_{identifier(m.name)}", self._kept(m)))
         rels = [
             f'  {{"{_c(r.name)}", {len(r.columns)}, in_{identifier(r.name)}, '
             f"{str(r.static).lower()}, on_{identifier(r.name)}}},"
@@ -229,10 +253,10 @@ class _Kernel:
         for q in self.program.queries:
             name = identifier(q.name)
             find = f"key_{name}, find_{name}" if found_by(q) else "nullptr, nullptr"
-            width = len(q.columns)
+            width = len(self._shown(q))
             qs.append(f'  {{"{_c(q.name)}", {width}, out_{name}, read_{name}, {find}}},')
         ms = [
-            f'  {{"{_c(m.name)}", {len(m.keys) + 1}, map_{identifier(m.name)}, '
+            f'  {{"{_c(m.name)}", {len(self._kept(m))}, map_{identifier(m.name)}, '
             f"dump_{identifier(m.name)}, size_{identifier(m.name)}}},"
             for m in self.program.maps
         ]

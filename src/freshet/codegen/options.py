@@ -15,6 +15,8 @@ class Passes:
     - `fuse`: maps over the same rows share a record.
     - `directories`: a table lies in the list heads of another one that is asked by the same key.
     - `share`: statements with a common beginning share its loops, tests and look-ups.
+    - `stage`: changes that several statements of a batch need are computed once, where they are
+      elements of a ring.
     - `hoist`: tests run as soon as what they read is bound.
     - `select`: tests that all the statements of a trigger share choose the rows to go on with.
     - `ranges`: sums over ranges use ordered indexes.
@@ -30,6 +32,7 @@ class Passes:
     fuse: bool = True
     directories: bool = True
     share: bool = True
+    stage: bool = True
     hoist: bool = True
     select: bool = True
     ranges: bool = True

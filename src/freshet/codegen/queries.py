@@ -13,6 +13,7 @@ from freshet.codegen.code import Block, Spot, function, identifier, render
 from freshet.codegen.context import ONE, Bound
 from freshet.codegen.hold import Cpp, convert, held
 from freshet.codegen.nested import collected
+from freshet.codegen.rings import CofactorType
 from freshet.codegen.term import Terms, held_in
 from freshet.errors import NotNative
 from freshet.program.terms import Map, Statement
@@ -24,6 +25,8 @@ class Queries:
     def __init__(self, terms: Terms, deferred: Mapping[str, Statement]) -> None:
         self.terms = terms
         self.deferred = deferred
+        self.payloads: dict[tuple[str, str], CofactorType] = {}
+        """By query and column: the types of those that are elements of a ring."""
 
     def query(self, q: Query) -> str:
         """The functions that read a query, and that find its rows by key if they can be found."""
@@ -69,13 +72,21 @@ class Queries:
         _, spot = spot.open(("out", m.text), "", f"if (const i64 n = {m.text}; n > 0) {{")
         spot.line("const i64 at = out.next();")
         spot.line("out.count[at] = n;")
-        for j, (v, c) in enumerate(zip(q.vars, q.columns, strict=True)):
-            x, kind = env[v], held(c.type)
+        j = 0
+        for v, c in zip(q.vars, q.columns, strict=True):
+            x = env[v]
+            if isinstance(x.type, CofactorType):
+                self.payloads[q.name, c.name] = x.type
+                spot.line(_all_out(x.text, j))
+                j += x.type.size
+                continue
+            kind = held(c.type)
             if x.type.kind == "string":
                 x, spot = self.terms.stored(x, spot)
             else:
                 x = convert(x, c.type)
             spot.line(f"static_cast<{kind}*>(out.column[{j}])[at] = {x.text};")
+            j += 1
 
     def map(self, m: Map) -> str:
         """The functions that tell the contents and the size of a map."""
@@ -88,8 +99,12 @@ class Queries:
         for i in range(len(m.keys)):
             t = held(place.key_type(i))
             lines.append(f"    static_cast<{t}*>(out.column[{i}])[at] = r.k{place.columns[i]};")
-        t = held(place.payload_type)
-        lines.append(f"    static_cast<{t}*>(out.column[{len(m.keys)}])[at] = r.p{place.payload};")
+        payload = f"r.p{place.payload}"
+        if isinstance(place.payload_type, CofactorType):
+            lines.append(f"    {_all_out(payload, len(m.keys))}")
+        else:
+            column = f"static_cast<{held(place.payload_type)}*>(out.column[{len(m.keys)}])"
+            lines.append(f"    {column}[at] = {payload};")
         lines.append("  });")
         size = (
             f"static u64 size_{identifier(m.name)}(Env& e) {{\n"
@@ -98,6 +113,12 @@ class Queries:
             f"}}\n"
         )
         return function(f"dump_{identifier(m.name)}", "Output& out", lines) + size
+
+
+def _all_out(payload: str, first: int) -> str:
+    """The numbers of a payload, one column each."""
+    column = f"static_cast<f64*>(out.column[{first} + i])[at]"
+    return f"for (int i = 0; i < {payload}.size; i++) {column} = {payload}.v[i];"
 
 
 def found_by(q: Query) -> tuple[int, ...]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from freshet.calculus.build import is_zero
+from freshet.calculus.check import infer
 from freshet.calculus.scope import relations, stored
 from freshet.calculus.types import INT
 from freshet.codegen.code import Spot
@@ -12,6 +14,7 @@ from freshet.codegen.context import ONE, Bound
 from freshet.codegen.hold import Cpp, held
 from freshet.codegen.options import Passes
 from freshet.codegen.share import share_look_ups
+from freshet.codegen.stage import Local
 from freshet.codegen.storage import Place, Storage
 from freshet.codegen.term import Terms
 from freshet.program.terms import Statement
@@ -91,6 +94,28 @@ class Statements:
                     if p.storage.root.name in written
                 }
                 share_look_ups(together.block, moving)
+
+    def collect(self, local: Local, spot: Spot) -> None:
+        """A table of the batch, and its place among the maps for as long as the trigger runs."""
+        terms = self.terms
+        payload, types = infer(local.term, terms.schema)
+        keys = tuple(types[v] for v in local.keys)
+        rows = Storage(
+            f"tmp{len(terms.transients)}", keys, [terms.payload(local.term, {})], transient=True
+        )
+        terms.transients.append(rows)
+        spot.line(f"{rows.table} {rows.name}{{}};")
+        place = Place(rows, 0, tuple(range(len(keys))))
+        terms.places[local.name] = place
+        terms.schema = replace(
+            terms.schema, maps={**terms.schema.maps, local.name: (keys, payload)}
+        )
+
+        def write(at: Spot, b: Bound, n: Cpp) -> None:
+            terms.write(place, [b[v] for v in local.keys], at, n)
+
+        _, inner = spot.open(("local", rows.name), "", f"{{  // {local.name}")
+        terms.emit(local.term, inner, {}, ONE, write, last=True)
 
     def _add(self, s: Statement, spot: Spot, env: Bound, m: Cpp) -> None:
         place = self.terms.places[s.target.name]

@@ -249,7 +249,7 @@ def members(s: Storage) -> list[str]:
 def _widest_first(fields: list[str]) -> list[str]:
     """Fields in an order that needs no padding between them."""
     size = {"i128": 16, "i64": 8, "f64": 8, "Sym": 8, "i32": 4, "i8": 1}
-    return sorted(fields, key=lambda f: -size[f.split()[0]])
+    return sorted(fields, key=lambda f: -size.get(f.split()[0], 8))
 
 
 def _record(name: str, positions: tuple[int, ...], s: Storage, body: str, empty: str) -> str:

@@ -36,10 +36,11 @@ from freshet.calculus.walk import subterms
 from freshet.codegen.code import Spot, detached
 from freshet.codegen.context import ONE, Bound, Next
 from freshet.codegen.firsts import first_rows
-from freshet.codegen.hold import Cpp, Held, convert, held, zero_if_null
+from freshet.codegen.hold import Cpp, Held, convert, gain, held, zero_if_null
 from freshet.codegen.indexed import range_sum
 from freshet.codegen.nested import exists, lift, top
 from freshet.codegen.options import Passes
+from freshet.codegen.rings import cofactor_type, slots_of
 from freshet.codegen.scalar import compare, scalar, times
 from freshet.codegen.storage import Place, Storage
 from freshet.errors import NotNative
@@ -53,7 +54,7 @@ class Terms:
     """What the emission of terms needs to know, and what it finds out."""
 
     schema: Schema
-    places: Mapping[str, Place]
+    places: dict[str, Place]
     """Maps and static relations by name."""
     maps: Mapping[str, Map]
     """What the maps are."""
@@ -163,7 +164,8 @@ class Terms:
             return
         tests = (i for i, f in enumerate(factors) if isinstance(f, Cmp) and ins(f) <= env.keys())
         alone = (i for i, f in enumerate(factors) if _stands_alone(f, env))
-        at = next(tests, next(alone, 0)) if self.passes.hoist else 0
+        lifts = (i for i, f in enumerate(factors) if _is_lifting(f) and ins(f) <= env.keys())
+        at = next(tests, next(lifts, next(alone, 0))) if self.passes.hoist else 0
         factor, rest = factors[at], factors[:at] + factors[at + 1 :]
         self.emit(
             factor,
@@ -203,16 +205,23 @@ class Terms:
         inside = detached(spot)
 
         def collect(s: Spot, _: Bound, m: Cpp) -> None:
-            s.line(f"@ = add<{kind}>(o, @, {convert(m, t).text});")
+            s.line(gain("@", t, m))
 
         for part in addends(e):
             self.emit(part, Spot(inside), env, ONE, collect, last=True)
-        name, spot = spot.computed("t", f"{kind} @ = 0;", inside)
+        start = f"{kind} @{{}};" if t.kind == "ring" else f"{kind} @ = 0;"
+        name, spot = spot.computed("t", start, inside)
         return Cpp(name, t, kind), spot
 
     def payload(self, e: Expr, env: Bound) -> Type:
         """The type of a term's multiplicities."""
-        return infer(e, self.schema, {v: x.type for v, x in env.items()})[0]
+        t = infer(e, self.schema, {v: x.type for v, x in env.items()})[0]
+        if t.kind != "ring":
+            return t
+        places, bound = self.places, env
+        return cofactor_type(
+            slots_of(e, lambda name: places[name].payload_type, lambda name: bound[name].type)
+        )
 
     # -- atoms -----------------------------------------------------------------------------------
 
@@ -404,13 +413,20 @@ class Terms:
             f"{after}if (@->empty()) {table}.drop({where}, @); }}",
         )
         p, t = f"{r}->p{place.payload}", place.payload_type
-        value = convert(m, t).text
-        spot.line(f"{p} = {f'add<{held(t)}>(o, {p}, {value})' if op == '+=' else value};")
+        if op == "+=":
+            spot.line(gain(p, t, m))
+        else:
+            spot.line(f"{p} = {convert(m, t).text};")
 
 
 def _is_difference(e: Add) -> bool:
     """Whether parts of a sum are likely to cancel, as a nested term does with its new value."""
     return any(isinstance(part, Exists | Lift | Top) for part in subterms(e))
+
+
+def _is_lifting(e: Expr) -> bool:
+    """Whether a factor lifts a value into a ring: those of one row are lifted together."""
+    return isinstance(e, Apply) and bool(e.ring)
 
 
 def _stands_alone(e: Expr, env: Bound) -> bool:

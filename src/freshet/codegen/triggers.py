@@ -13,6 +13,7 @@ from freshet.codegen.context import ONE, Bound
 from freshet.codegen.hold import Cpp
 from freshet.codegen.options import Passes
 from freshet.codegen.select import choose, shared_tests
+from freshet.codegen.stage import stage
 from freshet.codegen.statements import Statements
 from freshet.codegen.storage import Place
 from freshet.codegen.term import Terms, held_in
@@ -90,12 +91,20 @@ class Triggers:
     def _on_batch(self, t: Trigger) -> list[str]:
         self.terms.deltas.clear()
         body = Block()
-        self.statements.emit(t.statements, Spot(body), {}, ONE, params=())
+        statements: Sequence[Statement] = t.statements
+        if self.passes.stage and any(self._is_of_ring(s) for s in statements):
+            tables, statements = stage(statements)
+            for local in tables:
+                self.statements.collect(local, Spot(body))
+        self.statements.emit(statements, Spot(body), {}, ONE, params=())
         lines: list[str] = []
         for place in self.terms.deltas.values():
             lines.append(f"  {place.storage.table} {place.storage.name}{{}};")
             lines += self._fill(place)
         return [*lines, *render(body, 1)]
+
+    def _is_of_ring(self, s: Statement) -> bool:
+        return self.terms.places[s.target.name].payload_type.kind == "ring"
 
     def _on_rows(self, r: Relation, insert: Trigger | None, delete: Trigger | None) -> list[str]:
         loads = tuple(

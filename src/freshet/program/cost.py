@@ -135,8 +135,8 @@ class Model:
         match e:
             case Const() | Var():
                 return Estimate(1.0, 0.0)
-            case Apply():
-                return Estimate(0.3, 0.0)
+            case Apply(_, _, ring):
+                return Estimate(1.0 if ring else 0.3, 0.0)
             case Cmp(op, left, right):
                 return Estimate(self._selectivity(op, left, right, bound), 0.0)
             case Rel(name, names):

@@ -7,12 +7,12 @@ from decimal import Decimal
 from functools import reduce
 from typing import Any
 
-from freshet.algebra import NUMBERS, Number
+from freshet.algebra import NUMBERS, Element
 from freshet.calculus.types import Value
 
 
-def counted(value: Value) -> Number:
-    """A value as a multiplicity: NULL is nothing, truth is 1.
+def counted(value: Any) -> Any:
+    """A value as a multiplicity: NULL is nothing, truth is 1, a payload is itself.
 
     >>> counted(None), counted(True), counted(Decimal("0.5"))
     (0, 1, Decimal('0.5'))
@@ -21,7 +21,7 @@ def counted(value: Value) -> Number:
         return 0
     if isinstance(value, bool):
         return int(value)
-    assert isinstance(value, int | Decimal | float), f"{value!r} is no number"
+    assert isinstance(value, int | Decimal | float | Element), f"{value!r} is no number"
     return value
 
 

@@ -38,7 +38,7 @@ def fold(e: Expr) -> Expr | None:
             return ZERO
         case Cmp(op, Var(x), Var(y)) if x == y and op in ("=", "<>", "<", ">"):
             return ONE if op == "=" else ZERO
-        case Apply(fn, args) if fn in BUILTINS:
+        case Apply(fn, args, "") if fn in BUILTINS:
             return _fold_call(fn, args)
         case Add(terms):
             return _fold_sum(terms)

@@ -15,6 +15,7 @@ from freshet.errors import SyntaxProblem
     [
         "Sum[a](R(a, b) * S(b, c) * {b < c})",
         "R(a) - S(a) + (-2) * T(a)",
+        "Sum[](R(a, b) * [f: Ring](a, b + 1) * [g: Ring](b))",
         "-R(a)",
         "(x + y) * R(x)",
         "(x := Sum[](R(y) * y)) * {x > 3}",

@@ -1,0 +1,209 @@
+"""Factorized maintenance beside the other strategies: sums and cofactors over two joins.
+
+Housing is a star of six relations on one key, Retailer a snowflake of five; both only grow here,
+relation by relation at a steady pace, in batches of 1,000 events that may hold rows of all of them.
+A cofactor is what a regression over all the attributes of the join needs: their number, sums and
+products of two. `same ring` is the higher-order program with the cofactor as payload; `one by one`
+keeps each number of it by a program of its own, measured for a few of them and multiplied by how
+many there are.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Callable, Sequence
+from itertools import combinations_with_replacement
+from random import Random
+from typing import Any
+
+import pyarrow as pa
+
+from bench import data
+from bench.apart import apart
+from bench.queries import Running, catalog_of, drive
+from bench.report import show, times, write
+from freshet.calculus.build import const, mul, sum_
+from freshet.calculus.schema import Column, Query
+from freshet.calculus.terms import Apply, Expr, Lift, Var
+from freshet.calculus.types import INT, Type, ring
+from freshet.factorized import compile as factorized
+from freshet.factorized import options as factorized_options
+from freshet.factorized.terms import Join, natural_join
+from freshet.ivm.compile import compile_queries
+from freshet.ivm.options import Options
+from freshet.program.terms import Program
+from freshet.runtime.native import NativeEngine
+
+SUMMED = {"housing": "postcode", "retailer": "inventoryunits"}
+PEERS = {
+    ("housing", "sum"): 8.48e6,
+    ("retailer", "sum"): 1.79e6,
+    ("housing", "cofactor"): 3.12e6,
+    ("retailer", "cofactor"): 501e3,
+}
+"""Tuples per CPU second of F-IVM's own C++ at batches of 1,000, on a machine of the same kind; its
+cofactor of Retailer had 39 variables."""
+BARS = {
+    ("housing", "sum", "higher-order"): 1.0,
+    ("retailer", "sum", "higher-order"): 1.0,
+    ("housing", "sum", "first-order"): 5.0,
+    ("retailer", "cofactor", "same ring"): 8.0,
+    ("housing", "cofactor", "one by one"): 50.0,
+    ("retailer", "cofactor", "one by one"): 50.0,
+}
+"""How many times as fast as each the factorized program is wanted to be."""
+SAMPLED = 8
+"""How many numbers of a cofactor are measured one by one."""
+
+
+def variables(workload: str) -> list[str]:
+    """The attributes of a join, each once."""
+    relations = catalog_of(workload).relations.values()
+    return list(dict.fromkeys(c.name for r in relations for c in r.columns))
+
+
+def joined(workload: str, factors: Sequence[Expr]) -> Join:
+    """The natural join of a workload's relations, weighed."""
+    return natural_join(tuple(catalog_of(workload).relations.values()), (), tuple(factors))
+
+
+def lifts(workload: str) -> list[Expr]:
+    """All the attributes lifted into the cofactor ring."""
+    return [Apply("cofactor", (const(v), Var(v)), "Cofactor") for v in variables(workload)]
+
+
+def by_deltas(workload: str, factors: Sequence[Expr], t: Type = INT, depth: int = 0) -> Program:
+    """The program of `ivm` for an aggregate over the join."""
+    catalog = catalog_of(workload)
+    made = joined(workload, factors)
+    term = Lift("total", sum_((), mul(*made.atoms, *made.factors)))
+    query = Query("q", (Column("total", t),), ("total",), term)
+    options = Options(mode="tuple", depth=depth) if depth else Options(mode="tuple")
+    relations = list(catalog.relations.values())
+    return compile_queries([query], relations, options, catalog.functions)
+
+
+def by_tree(workload: str, factors: Sequence[Expr]) -> Program:
+    """The program over a view tree."""
+    catalog = catalog_of(workload)
+    options = factorized_options.Options(mode="tuple")
+    relations = tuple(catalog.relations.values())
+    return factorized.compile_joins(
+        {"q": joined(workload, factors)}, relations, options, catalog.functions
+    )
+
+
+def one_by_one(workload: str) -> list[Program]:
+    """The programs of a few of the sums of products."""
+    pairs = list(combinations_with_replacement(variables(workload), 2))
+    return [by_deltas(workload, [Var(a), Var(b)]) for a, b in Random(1).sample(pairs, SAMPLED)]
+
+
+def ways(workload: str, kind: str) -> dict[str, Callable[[], list[Program]]]:
+    """How an aggregate can be kept: by one program, or by some of many."""
+    if kind == "sum":
+        weight: list[Expr] = [Var(SUMMED[workload])]
+        return {
+            "factorized": lambda: [by_tree(workload, weight)],
+            "higher-order": lambda: [by_deltas(workload, weight)],
+            "first-order": lambda: [by_deltas(workload, weight, depth=1)],
+        }
+    whole = lifts(workload)
+    return {
+        "factorized": lambda: [by_tree(workload, whole)],
+        "same ring": lambda: [by_deltas(workload, whole, ring("Cofactor"))],
+        "one by one": lambda: one_by_one(workload),
+    }
+
+
+def tables(workload: str, scale: float) -> dict[str, pa.Table]:
+    """The rows of a workload; scale 1 is about what seed 004 has."""
+    module = importlib.import_module(f"workloads.{workload}_data")
+    size = int(1_000_000 * scale) if workload == "retailer" else max(1, int(scale))
+    more = {} if workload == "retailer" or scale >= 1 else {"postcodes": int(25_000 * scale)}
+    found = {}
+    rows = module.bulk(1, size, **more)
+    for r in catalog_of(workload).relations.values():
+        columns = list(zip(*rows[r.name], strict=True))
+        schema = data.arrow_schema(r)
+        found[r.name] = pa.table(
+            [_column(c, f) for c, f in zip(columns, schema, strict=True)], schema
+        )
+    return found
+
+
+def _column(values: tuple[Any, ...], f: pa.Field) -> pa.Array:
+    if pa.types.is_decimal(f.type):
+        return pa.array(values, pa.decimal128(15, f.type.scale)).cast(f.type)
+    return pa.array(values, f.type)
+
+
+def rate(
+    workload: str, kind: str, way: str, stream: data.Stream, size: int, args: argparse.Namespace
+) -> tuple[float, int]:
+    """Events per CPU second through all the programs of a way, and how many maps they have."""
+    programs = ways(workload, kind)[way]()
+    n = len(variables(workload))
+    times_as_many = 1 if len(programs) == 1 else (1 + n + n * (n + 1) // 2) / len(programs)
+    seconds = sum(1 / _best(workload, p, stream, size, args) for p in programs)
+    return 1 / (seconds * times_as_many), round(sum(len(p.maps) for p in programs) * times_as_many)
+
+
+def _best(
+    workload: str, program: Program, stream: data.Stream, size: int, args: argparse.Namespace
+) -> float:
+    """Events per CPU second, the best of some runs."""
+    runs = list(stream.windows(size))
+    best = 0.0
+    for _ in range(args.repeat):
+        engine = NativeEngine(program, catalog_of(workload).functions)
+        engine.instance.ready()
+        engine.loaded = True
+        running = Running(engine, program.queries[0].name)
+        best = max(best, drive(running, runs, args.limit).per_second)
+        running.close()
+    return best
+
+
+def main() -> None:
+    """Measure, print, keep."""
+    parser = argparse.ArgumentParser(prog="python -m bench.factorized", description=__doc__)
+    parser.add_argument("--scale", type=float, default=1.0, help="1: what the paper has")
+    parser.add_argument("--only", help="housing or retailer")
+    parser.add_argument("--limit", type=float, default=8, help="CPU seconds per run")
+    parser.add_argument("--repeat", type=int, default=3, help="runs, of which the best counts")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the data")
+    args = parser.parse_args()
+    if args.quick:
+        args.scale, args.limit, args.repeat = args.scale / 10, 2.0, 1
+    results: dict[str, Any] = {}
+    lines: list[list[object]] = []
+    for workload in [w for w in SUMMED if args.only in (None, w)]:
+        stream = data.interleave(tables(workload, args.scale), 0.0)
+        for kind in ("sum", "cofactor"):
+            found: dict[str, tuple[float, int]] = {}
+            for way in ways(workload, kind):
+                answer, problem = apart(rate, workload, kind, way, stream, 1000, args, limit=600)
+                if problem:
+                    print(workload, kind, way, problem)
+                    continue
+                found[way] = answer
+            results[f"{workload} {kind}"] = found
+            first = found.get("factorized", (0.0, 0))[0]
+            for way, (per_second, maps) in found.items():
+                bar = BARS.get((workload, kind, way))
+                peer = PEERS[workload, kind] if way == "factorized" else None
+                ratio = None if way == "factorized" else first / per_second
+                words = f"{bar:g}x" if bar else "-", times(first / peer) if peer else "-"
+                lines.append([f"{workload} {kind}", way, maps, per_second, times(ratio), *words])
+    show(
+        f"Events per CPU second in batches of 1,000, scale {args.scale:g}",
+        ("aggregate", "way", "maps", "rate", "factorized is", "bar", "beside F-IVM"),
+        lines,
+    )
+    write("factorized", results)
+
+
+if __name__ == "__main__":
+    main()

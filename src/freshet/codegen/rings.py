@@ -1,0 +1,120 @@
+"""Payloads that are not numbers: elements of the cofactor ring, as kernels hold them.
+
+In a program such a payload is of type `ring(Cofactor)`, whatever its variables. A kernel knows the
+variables of each map and term, and has a type for every set of them (`native/cofactor.hpp`); read
+out, a payload is as many columns of doubles as it has numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import isqrt
+
+from freshet.algebra import Cofactor, Number
+from freshet.algebra.cofactor import Block
+from freshet.calculus.schema import Column
+from freshet.calculus.terms import Apply, Cmp, Const, Exists, Expr, Lift, Var, View
+from freshet.calculus.types import DOUBLE, INT, Type
+from freshet.calculus.walk import children
+from freshet.errors import NotNative
+
+
+@dataclass(frozen=True, slots=True)
+class CofactorType(Type):
+    """The cofactors of a set of variables."""
+
+    slots: frozenset[str] = frozenset()
+
+    @property
+    def held(self) -> str:
+        """The C++ type."""
+        return f"Cofactor<{'|'.join(map(bit, sorted(self.slots))) or '0'}>"
+
+    @property
+    def size(self) -> int:
+        """How many numbers an element has."""
+        n = len(self.slots)
+        return 1 + n + n * (n + 1) // 2
+
+
+def cofactor_type(slots: Iterable[str]) -> CofactorType:
+    """The type of cofactors of some variables."""
+    return CofactorType("ring", ring="Cofactor", slots=frozenset(slots))
+
+
+def bit(slot: str) -> str:
+    """The constant of a variable in a kernel."""
+    plain = "".join(c if c.isascii() and c.isalnum() else f"_{ord(c):x}_" for c in slot)
+    return f"X_{plain}"
+
+
+def _number(_: str) -> Type:
+    return INT
+
+
+def slots_of(
+    e: Expr, view: Callable[[str], Type] = _number, var: Callable[[str], Type] = _number
+) -> frozenset[str]:
+    """The variables of a term's payload; the types of views and bound variables others know."""
+    match e:
+        case Apply(_, _, ring) if ring:
+            return frozenset([slot(e)])
+        case View(name):
+            t = view(name)
+        case Var(name):
+            t = var(name)
+        case Lift() | Exists() | Cmp() | Apply() | Const():
+            return frozenset()
+        case _:
+            return frozenset().union(*(slots_of(c, view, var) for c in children(e)))
+    return t.slots if isinstance(t, CofactorType) else frozenset()
+
+
+def slot(e: Apply) -> str:
+    """The variable that a lifting function lifts."""
+    if e.fn != "cofactor" or not isinstance(e.args[0], Const):
+        raise NotNative(f"[{e.fn}: {e.ring}] is computed by the reference engine only")
+    return str(e.args[0].value)
+
+
+def numbered(sets: Iterable[frozenset[str]]) -> list[str]:
+    """The variables of a program, those of a small view next to each other.
+
+    >>> numbered([frozenset("abc"), frozenset("c"), frozenset("ca")])
+    ['c', 'a', 'b']
+    """
+    out: dict[str, None] = {}
+    for names in sorted(sets, key=lambda s: (len(s), sorted(s))):
+        out.update(dict.fromkeys(sorted(names)))
+    if len(out) > 64:
+        raise NotNative(f"a cofactor of {len(out)} variables is kept by the reference engine only")
+    return list(out)
+
+
+def flat(column: Column, t: Type, order: Sequence[str]) -> list[Column]:
+    """A column as a kernel puts it out: the numbers of a payload one by one.
+
+    >>> [c.name for c in flat(Column("p", DOUBLE), cofactor_type("yx"), "xyz")]
+    ['p[]', 'p[x]', 'p[y]', 'p[x, x]', 'p[x, y]', 'p[y, y]']
+    """
+    if not isinstance(t, CofactorType):
+        return [column]
+    names = [s for s in order if s in t.slots]
+    pairs = [f"{a}, {b}" for i, a in enumerate(names) for b in names[i:]]
+    return [Column(f"{column.name}[{inside}]", DOUBLE) for inside in ("", *names, *pairs)]
+
+
+def gathered(names: Sequence[str], values: Sequence[float]) -> Cofactor:
+    """A payload from its numbers and the names of their columns.
+
+    >>> gathered(["p[]", "p[x]", "p[x, x]"], [2.0, 4.0, 10.0])
+    Cofactor(2, {'x': 4.0}, {('x', 'x'): 10.0})
+    """
+    n = (isqrt(8 * len(values) + 1) - 3) // 2
+    slots = [name[name.rindex("[") + 1 : -1] for name in names[1 : n + 1]]
+    products: dict[Block, Number] = dict(
+        zip(combinations_with_replacement(slots, 2), values[n + 1 :], strict=True)
+    )
+    return Cofactor(round(values[0]), dict(zip(slots, values[1 : n + 1], strict=True)), products)

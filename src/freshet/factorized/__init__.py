@@ -1,0 +1,1 @@
+"""Factorized maintenance: variable orders, view trees, delta trees, trigger programs (F-IVM)."""

@@ -1,0 +1,96 @@
+"""Cofactors in kernels: after every batch the same as the reference engine's."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from freshet.algebra import Cofactor
+from freshet.calculus.build import const
+from freshet.calculus.schema import Column, Relation
+from freshet.calculus.terms import Apply, Var
+from freshet.calculus.types import DOUBLE, INT
+from freshet.codegen.kernel import emit
+from freshet.codegen.rings import gathered
+from freshet.codegen.toolchain import find_compiler
+from freshet.errors import NotNative
+from freshet.factorized.compile import compile_joins
+from freshet.factorized.options import Options
+from freshet.factorized.terms import natural_join
+from freshet.ivm.options import Mode
+from freshet.program.terms import Program
+from freshet.reference.run import Engine
+from freshet.runtime.native import NativeEngine
+
+RELATIONS = (
+    Relation("R", (Column("A", INT), Column("B", DOUBLE))),
+    Relation("S", (Column("A", INT), Column("C", INT), Column("E", INT))),
+    Relation("T", (Column("C", INT), Column("D", DOUBLE))),
+)
+
+
+def program(keys: str, variables: str, mode: Mode = "batch") -> Program:
+    lifts = tuple(Apply("cofactor", (const(v), Var(v)), "Cofactor") for v in variables)
+    return compile_joins(
+        {"q": natural_join(RELATIONS, tuple(keys), lifts)}, RELATIONS, Options(mode=mode)
+    )
+
+
+def batch(
+    rng: random.Random, r: Relation, live: list[tuple[object, ...]]
+) -> list[tuple[tuple, int]]:
+    """Some new rows, and some that go; whole numbers, so that sums are exact in any order."""
+    rows: list[tuple[tuple, int]] = []
+    for _ in range(rng.randint(1, 20)):
+        if live and rng.random() < 0.35:
+            rows.append((live.pop(rng.randrange(len(live))), -1))
+        else:
+            new = tuple(
+                rng.randint(0, 4) if c.type == INT else float(rng.randint(-50, 50))
+                for c in r.columns
+            )
+            live.append(new)
+            rows.append((new, 1))
+    return rows
+
+
+@pytest.mark.native
+@pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
+@pytest.mark.parametrize("mode", ["tuple", "batch"])
+@pytest.mark.parametrize(("keys", "variables"), [("", "ABCDE"), ("A", "BDE"), ("C", "EAB")])
+def test_the_same_as_the_reference(keys: str, variables: str, mode: Mode) -> None:
+    p = program(keys, variables, mode)
+    reference, native = Engine(p), NativeEngine(p)
+    rng = random.Random(f"{keys} {variables}")
+    live: dict[str, list[tuple[object, ...]]] = {r.name: [] for r in RELATIONS}
+    names = [c.name for c in native.kernel.queries[0].columns][len(keys) :]
+    for _ in range(25):
+        r = rng.choice(RELATIONS)
+        rows = batch(rng, r, live[r.name])
+        reference.apply(r.name, rows)
+        native.apply(r.name, rows)
+        there = {row[:-1]: row[-1] or Cofactor() for row in reference.read("q")}
+        here = {
+            row[: len(keys)]: gathered(names, row[len(keys) :])
+            for row, _ in native.instance.read_rows(0)
+        }
+        assert here == there
+    assert any(x.products for x in there.values())
+
+
+def test_names_tell_the_numbers() -> None:
+    text = emit(program("A", "BD"))
+    assert '"payload[B, D]"' in text
+    assert '"payload[]"' in text
+
+
+def test_other_rings_stay_with_the_reference_engine() -> None:
+    lifts = (Apply("pair", (Var("B"),), "Pair"),)
+    p = compile_joins({"q": natural_join(RELATIONS, (), lifts)}, RELATIONS)
+    with pytest.raises(NotNative, match="Pair"):
+        emit(p)
+    lifts = (Apply("onehot", (const("E"), Var("E")), "Cofactor"),)
+    p = compile_joins({"q": natural_join(RELATIONS, (), lifts)}, RELATIONS)
+    with pytest.raises(NotNative, match="onehot"):
+        emit(p)

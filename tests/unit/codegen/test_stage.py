@@ -1,0 +1,49 @@
+"""What the statements of a batch have in common is computed once."""
+
+from __future__ import annotations
+
+from freshet.calculus.terms import View
+from freshet.calculus.text import read, show
+from freshet.codegen.kernel import emit
+from freshet.codegen.options import Passes
+from freshet.codegen.stage import stage
+from freshet.program.terms import Statement
+from tests.native.test_cofactor import program
+
+LOW = "Sum[a, b]((DELTA R)(a, b, x) * V1[b])"
+HIGH = f"Sum[a]({LOW} * W[a, b])"
+
+
+def statement(target: str, term: str) -> Statement:
+    view = read(target)
+    assert isinstance(view, View)
+    return Statement(view, "+=", read(term))
+
+
+def test_a_level_reads_the_one_below_it() -> None:
+    given = [
+        statement("Q[]", f"Sum[]({HIGH} * U[a])"),
+        statement("V2[a]", HIGH),
+        statement("V0[c, d]", "Sum[c, d]((DELTA R)(c, d, y) * V1[d])"),
+    ]
+    tables, found = stage(given)
+    assert [(t.name, show(t.term)) for t in tables] == [
+        ("level0", LOW),
+        ("level1", "Sum[a](level0[a, b] * W[a, b])"),
+    ]
+    assert [show(s.term) for s in found] == [
+        "Sum[](level1[a] * U[a])",
+        "level1[a]",
+        "level0[c, d]",
+    ]
+
+
+def test_what_stands_once_is_left_where_it_is() -> None:
+    given = [statement("V2[a]", HIGH)]
+    assert stage(given) == ([], given)
+
+
+def test_kernels_of_cofactors_go_level_by_level() -> None:
+    p = program("", "ABCDE")
+    assert "level0" in emit(p)
+    assert "level0" not in emit(p, passes=Passes(stage=False))
