@@ -28,6 +28,7 @@ test: $(READY)
 
 test-full: $(READY)
 	$(BIN)/pytest -n auto --dist loadgroup --hypothesis-profile=explore
+	$(BIN)/pytest tests/differential/test_flow.py -m "full and spark" --master "local-cluster[2,1,2048]"
 
 check: $(READY)
 	$(BIN)/ruff check .
@@ -40,7 +41,7 @@ check: $(READY)
 # libraries are loaded before it, and its own leaks are not counted.
 test-sanitize: $(READY)
 	LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libubsan.so)" \
-	ASAN_OPTIONS=detect_leaks=0 $(BIN)/pytest -n auto --dist loadgroup -m "native and not full" --sanitize \
+	ASAN_OPTIONS=detect_leaks=0 $(BIN)/pytest -n auto --dist loadgroup -m "native and not full and not spark" --sanitize \
 	tests/differential
 
 bench-native: $(READY)

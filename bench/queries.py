@@ -14,6 +14,7 @@ import pyarrow as pa
 from bench.data import Exported, Stream, Window, one_batch
 from freshet.calculus.schema import Query
 from freshet.codegen.kernel import write
+from freshet.codegen.options import USUAL, Passes
 from freshet.codegen.toolchain import Flags
 from freshet.ivm.compile import compile_queries
 from freshet.ivm.options import Mode, Options
@@ -145,9 +146,10 @@ def start(
     catalog: Catalog,
     static: dict[str, pa.Table],
     flags: Flags | None = None,
+    passes: Passes = USUAL,
 ) -> Running:
     """An engine with its static tables loaded."""
-    engine = NativeEngine(program, catalog.functions, flags)
+    engine = NativeEngine(program, catalog.functions, flags, passes=passes)
     known = {r.name for r in engine.kernel.relations}
     for name, table in static.items():
         if name in known:
@@ -177,15 +179,17 @@ def drive(
     """Give all the runs, or as many as fit into `limit` CPU seconds; maybe read after each."""
     instance, query = running.engine.instance, running.engine.kernel.query(running.name)
     given = running.ready(runs)
-    done, used = 0, 0.0
+    done, used, step = 0, 0.0, 1
     began = time.process_time()
     while done < len(runs) and used <= limit:
-        for relation, rows, counts in given[done]:
-            instance.apply_arrow(relation, rows, counts)
-        if reading:
-            instance.read_arrow(query)
-        done += 1
+        for run in given[done : done + step]:
+            for relation, rows, counts in run:
+                instance.apply_arrow(relation, rows, counts)
+            if reading:
+                instance.read_arrow(query)
+        done = min(done + step, len(runs))
         used = time.process_time() - began
+        step = max(1, int(done * limit / used / 100))  # a hundredth of the limit, then look again
     events = sum(len(w) for run in runs[:done] for w in run)
     return Rate(events, used, done == len(runs))
 

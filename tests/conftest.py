@@ -28,16 +28,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="build kernels with address and undefined sanitizers",
     )
+    parser.addoption("--master", default="local[2]", help="where Spark runs in tests")
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
+def spark(request: pytest.FixtureRequest) -> Iterator[Any]:
     """The one Spark session of this process."""
     from freshet.errors import FreshetError
     from freshet.spark.run.session import session
 
     try:
-        found = session("local[2]", name="freshet tests")
+        found = session(request.config.getoption("--master"), name="freshet tests")
     except (FreshetError, ImportError, RuntimeError) as e:
         pytest.skip(f"Spark does not start here: {e}")
     yield found

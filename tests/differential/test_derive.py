@@ -19,7 +19,14 @@ CASES = [
 
 
 def without_derived(program: Program, functions: Functions) -> Engine:
-    smaller = derive(program)
+    return _smaller(program, functions, derive(program))
+
+
+def factorised(program: Program, functions: Functions) -> Engine:
+    return _smaller(program, functions, derive(program, factorise=True))
+
+
+def _smaller(program: Program, functions: Functions, smaller: Program) -> Engine:
     assert len(smaller.maps) < len(program.maps)
     check_program(smaller, functions)
     return Engine(smaller, functions)
@@ -31,3 +38,10 @@ def test_views_stay_the_same(workload: str, name: str, mode: Mode) -> None:
     c = harness.case(workload, name)
     options = Options(mode=mode)
     harness.agree(c, options, seed=7, batches=12, max_size=30, live=60, start=without_derived)
+
+
+@pytest.mark.parametrize("mode", ["tuple", "batch"])
+@pytest.mark.parametrize(("workload", "name"), [("tpch_seed", "q03"), ("tpch_seed", "q10")])
+def test_factorised_views_stay_the_same(workload: str, name: str, mode: Mode) -> None:
+    c = harness.case(workload, name)
+    harness.agree(c, Options(mode=mode), seed=8, batches=12, max_size=30, live=60, start=factorised)

@@ -1,7 +1,7 @@
 """Workload queries as flows: after every batch each view has the reference's rows.
 
 All of them run with the workers in this process; the default run takes a few of them to Spark, the
-full run all of them.
+full run all of them, with kernels, on local threads and (`--master`) on executors of their own.
 """
 
 from __future__ import annotations
@@ -97,5 +97,7 @@ def test_kernels_on_spark(
 @pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize(("workload", "name"), CASES)
 def test_all_on_spark(tmp_path: Path, spark: Any, workload: str, name: str) -> None:
+    native = find_compiler() is not None
     for workers in WORKERS:
-        agree(tmp_path / str(workers), spark, workload, name, workers, "shared", 6)
+        folder = tmp_path / str(workers)
+        agree(folder, spark, workload, name, workers, "shared", 6, native=native)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from freshet.calculus.rows import Row, bad_value, checked, expected
+from freshet.calculus.rows import bad_value, checked, expected
 from freshet.calculus.schema import Relation
 from freshet.errors import BadRow, Overflow, Place, ProgramProblem
 
@@ -35,11 +35,14 @@ ARROW_NAMES = {
 }
 
 
-def complain(kernel: Kernel, number: int, what: str, row: int, column: int, value: Any) -> Row:
+def complain(kernel: Kernel, number: int, what: str, row: int, column: int, value: Any) -> Any:
     """Raise what a kernel found wrong, in the words of `calculus.rows`.
 
-    Only an odd row, which may turn out to be a mapping with good values, gives an answer.
+    Only an odd row, which may turn out to be a mapping with good values, and counts that do not
+    lie in memory as the kernel has them give an answer.
     """
+    if what == "odd counts":
+        return _counts(value)
     if what in ("query", "map"):
         tables = kernel.queries if what == "query" else kernel.maps
         raise Overflow(f"a number of '{tables[number].name}' leaves its range when it is read")
@@ -60,6 +63,21 @@ def complain(kernel: Kernel, number: int, what: str, row: int, column: int, valu
             raise bad_value(relation, relation.columns[column], value, place)
         case _:
             _refuse(relation, what, row, column, value)
+
+
+def _counts(counts: Any) -> Any:
+    """Counts as the kernel takes them: a sequence of int, or 64-bit integers in one piece."""
+    if hasattr(counts, "__arrow_c_array__") or hasattr(counts, "__arrow_c_stream__"):
+        import pyarrow as pa  # type: ignore[import-untyped]
+
+        counts = pa.chunked_array(counts) if hasattr(counts, "__arrow_c_stream__") else counts
+        counts = pa.array(counts).to_numpy(zero_copy_only=False)
+    if hasattr(counts, "__array_interface__"):
+        import numpy as np
+
+        if counts.dtype.kind in "iu":
+            counts = np.ascontiguousarray(counts, dtype=np.int64)
+    return counts
 
 
 def _refuse(relation: Relation, what: str, row: int, column: int, value: Any) -> NoReturn:

@@ -5,6 +5,7 @@
 - A join whose keys include all that its parts have in common is the product of its parts: where
   those are kept, and only triggers read the join, it is multiplied when it is read. It is kept all
   the same where multiplying could mean to look at many rows in vain, change after change.
+- A view that is such a join is kept, too, unless it is to be factorised.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ from freshet.program.terms import Map, Program, Statement, Trigger
 from freshet.simplify.arrange import arrange
 
 
-def derive(program: Program) -> Program:
+def derive(program: Program, *, factorise: bool = False) -> Program:
     """The program without such maps, and without those that only they had needed."""
-    answers = _answers(program)
+    answers = _answers(program, factorise)
     maps = {m.name: m for m in program.maps if m.name not in answers}
 
     def asked(e: Expr) -> Expr:
@@ -55,7 +56,7 @@ class _Answer:
     term: Expr
 
 
-def _answers(program: Program) -> dict[str, _Answer]:
+def _answers(program: Program, factorise: bool) -> dict[str, _Answer]:
     shown = {name for q in program.queries for name in stored(q.term)}
     found: dict[str, _Answer] = {}
     needed: set[str] = set()
@@ -65,7 +66,7 @@ def _answers(program: Program) -> dict[str, _Answer]:
             continue
         others = [o for o in program.maps if o is not m and not o.inputs and o.name not in found]
         term = _existence(m, others)
-        if term is None and m.name not in shown:
+        if term is None and (factorise or m.name not in shown):
             term = _product(m, others)
             if term is not None and not _is_quick(m, term, program):
                 term = None

@@ -61,7 +61,7 @@ def write(program: Program, functions: Functions = BUILTINS, passes: Passes = US
     read, is recomputed when it is read; one that an index recomputes, after the rows of a batch.
     """
     if passes.derive:
-        program = derive(program)
+        program = derive(program, factorise=passes.factorise)
     first = _Kernel(program, functions, passes)
     text = first.source()
     recomputed = deferrable(program) if passes.defer else {}

@@ -156,7 +156,7 @@ class Instance:
         sign: Sign = 1,
     ) -> None:
         """A batch of rows; row i is inserted `sign * counts[i]` times, or deleted as often."""
-        self._calls["apply_rows"](self._state, relation, rows, _counts(counts), sign)
+        self._calls["apply_rows"](self._state, relation, rows, counts, sign)
 
     def apply_arrow(
         self, relation: int, table: Any, counts: Iterable[int] | None = None, sign: Sign = 1
@@ -165,15 +165,16 @@ class Instance:
 
         A stream of tables is one change: it is held in memory, and applied when it has ended.
         """
-        counts = _counts(counts)
-        if isinstance(table, _record_batch()):
+        kind = type(table)
+        way = _WAYS.get(kind) or _WAYS.setdefault(kind, _speaks(kind))
+        if way == "batch":
             schema = self._schema(relation, table)
             export = table._export_to_c
             self._calls["apply_exported"](self._state, relation, schema, export, counts, sign)
-        elif hasattr(table, "__arrow_c_array__"):
+        elif way == "array":
             schema, array = table.__arrow_c_array__()
             self._calls["apply_array"](self._state, relation, schema, array, counts, sign)
-        elif hasattr(table, "__arrow_c_stream__"):
+        elif way == "stream":
             stream = table.__arrow_c_stream__()
             self._calls["apply_stream"](self._state, relation, stream, counts, sign)
         else:
@@ -344,26 +345,14 @@ def _number(what: str, name: str, names: list[str]) -> int:
     return names.index(name)
 
 
-def _record_batch() -> Any:
-    """The class of pyarrow's batches, whose schema need not be exported with each of them."""
+_WAYS: dict[type, str] = {}
+"""What `_speaks` said of the classes so far."""
+
+
+def _speaks(kind: type) -> str:
+    """How a table of a class is taken: as a batch of pyarrow, an array, a stream, or not at all."""
     pyarrow = sys.modules.get("pyarrow")
-    return pyarrow.RecordBatch if pyarrow is not None else ()
-
-
-def _counts(counts: Any) -> Any:
-    """Counts as the kernel takes them: a sequence of int, or 64-bit integers in one piece."""
-    if counts is None or isinstance(counts, list):
-        return counts
-    if getattr(counts, "strides", None) == (8,) and counts.dtype.char in "lq":
-        return counts  # numpy's: the usual case, which must not take long
-    if hasattr(counts, "__arrow_c_array__") or hasattr(counts, "__arrow_c_stream__"):
-        import pyarrow as pa
-
-        counts = pa.chunked_array(counts) if hasattr(counts, "__arrow_c_stream__") else counts
-        counts = pa.array(counts).to_numpy(zero_copy_only=False)
-    if hasattr(counts, "__array_interface__"):
-        import numpy as np
-
-        if counts.dtype.kind in "iu":
-            counts = np.ascontiguousarray(counts, dtype=np.int64)
-    return counts
+    if pyarrow is not None and issubclass(kind, pyarrow.RecordBatch):
+        return "batch"  # its schema need not be exported with each of them
+    ways = ("array", "stream")
+    return next((way for way in ways if hasattr(kind, f"__arrow_c_{way}__")), "")

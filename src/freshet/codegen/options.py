@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Passes:
-    """Switches of the passes, all on but one.
+    """Switches of the passes, all on but two.
 
     - `derive`: maps that only say which rows another one has are not kept.
+    - `factorise`: a view that is a join of maps which are kept anyway is multiplied when it is
+      read. Changes cost less, and reads more.
     - `fuse`: maps over the same rows share a record.
     - `directories`: a table lies in the list heads of another one that is asked by the same key.
     - `share`: statements with a common beginning share its loops, tests and look-ups.
@@ -24,6 +26,7 @@ class Passes:
     """
 
     derive: bool = True
+    factorise: bool = False
     fuse: bool = True
     directories: bool = True
     share: bool = True

@@ -150,7 +150,7 @@ def declare(s: Storage) -> str:
         fields = [*(f"{held(owner.keys[i])} k{i};" for i in at), *numbers]
         body = f"  {' '.join(_widest_first(fields))} u32 first; u32 count;\n"
         of = ", ".join(f"r.k{i}" for i in positions)
-        body += f"  static Key of(const {s.record}& r) {{ return Key{{{of}}}; }}\n"
+        body += f"  template <class R> static Key of(const R& r) {{ return Key{{{of}}}; }}\n"
         empty = " && ".join(["first == 0", *(f"p{n} == 0" for n in range(len(numbers)))])
         out += _record(f"Head{j}_{s.name}", at, owner, body, f"return {empty};")
     return out

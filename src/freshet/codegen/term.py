@@ -294,7 +294,9 @@ class Terms:
             tuple(names[i] for i in free), [columns[i] for i in free], spot, env, times(m, n), k
         )
 
-    def _fetch_ahead(self, place: Place, keys: Mapping[int, str], index: int | None = None) -> None:
+    def _fetch_ahead(
+        self, place: Place, keys: Mapping[int, str], index: int | None = None, write: bool = False
+    ) -> None:
         """Note a look-up by columns of the row alone: they are known some rows before."""
         s = place.storage
         columns = s.found_by if index is None else s.indexes[index]
@@ -306,6 +308,8 @@ class Terms:
         if s.home is not None:
             host, positions = s.home
             line = _fetch_slice(host, host.index(positions), later)
+        elif write and len(columns) == len(s.keys):
+            line = f"{s.path}.prefetch_write(e.arena, {{{', '.join(later)}}});"
         elif index is None:
             wanted = _wanted(s, dict(zip(columns, later, strict=True)))
             line = f"{s.path}.prefetch(e.arena, {s.record}::hash({wanted}));"
@@ -390,7 +394,7 @@ class Terms:
         where = "e.scratch" if s.transient else "e.arena"
         table = s.path
         key = "{" + ", ".join(texts[i] for i in sorted(texts)) + "}"
-        self._fetch_ahead(place, texts)
+        self._fetch_ahead(place, texts, write=True)
         before = "" if s.transient else f" OLD_{s.name}(@)"
         after = "" if s.transient else f"NEW_{s.name}(@) "
         r, spot = spot.open(

@@ -35,12 +35,29 @@ inline bool bit(const void* base, i64 i) {
   return static_cast<const u8*>(base)[i >> 3] >> (i & 7) & 1;
 }
 
+// Whether all the values are good. What will be read next is asked for meanwhile: it lies elsewhere,
+// where the machine's own look-ahead would have to begin anew.
+template <class T, class Good>
+inline bool all_good(const T* at, i64 size, const char* next, Good good) {
+  constexpr i64 LINE = 64 / sizeof(T);
+  if (!next) next = reinterpret_cast<const char*>(at);
+  bool every = true;
+  i64 i = 0;
+  for (; i + LINE <= size; i += LINE, next += 64) {
+    __builtin_prefetch(next);
+    for (i64 k = 0; k < LINE; k++) every &= good(at[i + k]);
+  }
+  for (; i < size; i++) every &= good(at[i]);
+  return every;
+}
+
 // One Arrow column of a batch; `first` is where its rows begin in its buffers.
 struct Source {
   const ArrowSchema* schema;
   const ArrowArray* array;
   i64 first, size;
   const void* valid;  // null where there is no NULL
+  const char* next = nullptr;  // what will be read after it
 
   Source(const ArrowSchema& s, const ArrowArray& a, i64 skip, i64 rows)
       : schema(&s), array(&a), first(a.offset + skip), size(rows), valid(nullptr) {
@@ -53,6 +70,9 @@ struct Source {
   // Whether the values can be used where they lie.
   template <class T> bool in_place() const {
     return !valid && size && reinterpret_cast<uintptr_t>(values()) % alignof(T) == 0;
+  }
+  template <class T, class Good> bool all(Good good) const {
+    return all_good(start<T>(), size, next, good);
   }
 };
 
@@ -129,9 +149,7 @@ inline const void* ints(Room& room, const Source& s, const Column& c, Problem& p
   const i64* from = integers(room, s);
   if (!from) return wrong_type(s, p);
   if (!s.valid) {
-    bool good = true;
-    for (i64 i = 0; i < s.size; i++) good &= !is_null(from[i]);
-    if (good) return from;
+    if (all_good(from, s.size, s.next, [](i64 x) { return !is_null(x); })) return from;
   }
   auto read = [&](i64 i, i64& out) { out = from[i]; return !is_null(out); };
   return filled<i64>(room, s, c, p, read, [&](i64 i) { p.value = shown_integer(s, i, from[i]); });
@@ -152,10 +170,8 @@ inline const void* doubles(Room& room, const Source& s, const Column& c, Problem
   };
   if (!strcmp(s.schema->format, "g")) {
     if (s.in_place<f64>()) {
-      bool good = true;
-      const f64* at = s.start<f64>();
-      for (i64 i = 0; i < s.size; i++) good &= at[i] - at[i] == 0 && bits_of(at[i]) != 1ull << 63;
-      if (good) return at;
+      auto as_held = [](f64 x) { return (x - x == 0) & (bits_of(x) != 1ull << 63); };
+      if (s.all<f64>(as_held)) return s.start<f64>();
     }
     return from_reals(f64());
   }
@@ -188,15 +204,12 @@ const void* rescaled(Room& room, const Source& s, const Column& c, Problem& p, i
 // Decimals of the scale that is asked for, 64 bits each: used where they lie, or the lower halves
 // of 128 bits. Null where one of them is missing or does not fit: then they are told one by one.
 inline const void* same_scale(Room& room, const Source& s, int bits) {
-  bool good = true;
-  if (bits == 64 && s.in_place<i64>()) {
-    const i64* at = s.start<i64>();
-    for (i64 i = 0; i < s.size; i++) good &= !is_null(at[i]);
-    return good ? at : nullptr;
-  }
+  if (bits == 64 && s.in_place<i64>())
+    return s.all<i64>([](i64 x) { return !is_null(x); }) ? s.start<i64>() : nullptr;
   if (bits == 64 || !s.in_place<i64>()) return nullptr;
   const i64* halves = static_cast<const i64*>(s.values()) + 2 * s.first;
   i64* out = room.array<i64>(s.size);
+  bool good = true;
   for (i64 i = 0; i < s.size; i++) {
     i64 low = halves[2 * i];
     out[i] = low;
@@ -244,10 +257,8 @@ inline bool is_moment(i64 x) { return -719162 * DAY <= x && x < 2932897 * DAY; }
 inline const void* dates(Room& room, const Source& s, const Column& c, Problem& p) {
   if (!strcmp(s.schema->format, "tdD")) {
     if (s.in_place<i32>()) {
-      bool good = true;
-      const i32* at = s.start<i32>();
-      for (i64 i = 0; i < s.size; i++) good &= u32(at[i]) + 719162u <= 719162u + 2932896u;
-      if (good) return at;
+      if (s.all<i32>([](i32 x) { return u32(x) + 719162u <= 719162u + 2932896u; }))
+        return s.start<i32>();
     }
     auto read = [&](i64 i, i32& out) { out = s.at<i32>(i); return is_day(out); };
     return filled<i32>(room, s, c, p, read, [&](i64 i) { p.value = s.at<i32>(i); });
@@ -276,10 +287,7 @@ inline const void* moments(Room& room, const Source& s, const Column& c, Problem
     return filled<i64>(room, s, c, p, read, show);
   }
   if (times == 1 && s.in_place<i64>()) {
-    bool good = true;
-    const i64* at = s.start<i64>();
-    for (i64 i = 0; i < s.size; i++) good &= is_moment(at[i]);
-    if (good) return at;
+    if (s.all<i64>(is_moment)) return s.start<i64>();
   }
   auto read = [&](i64 i, i64& out) {
     return !__builtin_mul_overflow(s.at<i64>(i), times, &out) && is_moment(out);
@@ -467,6 +475,15 @@ struct Part {
   Part *next, *previous;
 };
 
+// Where the first values lie that are read from column `i` on; a guess, to ask for them early.
+inline const char* read_next(const Relation& r, const int* where, const ArrowArray& table, int i) {
+  while (i < r.width && !r.columns[i].used) i++;
+  if (i == r.width || table.children[where[i]]->n_buffers < 2) return nullptr;
+  const ArrowArray& a = *table.children[where[i]];
+  i64 width = r.columns[i].kind == Text ? 4 : i64(size_in(r.columns[i].kind));
+  return static_cast<const char*>(a.buffers[1]) + (a.offset + table.offset) * width;
+}
+
 // The columns of one table that the relation's statements read, or null with a problem; `where` is
 // as `match` found it.
 inline Part* table_in(Room& room, const Relation& r, const ArrowSchema& schema, const int* where,
@@ -487,6 +504,7 @@ inline Part* table_in(Room& room, const Relation& r, const ArrowSchema& schema, 
     p.column = i;
     i64 at = where[i];
     Source source(*schema.children[at], *table.children[at], table.offset, table.length);
+    source.next = read_next(r, where, table, i + 1);
     part->column[i] = convert(room, source, r.columns[i], p);
     if (!part->column[i]) return nullptr;
   }
@@ -497,7 +515,6 @@ inline Part* table_in(Room& room, const Relation& r, const ArrowSchema& schema, 
 inline void drop_zeros(Room& room, const Relation& r, Part& part) {
   i64 left = 0;
   for (i64 i = 0; i < part.size; i++) left += part.count[i] != 0;
-  if (left == part.size) return;
   auto packed = [&](const void* from, size_t size) {
     char *out = static_cast<char*>(room.take(size_t(left) * size)), *to = out;
     for (i64 i = 0; i < part.size; i++) {

@@ -104,60 +104,78 @@ inline PyObject* divert(PyObject*, PyObject* const* args, intptr_t n) {
   return PyLong_FromUnsignedLongLong(taken);
 }
 
-// The counts of a batch: null with an error where they do not belong to its rows.
-inline i64* counts_in(Instance& x, int relation, Room& room, PyObject* given, i64 rows, i64 sign) {
-  i64* out = room.array<i64>(rows);
+// How often each row of a batch counts: null for once each, as the batch's sign says.
+struct Counts {
+  i64* at = nullptr;
+  bool zeros = false;  // whether some rows count 0 times
+};
+
+// Takes counts that lie in memory as 64 bits each, and asks for what is read `next`. Whether they do;
+// one that is no count is told by its row.
+inline bool counts_in_place(PyObject* given, i64 rows, i64 sign, const char* next, Counts& out,
+                            i64& bad) {
   Py_buffer view;
-  if (PyObject_GetBuffer(given, &view, WithFormat | 0x8) == 0) {
-    bool fits = view.ndim == 1 && view.itemsize == 8 && view.format && view.len == rows * 8 &&
-                (!strcmp(view.format, "l") || !strcmp(view.format, "q"));
-    bool good = true;
+  if (PyObject_GetBuffer(given, &view, WithFormat | 0x8)) return PyErr_Clear(), false;
+  bool fits = view.ndim == 1 && view.itemsize == 8 && view.format && view.len == rows * 8 &&
+              (!strcmp(view.format, "l") || !strcmp(view.format, "q"));
+  if (fits) {
     const i64* from = static_cast<const i64*>(view.buf);
-    for (i64 i = 0; fits && i < rows; i++) {
-      out[i] = from[i];
-      good &= from[i] != INT64_MIN;
-    }
-    PyBuffer_Release(&view);
-    if (fits) {
-      for (i64 i = 0; !good; i++)
-        if (out[i] == INT64_MIN)
-          return complain(x, relation, "count", i, 0, PyLong_FromLongLong(out[i])), nullptr;
-      if (sign < 0)
-        for (i64 i = 0; i < rows; i++) out[i] = -out[i];
-      return out;
-    }
-  } else {
-    PyErr_Clear();
+    bool zeros = false;
+    bool good = all_good(from, rows, next, [&, to = out.at](i64 n) mutable {
+      *to++ = i64(u64(n) * u64(sign));
+      zeros |= !n;
+      return n != INT64_MIN;
+    });
+    out.zeros = zeros;
+    for (i64 i = 0; !good && bad < 0; i++)
+      if (from[i] == INT64_MIN) bad = i;
   }
-  Own counts(PySequence_Tuple(given));
-  if (!counts) return nullptr;
-  i64 found = PyTuple_Size(counts);
-  if (found != rows) {
-    complain(x, relation, "counts", rows, 0, PyLong_FromLongLong(found));
-    return nullptr;
-  }
-  for (i64 i = 0; i < rows; i++) {
-    PyObject* count = PyTuple_GetItem(counts, i);
-    if (!take_int(count, out[i])) {
-      Py_IncRef(count);
-      return complain(x, relation, "count", i, 0, count), nullptr;
-    }
-    out[i] *= sign;
-  }
-  return out;
+  PyBuffer_Release(&view);
+  return fits;
 }
 
-inline bool add_counts(Instance& x, int relation, Room& room, PyObject* given, Part* first,
-                       i64 rows, i64 sign) {
+// Takes the counts of a batch; false with an error where they do not belong to its rows.
+inline bool counts_in(Instance& x, int relation, Room& room, PyObject* given, i64 rows, i64 sign,
+                      const char* next, Counts& out) {
   if (given == &_Py_NoneStruct) return true;
-  i64* counts = counts_in(x, relation, room, given, rows, sign);
+  out.at = room.array<i64>(rows);
+  i64 bad = -1;
+  Own other(nullptr);
+  bool taken = counts_in_place(given, rows, sign, next, out, bad);
+  if (!taken && given->type != &PyList_Type) {
+    Py_IncRef(given);
+    other.object = complain(x, relation, "odd counts", 0, 0, given);
+    if (!other) return false;
+    given = other;
+    taken = counts_in_place(given, rows, sign, next, out, bad);
+  }
+  if (bad >= 0)
+    return complain(x, relation, "count", bad, 0, PyLong_FromLongLong(INT64_MIN)), false;
+  if (taken) return true;
+  Own counts(PySequence_Tuple(given));
   if (!counts) return false;
-  for (Part* part = first; part; part = part->next) {
-    part->count = counts;
-    counts += part->size;
-    drop_zeros(room, kernel.relation[relation], *part);
+  i64 found = PyTuple_Size(counts);
+  if (found != rows)
+    return complain(x, relation, "counts", rows, 0, PyLong_FromLongLong(found)), false;
+  for (i64 i = 0; i < rows; i++) {
+    PyObject* count = PyTuple_GetItem(counts, i);
+    if (!take_int(count, out.at[i])) {
+      Py_IncRef(count);
+      return complain(x, relation, "count", i, 0, count), false;
+    }
+    out.at[i] *= sign;
+    out.zeros |= !out.at[i];
   }
   return true;
+}
+
+// Gives the parts of a batch their counts, and leaves out the rows that count 0 times.
+inline void add_counts(int relation, Room& room, Counts counts, Part* first) {
+  for (Part* part = counts.at ? first : nullptr; part; part = part->next) {
+    part->count = counts.at;
+    counts.at += part->size;
+    if (counts.zeros) drop_zeros(room, kernel.relation[relation], *part);
+  }
 }
 
 // A row as a tuple that nobody can change: itself, or a new one that `kept` holds.
@@ -211,7 +229,10 @@ inline PyObject* apply_rows(PyObject*, PyObject* const* args, intptr_t n) {
     }
   }
   Part part{size, column, nullptr, nullptr, nullptr};
-  if (!add_counts(*x, int(relation), *own.room, args[3], &part, size, sign)) return nullptr;
+  Counts counts;
+  if (!counts_in(*x, int(relation), *own.room, args[3], size, sign, nullptr, counts))
+    return nullptr;
+  add_counts(int(relation), *own.room, counts, &part);
   return commit(*x, int(relation), &part, part.size, sign);
 }
 
@@ -234,7 +255,7 @@ inline const int* where_in(Instance& x, i64 relation, PyObject* capsule, Problem
 }
 
 inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const ArrowArray& array,
-                             PyObject* counts, i64 sign) {
+                             PyObject* given, i64 sign) {
   Rooms own;
   Problem problem;
   const int* where = where_in(x, relation, schema, problem);
@@ -243,13 +264,22 @@ inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const 
   const Relation& r = kernel.relation[relation];
   int* kept = own.room->array<int>(r.width + 1);  // another thread may bring another schema
   memcpy(kept, where, size_t(r.width) * sizeof(int));
+  // What describes each column lies somewhere, too: all of it is asked for at once.
+  for (int i = 0; i < r.width; i++)
+    if (r.columns[i].used) __builtin_prefetch(array.children[kept[i]]);
+  for (int i = 0; i < r.width; i++)
+    if (r.columns[i].used) __builtin_prefetch(array.children[kept[i]]->buffers);
+  Counts counts;
+  const char* next = read_next(r, kept, array, 0);
+  if (!counts_in(x, int(relation), *own.room, given, array.length, sign, next, counts))
+    return nullptr;
   Part* part;
   {
     Unlocked others(array.length > SMALL);
     part = table_in(*own.room, r, *told, kept, array, problem);
   }
   if (!part) return complain(x, int(relation), problem);
-  if (!add_counts(x, int(relation), *own.room, counts, part, part->size, sign)) return nullptr;
+  add_counts(int(relation), *own.room, counts, part);
   return commit(x, int(relation), part, part->size, sign);
 }
 
@@ -349,7 +379,10 @@ inline PyObject* apply_stream(PyObject*, PyObject* const* args, intptr_t n) {
     return complain(*x, int(relation), "stream", 0, 0, why);
   }
   if (!good) return complain(*x, int(relation), problem);
-  if (!add_counts(*x, int(relation), *own.room, args[3], first, rows, sign)) return nullptr;
+  Counts counts;
+  if (!counts_in(*x, int(relation), *own.room, args[3], rows, sign, nullptr, counts))
+    return nullptr;
+  add_counts(int(relation), *own.room, counts, first);
   return commit(*x, int(relation), first, rows, sign);
 }
 

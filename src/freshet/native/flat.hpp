@@ -68,6 +68,8 @@ template <class Rec> struct Flat {
     fetch(arena.at<Rec>(segment.slots) + (Segments::place(hash) & segment.mask()));
   }
 
+  void prefetch_write(Arena& arena, const Key& key) const { prefetch(arena, Rec::hash(key)); }
+
   void clear(Arena& arena) { all.clear(arena, shape); }
 
  private:

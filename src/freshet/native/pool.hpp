@@ -9,7 +9,7 @@
 //   };
 //   struct Head {  // generated, a record of a Flat
 //     u32 first, count;               // the payload; `first` is a number + 1
-//     static Key of(const Rec&);      // the slice that a record belongs to
+//     static Key of(const R&);        // the slice of a record, or of its key
 //     bool empty() const;             // whether there is no first, nor another payload
 //   };
 #pragma once
@@ -21,6 +21,7 @@ namespace fr {
 template <class... Heads> struct Indexes {
   u64 bytes() const { return 0; }
   void clear(Arena&) {}
+  template <class Key> void prefetch(Arena&, const Key&) const {}
 };
 template <class Head, class... Rest> struct Indexes<Head, Rest...> {
   Flat<Head> heads;
@@ -32,6 +33,11 @@ template <class Head, class... Rest> struct Indexes<Head, Rest...> {
   }
 
   u64 bytes() const { return heads.bytes() + rest.bytes(); }
+
+  template <class Key> void prefetch(Arena& arena, const Key& key) const {
+    heads.prefetch(arena, Head::hash(Head::of(key)));
+    rest.prefetch(arena, key);
+  }
 
   void clear(Arena& arena) {
     heads.clear(arena);
@@ -112,6 +118,12 @@ template <class Rec, class... Heads> struct Pool {
 
   // Starts to fetch the slot of a record that is looked up soon.
   void prefetch(Arena& arena, u64 hash) const { table.prefetch(arena, hash); }
+
+  // The same for one that comes or goes soon: its lists, too, are changed then.
+  void prefetch_write(Arena& arena, const Key& key) const {
+    prefetch(arena, Rec::hash(key));
+    all.prefetch(arena, key);
+  }
 
   void clear(Arena& arena) {
     table.clear(arena);

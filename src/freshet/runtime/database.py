@@ -40,6 +40,7 @@ def connect(
     keep_rows: bool = True,
     strict: bool = False,
     profile: bool = False,
+    factorise: bool = False,
     statistics: Sizes | None = None,
 ) -> Database:
     """An empty database in this process.
@@ -54,10 +55,12 @@ def connect(
       be declared first, and deletions of what is not there are not noticed.
     - `strict` refuses a view that a change would make recompute, naming the node.
     - `profile` lets kernels count the rows that they look at and write.
+    - `factorise` lets kernels multiply a view when it is read, where it is a join of maps that are
+      kept anyway: changes cost less, and reads more.
     - `statistics` tells `auto` what to expect of the data.
     """
     sizes = statistics or Sizes()
-    return Database(Settings(strategy, mode, strict, engine, keep_rows, profile, sizes))
+    return Database(Settings(strategy, mode, strict, engine, keep_rows, profile, factorise, sizes))
 
 
 class Database:

@@ -64,11 +64,11 @@ def recipe(
         return known
     options = settings.plan("tuple", caches=False)
     program = compile_queries([query], relations, options, functions)
-    source = write(program, functions)
+    source = write(program, functions, settings.passes)
     if source.scans and settings.mode == "auto":
         options = settings.plan("batch", caches=False)
         program = compile_queries([query], relations, options, functions)
-        source = write(program, functions)
+        source = write(program, functions, settings.passes)
     made = _made(program, source)
     _remember(key, made)
     return made
@@ -112,7 +112,7 @@ def _made(program: Program, source: Source) -> Recipe:
 
 def _key(query: Query, relations: Sequence[Relation], settings: Settings) -> str:
     options = (settings.strategy, settings.mode, settings.strict, settings.statistics)
-    whole = repr((query, tuple(relations), options, _compiler()))
+    whole = repr((query, tuple(relations), options, settings.passes, _compiler()))
     return hashlib.sha256(whole.encode()).hexdigest()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from freshet.codegen.options import Passes
 from freshet.codegen.toolchain import Flags
 from freshet.errors import FreshetError
 from freshet.ivm.options import Mode
@@ -32,6 +33,7 @@ class Settings:
     engine: EngineChoice = "auto"
     keep_rows: bool = True
     profile: bool = False
+    factorise: bool = False
     statistics: Statistics = field(default_factory=Statistics)
 
     def __post_init__(self) -> None:
@@ -56,6 +58,11 @@ class Settings:
             caches=caches,
             statistics=self.statistics,
         )
+
+    @property
+    def passes(self) -> Passes:
+        """What kernels are written with."""
+        return Passes(factorise=self.factorise)
 
     @property
     def flags(self) -> Flags:

@@ -63,6 +63,13 @@ def test_a_join_that_is_shown_is_kept() -> None:
     assert derive(p) == p
 
 
+def test_a_join_that_is_shown_can_be_factorised() -> None:
+    p = program([JOIN, *PARTS], {"j": "r[b, a] * s[b]", "r": "1", "s": "1"}, "j")
+    found = derive(p, factorise=True)
+    assert names(found) == ["r", "s"]
+    assert show(found.queries[0].term) == "r[b, a] * s[b] * {a > b}"
+
+
 def test_a_join_over_what_its_keys_do_not_tell_is_kept() -> None:
     view, some = made("v", "Sum[](R(a, b) * S(b, c))"), made("j", "Sum[a](R(a, b) * S(b, c))", "a")
     p = program([view, some, *PARTS], {"v": "Sum[](j[a])", "j": "s[b]", "r": "1", "s": "1"}, "v")
