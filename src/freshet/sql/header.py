@@ -41,22 +41,21 @@ class Header:
         )
 
 
-def find_header(path: str, script: str) -> Path:
-    """Where a header is: paths are relative to the script that names them."""
+def _find(path: str, script: str) -> Path:
     folder = Path(script).parent if Path(script).is_file() else Path()
     return folder / path
 
 
-def read_header(path: Path, name: str) -> Header:
-    """What a header says of the ring of a name."""
+def read_header(path: str, name: str, script: str) -> Header:
+    """What a header says of the ring of a name; its path is relative to the script."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = _find(path, script).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as e:
         raise UnknownName(
             f"the header '{path}' of the type {name} cannot be read",
             instead="name a C++ header, relative to the script",
         ) from e
-    return scan(text, name, str(path))
+    return scan(text, name, path)
 
 
 def scan(text: str, name: str, path: str = "ring.hpp") -> Header:

@@ -17,7 +17,7 @@ from freshet.calculus.walk import Names, rename
 from freshet.errors import FreshetError, Place, TypeProblem, UnsupportedSql
 from freshet.sql import joins, predicates, values
 from freshet.sql.catalog import Catalog
-from freshet.sql.header import find_header, read_header
+from freshet.sql.header import read_header
 from freshet.sql.parse import parse
 from freshet.sql.scope import Env
 from freshet.sql.terms import (
@@ -65,7 +65,7 @@ def load_joined(text: str, file: str = "<text>") -> tuple[Catalog, list[Aggregat
                     columns = tuple(replace(c, type=c.type.not_null()) for c in relation.columns)
                     catalog = catalog.with_relation(replace(relation, columns=columns), source)
                 case CreateType(name, path):
-                    catalog = catalog.with_type(read_header(find_header(path, file), name))
+                    catalog = catalog.with_type(read_header(path, name, file))
                 case CreateView():
                     number = "" if len(bare) < 2 or s.name else f"_{bare.index(s) + 1}"
                     found.append(aggregated(s, catalog, s.name or f"query{number}"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from freshet.calculus.schema import Query
 from freshet.errors import FreshetError
 from freshet.sql.catalog import Catalog
-from freshet.sql.header import find_header, read_header
+from freshet.sql.header import read_header
 from freshet.sql.lower import lower
 from freshet.sql.parse import parse
 from freshet.sql.terms import CreateRelation, CreateType, CreateView
@@ -34,8 +34,8 @@ def load(
                 catalog = catalog.with_relation(statement.relation, statement.source)
                 continue
             if isinstance(statement, CreateType):
-                path = find_header(statement.path, file)
-                catalog = catalog.with_type(read_header(path, statement.name))
+                header = read_header(statement.path, statement.name, file)
+                catalog = catalog.with_type(header)
                 continue
             name = statement.name
             if name is None:
