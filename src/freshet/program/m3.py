@@ -181,13 +181,15 @@ def show_term(e: Expr, known: Mapping[str, Type]) -> str:
 
 
 def _product(parts: tuple[Expr, ...], known: Mapping[str, Type]) -> str:
-    """Data before functions; each in twos, from the left."""
-    data = [show_term(f, known) for f in parts if not is_value(f)]
-    functions = [show_term(f, known) for f in parts if is_value(f)]
-    ordered = [show_term(f, known) for f in parts] == [*data, *functions]
-    if not ordered or not data or not functions:
+    """Data before functions, each in twos from the left; a number goes with the functions."""
+    number = [f for f in parts[:1] if isinstance(f, Const)]
+    rest = parts[len(number) :]
+    data = [f for f in rest if not is_value(f)]
+    if not data or any(is_value(f) for f in rest[: len(data)]):
         return _in_twos([show_term(f, known) for f in parts])
-    return f"({_in_twos(data)} * {_in_twos(functions)})"
+    functions = [show_term(f, known) for f in (*number, *rest[len(data) :])]
+    first = _in_twos([show_term(f, known) for f in data])
+    return f"({first} * {_in_twos(functions)})" if functions else first
 
 
 def _in_twos(texts: list[str]) -> str:
