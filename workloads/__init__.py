@@ -19,7 +19,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from workloads import events, finance_data, mddb_data, tpcds_data, tpch_data
+from workloads import (
+    events,
+    finance_data,
+    housing_data,
+    mddb_data,
+    retailer_data,
+    tpcds_data,
+    tpch_data,
+)
 from workloads.events import Batch, Event, Relation, Row, Sizes, Tables, Value
 
 __all__ = ["WORKLOADS", "Batch", "Event", "Row", "Sizes", "Tables", "Value", "Workload"]
@@ -89,5 +97,7 @@ WORKLOADS: dict[str, Workload] = {
         Workload("finance", finance_data.tables, finance_data.relations),
         Workload("mddb", mddb_data.tables, mddb_data.relations),
         Workload("tpcds", tpcds_data.tables, tpcds_data.relations),
+        Workload("housing", housing_data.tables, housing_data.relations),
+        Workload("retailer", retailer_data.tables, retailer_data.relations),
     )
 }

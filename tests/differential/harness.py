@@ -12,6 +12,8 @@ import sqlglot
 
 from freshet.calculus.functions import Functions
 from freshet.calculus.schema import Query
+from freshet.factorized import compile as factorized
+from freshet.factorized.options import Options as FactorizedOptions
 from freshet.ivm.compile import compile_queries
 from freshet.ivm.options import Options
 from freshet.program.check import check_program
@@ -79,10 +81,13 @@ def split(text: str) -> tuple[tuple[tuple[str, str], ...], str]:
     return tuple(views), sql
 
 
-def compiled(c: Case, options: Options) -> Program:
+def compiled(c: Case, options: Options | FactorizedOptions) -> Program:
     """The checked program of a case."""
     relations = list(c.catalog.relations.values())
-    program = compile_queries([c.query], relations, options, c.catalog.functions)
+    if isinstance(options, FactorizedOptions):
+        program = factorized.compile_queries([c.query], relations, options, c.catalog.functions)
+    else:
+        program = compile_queries([c.query], relations, options, c.catalog.functions)
     check_program(program, c.catalog.functions)
     return program
 
@@ -101,7 +106,7 @@ def rows(engine: Any, name: str) -> Counter[tuple[Any, ...]]:
 
 def agree(
     c: Case,
-    *options: Options,
+    *options: Options | FactorizedOptions,
     seed: int,
     batches: int,
     max_size: int,

@@ -66,11 +66,13 @@ class Compiler:
 
     relations: tuple[Relation, ...]
     options: Options
-    functions: Functions
+    functions: Functions = BUILTINS
     triggers: dict[Key, list[Statement]] = field(default_factory=dict)
     params: dict[str, tuple[str, ...]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     trees: dict[str, list[Node]] = field(default_factory=dict)
+    accesses: dict[int, View] = field(default_factory=dict)
+    """How each kept tree is read, by its identity; `trees` holds on to them."""
 
     def __post_init__(self) -> None:
         self.schema = Schema({r.name: r.types for r in self.relations}, functions=self.functions)
@@ -87,9 +89,9 @@ class Compiler:
                 prefix = "_" + prefix
             self.params[r.name] = tuple(prefix + c.name.lower() for c in r.columns)
 
-    def query(self, name: str, join: Join) -> Query:
+    def query(self, name: str, join: Join, listed: frozenset[str] = frozenset()) -> Query:
         """A join as a view of its keys and its payload."""
-        access = self.join(join, name)
+        access = self.join(join, name, listed)
         assert isinstance(access, View)
         root = next(m for m in self.views.found if m.name == access.name)
         types = {v: c.type for v, c in zip(access.vars, root.keys, strict=True)}
@@ -101,8 +103,11 @@ class Compiler:
     def join(self, join: Join, name: str, listed: frozenset[str] = frozenset()) -> Expr:
         """Keep a join, and read its root."""
         tree = self.tree(join, name, listed)
+        return self.keep(tree, name, commutes=self._commutes(join, tree))
+
+    def keep(self, tree: Node, name: str, *, commutes: bool = True) -> View:
+        """Keep the views of a tree that some update needs, and read its root."""
         self.trees.setdefault(name, []).append(tree)
-        commutes = self._commutes(join, tree)
         kept = materialized(tree, self.streams, self.static)
         accesses: dict[int, View] = {}
         new: list[tuple[Tree, Map]] = []
@@ -112,6 +117,7 @@ class Compiler:
             accesses[id(t)], made = self.views.view(what, t.keys, hint, commutes=commutes)
             if made is not None:
                 new.append((t, made))
+        self.accesses.update(accesses)
 
         def read(t: Tree) -> Expr:
             if id(t) not in accesses:

@@ -86,7 +86,9 @@ class _Deltas:
             return []
         if isinstance(t, Leaf):
             return [self._indicator(t) if t.indicator else self._rows(t)]
-        known = frozenset(self.given[0].atom.vars) if self.given else frozenset()
+        known = frozenset(self.update.params)
+        if self.given is not None:
+            known |= frozenset(self.given[0].atom.vars)
         out: list[Expr] = []
         for parts in self._products(t):
             body = mul(*parts, *t.factors)

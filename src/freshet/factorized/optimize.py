@@ -3,7 +3,9 @@
 What an order costs is the size of what its views join: V@X joins over dep(X) and X. What hangs
 under X falls apart into parts that share no relation, and the cost of a part does not depend on
 how the variables above it are arranged: only on which they are. So the best order of a part is
-found once. On a chain of matrices this is the textbook program for the order of products.
+found once. On a chain of matrices this is the textbook program for the order of products. Of
+orders that cost nearly the same, the one with the fewest views above the large relations wins:
+a change passes through all of them.
 """
 
 from __future__ import annotations
@@ -23,7 +25,22 @@ MOST_TRIED = 12
 """Variables of a part up to which every one is tried on top; of a larger part only the one that
 parts it best."""
 
+NEARLY = 1.0001
+"""Costs up to this ratio are the same: estimates are rough."""
+
 Parts = tuple[tuple[str, str | None], ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """An order of a part: what its views join, rows that pass through them, and the order.
+
+    A root of the part stands above None.
+    """
+
+    cost: float
+    passing: float
+    order: Parts
 
 
 @dataclass(frozen=True)
@@ -69,7 +86,7 @@ def cheapest(join: Join, sizes: Sizes) -> VariableOrder:
     search = _Search(join, sizes)
     above: list[tuple[str, str | None]] = []
     for part in search.parts(search.shared):
-        above.extend(search.best(part)[1])
+        above.extend(search.best(part).order)
     return VariableOrder(search.with_local(tuple(above)))
 
 
@@ -86,7 +103,7 @@ class _Search:
             v: {w for a in join.atoms if v in a.vars for w in a.vars if w in self.shared}
             for v in self.shared
         }
-        self.known: dict[frozenset[str], tuple[float, Parts]] = {}
+        self.known: dict[frozenset[str], Found] = {}
 
     def parts(self, names: Iterable[str]) -> list[list[str]]:
         """Groups of variables that share relations, directly or through each other."""
@@ -102,12 +119,14 @@ class _Search:
             left = [v for v in left if v not in part]
         return found
 
-    def best(self, part: Sequence[str]) -> tuple[float, Parts]:
-        """The least cost of a part, and its order; a root is above None."""
+    def best(self, part: Sequence[str]) -> Found:
+        """The order of least cost of a part."""
         key = frozenset(part)
         if key not in self.known:
             options = [self._under(v, part) for v in self._tops(part)]
-            self.known[key] = min(options, key=lambda found: found[0])
+            least = NEARLY * min(found.cost for found in options)
+            near = [found for found in options if found.cost <= least]
+            self.known[key] = min(near, key=lambda found: found.passing)
         return self.known[key]
 
     def _tops(self, part: Sequence[str]) -> list[str]:
@@ -121,15 +140,18 @@ class _Search:
 
         return [min(tops, key=largest_rest)]
 
-    def _under(self, top: str, part: Sequence[str]) -> tuple[float, Parts]:
+    def _under(self, top: str, part: Sequence[str]) -> Found:
+        """The best order of a part with this variable on top."""
         above = {w for v in part for w in self.near[v]} - set(part)
         cost = self.size(frozenset({top}) | above)
+        below = [a for a in self.join.atoms if not set(part).isdisjoint(a.vars)]
+        passing = sum(self.sizes.rows.get(a.name, 1.0) for a in below)
         made: list[tuple[str, str | None]] = [(top, None)]
         for rest in self.parts(v for v in part if v != top):
-            more, order = self.best(rest)
-            cost += more
-            made.extend((v, top if parent is None else parent) for v, parent in order)
-        return cost, tuple(made)
+            found = self.best(rest)
+            cost, passing = cost + found.cost, passing + found.passing
+            made.extend((v, top if parent is None else parent) for v, parent in found.order)
+        return Found(cost, passing, tuple(made))
 
     def size(self, names: frozenset[str]) -> float:
         """How many rows a view over these variables may have: by values, or by rows with them."""

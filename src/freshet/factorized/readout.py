@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from freshet.calculus.build import add, addends, factors, is_number, mul, sum_
 from freshet.calculus.scope import ins, is_value, outs, relations
-from freshet.calculus.terms import Add, Exists, Expr, Lift, Mul, Rel, Sum
+from freshet.calculus.terms import Add, Exists, Expr, Lift, Mul, Rel, Sum, Top
 from freshet.calculus.text import show
 from freshet.calculus.walk import variables
 from freshet.errors import FreshetError
@@ -32,6 +32,8 @@ def readout(e: Expr, access: Callable[[Join], Expr]) -> Expr:
             return Lift(var, _piece(body, access))
         case Exists(body):
             return Exists(_piece(body, access))
+        case Top(keys, order, limit, body):
+            return Top(keys, order, limit, readout(body, access))
         case Mul(parts) if _is_readout(parts):
             return mul(*(readout(f, access) for f in parts))
         case Sum(keys, body) if _is_readout(factors(body)):
@@ -45,7 +47,7 @@ def readout(e: Expr, access: Callable[[Join], Expr]) -> Expr:
 def _is_readout(parts: tuple[Expr, ...]) -> bool:
     """Whether all that reads data in a product is nested."""
     return all(
-        isinstance(f, Lift | Exists) or (isinstance(f, Sum) and _is_readout(factors(f.body)))
+        isinstance(f, Lift | Exists | Top) or (isinstance(f, Sum) and _is_readout(factors(f.body)))
         for f in parts
         if relations(f)
     )

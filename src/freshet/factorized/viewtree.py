@@ -15,9 +15,10 @@ def view_tree(join: Join, order: VariableOrder, listed: frozenset[str] = frozens
     """One view a variable: the views below it joined, the variable added up unless it is free.
 
     V@X has the keys dep(X), and those free variables, and those that a function still waits for,
-    which its children have. A function of variables is applied at the lowest view in which all
-    of them meet. At a `listed` variable there are two views: one with the variable as a key, and
-    one over it without.
+    which its children have. A test is made at the lowest view in which all its variables meet,
+    any other function as late as can be: at the lowest of its variables, or where they meet if
+    that is above all of them. At a `listed` variable there are two views: one with the variable
+    as a key, and one over it without.
 
     >>> from freshet.calculus.text import read, show
     >>> from freshet.factorized.order import read_order
@@ -64,9 +65,9 @@ class _Builder:
         below += [self.at(child) for child in self.order.children[var]]
         children = tuple(sorted(below, key=self._first))
         met = {k for child in children for k in child.keys}
-        factors = self._apply(met)
-        waiting = {v for f in self.pending for v in ins(f)}
-        wanted = self.order.depends(var, self.join.atoms) | waiting | set(self.join.keys)
+        wanted = self.order.depends(var, self.join.atoms) | set(self.join.keys)
+        factors = self._apply(met, frozenset(wanted) - {var})
+        wanted |= {v for f in self.pending for v in ins(f)}
         path = self.order.path(var)
         ranked = [v for v in path if v in met] + sorted(met - set(path))
         keys = tuple(v for v in ranked if v in wanted)
@@ -75,10 +76,15 @@ class _Builder:
         with_var = keys if var in keys else (*keys, var)
         return Node(var, keys, (Node(var, with_var, children, factors, listed=True),))
 
-    def _apply(self, met: set[str]) -> tuple[Expr, ...]:
-        """The functions whose variables have met; an assignment makes one more variable."""
+    def _apply(self, met: set[str], kept: frozenset[str]) -> tuple[Expr, ...]:
+        """The functions whose variables have met here, unless all of them stay for views above.
+
+        An assignment makes one more variable.
+        """
         found: list[Expr] = []
-        while ready := [f for f in self.pending if ins(f) <= met]:
+        while ready := [
+            f for f in self.pending if ins(f) <= met and (isinstance(f, Cmp) or not ins(f) <= kept)
+        ]:
             for f in ready:
                 self.pending.remove(f)
                 met |= outs(f)

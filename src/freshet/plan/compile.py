@@ -8,6 +8,8 @@ from dataclasses import replace
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Query, Relation
 from freshet.errors import StrictRefusal
+from freshet.factorized import compile as factorized
+from freshet.factorized.options import Options as FactorizedOptions
 from freshet.ivm import compile as ivm
 from freshet.ivm.options import Options as IvmOptions
 from freshet.plan.choose import choose, recomputed
@@ -36,6 +38,10 @@ def compile_queries(
             strict=options.strict,
             caches=options.caches,
         )
+    elif options.strategy == "factorized":
+        trees = FactorizedOptions(mode=options.mode, statistics=options.statistics)
+        program = factorized.compile_queries(queries, relations, trees, functions)
+        words = ("strategy: factorized, as asked for",)
     else:
         chosen = IvmOptions(
             mode=options.mode,

@@ -9,7 +9,7 @@ from freshet.errors import FreshetError
 from freshet.ivm.options import Mode
 from freshet.program.cost import Statistics
 
-Strategy = Literal["auto", "higher-order", "first-order", "project", "reeval"]
+Strategy = Literal["auto", "higher-order", "factorized", "first-order", "project", "reeval"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,8 @@ class Options:
 
     - `strategy`: `reeval` recomputes, `first-order` is classical IVM over stored base relations,
       `project` the same with only the columns in use, `higher-order` takes deltas of deltas,
-      `auto` chooses by cost and says why.
+      `factorized` keeps a tree of views for every aggregate over a join, `auto` chooses by cost
+      and says why.
     - `mode`: triggers for batches, or for single rows (`tuple`).
     - `strict`: refuse a view that would need recomputation, naming the node.
     - `caches`: whether `auto` may choose view caches; kernels have none.
