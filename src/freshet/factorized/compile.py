@@ -17,6 +17,7 @@ from freshet.factorized.indicator import add_indicators
 from freshet.factorized.materialize import materialized
 from freshet.factorized.optimize import find_order
 from freshet.factorized.options import Options
+from freshet.factorized.order import over_columns
 from freshet.factorized.readout import NotFactorized, readout
 from freshet.factorized.terms import Join, Leaf, Node, Tree, relations, view_name
 from freshet.factorized.views import Views
@@ -136,6 +137,7 @@ class Compiler:
         if chosen is None:
             chosen = find_order(join, self.relations, self.options.statistics)
             self.notes.append(f"{name} has the variable order {chosen}, found by cost")
+        chosen = over_columns(chosen, join, self.relations)
         tree: Tree = view_tree(join, chosen, listed)
         if self.options.compact:
             tree = compact(tree)

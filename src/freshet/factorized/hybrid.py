@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 
 from freshet.calculus.schema import Relation
 from freshet.calculus.scope import ins
-from freshet.calculus.terms import Cmp, Expr
 from freshet.factorized.materialize import materialized
 from freshet.factorized.order import VariableOrder
 from freshet.factorized.terms import Join, Leaf, Node, Tree, relations, trees
@@ -95,16 +94,6 @@ def _paths(t: Tree, relation: str, above: tuple[Tree, ...]) -> Iterator[tuple[Tr
         yield from _paths(child, relation, (*above, t))
 
 
-def _applied(t: Tree, late: Sequence[Expr]) -> Tree:
-    """The functions of each variable at its view."""
-    if isinstance(t, Leaf):
-        return t
-    own = [f for f in late if ins(f) == {t.var}]
-    return replace(
-        t, children=tuple(_applied(c, late) for c in t.children), factors=(*t.factors, *own)
-    )
-
-
 def _sorted(t: Tree, join: Join) -> Tree:
     """The functions of a view in the order in which the query multiplies them."""
     if isinstance(t, Leaf):
@@ -123,15 +112,12 @@ def hybrid(
     *,
     chains: bool = False,
 ) -> Hybrid:
-    """The hybrid tree of an aggregate; `chains` leaves one view a variable.
-
-    A function of one variable is applied where that variable is summed out, as the seed does it;
-    one of several, or a test, as soon as all its variables have met.
-    """
-    late = [f for f in join.factors if len(ins(f)) == 1 and not isinstance(f, Cmp)]
-    early = tuple(f for f in join.factors if f not in late)
-    tree = _applied(view_tree(replace(join, factors=early), order), late)
+    """The hybrid tree of an aggregate; `chains` leaves one view a variable."""
+    numbers = tuple(f for f in join.factors if not ins(f))
+    functions = tuple(f for f in join.factors if ins(f))
+    tree = view_tree(replace(join, factors=functions), order)
     made = _sorted(tree if chains else compact(tree), join)
     assert isinstance(made, Node)
+    made = replace(made, factors=(*made.factors, *numbers))
     used = {a.name for a in join.atoms}
     return Hybrid(name, join, order, made, tuple(r for r in relations if r.name in used), hints)

@@ -15,10 +15,10 @@ from freshet.calculus.build import ZERO, mul, sum_
 from freshet.calculus.check import Schema, infer
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Column, Relation
-from freshet.calculus.terms import Delta, Expr, View
+from freshet.calculus.terms import Delta, Expr, Rel, View
 from freshet.calculus.walk import bottom_up, subterms
 from freshet.factorized.hybrid import Hybrid
-from freshet.factorized.terms import Leaf, Node, Tree, relations, trees
+from freshet.factorized.terms import Leaf, Node, Tree, trees
 from freshet.factorized.viewtree import definition
 from freshet.program.m3 import Listing
 from freshet.program.terms import Map, Statement, Trigger
@@ -67,32 +67,35 @@ class _Writer:
     maps: dict[str, Map] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     deltas: dict[str, Map] = field(default_factory=dict)
+    rows: dict[tuple[Rel, str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.schema = Schema({r.name: r.types for r in self.relations}, functions=self.functions)
 
     def declare(self, h: Hybrid, suffix: str) -> None:
-        """Maps for the tables, then for the kept views of a tree, from the leaves up."""
+        """Maps for the tables, and for the kept views of a tree, from the leaves up."""
         for t in reversed(list(trees(h.tree))):
             if not h.is_kept(t):
                 continue
+            what: Expr = t.atom if isinstance(t, Leaf) else definition(t)
+            payload, _ = infer(what, self.schema)
+            keys = self._columns(what, t.keys)
             if isinstance(t, Leaf):
-                name = self._rows_name(h, t)
-                what = ZERO if t.atom.name in h.static else t.atom
-                keys = self._columns(t.atom, t.keys)
-                self.maps.setdefault(name, Map(name, keys, infer(t.atom, self.schema)[0], what))
+                name = self._rows_name(h, t, suffix)
+                what = ZERO if t.atom.name in h.static else what
             else:
                 name = f"AGG_VIEW_{t.var or 'TOP'}{suffix}"
-                what = definition(t)
-                payload, _ = infer(what, self.schema)
-                self.maps[name] = Map(name, self._columns(what, t.keys), payload, what)
+            self.maps.setdefault(name, Map(name, keys, payload, what))
             self.names[id(t)] = name
 
-    def _rows_name(self, h: Hybrid, leaf: Leaf) -> str:
-        """VIEW_R; one for each occurrence of a relation that has other variables."""
-        atoms = dict.fromkeys(a for a in h.join.atoms if a.name == leaf.atom.name)
-        number = list(atoms).index(leaf.atom)
-        return f"VIEW_{leaf.atom.name}" + (f"_{number + 1}" if number else "")
+    def _rows_name(self, h: Hybrid, leaf: Leaf, suffix: str) -> str:
+        """VIEW_R; aggregates share the rows of a table, but keep those of a stream each."""
+        name = leaf.atom.name
+        key = (leaf.atom, "" if name in h.static else suffix)
+        if key not in self.rows:
+            number = sum(atom.name == name for atom, _ in self.rows) + 1
+            self.rows[key] = f"VIEW_{name}" + (f"_{number}" if number > 1 else "")
+        return self.rows[key]
 
     def _columns(self, e: Expr, keys: tuple[str, ...]) -> tuple[Column, ...]:
         _, types = infer(e, self.schema)
@@ -136,14 +139,14 @@ class _Writer:
                 if id(t) in self.names:
                     target = self.access(t)
                     stored = View(f"DELTA_{target.name}", t.keys)
-                    self._delta(stored, target.name, t, relation, delta)
+                    self._delta(stored, target.name, delta)
                     block.append(Statement(stored, ":=", delta))
                     block.append(Statement(target, "+=", stored))
                     delta = stored
                 below = t
             yield block
 
-    def _delta(self, stored: View, base: str, t: Node, relation: str, delta: Expr) -> None:
+    def _delta(self, stored: View, base: str, delta: Expr) -> None:
         """The map of a delta, with the definition that it has where it occurs first."""
         of = self.maps[base]
         self.deltas.setdefault(stored.name, Map(stored.name, of.keys, of.payload, delta))
@@ -170,16 +173,3 @@ def _inlined(block: list[Statement]) -> list[Statement]:
 
     kept = [s for s in block if s.target not in once]
     return [replace(s, term=bottom_up(s.term, put)) for s in kept]
-
-
-def shared_relations(h: Hybrid) -> dict[str, tuple[str, ...]]:
-    """For every variable, the relations that have it."""
-    return {
-        v: tuple(dict.fromkeys(a.name for a in h.join.atoms if v in a.vars))
-        for v in h.join.variables
-    }
-
-
-def below(t: Tree) -> tuple[str, ...]:
-    """The relations under a view, each once, in order."""
-    return tuple(relations(t))

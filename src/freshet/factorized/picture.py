@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import colorsys
 import math
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from freshet.calculus.terms import Add, Expr
-from freshet.calculus.text import show
+from freshet.factorized.describe import show_function
 from freshet.factorized.hybrid import Hybrid
 from freshet.factorized.terms import Leaf, Node, Tree, relations, trees
 from freshet.program.drawing import (
@@ -99,9 +97,7 @@ def abbreviations(names: list[str]) -> dict[str, str]:
     for n in names:
         others = [m for m in names if m != n]
         lengths = range(1, len(n) + 1)
-        found[n] = next(
-            (n[:k] for k in lengths if not any(m.startswith(n[:k]) for m in others)), n
-        )
+        found[n] = next((n[:k] for k in lengths if not any(m.startswith(n[:k]) for m in others)), n)
     return found
 
 
@@ -293,18 +289,13 @@ def _definition(t: Node, h: Hybrid, style: Style, source: str, several: bool) ->
     gone = sorted((v for v in met if v not in t.keys), key=lambda v: len(h.order.path(v)))
     out += [Piece((PLUS, Scripts(v), " ")) for v in gone]
     changed = [c for c in t.children if source and source in relations(c)][:1]
-    parts = [
-        _name(c, h, style, delta=any(c is x for x in changed)) for c in t.children
-    ] + [Piece((_function(f),), "bold") for f in t.factors]
+    parts = [_name(c, h, style, delta=any(c is x for x in changed)) for c in t.children] + [
+        Piece((show_function(f),), "bold") for f in t.factors
+    ]
     for i, p in enumerate(parts):
         out.append(Piece((f" {TIMES} ",)) if i else Piece(("(" * (len(parts) > 1),)))
         out.append(p)
     return [*out, Piece((")" * (len(parts) > 1),))]
-
-
-def _function(f: Expr) -> str:
-    text = re.sub(r"(\d+)(\.0)?(\.\d+)?e0\b", r"\1\3", show(f))
-    return f"({text})" if isinstance(f, Add) else text
 
 
 def _abbreviations(h: Hybrid, style: Style, y: float, right: float) -> tuple[list[Item], float]:
@@ -319,7 +310,9 @@ def _abbreviations(h: Hybrid, style: Style, y: float, right: float) -> tuple[lis
         kind = "table" if r.static else "stream"
         columns = [f"{c.name} {c.type}" for c in r.columns]
         pieces = [Piece((f"{kind} {r.name}(",))]
-        pieces += [Piece((c + (", " if i + 1 < len(columns) else ")"),)) for i, c in enumerate(columns)]
+        pieces += [
+            Piece((c + (", " if i + 1 < len(columns) else ")"),)) for i, c in enumerate(columns)
+        ]
         words, y = write_phrase(pieces, MARGIN + wide, y, 10, right)
         items += words
         y += 20

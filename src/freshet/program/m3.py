@@ -234,9 +234,7 @@ class _Reader:
         parts = (self.types, self.relations, self.maps, self.queries, self.triggers)
         types, relations, maps, queries, triggers = parts
         self._check()
-        return Listing(
-            tuple(types), tuple(relations), tuple(maps), tuple(queries), tuple(triggers)
-        )
+        return Listing(tuple(types), tuple(relations), tuple(maps), tuple(queries), tuple(triggers))
 
     def _check(self) -> None:
         """Whatever a statement or a query names must be declared."""

@@ -95,7 +95,8 @@ class _Page:
                     f" {self.at(x, y)} Td ({shown}) Tj ET"
                 )
             case Line(x1, y1, x2, y2, width, color, arrow):
-                yield f"{_color(color, 'RG')} {_n(width)} w {self.at(x1, y1)} m {self.at(x2, y2)} l S"
+                path = f"{self.at(x1, y1)} m {self.at(x2, y2)} l"
+                yield f"{_color(color, 'RG')} {_n(width)} w {path} S"
                 if arrow:
                     a, b, c = (self.at(*p) for p in head(item))
                     yield f"{_color(color, 'rg')} {a} m {b} l {c} l h f"
@@ -149,7 +150,8 @@ class _Page:
             f"{self.at(right, bottom - k)} {self.at(right - k, bottom)}"
             f" {self.at(right - r, bottom)} c",
             f"{self.at(left + r, bottom)} l",
-            f"{self.at(left + k, bottom)} {self.at(left, bottom - k)} {self.at(left, bottom - r)} c",
+            f"{self.at(left + k, bottom)} {self.at(left, bottom - k)}"
+            f" {self.at(left, bottom - r)} c",
             f"{self.at(left, top + r)} l",
             f"{self.at(left, top + k)} {self.at(left + k, top)} {self.at(left + r, top)} c h",
         ]

@@ -12,12 +12,14 @@ from freshet.program.drawing import Box, Circle, Drawing, Item, Line, Words, wid
 
 def show_svg(d: Drawing) -> str:
     """The text of an SVG file; words keep their measured widths whatever font is at hand."""
-    size = f'width="{_n(d.width)}" height="{_n(d.height)}" viewBox="0 0 {_n(d.width)} {_n(d.height)}"'
+    size = (
+        f'width="{_n(d.width)}" height="{_n(d.height)}" viewBox="0 0 {_n(d.width)} {_n(d.height)}"'
+    )
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size}>',
         f"<title>{escape(d.title)}</title>",
         f'<rect width="{_n(d.width)}" height="{_n(d.height)}" fill="#ffffff"/>',
-        '<g font-family="Helvetica, Arial, \'Liberation Sans\', sans-serif">',
+        "<g font-family=\"Helvetica, Arial, 'Liberation Sans', sans-serif\">",
     ]
     for item in d.items:
         lines.extend(_shape(item))

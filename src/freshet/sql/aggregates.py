@@ -47,7 +47,8 @@ def aggregate(e: Aggregate, group: Group) -> Val:
         return Val(Var(var), INT, (Lift(var, group.total(*present)),))
     if e.fn != "sum" and argument.type.kind == "ring":
         raise UnsupportedSql(
-            f"{e.fn.upper()} of a ring is not supported", instead="take SUM of the lifting functions"
+            f"{e.fn.upper()} of a ring is not supported",
+            instead="take SUM of the lifting functions",
         )
     if e.fn in ("min", "max"):
         return _extreme(e, argument, group, may_be_empty)

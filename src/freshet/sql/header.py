@@ -1,9 +1,9 @@
 """Rings of payloads in C++ headers, as seed 002 declares them: what a header offers.
 
-    struct RingAvg { ...; static RingAvg zero; RingAvg& operator+=(const RingAvg&); };
-    RingAvg operator*(const RingAvg&, const RingAvg&);
-    RingAvg operator*(int, const RingAvg&);
-    RingAvg f(int postcode) { ... }                     -- a lifting function of one column
+struct RingAvg { ...; static RingAvg zero; RingAvg& operator+=(const RingAvg&); };
+RingAvg operator*(const RingAvg&, const RingAvg&);
+RingAvg operator*(int, const RingAvg&);
+RingAvg f(int postcode) { ... }                     -- a lifting function of one column
 """
 
 from __future__ import annotations
