@@ -67,7 +67,7 @@ class _Writer:
     maps: dict[str, Map] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     deltas: dict[str, Map] = field(default_factory=dict)
-    rows: dict[tuple[Rel, str], str] = field(default_factory=dict)
+    rows: dict[Rel | int, tuple[str, str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.schema = Schema({r.name: r.types for r in self.relations}, functions=self.functions)
@@ -81,21 +81,21 @@ class _Writer:
             payload, _ = infer(what, self.schema)
             keys = self._columns(what, t.keys)
             if isinstance(t, Leaf):
-                name = self._rows_name(h, t, suffix)
+                name = self._rows_name(h, t)
                 what = ZERO if t.atom.name in h.static else what
             else:
                 name = f"AGG_VIEW_{t.var or 'TOP'}{suffix}"
             self.maps.setdefault(name, Map(name, keys, payload, what))
             self.names[id(t)] = name
 
-    def _rows_name(self, h: Hybrid, leaf: Leaf, suffix: str) -> str:
-        """VIEW_R; aggregates share the rows of a table, but keep those of a stream each."""
+    def _rows_name(self, h: Hybrid, leaf: Leaf) -> str:
+        """VIEW_R; the rows of a table are shared, those of a stream kept for each occurrence."""
         name = leaf.atom.name
-        key = (leaf.atom, "" if name in h.static else suffix)
+        key = leaf.atom if name in h.static else id(leaf)
         if key not in self.rows:
-            number = sum(atom.name == name for atom, _ in self.rows) + 1
-            self.rows[key] = f"VIEW_{name}" + (f"_{number}" if number > 1 else "")
-        return self.rows[key]
+            number = Counter(n for n, _ in self.rows.values())[name] + 1
+            self.rows[key] = name, f"VIEW_{name}" + (f"_{number}" if number > 1 else "")
+        return self.rows[key][1]
 
     def _columns(self, e: Expr, keys: tuple[str, ...]) -> tuple[Column, ...]:
         _, types = infer(e, self.schema)
