@@ -98,7 +98,7 @@ def show_functions(h: Hybrid) -> list[str]:
 
 def show_merged(h: Hybrid) -> list[str]:
     """Which chains of views became one."""
-    return [f"{', '.join(v)} summed out together with {host}" for host, v in h.merged().items()]
+    return [f"{', '.join(v)} in the view of {host}" for host, v in h.merged().items()]
 
 
 def plural(count: int, word: str) -> str:

@@ -18,7 +18,7 @@ from freshet.calculus.schema import Column, Relation
 from freshet.calculus.terms import Delta, Expr, Rel, View
 from freshet.calculus.walk import bottom_up, subterms
 from freshet.factorized.hybrid import Hybrid
-from freshet.factorized.terms import Leaf, Node, Tree, trees
+from freshet.factorized.terms import Leaf, Node, Tree, relations, trees
 from freshet.factorized.viewtree import definition
 from freshet.program.m3 import Listing
 from freshet.program.terms import Map, Statement, Trigger
@@ -35,7 +35,8 @@ def listing(
     """The M3 program that keeps the aggregates of hybrid trees; `types` are headers of rings."""
     used = {a.name for h in hybrids for a in h.join.atoms}
     found = [r for r in declared if r.name in used]
-    writer = _Writer(tuple(found), functions)
+    alone = all(n == 1 for h in hybrids for n in relations(h.tree).values())
+    writer = _Writer(tuple(found), functions, share=alone)
     for number, h in enumerate(hybrids):
         writer.declare(h, "" if number == 0 else f"_{number + 1}")
     triggers: list[Trigger] = []
@@ -44,8 +45,10 @@ def listing(
         triggers.append(Trigger("ready", "", (), tuple(ready)))
     for r in found:
         if not r.static:
-            made = [s for h in hybrids for block in writer.changed(h, r.name)
-                    for s in (_inlined(block) if inline else block)]  # fmt: skip
+            blocks = [block for h in hybrids for block in writer.changed(h, r.name)]
+            if alone:  # the aggregates go the same way, and may share deltas
+                blocks = [[s for block in blocks for s in block]]
+            made = [s for block in blocks for s in (_inlined(block) if inline else block)]
             triggers.append(Trigger("batch", r.name, (), tuple(made)))
     writer.declare_deltas(triggers)
     rings = {m.payload.ring for m in writer.maps.values()}
@@ -60,14 +63,20 @@ def listing(
 
 @dataclass
 class _Writer:
-    """The maps so far, and which view each of them holds."""
+    """The maps so far, and which view each of them holds.
+
+    With `share`, equal views of several aggregates are kept once, by the first of them.
+    """
 
     relations: tuple[Relation, ...]
     functions: Functions
+    share: bool = False
     maps: dict[str, Map] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     deltas: dict[str, Map] = field(default_factory=dict)
     rows: dict[Rel | int, tuple[str, str]] = field(default_factory=dict)
+    known: dict[Tree, str] = field(default_factory=dict)
+    borrowed: set[int] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.schema = Schema({r.name: r.types for r in self.relations}, functions=self.functions)
@@ -76,6 +85,10 @@ class _Writer:
         """Maps for the tables, and for the kept views of a tree, from the leaves up."""
         for t in reversed(list(trees(h.tree))):
             if not h.is_kept(t):
+                continue
+            if self.share and t in self.known:
+                self.names[id(t)] = self.known[t]
+                self.borrowed.add(id(t))
                 continue
             what: Expr = t.atom if isinstance(t, Leaf) else definition(t)
             payload, _ = infer(what, self.schema)
@@ -86,7 +99,7 @@ class _Writer:
             else:
                 name = f"AGG_VIEW_{t.var or 'TOP'}{suffix}"
             self.maps.setdefault(name, Map(name, keys, payload, what))
-            self.names[id(t)] = name
+            self.names[id(t)] = self.known[t] = name
 
     def _rows_name(self, h: Hybrid, leaf: Leaf) -> str:
         """VIEW_R; the rows of a table are shared, those of a stream kept for each occurrence."""
@@ -119,7 +132,8 @@ class _Writer:
     def loaded(self, h: Hybrid) -> Iterator[Statement]:
         """Views over static tables are filled once, when those are there."""
         for t in reversed(list(trees(h.tree))):
-            if isinstance(t, Node) and h.is_kept(t) and not h.changes(t):
+            new = id(t) not in self.borrowed
+            if isinstance(t, Node) and h.is_kept(t) and not h.changes(t) and new:
                 term = self._joined(t, [self.read(c) for c in t.children])
                 yield Statement(self.access(t), ":=", term)
 
@@ -129,7 +143,7 @@ class _Writer:
             assert isinstance(leaf, Leaf)
             block: list[Statement] = []
             delta: Expr = sum_(leaf.keys, Delta(relation, leaf.atom.vars))
-            if id(leaf) in self.names:
+            if id(leaf) in self.names and id(leaf) not in self.borrowed:
                 block.append(Statement(self.access(leaf), "+=", delta))
             below: Tree = leaf
             for t in nodes:
@@ -139,9 +153,10 @@ class _Writer:
                 if id(t) in self.names:
                     target = self.access(t)
                     stored = View(f"DELTA_{target.name}", t.keys)
-                    self._delta(stored, target.name, delta)
-                    block.append(Statement(stored, ":=", delta))
-                    block.append(Statement(target, "+=", stored))
+                    if id(t) not in self.borrowed:
+                        self._delta(stored, target.name, delta)
+                        block.append(Statement(stored, ":=", delta))
+                        block.append(Statement(target, "+=", stored))
                     delta = stored
                 below = t
             yield block
