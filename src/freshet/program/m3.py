@@ -39,6 +39,7 @@ from freshet.calculus.text import OPS, Token, Tokens, read_constant, show_value
 from freshet.calculus.types import DOUBLE, INT, Type, read_type, ring
 from freshet.errors import ProgramProblem, SyntaxProblem
 from freshet.program.terms import Event, Map, Statement, Trigger
+from freshet.program.text import read_name, show_name
 
 WIDTH = 100
 STEP = 4
@@ -68,7 +69,10 @@ def show_m3(p: Listing) -> str:
         ("TYPES", [f"CREATE TYPE {n} FROM FILE '{path}';" for n, path in p.types]),
         ("RELATIONS", [_show_relation(r) for r in p.relations]),
         ("MAPS", [_show_map(m, known) for m in p.maps]),
-        ("QUERIES", [f"DECLARE QUERY {n} := {show_term(v, known)};" for n, v in p.queries]),
+        (
+            "QUERIES",
+            [f"DECLARE QUERY {show_name(n)} := {show_term(v, known)};" for n, v in p.queries],
+        ),
         ("TRIGGERS", [_show_trigger(t, known) for t in p.triggers]),
     ]
     shown = ["\n".join([_rule(title), *lines]) for title, lines in sections if lines]
@@ -91,7 +95,7 @@ def show_type(t: Type, *, payload: bool = False) -> str:
 
 
 def _show_relation(r: Relation) -> str:
-    columns = ", ".join(f"{c.name} {show_type(c.type)}" for c in r.columns)
+    columns = ", ".join(f"{show_name(c.name)} {show_type(c.type)}" for c in r.columns)
     return f"CREATE {'TABLE' if r.static else 'STREAM'} {r.name}({columns});"
 
 
@@ -264,7 +268,7 @@ class _Reader:
         while not self.tokens.accept(")"):
             if columns:
                 self.tokens.expect(",")
-            columns.append(Column(self.tokens.name(), self._read_type()))
+            columns.append(Column(read_name(self.tokens), self._read_type()))
         self.tokens.expect(";")
         self.relations.append(Relation(name, tuple(columns), kind.text == "TABLE"))
 
@@ -292,7 +296,7 @@ class _Reader:
 
     def _query(self) -> None:
         self._words("QUERY")
-        name = self.tokens.name()
+        name = read_name(self.tokens)
         self.tokens.expect(":=")
         self.queries.append((name, self._access(self.tokens.name())))
         self.tokens.expect(";")

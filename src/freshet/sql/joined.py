@@ -19,7 +19,7 @@ from freshet.sql import joins, predicates, values
 from freshet.sql.catalog import Catalog
 from freshet.sql.header import read_header
 from freshet.sql.parse import parse
-from freshet.sql.scope import Env
+from freshet.sql.scope import Env, hint
 from freshet.sql.terms import (
     Aggregate,
     Arith,
@@ -30,8 +30,10 @@ from freshet.sql.terms import (
     Scalar,
     Select,
     conjuncts,
+    inside,
 )
 
+EMPTY = Catalog()
 INSTEAD = "use another strategy, or write SELECT keys, SUM(product) FROM joins GROUP BY keys"
 
 
@@ -46,7 +48,9 @@ class Aggregated:
     sums: tuple[tuple[str, tuple[Expr, ...]], ...]
 
 
-def load_joined(text: str, file: str = "<text>") -> tuple[Catalog, list[Aggregated]]:
+def load_joined(
+    text: str, file: str = "<text>", catalog: Catalog = EMPTY
+) -> tuple[Catalog, list[Aggregated]]:
     """A script whose queries are aggregates over joins; columns are taken as NOT NULL.
 
     >>> catalog, [found] = load_joined("CREATE STREAM R (A INT, B INT); CREATE TABLE S (A INT);"
@@ -54,7 +58,6 @@ def load_joined(text: str, file: str = "<text>") -> tuple[Catalog, list[Aggregat
     >>> found.atoms[1].vars, found.name
     (('A',), 'query')
     """
-    catalog = Catalog()
     statements = parse(text, file)
     bare = [s for s in statements if isinstance(s, CreateView) and s.name is None]
     found: list[Aggregated] = []
@@ -159,7 +162,7 @@ class _Join:
         self.names = {
             v: name
             for v, names in wanted.items()
-            if asked.count(name := next(iter(names))) == 1 and name.isascii()
+            if asked.count(name := next(iter(names))) == 1 and hint(name) == name.lower()
         }
         self.atoms = [rename(a, self.names) for a in self.atoms]
 
@@ -173,6 +176,8 @@ class _Join:
 
     def finish(self, name: str, items: list[Item], columns: tuple[str, ...]) -> Aggregated:
         """Keys from GROUP BY, sums from the SELECT list."""
+        if not any(isinstance(x, Aggregate) for i in items for x in inside(i.expr)):
+            raise _refusal("a SELECT without SUM or COUNT", self.query.at)
         group = dict.fromkeys(self._key(e) for e in self.query.group)
         keys: list[tuple[str, str]] = []
         sums: list[tuple[str, tuple[Expr, ...]]] = []
@@ -190,8 +195,11 @@ class _Join:
                 )
             keys.append((title or var, var))
         keys += [(v, v) for v in group if v not in {k for _, k in keys}]
-        if not sums:
-            raise _refusal("a SELECT without SUM or COUNT", self.query.at)
+        titles = [title for title, _ in sums]
+        sums = [
+            (title if (n := titles[:i].count(title)) == 0 else f"{title}_{n + 1}", factors)
+            for i, (title, factors) in enumerate(sums)
+        ]
         atoms = tuple(a for a in self.atoms if isinstance(a, Rel))
         tests = tuple(map(self.final, self.rest))
         return Aggregated(name, tuple(keys), atoms, tests, tuple(sums))
