@@ -134,7 +134,8 @@ def _broken(e: Expr, known: Mapping[str, Type], indent: int, used: int) -> str:
             lines = _broken(body, known, inner, inner)
             return f"AggSum([{', '.join(keys)}],\n{' ' * inner}{lines}\n{' ' * indent})"
         case Mul(parts):
-            shown = [_broken(f, known, inner, inner + 2) for f in parts]
+            first = _broken(parts[0], known, indent, indent + 1)
+            shown = [first, *(_broken(f, known, inner, inner + 2) for f in parts[1:])]
             lines = f"\n{' ' * inner}* ".join(shown)
             return f"({lines})"
         case _:

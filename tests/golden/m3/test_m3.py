@@ -25,6 +25,7 @@ from tests.golden.conftest import Golden
 FOLDER = Path(__file__).parent
 NAMES = sorted(p.parent.name for p in FOLDER.glob("*/query.sql"))
 DRAWN = ("figure", "housing")
+DOCS = Path(__file__).parents[3] / "docs" / "how-to"
 
 
 def choices(name: str) -> Choices:
@@ -57,3 +58,8 @@ def test_explanation(name: str, golden: Golden) -> None:
 def test_drawing(name: str, golden: Golden) -> None:
     [tree] = translated(name, inline=True).hybrids
     golden(FOLDER / name / "query.svg", show_svg(picture(tree, f"query: {tree.name}")))
+
+
+def test_the_picture_of_the_docs(golden: Golden) -> None:
+    [tree] = translated("revenue", inline=True).hybrids
+    golden(DOCS / "factorized.svg", show_svg(picture(tree, f"revenue: {tree.name}")))

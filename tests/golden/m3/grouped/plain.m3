@@ -18,9 +18,7 @@ DECLARE MAP DELTA_AGG_VIEW_A(Ring)[][E: int, C: int] := AggSum([E, C],
     ((DELTA_AGG_VIEW_B(long)[][A] * VIEW_S(long)[][A, C, E]) * ((2 * [f_A: Ring](A)) * A))
 );
 DECLARE MAP AGG_VIEW_E(Ring)[][E: int, D: int] := AggSum([E, D],
-    (AggSum([E, C],
-            ((AggSum([A], (R(A, B) * (B + 1))) * S(A, C, E)) * ((2 * [f_A: Ring](A)) * A))
-        )
+    (AggSum([E, C], ((AggSum([A], (R(A, B) * (B + 1))) * S(A, C, E)) * ((2 * [f_A: Ring](A)) * A)))
         * T(C, D)
         * C
         * C)
