@@ -6,10 +6,16 @@ are not, because they nest what is not a join, are listed with the node that say
 
 from __future__ import annotations
 
+from zlib import crc32
+
 import pytest
 
+from freshet.calculus.functions import Functions
+from freshet.codegen.toolchain import Flags, find_compiler
 from freshet.factorized.options import Options
 from freshet.factorized.readout import NotFactorized
+from freshet.program.terms import Program
+from freshet.runtime.native import NativeEngine
 from tests.differential.harness import agree, case, cases, compiled
 
 NESTED = {
@@ -32,6 +38,20 @@ def test_a_view_tree_equals_recomputation(workload: str, name: str, mode: str) -
     live = LIVE.get(name, 150)
     largest = 15 if name == "mddb2" else 60
     agree(case(workload, name), Options(mode=mode), seed=8, batches=8, max_size=largest, live=live)
+
+
+@pytest.mark.native
+@pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
+@pytest.mark.parametrize(("workload", "name"), [c for c in KEPT if c[1] != "mddb2"])
+def test_kernels_run_view_trees(workload: str, name: str) -> None:
+    """View trees of numbers are programs like any others: kernels take them as they are."""
+
+    def make(program: Program, functions: Functions) -> NativeEngine:
+        return NativeEngine(program, functions, Flags(optimize=0))
+
+    options = Options(mode="tuple" if crc32(name.encode()) % 2 else "batch")
+    live = LIVE.get(name, 150)
+    agree(case(workload, name), options, seed=10, batches=8, max_size=60, live=live, start=make)
 
 
 @pytest.mark.full

@@ -30,6 +30,8 @@ KEYS = {
     "mddb": "trj_id",
     "tpcds": "ss_ticket_number ss_customer_sk c_customer_sk ss_addr_sk c_current_addr_sk "
     "ca_address_sk",
+    "housing": "postcode",
+    "retailer": "locn ksn zip",
 }
 
 LIVE = {"mddb": 60}  # of each relation; 120 elsewhere. Joins of four positions are slow.

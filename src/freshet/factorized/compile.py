@@ -11,15 +11,16 @@ from freshet.calculus.check import Schema
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Column, Query, Relation
 from freshet.calculus.terms import Apply, Expr, Lift, View
-from freshet.calculus.walk import subterms, variables
-from freshet.factorized.delta import Update, delta
+from freshet.calculus.walk import Names, subterms, variables
+from freshet.factorized.delta import Update, delta, product_delta
 from freshet.factorized.indicator import add_indicators
 from freshet.factorized.materialize import materialized
 from freshet.factorized.optimize import find_order
 from freshet.factorized.options import Options
 from freshet.factorized.order import over_columns
+from freshet.factorized.products import Factors
 from freshet.factorized.readout import NotFactorized, readout
-from freshet.factorized.terms import Join, Leaf, Node, Tree, relations, view_name
+from freshet.factorized.terms import Join, Leaf, Node, Tree, relations, trees, view_name
 from freshet.factorized.views import Views
 from freshet.factorized.viewtree import compact, definition, view_tree
 from freshet.program.order import order
@@ -81,6 +82,18 @@ class Compiler:
         self.named = {r.name: r for r in self.relations}
         self.static = frozenset(r.name for r in self.relations if r.static)
         self.streams = frozenset(r.name for r in self.relations if not r.static)
+
+        self.factors = {
+            name: Factors(self.named[name], groups)
+            for name, groups in self.options.products.items()
+        }
+        for found in self.factors.values():
+            self.named.update({r.name: r for r in found.streams})
+            for aside, statement in found.aside():
+                relation = aside.name.removesuffix("_aside")
+                self.views.found.append(aside)
+                self.triggers.setdefault(("batch", relation), []).append(statement)
+        self.schema = Schema({r.name: r.types for r in self.named.values()}, {}, self.functions)
 
     def name_params(self, taken: set[str]) -> None:
         """Trigger variables d_column, under names that no query uses."""
@@ -161,10 +174,25 @@ class Compiler:
                     if not is_zero(change.term):
                         statement = Statement(View(target.name, change.keys), "+=", change.term)
                         self.triggers.setdefault((event, name), []).append(statement)
+        for name in sorted(relations(t).keys() & self.factors.keys()):
+            self._follow_products(source, target, name, read, ordered=ordered)
         if relations(t).keys() <= self.static:
             keys = tuple(k.name for k in target.keys)
             start = Statement(View(target.name, keys), ":=", target.definition)
             self.triggers.setdefault(("ready", ""), []).append(start)
+
+    def _follow_products(
+        self, t: Tree, target: Map, name: str, read: Read, *, ordered: bool
+    ) -> None:
+        if ordered:
+            raise NotFactorized(f"a product of factors of {name} needs a ring that commutes")
+        factors = self.factors[name]
+        names = Names({v for leaf in trees(t) for v in leaf.keys})
+        for change in product_delta(t, name, lambda leaf: factors.rows(leaf, names), read):
+            if not is_zero(change.term):
+                statement = Statement(View(target.name, change.keys), "+=", change.term)
+                event: Key = ("batch", factors.streams[-1].name)
+                self.triggers.setdefault(event, []).append(statement)
 
     def _updates(self, relation: str) -> list[tuple[Event, Update]]:
         if self.options.mode == "batch":
@@ -201,8 +229,8 @@ class Compiler:
                 if statements:
                     params = self.params[name] if event in ("insert", "delete") else ()
                     made.append(Trigger(event, name, params, order(statements, maps)))
-        found = tuple(self.views.found)
-        return Program(self.relations, found, tuple(made), tuple(queries), tuple(self.notes))
+        declared, kept = tuple(self.named.values()), tuple(self.views.found)
+        return Program(declared, kept, tuple(made), tuple(queries), tuple(self.notes))
 
 
 def _flat(t: Tree) -> list[Expr]:

@@ -20,6 +20,8 @@ class Options:
     - `orders`: variable orders by the name of the query; the others are searched for.
     - `statistics`: sizes that the search for an order reckons with.
     - `compact`: views in a chain become one.
+    - `products`: relations that change by products of factors as well, and the columns of each
+      factor (`products.py`).
     - `indicators`: views over part of a cycle are kept small by indicators of the rest of it.
     """
 
@@ -28,3 +30,4 @@ class Options:
     statistics: Statistics = field(default_factory=Statistics)
     compact: bool = True
     indicators: bool = True
+    products: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)

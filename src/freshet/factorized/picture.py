@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import colorsys
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import assert_never
@@ -56,12 +57,14 @@ class Style:
 def picture(h: Hybrid, title: str) -> Drawing:
     """The drawing of a hybrid tree with all that explains it."""
     style = _style(h)
-    items: list[Item] = [*write(title, MARGIN, MARGIN + 8, 17, "bold")]
-    y = MARGIN + 30
-    items += write(f"variable order: {h.order}", MARGIN, y, 10, "plain", QUIET)
     spot, width, height = tidy(_room(h.tree, h, style))
     right = max(MARGIN + width + MARGIN, LEAST_WIDTH)
-    right = max(right, 2 * MARGIN + width_of(f"variable order: {h.order}", 10))
+    items: list[Item] = [*write(title, MARGIN, MARGIN + 8, 17, "bold")]
+    words = re.split(r"(?<=[-,] )", f"variable order: {h.order}")
+    order, y = write_phrase(
+        [Piece((w,)) for w in words], MARGIN, MARGIN + 30, 10, right - MARGIN, color=QUIET
+    )
+    items += order
     left, top = (right - width) / 2, y + 28
     items += _edges(h.tree, spot, h, style, left, top)
     items += _nodes(h.tree, spot, h, style, left, top)

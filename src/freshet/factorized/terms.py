@@ -8,6 +8,7 @@ applies the functions whose variables have met there, and adds up over all but i
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -64,6 +65,9 @@ class Node:
 
 Tree: TypeAlias = Leaf | Node
 
+_COPY = re.compile(r"(_\d+)+$")
+"""What a second copy of a query adds to the names of its variables."""
+
 
 def trees(t: Tree) -> Iterator[Tree]:
     """A tree and all the trees inside it, from the root down."""
@@ -92,4 +96,4 @@ def view_name(t: Tree) -> str:
         dict.fromkeys(x.atom.name for x in trees(t) if isinstance(x, Leaf) and not x.indicator)
     )
     joined = "".join(names) if all(len(n) == 1 for n in names) else "_".join(names)
-    return f"V_{joined}_at_{t.var or 'top'}"
+    return f"V_{joined}_at_{_COPY.sub('', t.var) or 'top'}"

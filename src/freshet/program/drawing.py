@@ -182,7 +182,13 @@ def write_piece(p: Piece, x: float, y: float, size: float, color: str = INK) -> 
 
 
 def write_phrase(
-    pieces: list[Piece], x: float, y: float, size: float, right: float, indent: float = 24
+    pieces: list[Piece],
+    x: float,
+    y: float,
+    size: float,
+    right: float,
+    indent: float = 24,
+    color: str = INK,
 ) -> tuple[list[Words], float]:
     """Pieces from left to right in lines that end before `right`; also the last baseline."""
     out: list[Words] = []
@@ -191,7 +197,7 @@ def write_phrase(
         width = piece_width(p, size)
         if at + width > right and at > x + indent:
             at, y = x + indent, y + step
-        out.extend(write_piece(p, at, y, size))
+        out.extend(write_piece(p, at, y, size, color))
         at += width
     return out, y
 

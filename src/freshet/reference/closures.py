@@ -100,6 +100,7 @@ class _Compiler:
         self.functions = functions
         self.work = work
         self.slots: Slots = []
+        self.runs = 0  # how often the whole term was run
 
     def whole(
         self, e: Expr, given: tuple[str, ...], keys: Sequence[str] | None
@@ -121,6 +122,7 @@ class _Compiler:
         body = self.emit(e, scope, collect, last=True)
 
         def run(args: Sequence[Value]) -> Rows:
+            self.runs += 1
             if straight:
                 slots[:count] = args
             else:
@@ -166,7 +168,8 @@ class _Compiler:
                 return _in_turn([self.emit(t, scope, k, last=last) for t in terms])
             case Sum(keys, body):
                 inside = self._inside(scope, keys, body)
-                if last or outs(body) <= inside.bound | outs(e):
+                within = outs(body) <= inside.bound | outs(e)
+                if within or (last and not (scope.bound and _is_alone(e, scope))):
                     return self.emit(body, inside, k, last=last)
                 return self._collected(e, body, inside, scope, k)
             case Lift(var, body):
@@ -323,6 +326,19 @@ class _Compiler:
 
         return read
 
+    def _once(self, read: Callable[[], Number]) -> Callable[[], Number]:
+        """A number that is the same all through a run."""
+        found: Number = 0
+        last = 0
+
+        def known() -> Number:
+            nonlocal found, last
+            if last != self.runs:
+                found, last = read(), self.runs
+            return found
+
+        return known
+
     def _collected(
         self, e: Sum | Exists | Top, body: Expr, inside: Scope, scope: Scope, k: Next
     ) -> Next:
@@ -342,10 +358,18 @@ class _Compiler:
         tests = [(i, scope.at[v]) for i, v in enumerate(names) if v in scope.bound]
         binds = [(i, scope.at[v]) for i, v in enumerate(names) if v not in scope.bound]
 
+        alone = _is_alone(e, scope)
+        found: list[tuple[Row, Number]] = []
+        last = 0
+
         def release(m: Number) -> None:
-            rows.clear()
-            run(1)
-            for row, n in answer({row: n for row, n in rows.items() if n}):
+            nonlocal found, last
+            if not alone or last != self.runs:
+                rows.clear()
+                run(1)
+                found = list(answer({row: n for row, n in rows.items() if n}))
+                last = self.runs
+            for row, n in found:
                 if all(slots[j] == row[i] for i, j in tests):
                     for i, j in binds:
                         slots[j] = row[i]
@@ -356,6 +380,8 @@ class _Compiler:
     def _single(self, e: Sum | Exists, body: Expr, inside: Scope, k: Next) -> Next:
         """All the variables are bound: there is one row at most."""
         read = self._total(body, inside)
+        if not ins(e) and not outs(e):
+            read = self._once(read)
         counts = isinstance(e, Sum)
 
         def run(m: Number) -> None:
@@ -364,6 +390,11 @@ class _Compiler:
                 k(times(m, n) if counts else m)
 
         return run
+
+
+def _is_alone(e: Expr, scope: Scope) -> bool:
+    """Whether a term shares no variable with what is bound: it is the same all through a run."""
+    return not ins(e) and scope.bound.isdisjoint(outs(e))
 
 
 def _in_turn(branches: list[Next]) -> Next:

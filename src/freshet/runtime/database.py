@@ -45,8 +45,8 @@ def connect(
 ) -> Database:
     """An empty database in this process.
 
-    - `strategy` says how views are kept: `reeval`, `first-order`, `project`, `higher-order`, or
-      `auto`, which chooses for each view.
+    - `strategy` says how views are kept: `reeval`, `first-order`, `project`, `higher-order`,
+      `factorized`, or `auto`, which chooses for each view.
     - `mode` says whether triggers take whole batches or single rows; `auto` takes what suits the
       engine and the view.
     - `engine` says what runs them: `native` compiles a kernel when a view is declared, `reference`

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from freshet.errors import FreshetError, StrictRefusal
+from freshet.factorized.readout import NotFactorized
 from freshet.plan.choose import recomputed
 from freshet.plan.compile import compile_queries
 from freshet.plan.options import Options
@@ -97,3 +98,25 @@ def test_no_cache_is_keyed_by_the_parameters_of_a_trigger() -> None:
         [c.query], list(c.catalog.relations.values()), Options(mode="tuple"), c.catalog.functions
     )
     assert chosen.triggers
+
+
+JOINED = """
+CREATE STREAM r (a INT NOT NULL, b INT NOT NULL);
+CREATE STREAM s (b INT NOT NULL, c INT NOT NULL);
+SELECT r.a, COUNT(*) AS n, SUM(s.c) AS total FROM r, s WHERE r.b = s.b GROUP BY r.a
+"""
+
+
+def test_factorized_keeps_joins_and_names_what_is_none() -> None:
+    made = program(JOINED, Options(strategy="factorized", strict=True))
+    assert made.notes[0] == "strategy: factorized, as asked for"
+    assert "variable order" in made.notes[1]
+    assert not recomputed(made)
+    # Both aggregates read one view of r, and one each of s.
+    assert [len(m.keys) for m in made.maps] == [1, 2, 1, 1, 1]
+    engine = Engine(made)
+    engine.apply("r", [((1, 5), 1), ((2, 5), 1)])
+    engine.apply("s", [((5, 7), 1), ((5, 8), 1)])
+    assert engine.rows("query") == [(1, 2, 15), (2, 2, 15)]
+    with pytest.raises(NotFactorized, match=r"does not keep Exists\(Sum\[\]\(r"):
+        program(BELOW_AVERAGE, Options(strategy="factorized"))
