@@ -18,7 +18,7 @@ from freshet.cli.factorized import Choices, compile_factorized, explain_factoriz
 from freshet.cli.pipeline import Job, run_on_spark
 from freshet.cli.run import Outputs, run_script
 from freshet.cli.spark_demo import run_on_spark as demo_on_spark
-from freshet.errors import FreshetError, FreshetWarning
+from freshet.errors import FreshetError, FreshetWarning, UnsupportedSql
 from freshet.plan.options import Strategy
 from freshet.runtime.settings import EngineName, ModeChoice, Settings
 
@@ -58,8 +58,13 @@ def explain(
             "--dtree is explained for the reference engine", instead="drop --spark and --engine"
         )
     if strategy == "factorized" and engine == "reference" and not spark:
-        typer.echo("\n\n\n".join(explain_factorized(script, view, Choices(dtree))))
-        return
+        try:
+            typer.echo("\n\n\n".join(explain_factorized(script, view, Choices(dtree))))
+            return
+        except UnsupportedSql as e:
+            if dtree is not None:
+                raise
+            _tell(f"no listing in M3: {e}")
     settings = Settings(strategy=strategy, mode=mode, strict=strict, engine=engine)
     tell = explain_on_spark if spark else explain_script
     typer.echo("\n\n\n".join(tell(script, view, settings)))

@@ -131,8 +131,14 @@ def _title(t: Tree, h: Hybrid) -> str:
     return f"{DELTA}{name}" if h.changes(t) else name
 
 
+def _size(text: str) -> float:
+    """Long names are set smaller, so that their circles stay small."""
+    return 12 if len(text) <= 7 else 10 if len(text) <= 10 else 8.5
+
+
 def _radius(t: Node, h: Hybrid) -> float:
-    return max(17.0, reach(_title(t, h), 12, "bold") / 2 + 8)
+    text = _title(t, h)
+    return max(17.0, reach(text, _size(text), "bold") / 2 + 7)
 
 
 def _outer(t: Node, h: Hybrid) -> float:
@@ -213,7 +219,8 @@ def _variable(t: Node, x: float, y: float, h: Hybrid, style: Style) -> Iterator[
         yield Circle(x, y, r + RING, ("#ffffff",), INK, 1.2)
     yield Circle(x, y, r, fills or ("#ffffff",), INK, 1.2)
     title = _title(t, h)
-    yield from write(title, x - reach(title, 12, "bold") / 2, y + 4.2, 12, "bold")
+    size = _size(title)
+    yield from write(title, x - reach(title, size, "bold") / 2, y + 0.35 * size, size, "bold")
     label = _name(t, h, style, delta=h.changes(t))
     yield from write_piece(label, x + _outer(t, h) + 5, y + 3.5, 10)
 

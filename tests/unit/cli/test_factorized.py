@@ -95,6 +95,9 @@ def test_a_view_that_is_no_join_has_a_program_alone(shell: Shell, tmp_path: Path
     assert "no listing in M3: " in done.err
     assert "HAVING is not kept by a view tree" in done.err
     assert (tmp_path / "out" / "v.program.m3").exists()
+    explained = shell("explain", script, *TREES)
+    assert "no listing in M3: " in explained.err
+    assert "strategy: factorized, as asked for" in explained.out
 
 
 def test_explain_shows_order_tree_maps_and_triggers(shell: Shell) -> None:
