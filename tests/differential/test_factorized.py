@@ -10,13 +10,23 @@ from zlib import crc32
 
 import pytest
 
-from freshet.calculus.functions import Functions
+from freshet.calculus.build import const
+from freshet.calculus.functions import BUILTINS, Functions
+from freshet.calculus.terms import Apply, Var
 from freshet.codegen.toolchain import Flags, find_compiler
+from freshet.factorized.compile import compile_joins
 from freshet.factorized.options import Options
 from freshet.factorized.readout import NotFactorized
+from freshet.factorized.terms import natural_join
+from freshet.program.check import check_program
 from freshet.program.terms import Program
 from freshet.runtime.native import NativeEngine
-from tests.differential.harness import agree, case, cases, compiled
+from freshet.spark.compile import distribute
+from freshet.spark.options import LEVELS
+from freshet.spark.place import place
+from tests.differential.harness import agree, case, cases, compiled, grouped, schema_of
+from tests.law.spark_programs import Pair
+from workloads import WORKLOADS
 
 NESTED = {
     "tpch": "q02 q04 q13 q15 q16 q17 q18 q20 q21 q22",
@@ -52,6 +62,43 @@ def test_kernels_run_view_trees(workload: str, name: str) -> None:
     options = Options(mode="tuple" if crc32(name.encode()) % 2 else "batch")
     live = LIVE.get(name, 150)
     agree(case(workload, name), options, seed=10, batches=8, max_size=60, live=live, start=make)
+
+
+PARTED = [c for c in KEPT if c[0] in ("housing", "retailer")]
+PARTED += [("tpch_seed", "q03"), ("tpch_seed", "q05"), ("tpch", "q09"), ("finance", "axf")]
+
+
+@pytest.mark.parametrize(("workload", "name"), PARTED)
+def test_view_trees_are_partitioned_like_any_program(workload: str, name: str) -> None:
+    c = case(workload, name)
+    program = compiled(c, Options())
+    level = LEVELS[list(LEVELS)[-1]]
+    made = distribute(program, place(program, level), level, c.catalog.functions)
+    pair = Pair(program, made, 3, c.catalog.functions, c.workload.tables(seed=6))
+    for number, batch in enumerate(c.workload.stream(seed=6, batches=6, max_size=60, live=100)):
+        pair.apply(dict(grouped(batch)))
+        pair.check(f"{workload}/{name}, batch {number}")
+
+
+@pytest.mark.parametrize("workload", ["housing", "retailer"])
+def test_cofactors_over_all_variables_on_simulated_workers(workload: str) -> None:
+    work = WORKLOADS[workload]
+    relations = tuple(schema_of(workload).relations.values())
+    names = natural_join(relations).variables
+    lifts = tuple(Apply("cofactor", (const(v), Var(v)), "Cofactor") for v in names)
+    join = natural_join(relations, (), lifts)
+    program = compile_joins({"Q": join}, relations, Options())
+    check_program(program)
+    level = LEVELS[list(LEVELS)[-1]]
+    made = distribute(program, place(program, level), level)
+    pair = Pair(program, made, 2, BUILTINS, {})
+    found = 0
+    for number, batch in enumerate(work.stream(seed=7, batches=4, sizes=lambda _: 300, live=200)):
+        pair.apply(dict(grouped(batch)))
+        pair.check(f"{workload}, batch {number}")
+        [(payload,)] = pair.engine.read("Q")
+        found += bool(payload)
+    assert found, "the stream never filled the view"
 
 
 @pytest.mark.full

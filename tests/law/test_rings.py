@@ -26,6 +26,7 @@ from freshet.algebra import (
     Pair,
     Relational,
     Ring,
+    broken_law,
 )
 from freshet.algebra.ring import scale
 
@@ -172,6 +173,42 @@ def test_multiplication_commutes_where_it_says_so(
     a, b = data.draw(elements), data.draw(elements)
     if ring.element.commutative:
         assert a * b == b * a
+
+
+@every_element
+@given(data=st.data())
+def test_a_ring_of_ones_own_can_be_tested_by_the_same_laws(
+    ring: ElementRing[Any], elements: Any, data: Any
+) -> None:
+    a, b, c = (data.draw(elements) for _ in range(3))
+    assert broken_law(ring.element, a, b, c) is None
+
+
+class Maxima(Gaussian):
+    """Not a ring: the larger of two parts has no opposite."""
+
+    def plus(self, other: Gaussian) -> Gaussian:
+        return Maxima(max(self.real, other.real), 0)
+
+    def scaled(self, n: int) -> Gaussian:
+        return Maxima(n * self.real, 0)
+
+    def times(self, other: Gaussian) -> Gaussian:
+        return Maxima(self.real * other.real, 0)
+
+
+class Words(Gaussian):
+    """Not commutative, though it says so."""
+
+    def times(self, other: Gaussian) -> Gaussian:
+        return Words(self.real, other.imaginary)
+
+
+def test_what_is_no_ring_is_told_which_law_it_breaks() -> None:
+    said = broken_law(Maxima, Maxima(1, 0), Maxima(2, 0), Maxima(3, 0))
+    assert said is not None
+    assert said.startswith("a + -a = 0 does not hold in Maxima for a = ")
+    assert broken_law(Words, Words(1, 2), Words(3, 4), Words(5, 6)) is not None
 
 
 def test_matrices_do_not_commute() -> None:

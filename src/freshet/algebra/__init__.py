@@ -5,6 +5,7 @@ from freshet.algebra.cofactor import Cofactor
 from freshet.algebra.countsum import CountSum, CountSumRing
 from freshet.algebra.element import Element, ElementRing
 from freshet.algebra.gmr import Gmr
+from freshet.algebra.laws import broken_law
 from freshet.algebra.matrix import Matrix
 from freshet.algebra.numeric import DECIMALS, DOUBLES, EXACT, INTEGERS, NUMBERS, Number
 from freshet.algebra.pair import Pair
@@ -29,4 +30,5 @@ __all__ = [
     "Pair",
     "Relational",
     "Ring",
+    "broken_law",
 ]

@@ -20,7 +20,7 @@ from freshet.factorized.options import Options
 from freshet.factorized.order import over_columns
 from freshet.factorized.products import Factors
 from freshet.factorized.readout import NotFactorized, readout
-from freshet.factorized.terms import Join, Leaf, Node, Tree, relations, trees, view_name
+from freshet.factorized.terms import COPY, Join, Leaf, Node, Tree, relations, trees, view_name
 from freshet.factorized.views import Views
 from freshet.factorized.viewtree import compact, definition, view_tree
 from freshet.program.order import order
@@ -82,18 +82,17 @@ class Compiler:
         self.named = {r.name: r for r in self.relations}
         self.static = frozenset(r.name for r in self.relations if r.static)
         self.streams = frozenset(r.name for r in self.relations if not r.static)
+        self.factors: dict[str, Factors] = {}
+        for name, groups in self.options.products.items():
+            self._declare_factors(Factors(self.named[name], groups))
 
-        self.factors = {
-            name: Factors(self.named[name], groups)
-            for name, groups in self.options.products.items()
-        }
-        for found in self.factors.values():
-            self.named.update({r.name: r for r in found.streams})
-            for aside, statement in found.aside():
-                relation = aside.name.removesuffix("_aside")
-                self.views.found.append(aside)
-                self.triggers.setdefault(("batch", relation), []).append(statement)
-        self.schema = Schema({r.name: r.types for r in self.named.values()}, {}, self.functions)
+    def _declare_factors(self, factors: Factors) -> None:
+        """The streams of a relation that changes by products, and where their rows wait."""
+        self.factors[factors.relation.name] = factors
+        self.named.update({r.name: r for r in factors.streams})
+        for stream, (aside, statement) in zip(factors.streams, factors.aside(), strict=False):
+            self.views.found.append(aside)
+            self.triggers.setdefault(("batch", stream.name), []).append(statement)
 
     def name_params(self, taken: set[str]) -> None:
         """Trigger variables d_column, under names that no query uses."""
@@ -149,7 +148,9 @@ class Compiler:
         chosen = self.options.orders.get(name)
         if chosen is None:
             chosen = find_order(join, self.relations, self.options.statistics)
-            self.notes.append(f"{name} has the variable order {chosen}, found by cost")
+            note = f"{name} has the variable order {COPY.sub('', str(chosen))}, found by cost"
+            if note not in self.notes:
+                self.notes.append(note)
         chosen = over_columns(chosen, join, self.relations)
         tree: Tree = view_tree(join, chosen, listed)
         if self.options.compact:

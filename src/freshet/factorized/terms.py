@@ -65,7 +65,7 @@ class Node:
 
 Tree: TypeAlias = Leaf | Node
 
-_COPY = re.compile(r"(_\d+)+$")
+COPY = re.compile(r"(_\d+)+\b")
 """What a second copy of a query adds to the names of its variables."""
 
 
@@ -96,4 +96,4 @@ def view_name(t: Tree) -> str:
         dict.fromkeys(x.atom.name for x in trees(t) if isinstance(x, Leaf) and not x.indicator)
     )
     joined = "".join(names) if all(len(n) == 1 for n in names) else "_".join(names)
-    return f"V_{joined}_at_{_COPY.sub('', t.var) or 'top'}"
+    return f"V_{joined}_at_{COPY.sub('', t.var) or 'top'}"
