@@ -25,6 +25,7 @@ from freshet.factorized.describe import (
 from freshet.factorized.hybrid import Hybrid, hybrid
 from freshet.factorized.listing import listing
 from freshet.factorized.optimize import find_order
+from freshet.factorized.order import OrderProblem
 from freshet.factorized.picture import picture
 from freshet.factorized.readout import NotFactorized
 from freshet.factorized.terms import Join
@@ -97,9 +98,12 @@ def compile_factorized(
     if any(t.listing.types for t in found):
         tell("no kernel: the payloads are of a C++ header, which goes with the M3")
         return
-    orders = {t.query.name: t.hybrids[0].order for t in found}
-    settings = replace(settings, orders=orders)
-    yield from compile_script(script, folder, settings, tell, ".program.m3")
+    given = found if choices.dtree is not None else []
+    settings = replace(settings, orders={t.query.name: t.hybrids[0].order for t in given})
+    try:
+        yield from compile_script(script, folder, settings, tell, ".program.m3")
+    except OrderProblem as e:  # an order over names that only the listing has
+        tell(f"no program for the engines: {e}")
 
 
 def _listed(

@@ -100,6 +100,25 @@ def test_a_view_that_is_no_join_has_a_program_alone(shell: Shell, tmp_path: Path
     assert "strategy: factorized, as asked for" in explained.out
 
 
+def test_a_relation_joined_with_itself(shell: Shell, tmp_path: Path) -> None:
+    script, dtree = tmp_path / "q.sql", tmp_path / "q.dtree"
+    script.write_text(
+        "CREATE STREAM r (a INT, b INT); SELECT SUM(x.b * y.b) FROM r x JOIN r y ON x.a = y.a"
+    )
+    done = shell("compile", script, *TREES, "-o", tmp_path / "out")
+    assert (done.code, done.err) == (0, "")
+    text = (tmp_path / "out" / "query.m3").read_text()
+    [trigger] = read_m3(text).triggers
+    assert len(trigger.statements) == 6, "one way after the other"
+    dtree.write_text(
+        "3 2\n0 a int -1 {} 0\n1 x_b int 0 {0} 0\n2 y_b int 0 {0} 0\nr 1 a,x_b\nr 2 a,y_b\n"
+    )
+    done = shell("compile", script, *TREES, "--dtree", dtree, "-o", tmp_path / "given")
+    assert done.code == 0
+    assert (tmp_path / "given" / "query.m3").read_text() == text
+    assert "no program for the engines: 'x_b' of the variable order is no column" in done.err
+
+
 def test_explain_shows_order_tree_maps_and_triggers(shell: Shell) -> None:
     folder = FOLDER / "figure"
     done = shell("explain", folder / "query.sql", *TREES, "--dtree", folder / "dtree.txt")
