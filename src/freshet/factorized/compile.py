@@ -17,6 +17,7 @@ from freshet.factorized.indicator import add_indicators
 from freshet.factorized.materialize import materialized
 from freshet.factorized.optimize import find_order
 from freshet.factorized.options import Options
+from freshet.factorized.order import over_columns
 from freshet.factorized.products import Factors
 from freshet.factorized.readout import NotFactorized, readout
 from freshet.factorized.terms import COPY, Join, Leaf, Node, Tree, relations, trees, view_name
@@ -150,6 +151,7 @@ class Compiler:
             note = f"{name} has the variable order {COPY.sub('', str(chosen))}, found by cost"
             if note not in self.notes:
                 self.notes.append(note)
+        chosen = over_columns(chosen, join, self.relations)
         tree: Tree = view_tree(join, chosen, listed)
         if self.options.compact:
             tree = compact(tree)

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from freshet.calculus.schema import Relation
 from freshet.calculus.terms import Rel
 from freshet.errors import FreshetError, SyntaxProblem
 from freshet.factorized.terms import Join
@@ -125,6 +126,35 @@ def read_order(text: str) -> VariableOrder:
     if tokens:
         raise SyntaxProblem(f"'{tokens[0]}' is left over in the variable order '{text}'")
     return VariableOrder(tuple(made))
+
+
+def over_columns(order: VariableOrder, join: Join, relations: Iterable[Relation]) -> VariableOrder:
+    """An order that names columns, as one of the variables of a join that hold them.
+
+    >>> from freshet.calculus.schema import Column
+    >>> from freshet.calculus.types import INT
+    >>> r = Relation("R", (Column("A", INT), Column("B", INT)))
+    >>> str(over_columns(read_order("A - B"), Join((), (Rel("R", ("r_a", "r_b")),)), [r]))
+    'r_a - r_b'
+    """
+    if set(order.parents) <= set(join.variables):
+        return order
+    columns = {r.name: r.columns for r in relations}
+    held: dict[str, set[str]] = {}
+    for atom in join.atoms:
+        for v, c in zip(atom.vars, columns[atom.name], strict=True):
+            held.setdefault(c.name, set()).add(v)
+    for name in order.parents:
+        if len(held.get(name, ())) != 1:
+            raise OrderProblem(
+                f"'{name}' of the variable order is {'no' if name not in held else 'more than one'}"
+                " column of the query",
+                instead="name a column that is joined under one name",
+            )
+    names = {name: next(iter(found)) for name, found in held.items()}
+    return VariableOrder(
+        tuple((names[v], None if above is None else names[above]) for v, above in order.above)
+    )
 
 
 def check_order(order: VariableOrder, join: Join) -> None:

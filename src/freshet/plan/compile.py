@@ -39,7 +39,7 @@ def compile_queries(
             caches=options.caches,
         )
     elif options.strategy == "factorized":
-        trees = FactorizedOptions(mode=options.mode, statistics=options.statistics)
+        trees = FactorizedOptions(options.mode, options.orders, options.statistics)
         program = factorized.compile_queries(queries, relations, trees, functions)
         words = ("strategy: factorized, as asked for",)
     else:

@@ -26,7 +26,10 @@ from freshet.runtime.kept import base_program
 from freshet.runtime.settings import Settings
 
 PACKAGE = Path(__file__).resolve().parent.parent
-COMPILER_ROOMS = ("algebra", "calculus", "codegen", "ivm", "plan", "program", "runtime", "simplify")
+COMPILER_ROOMS = (
+    *("algebra", "calculus", "codegen", "factorized", "ivm", "plan", "program", "runtime"),
+    "simplify",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +114,8 @@ def _made(program: Program, source: Source) -> Recipe:
 
 
 def _key(query: Query, relations: Sequence[Relation], settings: Settings) -> str:
-    options = (settings.strategy, settings.mode, settings.strict, settings.statistics)
+    orders = sorted((name, str(order)) for name, order in settings.orders.items())
+    options = (settings.strategy, settings.mode, settings.strict, settings.statistics, orders)
     whole = repr((query, tuple(relations), options, settings.passes, _compiler()))
     return hashlib.sha256(whole.encode()).hexdigest()
 
