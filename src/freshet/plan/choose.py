@@ -12,6 +12,7 @@ from freshet.calculus.scope import relations as relations_of
 from freshet.calculus.scope import stored
 from freshet.calculus.terms import Rel, Sum
 from freshet.factorized import compile as factorized
+from freshet.factorized.options import Options as FactorizedOptions
 from freshet.factorized.readout import NotFactorized
 from freshet.ivm.compile import compile_queries
 from freshet.ivm.options import Options
@@ -88,7 +89,7 @@ def _view_tree(
     functions: Functions,
 ) -> Plan | None:
     """The plan over view trees, if all the queries are aggregates over joins."""
-    options = factorized.Options(mode=mode.mode, statistics=statistics)
+    options = FactorizedOptions(mode=mode.mode, statistics=statistics)
     try:
         program = factorized.compile_queries(queries, relations, options, functions)
     except NotFactorized:
