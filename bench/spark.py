@@ -21,9 +21,10 @@ import pyarrow as pa
 from bench import data
 from bench.queries import catalog_of, program_of, static_of
 from bench.report import geometric_mean, show, times, write
-from freshet.ivm.compile import compile_queries
-from freshet.ivm.options import Options
+from freshet.plan.compile import compile_queries
+from freshet.plan.options import Options
 from freshet.spark.compile import distribute
+from freshet.spark.options import Options as Spread
 from freshet.spark.run.flow import Flow
 from freshet.spark.run.node import COUNT
 from freshet.spark.run.session import session
@@ -49,9 +50,11 @@ def flow_of(name: str, spark: Any, workers: int, tables: dict[str, pa.Table], fo
     catalog, queries = load(path.read_text(), str(path), catalog_of("tpch"), default_name=name)
     relations = list(catalog.relations.values())
     [query] = [q for q in queries if q.name == name]
-    program = compile_queries([query], relations, Options(mode="batch"), catalog.functions)
+    options = Options(mode="batch", caches=False)
+    program = compile_queries([query], relations, options, catalog.functions)
     static = {n: tables[n] for n in static_of("tpch") if n in {r.name for r in program.relations}}
-    made = distribute(program, functions=catalog.functions)
+    spread = Spread(workers=workers, deliver=True)
+    made = distribute(program, options=spread, functions=catalog.functions)
     return Flow.start(
         made, spark, workers=workers, checkpoint=folder, tables=static, functions=catalog.functions
     )

@@ -172,7 +172,7 @@ class Pipeline:
         self._letters = DeadLetters(letters)
         workers = self.choices.workers or max(1, spark.sparkContext.defaultParallelism)
         made = distribute(
-            program, options=Options(workers=workers), functions=self.catalog.functions
+            program, options=Options(workers=workers, deliver=True), functions=self.catalog.functions
         )
         self._streams = {r.name: r for r in program.relations if not r.static}
         common: dict[str, Any] = {

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from freshet.calculus.functions import Functions
 from freshet.errors import FreshetError
+from freshet.spark.narrow import narrow
 from freshet.spark.run.files import Torn, folder_at
 from freshet.spark.run.pipeline import FORMAT, Pipeline, describe, digest, open_pipeline
 from freshet.spark.run.settings import Settings
@@ -56,7 +57,7 @@ def reopen(
             f"{place} is of {told['workers']} workers, not of {workers}",
             instead=f"restart with {told['workers']}, or begin anew in another folder",
         )
-    settled = settle(made)
+    settled = settle(narrow(made))
     if digest(settled) != told["program"]:
         raise CheckpointProblem(
             f"{place} is of another program",

@@ -15,7 +15,9 @@ from typing import Any, TypeAlias
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.calculus.functions import BUILTINS, Functions
+from freshet.calculus.schema import Relation
 from freshet.errors import FreshetError, ProgramProblem, UnknownName
+from freshet.spark.narrow import narrow
 from freshet.spark.run.answer import answer
 from freshet.spark.run.blocks import pack
 from freshet.spark.run.checkpoint import (
@@ -62,10 +64,19 @@ class Flow:
         flow.read("revenue")
     """
 
-    def __init__(self, pipeline: Pipeline, runner: Runner, epoch: int, commit: Commit) -> None:
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        relations: Iterable[Relation],
+        runner: Runner,
+        epoch: int,
+        commit: Commit,
+    ) -> None:
         """Use `start` or `restart`."""
         self.pipeline = pipeline
-        self._relations = {r.name: r for r in pipeline.made.program.relations}
+        self._relations = {r.name: r for r in relations}
+        """As users give them; the workers know fewer columns."""
+        self._narrow = {r.name: r for r in pipeline.made.program.relations}
         self._readouts = {r.query.name: r for r in pipeline.made.readouts}
         self._epoch = epoch
         self._commit = commit
@@ -100,7 +111,7 @@ class Flow:
                 f"there is a checkpoint in {place} already",
                 instead="restart from it, or begin in another folder",
             )
-        settled, told = settle(made), settings or Settings()
+        settled, told = settle(narrow(made)), settings or Settings()
         name = uuid.uuid4().hex
         pipeline = _with_kernels(Pipeline.of(name, place, workers, settled, functions, told), spark)
         relations = {r.name: r for r in made.program.relations if r.static}
@@ -110,7 +121,7 @@ class Flow:
                 raise UnknownName(f"there is no static table '{table}'", instead="apply its rows")
             rows[table] = [checked(relations[table], given).drop_columns([COUNT])]
         save_pipeline(pipeline, rows)
-        return cls._open(pipeline, spark)
+        return cls._open(pipeline, made, spark)
 
     @classmethod
     def restart(
@@ -131,12 +142,13 @@ class Flow:
         pipeline = _with_kernels(found, spark)
         check_nodes(pipeline)
         save_program(pipeline)
-        return cls._open(pipeline, spark)
+        return cls._open(pipeline, made, spark)
 
     @classmethod
-    def _open(cls, pipeline: Pipeline, spark: Any) -> Flow:
+    def _open(cls, pipeline: Pipeline, made: Distributed, spark: Any) -> Flow:
         epoch = claim(pipeline.folder)
-        flow = cls(pipeline, _runner(spark, pipeline.workers), epoch, read_commit(pipeline.folder))
+        runner, commit = _runner(spark, pipeline.workers), read_commit(pipeline.folder)
+        flow = cls(pipeline, made.program.relations, runner, epoch, commit)
         flow._undone = flow._written(flow.version + 1)
         if flow._undone is None and flow.version < 0:
             flow._write(READY, [], 0, {})
@@ -180,7 +192,7 @@ class Flow:
             if relation.static:
                 raise ProgramProblem(f"'{name}' is a static table", instead="give it to start()")
             if name in waiting:
-                rows[name] = checked(relation, given)
+                rows[name] = checked(relation, given, self._narrow[name])
         self._write(self._routine(rows), self._blocks(rows), _count(rows), note or {})
         self._finish()
         return self.version
@@ -230,7 +242,7 @@ class Flow:
         parts: list[dict[str, list[pa.RecordBatch]]] = [{} for _ in range(workers + 1)]
         for name, batch in rows.items():
             where = at.get(name, Random())
-            pieces = split(self._relations[name], batch, where, workers)
+            pieces = split(self._narrow[name], batch, where, workers)
             for part, piece in zip(parts, pieces, strict=True):
                 part[name] = [piece]
         return [pack(p) for p in parts]

@@ -10,15 +10,19 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from freshet.calculus.rows import expected
 from freshet.calculus.schema import Relation
+from freshet.calculus.types import Type
 from freshet.errors import BadRow
 from freshet.runtime.columns import arrow_schema
 from freshet.spark.run.node import COUNT
 from freshet.spark.run.partition import spread
-from freshet.spark.terms import Dist, Local, Location, Random
+from freshet.spark.terms import Dist, Local, Location, Random, Replicated
 
 
-def checked(relation: Relation, given: Any) -> pa.RecordBatch:
-    """Rows in the columns and types of a relation, and `COUNT`; `BadRow` says what does not fit."""
+def checked(relation: Relation, given: Any, wanted: Relation | None = None) -> pa.RecordBatch:
+    """Rows in the columns and types of a relation, and `COUNT`; `BadRow` says what does not fit.
+
+    If only the columns of `wanted` are asked for, the others are looked at and left out.
+    """
     table = _table(relation, given)
     places = {str(n).lower(): i for i, n in reversed(list(enumerate(table.column_names)))}
     names = [c.name for c in relation.columns]
@@ -30,11 +34,15 @@ def checked(relation: Relation, given: Any) -> pa.RecordBatch:
         if name != COUNT and name.lower() not in {n.lower() for n in names}:
             instead = f"its columns are {', '.join(names)}"
             raise BadRow(f"'{relation.name}' has no column '{name}'", instead=instead)
-    schema = arrow_schema(relation.columns)
-    columns = [
-        _column(relation, i, table.column(places[f.name.lower()]), f.type)
-        for i, f in enumerate(schema)
-    ]
+    kept = {c.name for c in (wanted or relation).columns}
+    columns = []
+    for i, f in enumerate(arrow_schema(relation.columns)):
+        column = table.column(places[f.name.lower()])
+        if f.name in kept:
+            columns.append(_column(relation, i, column, f.type))
+        elif not _is_fine(relation.columns[i].type, column, f.type):
+            _column(relation, i, column, f.type)
+    schema = arrow_schema((wanted or relation).columns)
     schema = schema.append(pa.field(COUNT, pa.int64(), nullable=False))
     columns.append(_counts(relation, table))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -51,6 +59,8 @@ def split(
         case Dist(keys):
             names = [c.name for c in relation.columns]
             return [*spread(rows, [names.index(k) for k in keys], workers), nothing]
+        case Replicated():
+            return [rows] * workers + [nothing]
         case Random(whole):
             if whole and workers > 1:
                 rows = _added_up(rows)
@@ -95,6 +105,20 @@ def _column(relation: Relation, i: int, column: pa.ChunkedArray, kind: pa.DataTy
     if pa.types.is_floating(kind) and not pc.all(pc.is_finite(one), min_count=0).as_py():
         raise BadRow(f"{where} has NaN or an infinity", instead=instead)
     return one
+
+
+def _is_fine(t: Type, column: pa.ChunkedArray, kind: pa.DataType) -> bool:
+    """Whether a column is seen to fit at a glance; if not, it may fit all the same."""
+    if column.null_count and not t.nullable:
+        return False
+    given = column.type
+    if pa.types.is_decimal(kind):
+        return bool(
+            pa.types.is_decimal(given)
+            and given.scale == kind.scale
+            and given.precision <= kind.precision
+        )
+    return bool(given == kind and not pa.types.is_floating(kind))
 
 
 def _counts(relation: Relation, table: pa.Table) -> pa.Array:
