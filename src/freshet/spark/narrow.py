@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
 from freshet.calculus.schema import Relation
-from freshet.calculus.terms import (
-    Add,
-    Delta,
-    Exists,
-    Expr,
-    Lift,
-    Mul,
-    Rel,
-    Sum,
-    Top,
-    Var,
-    View,
-)
-from freshet.calculus.walk import bottom_up, subterms
+from freshet.calculus.terms import Add, Delta, Expr, Lift, Mul, Rel, Sum, Top, Var, View
+from freshet.calculus.walk import bottom_up, children, subterms
 from freshet.program.terms import Statement
-from freshet.spark.terms import Block, Compute, Dist, Distributed, Step
+from freshet.spark.terms import Dist, Distributed
+from freshet.spark.walk import statements, with_terms
+
+Spot = tuple[Delta, int]
+"""A column of a batch in a term."""
 
 
 def narrow(made: Distributed) -> Distributed:
@@ -31,7 +23,8 @@ def narrow(made: Distributed) -> Distributed:
     Sum[a](dR(a, b) * f(a)) => Sum[a](dR(a) * f(a)): what is added up at once need not be told
     apart. Below Exists, an assignment or Top that is so only from the next Sum on.
     """
-    kept = {r.name: _kept(r, made) for r in made.program.relations if not r.static}
+    asked = {spot for s in statements(made) for spot in _asked(s)}
+    kept = {r.name: _kept(r, made, asked) for r in made.program.relations if not r.static}
     relations = tuple(_narrowed(r, kept) for r in made.program.relations)
 
     def rule(e: Expr) -> Expr | None:
@@ -39,21 +32,8 @@ def narrow(made: Distributed) -> Distributed:
             return None
         return replace(e, vars=tuple(e.vars[i] for i in kept[e.name]))
 
-    def block(b: Block) -> Block:
-        return replace(b, steps=tuple(_step(s) for s in b.steps))
-
-    def _step(s: Step) -> Step:
-        if not isinstance(s, Compute):
-            return s
-        return replace(s, statement=replace(s.statement, term=bottom_up(s.statement.term, rule)))
-
-    return replace(
-        made,
-        program=replace(made.program, relations=relations),
-        routines=tuple(
-            replace(r, blocks=tuple(block(b) for b in r.blocks)) for r in made.routines
-        ),
-    )
+    changed = with_terms(made, lambda e: bottom_up(e, rule))
+    return replace(changed, program=replace(made.program, relations=relations))
 
 
 def _narrowed(r: Relation, kept: dict[str, tuple[int, ...]]) -> Relation:
@@ -64,31 +44,50 @@ def _narrowed(r: Relation, kept: dict[str, tuple[int, ...]]) -> Relation:
     return replace(r, columns=columns, key=r.key if set(r.key) <= names else ())
 
 
-def _kept(relation: Relation, made: Distributed) -> tuple[int, ...]:
+def _kept(relation: Relation, made: Distributed, asked: set[tuple[str, int]]) -> tuple[int, ...]:
     """The positions that some statement reads, or by which the batch is delivered; at least one."""
     arrives = made.placement.batches.get(relation.name)
     names = [c.name for c in relation.columns]
-    found = {names.index(k) for k in arrives.keys} if isinstance(arrives, Dist) else set()
-    for s in _statements(made):
-        once = _once(s)
-        for delta, summed in _deltas(s.term, summed=False):
-            if delta.name == relation.name:
-                found |= {i for i, v in enumerate(delta.vars) if not (summed and v in once)}
+    found = {i for i in range(len(names)) if (relation.name, i) in asked}
+    if isinstance(arrives, Dist):
+        found |= {names.index(k) for k in arrives.keys}
     return tuple(sorted(found or {0}))
 
 
-def _statements(made: Distributed) -> Iterator[Statement]:
-    for routine in made.routines:
-        for block in routine.blocks:
-            yield from (s.statement for s in block.steps if isinstance(s, Compute))
+def _asked(s: Statement) -> set[tuple[str, int]]:
+    """The columns whose values matter to a statement, by relation and position.
 
-
-def _once(s: Statement) -> frozenset[str]:
-    """The variables that a statement names once: nothing asks for their values."""
-    count = Counter(s.target.vars)
+    Those do not that a Sum adds up over, if nothing else has their names: a batch may be joined
+    with variables of the context.
+    """
+    named = Counter(s.target.vars)
     for e in subterms(s.term):
-        count.update(_named(e))
-    return frozenset(v for v, n in count.items() if n == 1)
+        named.update(_named(e))
+    added_up: list[Spot] = []
+    _add_up(s.term, added_up)
+    count = Counter(delta.vars[i] for delta, i in added_up)
+    batches = [e for e in subterms(s.term) if isinstance(e, Delta)]
+    return {(d.name, i) for d in batches for i, v in enumerate(d.vars) if named[v] != count[v]}
+
+
+def _add_up(e: Expr, found: list[Spot]) -> tuple[Counter[str], list[Spot]]:
+    """The names in a term, and the spots that a Sum around it may add up; `found` are those in it.
+
+    That Sum must be the first to look at the rows, so what is not linear lets no spot through.
+    """
+    names: Counter[str] = Counter(_named(e))
+    if isinstance(e, Delta):
+        return names, [(e, i) for i in range(len(e.vars))]
+    through: list[Spot] = []
+    for child in children(e):
+        inner, spots = _add_up(child, found)
+        names.update(inner)
+        if isinstance(e, Sum):
+            local = [(d, i) for d, i in spots if d.vars[i] not in e.keys]
+            found += [(d, i) for d, i in local if inner[d.vars[i]] == 1]
+        elif isinstance(e, Mul | Add):
+            through += spots
+    return names, through
 
 
 def _named(e: Expr) -> Iterable[str]:
@@ -103,19 +102,3 @@ def _named(e: Expr) -> Iterable[str]:
             return (*keys, *(o.var for o in order))
         case _:
             return ()
-
-
-def _deltas(e: Expr, summed: bool) -> Iterator[tuple[Delta, bool]]:
-    """The batches in a term, each with whether a Sum adds its rows up before anything else."""
-    match e:
-        case Delta():
-            yield e, summed
-        case Mul(parts) | Add(parts):
-            for part in parts:
-                yield from _deltas(part, summed)
-        case Sum(_, body):
-            yield from _deltas(body, summed=True)
-        case Exists(body) | Lift(_, body) | Top(_, _, _, body):
-            yield from _deltas(body, summed=False)
-        case _:
-            return

@@ -17,7 +17,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Relation
 from freshet.errors import FreshetError, ProgramProblem, UnknownName
-from freshet.spark.narrow import narrow
+from freshet.spark.prepare import prepare
 from freshet.spark.run.answer import answer
 from freshet.spark.run.blocks import pack
 from freshet.spark.run.checkpoint import (
@@ -41,7 +41,6 @@ from freshet.spark.run.settings import Settings
 from freshet.spark.run.snapshots import snapshot_names
 from freshet.spark.run.stats import BatchStats, StageStats, batch_stats
 from freshet.spark.run.worker import Lost, Stale
-from freshet.spark.settle import settle
 from freshet.spark.terms import Distributed, Random
 
 Batch: TypeAlias = pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch]
@@ -111,7 +110,7 @@ class Flow:
                 f"there is a checkpoint in {place} already",
                 instead="restart from it, or begin in another folder",
             )
-        settled, told = settle(narrow(made)), settings or Settings()
+        settled, told = prepare(made, functions), settings or Settings()
         name = uuid.uuid4().hex
         pipeline = _with_kernels(Pipeline.of(name, place, workers, settled, functions, told), spark)
         relations = {r.name: r for r in made.program.relations if r.static}
