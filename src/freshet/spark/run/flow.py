@@ -83,6 +83,7 @@ class Flow:
         self._stats: deque[BatchStats] = deque(maxlen=pipeline.settings.history)
         self._conductor = Conductor(pipeline, runner, epoch)
         self._bases: dict[int, int] = {}
+        self._taken = 0.0, 0.0
         self._closed = False
 
     @classmethod
@@ -183,6 +184,7 @@ class Flow:
         """
         self._finish()
         waiting = {n for r in self.pipeline.made.routines for n in r.relations}
+        began = time.perf_counter()
         rows = {}
         for name, given in changes.items():
             relation = self._relations.get(name)
@@ -192,7 +194,10 @@ class Flow:
                 raise ProgramProblem(f"'{name}' is a static table", instead="give it to start()")
             if name in waiting:
                 rows[name] = checked(relation, given, self._narrow[name])
-        self._write(self._routine(rows), self._blocks(rows), _count(rows), note or {})
+        blocks = self._blocks(rows)
+        split = time.perf_counter()
+        self._write(self._routine(rows), blocks, _count(rows), note or {})
+        self._taken = split - began, time.perf_counter() - split
         self._finish()
         return self.version
 
@@ -294,7 +299,9 @@ class Flow:
         seconds = time.perf_counter() - began
         driver = self._conductor.driver_bytes
         found = batch_stats(entry.version, entry.rows, seconds, told.jobs, driver, told.figures)
-        self._stats.append(found)
+        intake, written = self._taken
+        self._taken = 0.0, 0.0
+        self._stats.append(replace(found, intake=intake, written=written))
         self._bases |= {f.part: f.base for f in told.figures}
         self._bases[self.pipeline.driver] = told.driver_base
         self._truncate()

@@ -30,6 +30,10 @@ class Figures:
     rebuilt: int
     state: int
     base: int
+    native: float = 0.0
+    """Of the seconds, those in the maps themselves."""
+    arrow: float = 0.0
+    """And those in rows on their way to the maps and from them; the rest are files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,4 +149,5 @@ def _outcome(order: Order, part: int, blocks: Sequence[bytes]) -> Outcome:
 
 def _figures(order: Order, part: int, o: Outcome) -> Figures:
     sent = sum(len(b) for b in o.sent.blocks) + len(o.sent.gathered)
-    return Figures(part, order.at.step, o.seconds, sent, o.rebuilt, o.state, o.base)
+    native, arrow = o.clock.native, o.clock.total - o.clock.native
+    return Figures(part, order.at.step, o.seconds, sent, o.rebuilt, o.state, o.base, native, arrow)
