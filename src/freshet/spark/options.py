@@ -24,8 +24,8 @@ class Options:
     - `measure`: what is cheap. `transformers` counts them, as the thesis does; `time` reckons with
       rounds (transformers that wait for each other) and with the bytes that move.
     - `workers`: how many copies a replicated map has, in those estimates.
-    - `deliver`: let batches arrive where they are wanted, by key or in copies. A runtime whose driver
-      writes batches down anyhow can do that; the thesis has them arrive anyhow.
+    - `deliver`: let batches arrive where they are wanted, by key or in copies. A driver that writes
+      batches down can do that; in the thesis they arrive anyhow.
     - `statistics`: rows of relations and of batches, in those estimates.
     """
 

@@ -10,7 +10,6 @@ from freshet.program.terms import Program
 from freshet.spark.terms import (
     Dist,
     Everywhere,
-    Local,
     Location,
     Placement,
     PlacementProblem,

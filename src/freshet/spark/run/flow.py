@@ -8,7 +8,8 @@ import uuid
 import warnings
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -31,7 +32,7 @@ from freshet.spark.run.commit import Commit, read_commit, write_commit
 from freshet.spark.run.conduct import Conductor
 from freshet.spark.run.epoch import TakenOver, claim, fence
 from freshet.spark.run.files import Taken, Torn
-from freshet.spark.run.intake import checked, split
+from freshet.spark.run.intake import as_table, checked, pieces, split
 from freshet.spark.run.kernels import ship
 from freshet.spark.run.log import Entry, mark
 from freshet.spark.run.node import COUNT, READY, change, reading
@@ -45,6 +46,22 @@ from freshet.spark.terms import Distributed, Random
 
 Batch: TypeAlias = pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch]
 """Rows of a relation by its column names; `node.COUNT`, if there, says how often each comes."""
+
+
+LOAD = 1_000_000
+"""Rows of a piece of a load."""
+
+LOADED = "freshet.loaded"
+"""In the note: how many pieces of a load are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A batch as it is written down."""
+
+    routine: str
+    blocks: list[bytes]
+    rows: int
 
 
 class Interrupted(FreshetError):
@@ -183,22 +200,39 @@ class Flow:
         the one of the last batch that was taken. Relations that no view reads are passed over.
         """
         self._finish()
-        waiting = {n for r in self.pipeline.made.routines for n in r.relations}
         began = time.perf_counter()
-        rows = {}
-        for name, given in changes.items():
-            relation = self._relations.get(name)
-            if relation is None:
-                raise UnknownName(f"there is no relation '{name}'", instead="declare it first")
-            if relation.static:
-                raise ProgramProblem(f"'{name}' is a static table", instead="give it to start()")
-            if name in waiting:
-                rows[name] = checked(relation, given, self._narrow[name])
-        blocks = self._blocks(rows)
-        split = time.perf_counter()
-        self._write(self._routine(rows), blocks, _count(rows), note or {})
-        self._taken = split - began, time.perf_counter() - split
+        batch = self._prepared(changes)
+        self._take(batch, note or {}, time.perf_counter() - began)
+        return self.version
+
+    def load(
+        self,
+        changes: Mapping[str, Batch],
+        note: Mapping[str, Any] | None = None,
+        *,
+        rows: int = LOAD,
+    ) -> int:
+        """Much data at once, as a first load: in pieces of `rows` rows, each a version.
+
+        While the workers are at a piece, the driver checks and splits the next one. The views may
+        be read when it returns the last version. If it is cut short, the pieces that were done are
+        in the views: after a restart the same call goes on behind them. So it does after `BadRow`,
+        when the rows of the other pieces are mended.
+        """
         self._finish()
+        tables = {n: as_table(self._relation(n), given) for n, given in changes.items()}
+        cut = pieces(tables, rows)
+        done = int(self.note.get(LOADED, 0))
+        with ThreadPoolExecutor(1) as pool:
+            ahead = pool.submit(self._prepared, cut[done]) if done < len(cut) else None
+            for i in range(done, len(cut)):
+                assert ahead is not None
+                began = time.perf_counter()
+                batch = ahead.result()
+                ahead = pool.submit(self._prepared, cut[i + 1]) if i + 1 < len(cut) else None
+                last = i + 1 == len(cut)
+                told = dict(note or {}) if last else {**self.note, LOADED: i + 1}
+                self._take(batch, told, time.perf_counter() - began)
         return self.version
 
     def read(self, query: str) -> pa.Table:
@@ -232,6 +266,31 @@ class Flow:
         self.close()
 
     # ---------------------------------------------------------------- a batch, written down
+
+    def _relation(self, name: str) -> Relation:
+        relation = self._relations.get(name)
+        if relation is None:
+            raise UnknownName(f"there is no relation '{name}'", instead="declare it first")
+        if relation.static:
+            raise ProgramProblem(f"'{name}' is a static table", instead="give it to start()")
+        return relation
+
+    def _prepared(self, changes: Mapping[str, Batch]) -> _Prepared:
+        """A batch as it is written down; nothing of the flow is changed."""
+        waiting = {n for r in self.pipeline.made.routines for n in r.relations}
+        rows = {}
+        for name, given in changes.items():
+            relation = self._relation(name)
+            if name in waiting:
+                rows[name] = checked(relation, given, self._narrow[name])
+        return _Prepared(self._routine(rows), self._blocks(rows), _count(rows))
+
+    def _take(self, batch: _Prepared, note: Mapping[str, Any], intake: float) -> None:
+        """Write a batch down, and do it."""
+        began = time.perf_counter()
+        self._write(batch.routine, batch.blocks, batch.rows, note)
+        self._taken = intake, time.perf_counter() - began
+        self._finish()
 
     def _routine(self, rows: Mapping[str, Any]) -> str:
         if not rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -69,6 +70,29 @@ def split(
             return [*parts, nothing]
         case _:
             raise AssertionError(f"no batch arrives at {at}")
+
+
+def as_table(relation: Relation, given: Any) -> pa.Table:
+    """Rows as an Arrow table, not checked yet; `BadRow` if they are none."""
+    return _table(relation, given)
+
+
+def pieces(tables: Mapping[str, pa.Table], rows: int) -> list[dict[str, pa.Table]]:
+    """Tables cut into pieces of about so many rows, with an equal share of each table.
+
+    >>> [p["t"].num_rows for p in pieces({"t": pa.table({"a": [1, 2, 3, 4, 5]})}, 2)]
+    [1, 2, 2]
+    """
+    count = -(-sum(t.num_rows for t in tables.values()) // rows)
+    found = []
+    for i in range(count):
+        piece = {}
+        for name, table in tables.items():
+            first, end = (table.num_rows * k // count for k in (i, i + 1))
+            if first < end:
+                piece[name] = table.slice(first, end - first)
+        found.append(piece)
+    return found
 
 
 def _table(relation: Relation, given: Any) -> pa.Table:
