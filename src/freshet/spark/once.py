@@ -41,7 +41,8 @@ def once(made: Distributed, functions: Functions = BUILTINS) -> Distributed:
 
 def _routine(r: Routine, schema: Schema, taken: set[str]) -> Routine:
     names = Names(taken | {h.name for h in r.held})
-    terms = [s.statement.term for b in r.blocks for s in b.steps if _is_worked(s)]
+    steps = [s for b in r.blocks for s in b.steps]
+    terms = [s.statement.term for s in steps if isinstance(s, Compute) and _is_worked(s)]
     count = Counter(canonical(p, Local())[0] for t in terms for p in _parts(t))
     parts = _Parts(schema, names, {p for p, n in count.items() if n > 1})
     blocks = tuple(parts.block(b) for b in r.blocks)
@@ -95,8 +96,9 @@ def _columns(e: Expr) -> tuple[str, ...]:
     return tuple(dict.fromkeys(v for v in seen if v in outs(e)))
 
 
-def _is_worked(s: Step) -> bool:
-    return isinstance(s, Compute) and not isinstance(s.at, Local | Everywhere)
+def _is_worked(s: Compute) -> bool:
+    """Whether the workers do it, and they alone."""
+    return not isinstance(s.at, Local | Everywhere)
 
 
 def _parts(e: Expr) -> Iterator[Expr]:
