@@ -92,6 +92,14 @@ def test_kernels_on_spark(
     agree(tmp_path, spark, workload, name, workers, "shared", 4, native=True)
 
 
+@pytest.mark.native
+@pytest.mark.parametrize(("name", "workers"), [("q04", 2), ("q17", 3), ("q18", 2), ("q22", 2)])
+def test_kernels_of_delivered_batches(tmp_path: Path, name: str, workers: int) -> None:
+    if find_compiler() is None:
+        pytest.skip("there is no C++ compiler")
+    agree(tmp_path, InlineRunner(), "tpch", name, workers, "delivered", 6, native=True)
+
+
 @pytest.mark.full
 @pytest.mark.spark
 @pytest.mark.xdist_group("spark")

@@ -37,7 +37,7 @@ class Function:
 
     `result` gives the type from the argument types (NULL is added by the caller where the
     function is strict and an argument may be NULL). `partial` functions may answer NULL for
-    arguments that are not NULL, as division by zero does.
+    arguments that are not NULL, as division by zero does. A lifting function names its `ring`.
     """
 
     name: str
@@ -46,6 +46,7 @@ class Function:
     arity: tuple[int, int]
     strict: bool = True
     partial: bool = False
+    ring: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +83,14 @@ class Functions:
         >>> found["f"].compute(3), str(found["f"].result())
         (Pair(count=1, sum=3), 'ring(Pair)')
         """
-        made = Function(name, compute, _fixed(ring(element.__name__)), (arity, arity))
+        made = lifting(name, element.__name__, compute, arity)
         rings = MappingProxyType({**self.rings, element.__name__: element})
         return Functions(self.with_(made).known, rings)
+
+
+def lifting(name: str, into: str, compute: Callable[..., Any], arity: int = 1) -> Function:
+    """A function that answers in a ring."""
+    return Function(name, compute, _fixed(ring(into)), (arity, arity), ring=into)
 
 
 def call(function: Function, args: tuple[Value, ...]) -> Value:

@@ -14,10 +14,11 @@ from rich.console import Console
 from freshet.cli.compile import compile_script
 from freshet.cli.demo import run_demo
 from freshet.cli.explain import explain_on_spark, explain_script
+from freshet.cli.factorized import Choices, compile_factorized, explain_factorized
 from freshet.cli.pipeline import Job, run_on_spark
 from freshet.cli.run import Outputs, run_script
 from freshet.cli.spark_demo import run_on_spark as demo_on_spark
-from freshet.errors import FreshetError, FreshetWarning
+from freshet.errors import FreshetError, FreshetWarning, UnsupportedSql
 from freshet.plan.options import Strategy
 from freshet.runtime.settings import EngineName, ModeChoice, Settings
 
@@ -33,6 +34,9 @@ RunEngine = Literal["spark", "process", "auto", "native", "reference"]
 Script = Annotated[Path, typer.Argument(help="a script of CREATE STREAM, TABLE and VIEW")]
 StrategyOption = Annotated[Strategy, typer.Option(help="how the views are maintained")]
 ModeOption = Annotated[ModeChoice, typer.Option(help="triggers for batches or for single rows")]
+DtreeOption = Annotated[
+    Path | None, typer.Option(help="factorized: a file with the variable order")
+]
 StrictOption = Annotated[bool, typer.Option("--strict", help="refuse views that recompute")]
 
 
@@ -45,8 +49,22 @@ def explain(
     mode: ModeOption = "auto",
     strict: StrictOption = False,
     spark: Annotated[bool, typer.Option("--spark", help="how it is spread over workers")] = False,
+    dtree: DtreeOption = None,
 ) -> None:
     """Show each stage of a view: its term after every pass, its maps, triggers and the choice."""
+    _check_dtree(dtree, strategy)
+    if dtree is not None and (spark or engine != "reference"):
+        raise FreshetError(
+            "--dtree is explained for the reference engine", instead="drop --spark and --engine"
+        )
+    if strategy == "factorized" and engine == "reference" and not spark:
+        try:
+            typer.echo("\n\n\n".join(explain_factorized(script, view, Choices(dtree))))
+            return
+        except UnsupportedSql as e:
+            if dtree is not None:
+                raise
+            _tell(f"no listing in M3: {e}")
     settings = Settings(strategy=strategy, mode=mode, strict=strict, engine=engine)
     tell = explain_on_spark if spark else explain_script
     typer.echo("\n\n\n".join(tell(script, view, settings)))
@@ -59,9 +77,26 @@ def compile_(
     strategy: StrategyOption = "auto",
     mode: ModeOption = "auto",
     strict: StrictOption = False,
+    dtree: DtreeOption = None,
+    compact: Annotated[
+        bool, typer.Option(help="factorized: make views in a chain one view")
+    ] = True,
+    inline: Annotated[
+        bool, typer.Option(help="factorized: put a delta that is read once where it is read")
+    ] = True,
+    drawn: Annotated[
+        bool, typer.Option("--diagram/--no-diagram", help="factorized: draw the view tree")
+    ] = True,
+    check_m3: Annotated[bool, typer.Option(help="factorized: read the M3 back")] = True,
 ) -> None:
     """Write each view's program as M3 text, diagram, C++ source and shared library."""
+    _check_dtree(dtree, strategy)
     settings = Settings(strategy=strategy, mode=mode, strict=strict)
+    if strategy == "factorized":
+        choices = Choices(dtree, compact, inline, drawn, check_m3)
+        for path in compile_factorized(script, out, choices, settings, _tell):
+            typer.echo(path)
+        return
     for path in compile_script(script, out, settings, _tell):
         typer.echo(path)
 
@@ -163,6 +198,11 @@ def demo(
         run_demo(events or 3000, seed, Console())
     else:
         demo_on_spark(events or 40_000, batches, seed, Console(), master)
+
+
+def _check_dtree(dtree: Path | None, strategy: Strategy) -> None:
+    if dtree is not None and strategy != "factorized":
+        raise FreshetError("--dtree is for view trees", instead="add --strategy factorized")
 
 
 def _tell(words: object) -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from freshet.calculus.schema import Query
 from freshet.calculus.scope import relations
+from freshet.cli.files import write_file
 from freshet.cli.script import read_text
 from freshet.codegen import toolchain
-from freshet.errors import BuildProblem, FreshetError, NotNative
+from freshet.errors import BuildProblem, NotNative
 from freshet.plan.compile import compile_queries
 from freshet.program.diagram import diagram
 from freshet.program.terms import Program
@@ -21,23 +22,28 @@ from freshet.sql import Catalog, load
 
 
 def compile_script(
-    script: Path, folder: Path, settings: Settings, tell: Callable[[str], object]
+    script: Path,
+    folder: Path,
+    settings: Settings,
+    tell: Callable[[str], object],
+    ending: str = ".m3",
 ) -> Iterator[Path]:
     """Write NAME.m3, .mmd, .cpp and .so for every view; tells each path when it is written.
 
     `tell` hears why a view has no kernel; its program is then that of the reference engine.
+    `ending` is what the files of programs end with.
     """
     catalog, queries = load(read_text(script), str(script))
     for query in queries:
         found, why = _native(query, catalog, settings)
         program = found.program if found else _reference(query, catalog, settings)
-        yield _write(folder / f"{query.name}.m3", show_program(program).encode())
-        yield _write(folder / f"{query.name}.mmd", diagram(program).encode())
+        yield write_file(folder / f"{query.name}{ending}", show_program(program).encode())
+        yield write_file(folder / f"{query.name}.mmd", diagram(program).encode())
         if found is not None:
-            yield _write(folder / f"{query.name}.cpp", found.source.encode())
+            yield write_file(folder / f"{query.name}.cpp", found.source.encode())
             library, why = _library(found, settings)
             if library is not None:
-                yield _write(folder / f"{query.name}.so", library)
+                yield write_file(folder / f"{query.name}.so", library)
         if why:
             tell(f"{query.name} has no kernel: {why}")
 
@@ -64,14 +70,3 @@ def _library(found: Recipe, settings: Settings) -> tuple[bytes | None, str]:
         return path.read_bytes(), ""
     except BuildProblem as e:
         return None, str(e)
-
-
-def _write(path: Path, data: bytes) -> Path:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(data)
-    except OSError as e:
-        raise FreshetError(
-            f"cannot write '{path}': {e.strerror}", instead="choose another folder"
-        ) from e
-    return path

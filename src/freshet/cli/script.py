@@ -9,14 +9,12 @@ from freshet.runtime.database import Database
 from freshet.runtime.settings import Settings
 
 
-def read_text(path: Path) -> str:
-    """The text of a script."""
+def read_text(path: Path, what: str = "a script of SQL") -> str:
+    """The text of a script, or of another file."""
     try:
         return path.read_text(encoding="utf-8")
     except OSError as e:
-        raise FreshetError(
-            f"cannot read '{path}': {e.strerror}", instead="name a script of SQL"
-        ) from e
+        raise FreshetError(f"cannot read '{path}': {e.strerror}", instead=f"name {what}") from e
     except UnicodeDecodeError as e:
         raise FreshetError(f"'{path}' is not UTF-8 text", instead="convert it") from e
 

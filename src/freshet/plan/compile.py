@@ -10,7 +10,6 @@ from freshet.calculus.schema import Query, Relation
 from freshet.errors import StrictRefusal
 from freshet.factorized import compile as factorized
 from freshet.factorized.options import Options as FactorizedOptions
-from freshet.factorized.order import read_order
 from freshet.ivm import compile as ivm
 from freshet.ivm.options import Options as IvmOptions
 from freshet.plan.choose import choose, recomputed
@@ -40,12 +39,7 @@ def compile_queries(
             caches=options.caches,
         )
     elif options.strategy == "factorized":
-        given = read_order(options.order) if options.order else None
-        trees = FactorizedOptions(
-            mode=options.mode,
-            statistics=options.statistics,
-            orders={q.name: given for q in queries} if given else {},
-        )
+        trees = FactorizedOptions(options.mode, options.orders, options.statistics)
         program = factorized.compile_queries(queries, relations, trees, functions)
         words = ("strategy: factorized, as asked for",)
     else:

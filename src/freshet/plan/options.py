@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from freshet.errors import FreshetError
+from freshet.factorized.order import VariableOrder
 from freshet.ivm.options import Mode
 from freshet.program.cost import Statistics
 
@@ -24,7 +26,7 @@ class Options:
     - `strict`: refuse a view that would need recomputation, naming the node.
     - `caches`: whether `auto` may choose view caches; kernels have none.
     - `statistics`: sizes and rates that `auto` reckons with.
-    - `order`: the variable order of `factorized`, as text; empty where it is to be found.
+    - `orders`: variable orders over columns, by view, for `factorized`; others are searched for.
     """
 
     strategy: Strategy = "auto"
@@ -32,7 +34,7 @@ class Options:
     strict: bool = False
     caches: bool = True
     statistics: Statistics = field(default_factory=Statistics)
-    order: str = ""
+    orders: Mapping[str, VariableOrder] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, value, known in (

@@ -149,7 +149,8 @@ def _expect_all(tokens: Tokens, words: str) -> None:
         tokens.expect(word)
 
 
-def _read_name(tokens: Tokens) -> str:
+def read_name(tokens: Tokens) -> str:
+    """Take a name, plain or between quotes."""
     if tokens.peek().kind == "string":
         return tokens.next().text[1:-1].replace("''", "'")
     return tokens.name()
@@ -173,20 +174,20 @@ def _read_type(tokens: Tokens) -> Type:
 
 
 def _read_column(tokens: Tokens) -> Column:
-    return Column(_read_name(tokens), _read_type(tokens))
+    return Column(read_name(tokens), _read_type(tokens))
 
 
 def _read_relation(tokens: Tokens) -> Relation:
     kind = tokens.next()
     if kind.text not in ("STREAM", "TABLE"):
         raise _unexpected(kind, "STREAM or TABLE")
-    name = _read_name(tokens)
+    name = read_name(tokens)
     tokens.expect("(")
     columns = _read_list(tokens, ")", _read_column)
     key: tuple[str, ...] = ()
     if tokens.accept("KEY"):
         tokens.expect("(")
-        key = _read_list(tokens, ")", _read_name)
+        key = _read_list(tokens, ")", read_name)
     tokens.expect(";")
     return Relation(name, columns, kind.text == "TABLE", key)
 
@@ -210,7 +211,7 @@ def _read_map(tokens: Tokens) -> Map:
 
 def _read_query(tokens: Tokens) -> Query:
     tokens.expect("QUERY")
-    name = _read_name(tokens)
+    name = read_name(tokens)
     tokens.expect("(")
     pairs = _read_list(tokens, ")", _read_result)
     tokens.expect(":=")
@@ -247,13 +248,13 @@ def _read_trigger(tokens: Tokens) -> Trigger:
     match sign.text:
         case "+" | "-":
             event = "insert" if sign.text == "+" else "delete"
-            relation = _read_name(tokens)
+            relation = read_name(tokens)
             tokens.expect("(")
             params = tokens.names(")")
         case "BATCH":
             event = "batch"
             _expect_all(tokens, "UPDATE OF")
-            relation = _read_name(tokens)
+            relation = read_name(tokens)
         case "SYSTEM":
             event = "ready"
             tokens.expect("READY")

@@ -15,6 +15,7 @@ from freshet.calculus.schema import Query, Relation
 from freshet.calculus.scope import relations
 from freshet.calculus.types import Type, read_type
 from freshet.errors import BadRow, FreshetError, UnknownName
+from freshet.factorized.order import read_order
 from freshet.plan.options import Strategy
 from freshet.program.cost import Statistics as Sizes
 from freshet.program.terms import Program
@@ -140,7 +141,8 @@ class Database:
         found. `reference` says why the reference engine must serve the view, where it must.
         """
         with self.still():
-            settings = replace(self._settings, strategy=strategy, order=order)
+            orders = {query.name: read_order(order)} if order else {}
+            settings = replace(self._settings, strategy=strategy, orders=orders)
             if reference:
                 settings = replace(settings, engine="reference")
             declared = Defined(query, strategy, order, reference)

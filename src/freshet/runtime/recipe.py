@@ -27,8 +27,8 @@ from freshet.runtime.settings import Settings
 
 PACKAGE = Path(__file__).resolve().parent.parent
 COMPILER_ROOMS = (
-    *("algebra", "calculus", "codegen", "factorized", "ivm"),
-    *("plan", "program", "runtime", "simplify"),
+    *("algebra", "calculus", "codegen", "factorized", "ivm", "plan", "program", "runtime"),
+    "simplify",
 )
 
 
@@ -114,8 +114,9 @@ def _made(program: Program, source: Source) -> Recipe:
 
 
 def _key(query: Query, relations: Sequence[Relation], settings: Settings) -> str:
-    options = (settings.strategy, settings.mode, settings.strict, settings.statistics)
-    whole = repr((query, tuple(relations), options, settings.order, settings.passes, _compiler()))
+    orders = sorted((name, str(order)) for name, order in settings.orders.items())
+    options = (settings.strategy, settings.mode, settings.strict, settings.statistics, orders)
+    whole = repr((query, tuple(relations), options, settings.passes, _compiler()))
     return hashlib.sha256(whole.encode()).hexdigest()
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from freshet.codegen.options import Passes
 from freshet.codegen.toolchain import Flags
 from freshet.errors import FreshetError
+from freshet.factorized.order import VariableOrder
 from freshet.ivm.options import Mode
 from freshet.plan.options import Options, Strategy
 from freshet.program.cost import Statistics
@@ -35,7 +37,7 @@ class Settings:
     profile: bool = False
     factorise: bool = False
     statistics: Statistics = field(default_factory=Statistics)
-    order: str = ""
+    orders: Mapping[str, VariableOrder] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         known = get_args(ModeChoice)
@@ -58,7 +60,7 @@ class Settings:
             strict=self.strict,
             caches=caches,
             statistics=self.statistics,
-            order=self.order,
+            orders=self.orders,
         )
 
     @property

@@ -24,6 +24,8 @@ class Options:
     - `measure`: what is cheap. `transformers` counts them, as the thesis does; `time` reckons with
       rounds (transformers that wait for each other) and with the bytes that move.
     - `workers`: how many copies a replicated map has, in those estimates.
+    - `deliver`: let batches arrive where they are wanted, by key or in copies. A driver that writes
+      batches down can do that; in the thesis they arrive anyhow.
     - `statistics`: rows of relations and of batches, in those estimates.
     """
 
@@ -32,6 +34,7 @@ class Options:
     share: bool = True
     measure: Measure = "time"
     workers: int = 16
+    deliver: bool = False
     statistics: Statistics = field(default_factory=lambda: Statistics(batch=10_000.0))
 
 
@@ -40,6 +43,7 @@ LEVELS: dict[str, Options] = {
     "pushed": Options(fuse=False, share=False),
     "fused": Options(share=False),
     "shared": Options(),
+    "delivered": Options(deliver=True),
 }
 """The levels of optimization, each with those before it."""
 

@@ -171,9 +171,8 @@ class Pipeline:
         letters = self.choices.dead_letters or self._home / "dead_letters"
         self._letters = DeadLetters(letters)
         workers = self.choices.workers or max(1, spark.sparkContext.defaultParallelism)
-        made = distribute(
-            program, options=Options(workers=workers), functions=self.catalog.functions
-        )
+        spread = Options(workers=workers, deliver=True)
+        made = distribute(program, options=spread, functions=self.catalog.functions)
         self._streams = {r.name: r for r in program.relations if not r.static}
         common: dict[str, Any] = {
             "functions": self.catalog.functions,

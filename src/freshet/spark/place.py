@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from freshet.calculus.scope import stored
-from freshet.calculus.terms import Rel
+from freshet.calculus.terms import Delta, Rel, View
 from freshet.calculus.walk import subterms
-from freshet.program.terms import Map, Program, Statement
+from freshet.program.terms import Map, Program, Statement, Trigger
 from freshet.spark.options import Options, sized
 from freshet.spark.places import Places
-from freshet.spark.prices import BYTES_A_COLUMN, Prices
+from freshet.spark.prices import BYTES_A_COLUMN, BYTES_A_ROUND, Prices
 from freshet.spark.search import Search
 from freshet.spark.terms import (
     Dist,
@@ -34,6 +34,9 @@ WORTHWHILE = 0.05
 
 WAITING = 0.3
 """What a round of one statement costs when another one takes as many."""
+
+MOST_DELIVERIES = 20_000
+"""The same while places for batches are looked for."""
 
 MEMORY = 1e9
 """Bytes of copies on all workers together that are worth a round."""
@@ -74,11 +77,14 @@ def place(
 
     A map may be spread by another key, or be copied to all the workers where that spares
     statements a trip. Maps that only views read stay where the rule of thumb puts them, and those
-    whose place is `given` stay there.
+    whose place is `given` stay there. If batches are to be delivered (`Options.deliver`), each
+    arrives where its statements want it, so that most need no trip at all.
     """
     choice = _Choice(program, options, given or {})
     for _ in range(MOST_ROUNDS):
         moved = [choice.improve(m) for m in program.maps]
+        if options.deliver:
+            moved += [choice.deliver(t) for t in program.triggers if t.event == "batch"]
         if not any(moved):
             break
     return choice.placement()
@@ -99,13 +105,18 @@ class _Choice:
         self.names = {
             s: tuple(sorted({s.target.name, *stored(s.term)})) for b in self.batches for s in b
         }
+        self.changes = {
+            s: t.relation for t in program.triggers if t.event == "batch" for s in t.statements
+        }
+        self.arrivals: dict[str, Location] = {}
+        self.deliveries = MOST_DELIVERIES
         self.maps = dict(by_key(program, options).maps)
         for m in program.maps:
             if isinstance(self.maps[m.name], Local):
                 self.maps[m.name] = self._without_key(m)
         self.maps.update(given)
         self.left = MOST_TERMS
-        self._memo: dict[tuple[Statement, tuple[Location, ...]], tuple[float, float]] = {}
+        self._memo: dict[tuple[Statement, Location, tuple[Location, ...]], tuple[float, float]] = {}
 
     def _without_key(self, m: Map) -> Location:
         """What has no key is taken to be few groups, as in the thesis."""
@@ -125,6 +136,42 @@ class _Choice:
         self.maps[m.name] = best if costs[best] + WORTHWHILE < costs[old] else old
         return self.maps[m.name] != old
 
+    def deliver(self, t: Trigger) -> bool:
+        """Let the batches of a relation arrive where they cost least; whether that is elsewhere."""
+        if self.deliveries <= 0:
+            return False
+        old, before = self.arrivals.get(t.relation, Random()), self.left
+        costs: dict[Location, float] = {}
+        for at in dict.fromkeys([old, *self._destinations(t), Replicated()]):
+            self.arrivals[t.relation] = at
+            costs[at] = self._total(Places.of(self.program, self._now()))
+            if isinstance(at, Replicated):
+                columns = len(self.keys.relations[t.relation].columns)
+                rows = self.prices.options.statistics.batch
+                costs[at] += rows * columns * BYTES_A_COLUMN * self.workers / BYTES_A_ROUND
+        self.deliveries -= before - self.left
+        self.left = before
+        best = min(costs, key=lambda at: costs[at])
+        self.arrivals[t.relation] = best if costs[best] + WORTHWHILE < costs[old] else old
+        return self.arrivals[t.relation] != old
+
+    def _destinations(self, t: Trigger) -> list[Location]:
+        """Where the maps are that a batch meets, in the columns of its relation."""
+        places = Places.of(self.program, self._now())
+        columns = [c.name for c in self.keys.relations[t.relation].columns]
+        found: list[Location] = []
+        for s in t.statements:
+            atoms = [e for e in subterms(s.term) if isinstance(e, View | Delta)]
+            spots = [places.atom(e) for e in (s.target, *atoms) if isinstance(e, View)]
+            for delta in (e for e in atoms if isinstance(e, Delta) and e.name == t.relation):
+                for at in spots:
+                    if isinstance(at, Dist) and set(at.keys) <= set(delta.vars):
+                        found.append(Dist(tuple(columns[delta.vars.index(k)] for k in at.keys)))
+        return list(dict.fromkeys(found))
+
+    def _now(self) -> Placement:
+        return Placement(self.maps, self.arrivals)
+
     def _candidates(self, m: Map) -> list[Location]:
         keys = [name for name, _ in self.keys.of(m)] or [c.name for c in m.keys]
         found: list[Location] = [self.maps[m.name], *(Dist((k,)) for k in keys), Replicated()]
@@ -136,14 +183,17 @@ class _Choice:
         The statements of a batch share its rounds, so mostly the longest way counts; but what one
         of them waits for may be another.
         """
-        places = Places.of(self.program, Placement(self.maps))
+        total = self._total(Places.of(self.program, self._now()))
+        if isinstance(at, Replicated):
+            total += self._bytes(m) * self.workers / MEMORY
+        return total
+
+    def _total(self, places: Places) -> float:
         total = 0.0
         for statements in self.batches:
             found = [self._statement(s, places) for s in statements]
             total += max(rounds for rounds, _ in found)
             total += sum(WAITING * rounds + rest for rounds, rest in found)
-        if isinstance(at, Replicated):
-            total += self._bytes(m) * self.workers / MEMORY
         return total
 
     def _bytes(self, m: Map) -> float:
@@ -154,7 +204,8 @@ class _Choice:
     def _statement(self, s: Statement, places: Places) -> tuple[float, float]:
         """The rounds of a statement, and what it costs beside them."""
         names = self.names[s]
-        key = (s, tuple([self.maps[n] for n in names]))
+        arrival = self.arrivals.get(self.changes[s], Random())
+        key = (s, arrival, tuple([self.maps[n] for n in names]))
         if key not in self._memo:
             self.left -= sum(1 for _ in subterms(s.term))
             search = Search(places, self.prices, lookahead=True)
@@ -169,7 +220,9 @@ class _Choice:
         words = []
         for m in self.program.maps:
             words.append(f"{m.name}: {self._why(m)}")
-        return Placement(dict(self.maps), words=tuple(words))
+        arrivals = {n: at for n, at in self.arrivals.items() if at != Random()}
+        words += [f"batches of {n}: {_how(at)}" for n, at in arrivals.items()]
+        return Placement(dict(self.maps), arrivals, tuple(words))
 
     def _why(self, m: Map) -> str:
         at = self.maps[m.name]
@@ -191,6 +244,11 @@ class _Choice:
                 return "anyhow"
             case _:
                 assert_never(at)
+
+
+def _how(at: Location) -> str:
+    """How a batch arrives that is delivered."""
+    return f"by {', '.join(at.keys)}" if isinstance(at, Dist) else "to every worker"
 
 
 def static(program: Program) -> frozenset[str]:

@@ -10,7 +10,6 @@ from freshet.program.terms import Program
 from freshet.spark.terms import (
     Dist,
     Everywhere,
-    Local,
     Location,
     Placement,
     PlacementProblem,
@@ -78,6 +77,8 @@ def checked(name: str, columns: tuple[str, ...], at: Location) -> Location:
         raise PlacementProblem(
             f"map '{name}' cannot be anywhere", instead="spread it by keys, or keep copies"
         )
-    if batch and not isinstance(at, Random | Local | Dist):
-        raise PlacementProblem(f"{name} cannot arrive in copies", instead="let it arrive once")
+    if batch and isinstance(at, Everywhere):
+        raise PlacementProblem(
+            f"{name} cannot arrive on the driver and the workers", instead="on one side will do"
+        )
     return at

@@ -134,6 +134,9 @@ class Simulation:
             match at:
                 case Local():
                     self.driver.delta(name).add(row, m)
+                case Replicated():
+                    for node in self.workers:
+                        node.delta(name).add(row, m)
                 case Dist(keys):
                     columns = [c.name for c in self.relations[name].columns]
                     home = self._home(tuple(columns.index(k) for k in keys))

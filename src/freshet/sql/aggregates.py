@@ -45,8 +45,17 @@ def aggregate(e: Aggregate, group: Group) -> Val:
     if e.fn == "count":
         var = env.names.fresh("count")
         return Val(Var(var), INT, (Lift(var, group.total(*present)),))
+    if e.fn != "sum" and argument.type.kind == "ring":
+        raise UnsupportedSql(
+            f"{e.fn.upper()} of a ring is not supported",
+            instead="take SUM of the lifting functions",
+        )
     if e.fn in ("min", "max"):
         return _extreme(e, argument, group, may_be_empty)
+    if e.fn == "sum" and argument.type.kind == "ring":
+        var = env.names.fresh("sum")  # over no rows it is the ring's zero, not NULL
+        total = group.total(*argument.present, argument.term)
+        return Val(Var(var), argument.type.not_null(), (Lift(var, total),))
     if not argument.type.is_numeric:
         raise TypeProblem(
             f"{e.fn.upper()} needs numbers, not {argument.type.kind}", instead="use MIN or COUNT"

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from freshet.calculus.check import Schema
-from freshet.calculus.functions import BUILTINS, Function, Functions
+from freshet.calculus.functions import BUILTINS, Function, Functions, lifting
 from freshet.calculus.schema import Query, Relation
 from freshet.errors import AmbiguousName, UnknownName
+from freshet.sql.header import Header
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Catalog:
     views: Mapping[str, Query] = field(default_factory=dict)
     sources: Mapping[str, Source] = field(default_factory=dict)
     functions: Functions = BUILTINS
+    types: Mapping[str, Header] = field(default_factory=dict)
 
     def has(self, name: str) -> bool:
         """Whether a relation or a view has this name."""
@@ -81,6 +83,18 @@ class Catalog:
     def with_function(self, function: Function) -> Catalog:
         """The catalog with one more scalar function, or another one of that name."""
         return replace(self, functions=self.functions.with_(function))
+
+    def with_type(self, header: Header) -> Catalog:
+        """The catalog with one more ring of payloads, and the functions that lift into it."""
+        name = header.name
+        if name in self.types or name in self.functions.rings:
+            raise AmbiguousName(f"the type '{name}' is already declared", instead="rename it")
+        functions = self.functions
+        for fn, arity in header.functions:
+            functions = functions.with_(lifting(fn, name, header.refuse, arity))
+        return replace(
+            self, functions=functions, types=MappingProxyType({**self.types, name: header})
+        )
 
     def schema(self) -> Schema:
         """The column types of all relations, for type inference."""

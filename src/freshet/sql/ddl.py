@@ -11,7 +11,7 @@ from freshet.sql.catalog import Source
 from freshet.sql.node import Token
 from freshet.sql.read_scalar import read_type
 from freshet.sql.sources import Written, check_source
-from freshet.sql.terms import CreateRelation
+from freshet.sql.terms import CreateRelation, CreateType
 
 KINDS = ("FILE", "SOCKET", "KAFKA", "PARQUET", "DELTA", "CSV", "JSON", "RATE", "PIPE")
 
@@ -95,6 +95,35 @@ def create_relation(cursor: Cursor, *, static: bool) -> CreateRelation:
             at=rest.at,
         )
     return CreateRelation(relation, source, at)
+
+
+def create_type(cursor: Cursor) -> CreateType:
+    """The rest of CREATE TYPE name FROM FILE 'ring.hpp', from the name on."""
+    at = cursor.peek().at
+    name = cursor.name()
+    for word in ("FROM", "FILE"):
+        found = cursor.next()
+        if found.word != word:
+            raise SyntaxProblem(
+                f"expected FROM FILE and a C++ header but found {_shown(found)}",
+                instead=f"write CREATE TYPE {name} FROM FILE 'ring.hpp'",
+                at=found.at,
+            )
+    path = cursor.next()
+    if path.kind != "string":
+        raise SyntaxProblem(
+            f"expected the path of a header but found {_shown(path)}",
+            instead=f"write CREATE TYPE {name} FROM FILE 'ring.hpp'",
+            at=path.at,
+        )
+    rest = cursor.peek()
+    if rest.kind != "end":
+        raise UnsupportedSql(
+            f"{_shown(rest)} is not supported after the header of a type",
+            instead="end the statement there",
+            at=rest.at,
+        )
+    return CreateType(name, path.text.strip("'\""), at)  # the seed quotes its paths twice
 
 
 def _typed(found: _Columns) -> tuple[Column, ...]:

@@ -11,7 +11,8 @@ from freshet.calculus.build import const, mul
 from freshet.calculus.terms import Apply, Const, Expr, Lift, Var
 from freshet.calculus.types import DATE, DOUBLE, INT, TIMESTAMP, Kind, Type, common
 from freshet.calculus.types import NULL as NULL_TYPE
-from freshet.errors import TypeProblem, UnsupportedSql
+from freshet.calculus.types import ring as ring_type
+from freshet.errors import TypeProblem, UnknownName, UnsupportedSql
 from freshet.sql import values
 from freshet.sql.products import assign
 from freshet.sql.scope import Env, Val, not_null
@@ -72,6 +73,32 @@ def apply(fn: str, operands: list[Val], env: Env) -> Val:
     if function.partial and not _total(fn, operands):
         return _partial(v, fn, env)
     return values.fold(v, env)
+
+
+def lift(fn: str, ring: str, args: tuple[Scalar, ...], env: Env) -> Val:
+    """[fn: ring](args): an element of a ring."""
+    known = env.catalog.functions
+    into = {f.name: f.ring for f in known.known.values() if f.ring}
+    if fn not in into:
+        there = ", ".join(sorted(f"[{f}: {r}]" for f, r in into.items()))
+        raise UnknownName(
+            f"there is no lifting function '{fn}' into the ring '{ring}'",
+            instead=f"the lifting functions are {there}; CREATE TYPE declares more",
+        )
+    if into[fn] != ring:
+        raise TypeProblem(
+            f"'{fn}' lifts into the ring {into[fn]}, not into {ring}",
+            instead=f"write [{fn}: {into[fn]}](...)",
+        )
+    operands = [values.value(a, env) for a in args]
+    low, _ = known[fn].arity
+    if len(operands) != low:
+        raise TypeProblem(
+            f"'{fn}' takes {low} arguments, {len(operands)} are given",
+            instead="give it the right number",
+        )
+    term = Apply(fn, tuple(v.term for v in operands), ring)
+    return values.joined(term, ring_type(ring), *operands)
 
 
 def _asked(fn: str, index: int, v: Val) -> Val:

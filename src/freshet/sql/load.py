@@ -5,9 +5,10 @@ from __future__ import annotations
 from freshet.calculus.schema import Query
 from freshet.errors import FreshetError
 from freshet.sql.catalog import Catalog
+from freshet.sql.header import read_header
 from freshet.sql.lower import lower
 from freshet.sql.parse import parse
-from freshet.sql.terms import CreateRelation, CreateView
+from freshet.sql.terms import CreateRelation, CreateType, CreateView
 
 EMPTY = Catalog()
 
@@ -31,6 +32,10 @@ def load(
         try:
             if isinstance(statement, CreateRelation):
                 catalog = catalog.with_relation(statement.relation, statement.source)
+                continue
+            if isinstance(statement, CreateType):
+                header = read_header(statement.path, statement.name, file)
+                catalog = catalog.with_type(header)
                 continue
             name = statement.name
             if name is None:

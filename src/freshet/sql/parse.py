@@ -1,7 +1,8 @@
 """Text to statements; the only file that knows the parser library.
 
 SELECTs are parsed by the library in the Spark dialect and rewritten into our own tree;
-CREATE STREAM and CREATE TABLE are not SQL that it knows, and are read from its tokens.
+CREATE STREAM, CREATE TABLE and CREATE TYPE are not SQL that it knows, and are read from its
+tokens. A lifting function, [f: Ring](x), is made one name before the parser sees it.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from sqlglot.tokenizer_core import Token as RawToken
 from sqlglot.tokenizer_core import TokenType
 
 from freshet.errors import FreshetError, Place, SyntaxProblem, UnsupportedSql
-from freshet.sql.ddl import Cursor, create_relation
+from freshet.sql.ddl import Cursor, create_relation, create_type
 from freshet.sql.node import Node, Script, Token
+from freshet.sql.read_scalar import LIFTS
 from freshet.sql.read_select import select
 from freshet.sql.terms import CreateView, Select, Statement
 
@@ -75,6 +77,8 @@ def _statement(raw: list[RawToken], tokens: list[Token], script: Script) -> Stat
             return create_relation(cursor, static=False)
         if cursor.accept("TABLE"):
             return create_relation(cursor, static=True)
+        if cursor.accept("TYPE"):
+            return create_type(cursor)
         cursor.accept("MATERIALIZED")
         if cursor.accept("VIEW"):
             return _view(raw, cursor, script)
@@ -82,7 +86,7 @@ def _statement(raw: list[RawToken], tokens: list[Token], script: Script) -> Stat
         raise error.located(at) from None
     raise UnsupportedSql(
         f"CREATE {cursor.peek().text} is not supported",
-        instead="write CREATE STREAM, CREATE TABLE or CREATE [MATERIALIZED] VIEW",
+        instead="write CREATE STREAM, CREATE TABLE, CREATE TYPE or CREATE [MATERIALIZED] VIEW",
         at=cursor.peek().at,
     )
 
@@ -106,12 +110,38 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
             at=script.place(raw[0].start),
         )
     try:
-        trees = Dialect.get_or_raise("spark").parser().parse(raw, script.text)
+        trees = Dialect.get_or_raise("spark").parser().parse(_lifted(raw, script), script.text)
     except ParseError as error:
         raise _syntax(error, script) from None
     if len(trees) != 1 or trees[0] is None:
         raise SyntaxProblem("there is no statement here", at=at)
     return select(Node(trees[0], script, at))
+
+
+def _lifted(raw: list[RawToken], script: Script) -> list[RawToken]:
+    """The tokens with every [f: Ring] as one name, so that [f: Ring](x) is a function call."""
+    out: list[RawToken] = []
+    at = 0
+    while at < len(raw):
+        kinds = [t.token_type for t in raw[at : at + 3]]
+        if kinds[0] == TokenType.L_BRACKET and kinds[2:] == [TokenType.COLON]:
+            words = raw[at + 1 : at + 6]
+            closed = [t.token_type for t in words[3:]] == [TokenType.R_BRACKET, TokenType.L_PAREN]
+            names = [t.text for t in words[:3:2]]
+            if not closed or not all(n.isidentifier() for n in names):
+                raise SyntaxProblem(
+                    "this is no lifting function",
+                    instead="write [function: Ring](column, ...)",
+                    at=script.place(raw[at].start),
+                )
+            end, name = words[3], LIFTS.join(names)
+            place = (raw[at].line, raw[at].col, raw[at].start, end.end)
+            out.append(RawToken(TokenType.VAR, name, *place))
+            at += 5
+        else:
+            out.append(raw[at])
+            at += 1
+    return out
 
 
 def _syntax(error: ParseError, script: Script) -> SyntaxProblem:

@@ -169,6 +169,8 @@ def comparable(op: Op, left: Val, right: Val) -> tuple[Val, Val]:
     if kinds & {"date", "timestamp"} and "string" in kinds:
         left, right = functions.as_time(left), functions.as_time(right)
         kinds = {left.type.kind, right.type.kind}
+    if "ring" in kinds:
+        raise TypeProblem("elements of a ring have no order", instead="compare columns")
     try:
         t = common(left.type, right.type)
     except TypeProblem:

@@ -33,6 +33,7 @@ from freshet.sql.terms import (
     Interval,
     IsNull,
     IsTruth,
+    Lifted,
     Literal,
     Name,
     Not,
@@ -52,6 +53,9 @@ COMPARISONS: dict[str, Op] = {
     "gt": ">",
     "gte": ">=",
 }
+LIFTS = ": "
+"""What stands between a lifting function and its ring, in the one name that the parser sees."""
+
 ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "div": "/", "mod": "%"}
 AGGREGATES = frozenset({"sum", "count", "avg", "min", "max"})
 # Functions whose name in the parser's tree is not the one of our registry.
@@ -306,7 +310,10 @@ def _add_days(node: Node) -> Scalar:
 
 def _anonymous(node: Node) -> Scalar:
     args = tuple(scalar(n) for n in node.all("expressions"))
-    return Call(str(node.raw.this).lower(), args, node.at)
+    fn, lifts, ring = str(node.raw.this).partition(LIFTS)
+    if lifts:
+        return Lifted(fn, ring, args, node.at)
+    return Call(fn.lower(), args, node.at)
 
 
 _REMEDIES = {

@@ -17,6 +17,7 @@ from freshet.sql.terms import (
     Aggregate,
     Call,
     Item,
+    Lifted,
     Literal,
     Name,
     OrderKey,
@@ -25,6 +26,7 @@ from freshet.sql.terms import (
     Select,
     conjuncts,
     inside,
+    parts,
     rewrite,
 )
 
@@ -142,6 +144,9 @@ def _body(query: Select, env: Env) -> _Body:
         known = predicates.never_null(test, inner)
         inner = replace(inner, scope=inner.scope.without_null(known))
     outputs = _outputs(query, inner)
+    clauses = (query.where, query.having, *query.group, *(k.expr for k in query.order))
+    for e in (*(o.expr for o in outputs), *(c for c in clauses if c is not None)):
+        _refuse_lifted(e)
     if _is_aggregated(query, outputs):
         return _grouped(query, factors, inner, outputs)
     return _Body(factors, inner, inner, outputs)
@@ -155,6 +160,19 @@ def _refuse_aggregates(e: Scalar, clause: str) -> None:
                 instead="use HAVING, or aggregate in a subquery",
                 at=x.at,
             )
+
+
+def _refuse_lifted(e: Scalar) -> None:
+    """A payload is added up; no row holds one."""
+    if isinstance(e, Lifted):
+        raise UnsupportedSql(
+            f"the lifting function '{e.fn}' outside of SUM is not supported",
+            instead=f"write SUM([{e.fn}: {e.ring}](...))",
+            at=e.at,
+        )
+    if not isinstance(e, Aggregate):
+        for part in parts(e):
+            _refuse_lifted(part)
 
 
 def _outputs(query: Select, env: Env) -> tuple[_Output, ...]:

@@ -77,6 +77,16 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Lifted:
+    """[fn: ring](args): a lifting function, its names as they are written."""
+
+    fn: str
+    ring: str
+    args: tuple[Scalar, ...]
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """CASE WHEN ... THEN ... ELSE ... END; the form with an operand is written out."""
 
@@ -210,6 +220,7 @@ Scalar: TypeAlias = (
     | Interval
     | Arith
     | Call
+    | Lifted
     | Case
     | Cast
     | Aggregate
@@ -316,6 +327,15 @@ class CreateRelation:
 
 
 @dataclass(frozen=True, slots=True)
+class CreateType:
+    """CREATE TYPE name FROM FILE 'ring.hpp': a ring of payloads, declared in a C++ header."""
+
+    name: str
+    path: str
+    at: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
 class CreateView:
     """CREATE VIEW name (column, ...) AS SELECT ...; a bare SELECT has no name yet."""
 
@@ -325,7 +345,7 @@ class CreateView:
     at: Place = NOWHERE
 
 
-Statement: TypeAlias = CreateRelation | CreateView
+Statement: TypeAlias = CreateRelation | CreateType | CreateView
 
 
 def parts(e: Scalar) -> tuple[Scalar, ...]:
@@ -333,7 +353,7 @@ def parts(e: Scalar) -> tuple[Scalar, ...]:
     match e:
         case Arith(_, left, right) | Compare(_, left, right) | Same(left, right):
             return (left, right)
-        case Call(_, args) | Aggregate(_, args) | And(args) | Or(args):
+        case Call(_, args) | Lifted(_, _, args) | Aggregate(_, args) | And(args) | Or(args):
             return args
         case Case(branches, otherwise):
             flat = tuple(x for branch in branches for x in branch)
@@ -353,7 +373,7 @@ def with_parts(e: Scalar, new: tuple[Scalar, ...]) -> Scalar:
     match e:
         case Arith() | Compare() | Same():
             return replace(e, left=new[0], right=new[1])
-        case Call() | Aggregate():
+        case Call() | Lifted() | Aggregate():
             return replace(e, args=new)
         case And() | Or():
             return replace(e, parts=new)

@@ -30,6 +30,7 @@ from freshet.sql.terms import (
     Interval,
     IsNull,
     IsTruth,
+    Lifted,
     Literal,
     Name,
     Not,
@@ -71,6 +72,8 @@ def _value(e: Scalar, env: Env) -> Val:
             return _arith(e, env)
         case Call(fn, args):
             return functions.call(fn, args, env)
+        case Lifted(fn, ring, args):
+            return functions.lift(fn, ring, args, env)
         case Case():
             return cases.case(e, env)
         case Cast(arg, t):
@@ -142,8 +145,9 @@ def _arith(e: Arith, env: Env) -> Val:
     left, right = value(e.left, env), value(e.right, env)
     if "date" in (left.type.kind, right.type.kind):
         return functions.date_arithmetic(e.op, left, right, env)
+    rings = {"ring"} if e.op in ("+", "-", "*") else set()
     for side in (left, right):
-        if side.type.kind not in ("int", "decimal", "double", "null"):
+        if side.type.kind not in {"int", "decimal", "double", "null"} | rings:
             raise TypeProblem(
                 f"'{e.op}' needs numbers, not {side.type.kind}", instead="cast the value first"
             )
@@ -203,7 +207,7 @@ def _fold(e: Expr, env: Env) -> int | Decimal | float | str | date | datetime | 
             for n in numbers[1:]:
                 total = combine(total, n)  # type: ignore[arg-type]
             return total
-        case Apply(fn, args):
+        case Apply(fn, args, ring) if not ring:
             values = tuple(_fold(a, env) for a in args)
             return None if None in values else compute(env.catalog.functions[fn], values)
         case _:

@@ -13,11 +13,12 @@ from freshet.calculus.terms import Apply, Var
 from freshet.calculus.types import DOUBLE, INT
 from freshet.factorized.compile import compile_joins
 from freshet.factorized.dtree import read_dtree
-from freshet.factorized.m3 import show_m3
+from freshet.factorized.hybrid import hybrid
+from freshet.factorized.listing import listing as make_listing
 from freshet.factorized.options import Options
 from freshet.factorized.terms import Join, natural_join
-from freshet.factorized.viewtree import compact, view_tree
 from freshet.program.check import check_program
+from freshet.program.m3 import read_m3, show_m3
 
 DTREE = """6 3
 0 A int -1 {} 0
@@ -57,13 +58,18 @@ def join() -> Join:
 
 
 def listing(*, inline: bool, static: str = "") -> str:
-    tree = compact(view_tree(join(), read_dtree(DTREE).order))
-    return show_m3("Q", join(), tree, relations(static), functions(), inline=inline)
+    tree = hybrid("Q", join(), read_dtree(DTREE).order, relations(static))
+    made = make_listing([tree], relations(static), {}, functions(), inline=inline)
+    text = show_m3(made)
+    assert read_m3(text) == made
+    return text
 
 
 def trigger(text: str, relation: str) -> list[str]:
+    """The statements of a batch, each on one line."""
     [body] = re.findall(rf"ON BATCH UPDATE OF {relation} \{{\n(.*?)\n\}}", text, re.DOTALL)
-    return [line.strip() for line in body.splitlines()]
+    flat = re.sub(r"\s+", " ", body).replace("( ", "(").replace(" )", ")")
+    return [f"{s.strip()};" for s in flat.split(";") if s.strip()]
 
 
 UNOPTIMIZED = [
@@ -90,9 +96,13 @@ def test_listing_4_15_a_map_that_is_read_once_is_inlined() -> None:
 
 def test_listing_4_12_maps() -> None:
     text = listing(inline=False)
-    assert (
-        "DECLARE MAP AGG_VIEW_D(Ring)[][C: int] := AggSum([C], (T(C, D) * [f_D: Ring](D)));"
-    ) in text
+    for line in (
+        "DECLARE MAP AGG_VIEW_D(Ring)[][C: int] := AggSum([C], (T(C, D) * [f_D: Ring](D)));",
+        "DECLARE MAP DELTA_AGG_VIEW_D(Ring)[][C: int] := "
+        "AggSum([C], ((DELTA T)(C, D) * [f_D: Ring](D)));",
+    ):
+        assert line in text
+    assert "DECLARE MAP VIEW_T(long)[][C: int, D: int] := 0L;" in listing(inline=True, static="T")
     assert trigger(text, "T")[0] == (
         "DELTA_AGG_VIEW_D(Ring)[][C] := AggSum([C], ((DELTA T)(C, D) * [f_D: Ring](D)));"
     )
@@ -107,7 +117,7 @@ def test_listing_4_1_only_r_changes() -> None:
     assert "AGG_VIEW_B(Ring)[][A: int]" not in text
     assert "ON SYSTEM READY {" in text
     [only] = trigger(text, "R")
-    assert only.startswith("AGG_VIEW_A(Ring)[][] += AggSum([], ((AggSum([A], ((DELTA R)(A, B, F)")
+    assert only.startswith("AGG_VIEW_A(Ring)[][] += AggSum([], (AggSum([A], ((DELTA R)(A, B, F)")
 
 
 def test_the_program_that_runs_keeps_the_same_views() -> None:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from freshet.calculus.functions import Functions
 from freshet.errors import FreshetError
+from freshet.spark.prepare import prepare
 from freshet.spark.run.files import Torn, folder_at
 from freshet.spark.run.pipeline import FORMAT, Pipeline, describe, digest, open_pipeline
 from freshet.spark.run.settings import Settings
-from freshet.spark.settle import settle
 from freshet.spark.terms import Distributed
 
 
@@ -56,7 +56,7 @@ def reopen(
             f"{place} is of {told['workers']} workers, not of {workers}",
             instead=f"restart with {told['workers']}, or begin anew in another folder",
         )
-    settled = settle(made)
+    settled = prepare(made, functions)
     if digest(settled) != told["program"]:
         raise CheckpointProblem(
             f"{place} is of another program",

@@ -8,14 +8,17 @@ import uuid
 import warnings
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.calculus.functions import BUILTINS, Functions
+from freshet.calculus.schema import Relation
 from freshet.errors import FreshetError, ProgramProblem, UnknownName
+from freshet.spark.prepare import prepare
 from freshet.spark.run.answer import answer
 from freshet.spark.run.blocks import pack
 from freshet.spark.run.checkpoint import (
@@ -29,7 +32,7 @@ from freshet.spark.run.commit import Commit, read_commit, write_commit
 from freshet.spark.run.conduct import Conductor
 from freshet.spark.run.epoch import TakenOver, claim, fence
 from freshet.spark.run.files import Taken, Torn
-from freshet.spark.run.intake import checked, split
+from freshet.spark.run.intake import as_table, checked, pieces, split
 from freshet.spark.run.kernels import ship
 from freshet.spark.run.log import Entry, mark
 from freshet.spark.run.node import COUNT, READY, change, reading
@@ -39,11 +42,26 @@ from freshet.spark.run.settings import Settings
 from freshet.spark.run.snapshots import snapshot_names
 from freshet.spark.run.stats import BatchStats, StageStats, batch_stats
 from freshet.spark.run.worker import Lost, Stale
-from freshet.spark.settle import settle
 from freshet.spark.terms import Distributed, Random
 
 Batch: TypeAlias = pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch]
 """Rows of a relation by its column names; `node.COUNT`, if there, says how often each comes."""
+
+
+LOAD = 1_000_000
+"""Rows of a piece of a load."""
+
+LOADED = "freshet.loaded"
+"""In the note: how many pieces of a load are done."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """A batch as it is written down."""
+
+    routine: str
+    blocks: list[bytes]
+    rows: int
 
 
 class Interrupted(FreshetError):
@@ -62,10 +80,19 @@ class Flow:
         flow.read("revenue")
     """
 
-    def __init__(self, pipeline: Pipeline, runner: Runner, epoch: int, commit: Commit) -> None:
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        relations: Iterable[Relation],
+        runner: Runner,
+        epoch: int,
+        commit: Commit,
+    ) -> None:
         """Use `start` or `restart`."""
         self.pipeline = pipeline
-        self._relations = {r.name: r for r in pipeline.made.program.relations}
+        self._relations = {r.name: r for r in relations}
+        """As users give them; the workers know fewer columns."""
+        self._narrow = {r.name: r for r in pipeline.made.program.relations}
         self._readouts = {r.query.name: r for r in pipeline.made.readouts}
         self._epoch = epoch
         self._commit = commit
@@ -73,6 +100,7 @@ class Flow:
         self._stats: deque[BatchStats] = deque(maxlen=pipeline.settings.history)
         self._conductor = Conductor(pipeline, runner, epoch)
         self._bases: dict[int, int] = {}
+        self._taken = 0.0, 0.0
         self._closed = False
 
     @classmethod
@@ -100,7 +128,7 @@ class Flow:
                 f"there is a checkpoint in {place} already",
                 instead="restart from it, or begin in another folder",
             )
-        settled, told = settle(made), settings or Settings()
+        settled, told = prepare(made, functions), settings or Settings()
         name = uuid.uuid4().hex
         pipeline = _with_kernels(Pipeline.of(name, place, workers, settled, functions, told), spark)
         relations = {r.name: r for r in made.program.relations if r.static}
@@ -110,7 +138,7 @@ class Flow:
                 raise UnknownName(f"there is no static table '{table}'", instead="apply its rows")
             rows[table] = [checked(relations[table], given).drop_columns([COUNT])]
         save_pipeline(pipeline, rows)
-        return cls._open(pipeline, spark)
+        return cls._open(pipeline, made, spark)
 
     @classmethod
     def restart(
@@ -131,12 +159,13 @@ class Flow:
         pipeline = _with_kernels(found, spark)
         check_nodes(pipeline)
         save_program(pipeline)
-        return cls._open(pipeline, spark)
+        return cls._open(pipeline, made, spark)
 
     @classmethod
-    def _open(cls, pipeline: Pipeline, spark: Any) -> Flow:
+    def _open(cls, pipeline: Pipeline, made: Distributed, spark: Any) -> Flow:
         epoch = claim(pipeline.folder)
-        flow = cls(pipeline, _runner(spark, pipeline.workers), epoch, read_commit(pipeline.folder))
+        runner, commit = _runner(spark, pipeline.workers), read_commit(pipeline.folder)
+        flow = cls(pipeline, made.program.relations, runner, epoch, commit)
         flow._undone = flow._written(flow.version + 1)
         if flow._undone is None and flow.version < 0:
             flow._write(READY, [], 0, {})
@@ -171,18 +200,39 @@ class Flow:
         the one of the last batch that was taken. Relations that no view reads are passed over.
         """
         self._finish()
-        waiting = {n for r in self.pipeline.made.routines for n in r.relations}
-        rows = {}
-        for name, given in changes.items():
-            relation = self._relations.get(name)
-            if relation is None:
-                raise UnknownName(f"there is no relation '{name}'", instead="declare it first")
-            if relation.static:
-                raise ProgramProblem(f"'{name}' is a static table", instead="give it to start()")
-            if name in waiting:
-                rows[name] = checked(relation, given)
-        self._write(self._routine(rows), self._blocks(rows), _count(rows), note or {})
+        began = time.perf_counter()
+        batch = self._prepared(changes)
+        self._take(batch, note or {}, time.perf_counter() - began)
+        return self.version
+
+    def load(
+        self,
+        changes: Mapping[str, Batch],
+        note: Mapping[str, Any] | None = None,
+        *,
+        rows: int = LOAD,
+    ) -> int:
+        """Much data at once, as a first load: in pieces of `rows` rows, each a version.
+
+        While the workers are at a piece, the driver checks and splits the next one. The views may
+        be read when it returns the last version. If it is cut short, the pieces that were done are
+        in the views: after a restart the same call goes on behind them. So it does after `BadRow`,
+        when the rows of the other pieces are mended.
+        """
         self._finish()
+        tables = {n: as_table(self._relation(n), given) for n, given in changes.items()}
+        cut = pieces(tables, rows)
+        done = int(self.note.get(LOADED, 0))
+        with ThreadPoolExecutor(1) as pool:
+            ahead = pool.submit(self._prepared, cut[done]) if done < len(cut) else None
+            for i in range(done, len(cut)):
+                assert ahead is not None
+                began = time.perf_counter()
+                batch = ahead.result()
+                ahead = pool.submit(self._prepared, cut[i + 1]) if i + 1 < len(cut) else None
+                last = i + 1 == len(cut)
+                told = dict(note or {}) if last else {**self.note, LOADED: i + 1}
+                self._take(batch, told, time.perf_counter() - began)
         return self.version
 
     def read(self, query: str) -> pa.Table:
@@ -217,6 +267,31 @@ class Flow:
 
     # ---------------------------------------------------------------- a batch, written down
 
+    def _relation(self, name: str) -> Relation:
+        relation = self._relations.get(name)
+        if relation is None:
+            raise UnknownName(f"there is no relation '{name}'", instead="declare it first")
+        if relation.static:
+            raise ProgramProblem(f"'{name}' is a static table", instead="give it to start()")
+        return relation
+
+    def _prepared(self, changes: Mapping[str, Batch]) -> _Prepared:
+        """A batch as it is written down; nothing of the flow is changed."""
+        waiting = {n for r in self.pipeline.made.routines for n in r.relations}
+        rows = {}
+        for name, given in changes.items():
+            relation = self._relation(name)
+            if name in waiting:
+                rows[name] = checked(relation, given, self._narrow[name])
+        return _Prepared(self._routine(rows), self._blocks(rows), _count(rows))
+
+    def _take(self, batch: _Prepared, note: Mapping[str, Any], intake: float) -> None:
+        """Write a batch down, and do it."""
+        began = time.perf_counter()
+        self._write(batch.routine, batch.blocks, batch.rows, note)
+        self._taken = intake, time.perf_counter() - began
+        self._finish()
+
     def _routine(self, rows: Mapping[str, Any]) -> str:
         if not rows:
             return NONE
@@ -230,7 +305,7 @@ class Flow:
         parts: list[dict[str, list[pa.RecordBatch]]] = [{} for _ in range(workers + 1)]
         for name, batch in rows.items():
             where = at.get(name, Random())
-            pieces = split(self._relations[name], batch, where, workers)
+            pieces = split(self._narrow[name], batch, where, workers)
             for part, piece in zip(parts, pieces, strict=True):
                 part[name] = [piece]
         return [pack(p) for p in parts]
@@ -283,7 +358,9 @@ class Flow:
         seconds = time.perf_counter() - began
         driver = self._conductor.driver_bytes
         found = batch_stats(entry.version, entry.rows, seconds, told.jobs, driver, told.figures)
-        self._stats.append(found)
+        intake, written = self._taken
+        self._taken = 0.0, 0.0
+        self._stats.append(replace(found, intake=intake, written=written))
         self._bases |= {f.part: f.base for f in told.figures}
         self._bases[self.pipeline.driver] = told.driver_base
         self._truncate()

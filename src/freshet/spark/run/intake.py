@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -10,15 +11,19 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from freshet.calculus.rows import expected
 from freshet.calculus.schema import Relation
+from freshet.calculus.types import Type
 from freshet.errors import BadRow
 from freshet.runtime.columns import arrow_schema
 from freshet.spark.run.node import COUNT
 from freshet.spark.run.partition import spread
-from freshet.spark.terms import Dist, Local, Location, Random
+from freshet.spark.terms import Dist, Local, Location, Random, Replicated
 
 
-def checked(relation: Relation, given: Any) -> pa.RecordBatch:
-    """Rows in the columns and types of a relation, and `COUNT`; `BadRow` says what does not fit."""
+def checked(relation: Relation, given: Any, wanted: Relation | None = None) -> pa.RecordBatch:
+    """Rows in the columns and types of a relation, and `COUNT`; `BadRow` says what does not fit.
+
+    If only the columns of `wanted` are asked for, the others are looked at and left out.
+    """
     table = _table(relation, given)
     places = {str(n).lower(): i for i, n in reversed(list(enumerate(table.column_names)))}
     names = [c.name for c in relation.columns]
@@ -30,11 +35,15 @@ def checked(relation: Relation, given: Any) -> pa.RecordBatch:
         if name != COUNT and name.lower() not in {n.lower() for n in names}:
             instead = f"its columns are {', '.join(names)}"
             raise BadRow(f"'{relation.name}' has no column '{name}'", instead=instead)
-    schema = arrow_schema(relation.columns)
-    columns = [
-        _column(relation, i, table.column(places[f.name.lower()]), f.type)
-        for i, f in enumerate(schema)
-    ]
+    kept = {c.name for c in (wanted or relation).columns}
+    columns = []
+    for i, f in enumerate(arrow_schema(relation.columns)):
+        column = table.column(places[f.name.lower()])
+        if f.name in kept:
+            columns.append(_column(relation, i, column, f.type))
+        elif not _is_fine(relation.columns[i].type, column, f.type):
+            _column(relation, i, column, f.type)
+    schema = arrow_schema((wanted or relation).columns)
     schema = schema.append(pa.field(COUNT, pa.int64(), nullable=False))
     columns.append(_counts(relation, table))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -51,6 +60,8 @@ def split(
         case Dist(keys):
             names = [c.name for c in relation.columns]
             return [*spread(rows, [names.index(k) for k in keys], workers), nothing]
+        case Replicated():
+            return [rows] * workers + [nothing]
         case Random(whole):
             if whole and workers > 1:
                 rows = _added_up(rows)
@@ -59,6 +70,29 @@ def split(
             return [*parts, nothing]
         case _:
             raise AssertionError(f"no batch arrives at {at}")
+
+
+def as_table(relation: Relation, given: Any) -> pa.Table:
+    """Rows as an Arrow table, not checked yet; `BadRow` if they are none."""
+    return _table(relation, given)
+
+
+def pieces(tables: Mapping[str, pa.Table], rows: int) -> list[dict[str, pa.Table]]:
+    """Tables cut into pieces of about so many rows, with an equal share of each table.
+
+    >>> [p["t"].num_rows for p in pieces({"t": pa.table({"a": [1, 2, 3, 4, 5]})}, 2)]
+    [1, 2, 2]
+    """
+    count = -(-sum(t.num_rows for t in tables.values()) // rows)
+    found = []
+    for i in range(count):
+        piece = {}
+        for name, table in tables.items():
+            first, end = (table.num_rows * k // count for k in (i, i + 1))
+            if first < end:
+                piece[name] = table.slice(first, end - first)
+        found.append(piece)
+    return found
 
 
 def _table(relation: Relation, given: Any) -> pa.Table:
@@ -95,6 +129,20 @@ def _column(relation: Relation, i: int, column: pa.ChunkedArray, kind: pa.DataTy
     if pa.types.is_floating(kind) and not pc.all(pc.is_finite(one), min_count=0).as_py():
         raise BadRow(f"{where} has NaN or an infinity", instead=instead)
     return one
+
+
+def _is_fine(t: Type, column: pa.ChunkedArray, kind: pa.DataType) -> bool:
+    """Whether a column is seen to fit at a glance; if not, it may fit all the same."""
+    if column.null_count and not t.nullable:
+        return False
+    given = column.type
+    if pa.types.is_decimal(kind):
+        return bool(
+            pa.types.is_decimal(given)
+            and given.scale == kind.scale
+            and given.precision <= kind.precision
+        )
+    return bool(given == kind and not pa.types.is_floating(kind))
 
 
 def _counts(relation: Relation, table: pa.Table) -> pa.Array:

@@ -36,7 +36,8 @@ def spread(batch: pa.RecordBatch, by: Sequence[int], workers: int) -> list[pa.Re
     if workers == 1:
         return [batch]
     home = workers_of([batch.column(i) for i in by], batch.num_rows, workers)
-    order = np.argsort(home, kind="stable")
+    # Numbers of 16 bits are sorted by counting, which takes a tenth of the time.
+    order = np.argsort(home.astype(np.uint16) if workers <= 1 << 16 else home, kind="stable")
     sorted_batch = batch.take(pa.array(order))
     ends = np.cumsum(np.bincount(home.astype(np.int64), minlength=workers))
     starts = [0, *ends[:-1].tolist()]

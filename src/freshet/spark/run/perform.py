@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
@@ -12,6 +14,20 @@ from freshet.spark.run.node import Node
 from freshet.spark.run.partition import own, spread
 from freshet.spark.run.pipeline import Pipeline
 from freshet.spark.terms import Dist, Replicated, Transfer
+
+
+@dataclass
+class Clock:
+    """Seconds of steps: all of them, and those in the maps themselves; the rest is Arrow."""
+
+    total: float = 0.0
+    native: float = 0.0
+
+    def __call__(self, work: Callable[..., None], *args: Any) -> None:
+        """Have the maps do something."""
+        began = perf_counter()
+        work(*args)
+        self.native += perf_counter() - began
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +56,11 @@ def perform(
     step: int,
     inputs: Sequence[bytes],
     batch: bytes,
+    clock: Clock,
 ) -> Sent:
     """The step of one part; `batch` are the rows that it has of the batch and was not given yet."""
     if step == pipeline.steps(routine, part)[0]:
-        node.begin(routine)
+        clock(node.begin, routine)
     for relation, parts in unpack(batch).items():
         for rows in parts:
             node.give(relation, rows)
@@ -53,7 +70,7 @@ def perform(
     received = merged(inputs)
     for t in work.receives:
         for rows in received.get(t.target, ()):
-            node.receive(routine, t.target, rows)
+            clock(node.receive, routine, t.target, rows)
     outbox = _Outbox(pipeline.workers)
     for block in work.blocks:
         for t in found.moves(block):
@@ -61,8 +78,8 @@ def perform(
                 outbox.put(t, node.send(routine, t.source))
             elif not driver and t.kind == "keep":
                 rows = own(node.send(routine, t.source), t.by, part, pipeline.workers)
-                node.receive(routine, t.target, rows)
-        node.run(routine, block)
+                clock(node.receive, routine, t.target, rows)
+        clock(node.run, routine, block)
     if not driver:
         stage = found.stages[step]
         for t in stage.sends:

@@ -10,10 +10,16 @@ from freshet.spark.run.task import Figures
 
 @dataclass(frozen=True, slots=True)
 class StageStats:
-    """One stage of a batch: the seconds of its slowest worker, and the bytes that all sent."""
+    """One stage of a batch: the seconds of its slowest worker, and the bytes that all sent.
+
+    Of the seconds, `native` went into the maps and `arrow` into rows on their way to them; the
+    rest are files.
+    """
 
     seconds: float
     sent: int
+    native: float = 0.0
+    arrow: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,15 @@ class BatchStats:
     state: int
     rebuilt: int = 0
     repeated: int = 0
+    intake: float = 0.0
+    """Seconds before `seconds`, in which the driver checked the rows and split them."""
+    written: float = 0.0
+    """And in which it wrote them down."""
+
+    @property
+    def scheduling(self) -> float:
+        """Seconds that neither the workers nor the intake took: Spark's, and the driver's."""
+        return self.seconds - sum(s.seconds for s in self.stages)
 
     @property
     def shuffled(self) -> int:
@@ -47,7 +62,9 @@ def batch_stats(
     stages = []
     for step in sorted({f.step for f in told}):
         of = [f for f in told if f.step == step]
-        stages.append(StageStats(max(f.seconds for f in of), sum(f.sent for f in of)))
+        slowest = max(of, key=lambda f: f.seconds)
+        sent = sum(f.sent for f in of)
+        stages.append(StageStats(slowest.seconds, sent, slowest.native, slowest.arrow))
     state = {f.part: f.state for f in told}
     return BatchStats(
         version,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from freshet.errors import FreshetError
+from freshet.spark.run.log import NOTHING
 from freshet.spark.run.perform import Sent
 from freshet.spark.run.pipeline import Pipeline, open_pipeline
 from freshet.spark.run.worker import At, Outcome, Worker
@@ -30,6 +32,10 @@ class Figures:
     rebuilt: int
     state: int
     base: int
+    native: float = 0.0
+    """Of the seconds, those in the maps themselves."""
+    arrow: float = 0.0
+    """And those in rows on their way to the maps and from them; the rest are files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +46,8 @@ class Report:
     gathered: bytes = b""
     figures: tuple[Figures, ...] = ()
     failure: FreshetError | None = None
+    along: tuple[bytes, ...] = ()
+    """What was gathered by the readings that were asked for along with the step."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,8 @@ class Order:
     scattered: tuple[bytes, ...] = ()
     reading: str = ""
     wanted: int = -1
+    along: tuple[str, ...] = ()
+    """Readouts of one stage that are read when the step is done: routines, by name."""
 
 
 # A process is used for many tasks: it keeps the programs and the maps that it has, for as long as
@@ -66,21 +76,31 @@ _WORKERS: dict[tuple[str, int], tuple[int, Worker]] = {}
 
 _PIPELINES: dict[str, tuple[int, Pipeline]] = {}
 
+MOST = 32
+"""How many workers a process keeps: of a pipeline that ends, only some processes hear."""
+
 
 def worker_of(place: str, part: int, epoch: int) -> Worker:
     """The worker of this process for a part."""
-    found = _WORKERS.get((place, part))
-    if found is not None and found[0] == epoch:
-        return found[1]
-    if found is not None:
-        found[1].close()
-    known = _PIPELINES.get(place)
-    if known is None or known[0] != epoch:
-        known = (epoch, open_pipeline(place))
-        _PIPELINES[place] = known
-    made = Worker(known[1], part)
-    _WORKERS[place, part] = (epoch, made)
-    return made
+    found = _WORKERS.pop((place, part), None)
+    if found is None or found[0] != epoch:
+        if found is not None:
+            found[1].close()
+        known = _PIPELINES.get(place)
+        if known is None or known[0] != epoch:
+            known = _PIPELINES[place] = (epoch, open_pipeline(place))
+        found = (epoch, Worker(known[1], part))
+    _WORKERS[place, part] = found
+    if len(_WORKERS) > MOST:
+        _let_go(next(iter(_WORKERS)))
+    return found[1]
+
+
+def _let_go(key: tuple[str, int]) -> None:
+    """Close the worker that was asked for least lately; its maps lie in memory that others see."""
+    _WORKERS.pop(key)[1].close()
+    if all(place != key[0] for place, _ in _WORKERS):
+        _PIPELINES.pop(key[0], None)
 
 
 def forget(place: str) -> None:
@@ -112,6 +132,8 @@ def run_stage(order: Order, part: int, parcels: Iterable[Parcel]) -> Iterator[tu
         except FreshetError as e:
             failure = e
     report = replace(mine, gathered=gathered, failure=failure)
+    if order.along and failure is None:
+        report = _read_along(order, report)
     if order.last:
         yield part, (part, b"", report)
         return
@@ -120,6 +142,23 @@ def run_stage(order: Order, part: int, parcels: Iterable[Parcel]) -> Iterator[tu
         block = sent[target] if sent else b""
         told = report if target == part or failure is not None else None
         yield target, (part, block, told)
+
+
+def _read_along(order: Order, report: Report) -> Report:
+    """Readings of the version that was just done; none at all if one of them fails."""
+    at, began = order.at, time.perf_counter()
+    try:
+        worker = worker_of(order.place, report.part, at.epoch)
+        found = tuple(
+            worker.read(uuid.uuid4().hex, At(at.epoch, NOTHING, at.mark, routine, 0)).gathered
+            for routine in order.along
+        )
+    except FreshetError:
+        return report
+    *before, last = report.figures
+    taken = time.perf_counter() - began
+    last = replace(last, seconds=last.seconds + taken, arrow=last.arrow + taken)
+    return replace(report, along=found, figures=(*before, last))
 
 
 def _outcome(order: Order, part: int, blocks: Sequence[bytes]) -> Outcome:
@@ -145,4 +184,5 @@ def _outcome(order: Order, part: int, blocks: Sequence[bytes]) -> Outcome:
 
 def _figures(order: Order, part: int, o: Outcome) -> Figures:
     sent = sum(len(b) for b in o.sent.blocks) + len(o.sent.gathered)
-    return Figures(part, order.at.step, o.seconds, sent, o.rebuilt, o.state, o.base)
+    native, arrow = o.clock.native, o.clock.total - o.clock.native
+    return Figures(part, order.at.step, o.seconds, sent, o.rebuilt, o.state, o.base, native, arrow)

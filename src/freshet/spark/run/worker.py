@@ -29,7 +29,7 @@ from freshet.spark.run.blocks import frame, unframe
 from freshet.spark.run.epoch import fence
 from freshet.spark.run.files import LocalFolder, Torn
 from freshet.spark.run.log import NOTHING, Entry, version_of
-from freshet.spark.run.perform import Sent, perform
+from freshet.spark.run.perform import Clock, Sent, perform
 from freshet.spark.run.pipeline import Pipeline
 from freshet.spark.run.snapshots import Snapshots, redo_name
 from freshet.spark.run.state import Position, State
@@ -79,6 +79,7 @@ class Outcome:
     state: int = 0
     base: int = -1
     """The version of the snapshot before which this part needs no log."""
+    clock: Clock = field(default_factory=Clock)
 
 
 @dataclass
@@ -89,6 +90,7 @@ class Worker:
     part: int
     _state: State = field(init=False)
     _reading: tuple[str, int] = ("", -1)
+    _clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
         self.memory = self.pipeline.memory(self.part)
@@ -99,6 +101,7 @@ class Worker:
     def step(self, at: At, inputs: Sequence[bytes] = ()) -> Outcome:
         """Do a step, or tell what it sent when it was done; `inputs` go by their senders."""
         began = time.perf_counter()
+        self._clock = Clock()
         with self._locked():
             fence(self.pipeline.folder, at.epoch)
             sent = self._stored(at)
@@ -112,9 +115,8 @@ class Worker:
             if at.step == self._steps(at.routine)[0]:
                 self._forget(at)
             sent = self._do(at, inputs)
-            return Outcome(
-                sent, time.perf_counter() - began, rebuilt, self._bytes(), self.snapshots.oldest()
-            )
+            taken, base = time.perf_counter() - began, self.snapshots.oldest()
+            return Outcome(sent, taken, rebuilt, self._bytes(), base, self._clock)
 
     def recall(self, at: At) -> Sent:
         """What a step sent, however long ago, as far as logs reach; the maps stay as they are."""
@@ -202,7 +204,11 @@ class Worker:
     def _perform(self, state: State, at: At, inputs: Sequence[bytes], batch: bytes) -> Sent:
         assert state.node is not None
         state.batch = at.mark
-        return perform(state.node, self.pipeline, self.part, at.routine, at.step, inputs, batch)
+        began = time.perf_counter()
+        node, step, clock = state.node, at.step, self._clock
+        sent = perform(node, self.pipeline, self.part, at.routine, step, inputs, batch, clock)
+        clock.total += time.perf_counter() - began
+        return sent
 
     def _stored(self, at: At) -> Sent | None:
         try:

@@ -26,7 +26,7 @@ struct Rec_m_first_view_items {
 struct Head0_m_first_view_items {
   struct Key { i64 k0; };
   i64 k0; u32 first; u32 count;
-  static Key of(const Rec_m_first_view_items& r) { return Key{r.k0}; }
+  template <class R> static Key of(const R& r) { return Key{r.k0}; }
   static u64 hash(const Key& k) { return mix(word(k.k0), 0); }
   bool is(const Key& k) const { return same(k0, k.k0); }
   u64 hash() const { return hash(Key{k0}); }

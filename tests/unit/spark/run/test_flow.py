@@ -39,6 +39,16 @@ def test_views_follow_batches(a_shop: Shop) -> None:
     assert not list(a_shop.memory.glob("*/p*"))
 
 
+def test_a_process_keeps_few_workers(tmp_path: Path) -> None:
+    with mock.patch.object(task, "MOST", 3), mock.patch.object(task, "_WORKERS", {}):
+        s = Shop(tmp_path, 5)
+        for _ in range(4):
+            s.apply()
+            s.check()
+        assert len(task._WORKERS) == 3
+        s.flow.close()
+
+
 def test_rows_may_go(tmp_path: Path) -> None:
     s = Shop(tmp_path)
     s.flow.apply({"orders": orders((1, "a"), (2, None)), "items": items((1, 1, 5), (2, 1, 6))})
@@ -80,6 +90,46 @@ def test_a_note_is_kept_with_its_batch(tmp_path: Path) -> None:
     assert (s.flow.version, s.flow.note) == (1, {"offset": 7})
     s.restart()
     assert s.flow.note == {"offset": 7}
+
+
+def test_a_load_is_a_few_large_versions(a_shop: Shop) -> None:
+    much = a_shop.batch(size=30)
+    a_shop.count(much)
+    assert a_shop.flow.load(much, {"offset": 3}, rows=20) == 5
+    assert a_shop.flow.note == {"offset": 3}
+    assert dict(rows_of(a_shop.flow.read("revenue"))) == dict(a_shop.wanted)
+    assert a_shop.flow.load({"items": items()}) == 5  # nothing to load
+
+
+def test_a_load_that_was_cut_short_goes_on(tmp_path: Path) -> None:
+    s = Shop(tmp_path)
+    much = s.batch(size=30)
+    s.count(much)
+    take, taken = s.flow._take, []
+
+    def die(*given: Any) -> None:
+        if len(taken) == 3:
+            raise KeyboardInterrupt
+        taken.append(given)
+        take(*given)
+
+    with mock.patch.object(s.flow, "_take", die), pytest.raises(KeyboardInterrupt):
+        s.flow.load(much, rows=20)
+    s.restart()
+    assert s.flow.version == 3
+    assert s.flow.load(much, rows=20) == 5
+    assert dict(rows_of(s.flow.read("revenue"))) == dict(s.wanted)
+
+
+def test_columns_that_no_view_reads_are_checked_all_the_same(tmp_path: Path) -> None:
+    s = Shop(tmp_path)
+    s.flow.apply({"items": items((1, 1, 5))})
+    lines = items((1, 1, 5), (1, 2, 6))
+    for bad in (pa.array([1, None]), pa.array(["x", "y"])):
+        with pytest.raises(BadRow, match="column 'line' of 'items'"):
+            s.flow.apply({"items": lines.set_column(1, "line", bad)})
+    s.flow.apply({"items": lines.set_column(1, "line", pa.array(["1", "2"]))})
+    assert s.flow.version == 2
 
 
 class TestRefusals:

@@ -1,0 +1,5 @@
+CREATE STREAM R(A int, B int, C int, extra int);
+CREATE TABLE S(A int, B int, D int);
+CREATE TABLE T(A int, E int);
+CREATE TABLE U(E int, F int);
+SELECT SUM(A) FROM R NATURAL JOIN S NATURAL JOIN T NATURAL JOIN U;
