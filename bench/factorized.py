@@ -31,7 +31,7 @@ from freshet.factorized import compile as factorized
 from freshet.factorized import options as factorized_options
 from freshet.factorized.terms import Join, natural_join
 from freshet.ivm.compile import compile_queries
-from freshet.ivm.options import Options
+from freshet.ivm.options import Mode, Options
 from freshet.program.terms import Program
 from freshet.runtime.native import NativeEngine
 
@@ -79,15 +79,20 @@ def by_deltas(workload: str, factors: Sequence[Expr], t: Type = INT, depth: int 
     made = joined(workload, factors)
     term = Lift("total", sum_((), mul(*made.atoms, *made.factors)))
     query = Query("q", (Column("total", t),), ("total",), term)
-    options = Options(mode="tuple", depth=depth) if depth else Options(mode="tuple")
+    options = Options(mode=_mode(t), depth=depth) if depth else Options(mode=_mode(t))
     relations = list(catalog.relations.values())
     return compile_queries([query], relations, options, catalog.functions)
 
 
-def by_tree(workload: str, factors: Sequence[Expr]) -> Program:
+def _mode(t: Type) -> Mode:
+    """Triggers of batches for cofactors, which cost much more than to group rows; of rows else."""
+    return "batch" if t.kind == "ring" else "tuple"
+
+
+def by_tree(workload: str, factors: Sequence[Expr], t: Type = INT) -> Program:
     """The program over a view tree."""
     catalog = catalog_of(workload)
-    options = factorized_options.Options(mode="tuple")
+    options = factorized_options.Options(mode=_mode(t))
     relations = tuple(catalog.relations.values())
     return factorized.compile_joins(
         {"q": joined(workload, factors)}, relations, options, catalog.functions
@@ -111,7 +116,7 @@ def ways(workload: str, kind: str) -> dict[str, Callable[[], list[Program]]]:
         }
     whole = lifts(workload)
     return {
-        "factorized": lambda: [by_tree(workload, whole)],
+        "factorized": lambda: [by_tree(workload, whole, ring("Cofactor"))],
         "same ring": lambda: [by_deltas(workload, whole, ring("Cofactor"))],
         "one by one": lambda: one_by_one(workload),
     }

@@ -8,6 +8,7 @@ from dataclasses import replace
 from freshet.calculus.build import is_zero
 from freshet.calculus.check import infer
 from freshet.calculus.scope import relations, stored
+from freshet.calculus.terms import View
 from freshet.calculus.types import INT
 from freshet.codegen.code import Spot
 from freshet.codegen.context import ONE, Bound
@@ -95,8 +96,11 @@ class Statements:
                 }
                 share_look_ups(together.block, moving)
 
-    def collect(self, local: Local, spot: Spot) -> None:
-        """A table of the batch, and its place among the maps for as long as the trigger runs."""
+    def collect(self, local: Local, spot: Spot, readers: Sequence[Statement]) -> None:
+        """A table of the batch, and its place among the maps for as long as the trigger runs.
+
+        What its rows are added to later is fetched when they come.
+        """
         terms = self.terms
         payload, types = infer(local.term, terms.schema)
         keys = tuple(types[v] for v in local.keys)
@@ -113,6 +117,12 @@ class Statements:
 
         def write(at: Spot, b: Bound, n: Cpp) -> None:
             terms.write(place, [b[v] for v in local.keys], at, n)
+            for s in readers:
+                if isinstance(s.term, View) and s.term.name == local.name and s.op == "+=":
+                    found = dict(zip(s.term.vars, local.keys, strict=True))
+                    terms.fetch(
+                        terms.places[s.target.name], [b[found[v]] for v in s.target.vars], at
+                    )
 
         _, inner = spot.open(("local", rows.name), "", f"{{  // {local.name}")
         terms.emit(local.term, inner, {}, ONE, write, last=True)

@@ -418,6 +418,16 @@ class Terms:
         else:
             spot.line(f"{p} = {convert(m, t).text};")
 
+    def fetch(self, place: Place, keys: list[Cpp], spot: Spot) -> None:
+        """Start to fetch the record that is written with these keys soon."""
+        texts: dict[int, str] = {}
+        for i, x in enumerate(keys):
+            texts[place.columns[i]], spot = self._put(x, place.key_type(i), spot)
+        s = place.storage
+        if self.passes.ahead and s.home is None and s.determining is None and keys:
+            key = ", ".join(texts[i] for i in sorted(texts))
+            spot.line(f"{s.path}.prefetch_write(e.arena, {{{key}}});")
+
 
 def _is_difference(e: Add) -> bool:
     """Whether parts of a sum are likely to cancel, as a nested term does with its new value."""

@@ -95,7 +95,7 @@ class Triggers:
         if self.passes.stage and any(self._is_of_ring(s) for s in statements):
             tables, statements = stage(statements)
             for local in tables:
-                self.statements.collect(local, Spot(body))
+                self.statements.collect(local, Spot(body), statements)
         self.statements.emit(statements, Spot(body), {}, ONE, params=())
         lines: list[str] = []
         for place in self.terms.deltas.values():
