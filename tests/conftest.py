@@ -6,6 +6,7 @@ changes; `make test-full` explores new ones.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -16,6 +17,15 @@ SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much]
 settings.register_profile("same", deadline=None, derandomize=True, suppress_health_check=SLOW)
 settings.register_profile("explore", deadline=None, suppress_health_check=SLOW)
 settings.load_profile("same")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tests run some rows through many kernels: most of their time is the compiler's.
+
+    The full run takes kernels as users get them.
+    """
+    if config.option.markexpr and "not full" in config.option.markexpr:
+        os.environ.setdefault("FRESHET_OPTIMIZE", "0")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -53,16 +53,20 @@ class Compiler:
     kind: Make
 
 
+Level = Literal[0, 1, 2, 3]
+
+
 @dataclass(frozen=True, slots=True)
 class Flags:
     """What a kernel is compiled for.
 
     `baseline` other than "native" gives a library that runs on every machine of that level, as
     the executors of a cluster may be; `count` makes kernels count the rows they look at.
-    `optimize` None means: well, unless the kernel is so large that its user would wait.
+    `optimize` None means: well, unless the kernel is so large that its user would wait, or as the
+    environment variable FRESHET_OPTIMIZE (0 to 3) says.
     """
 
-    optimize: Literal[0, 1, 2, 3] | None = None
+    optimize: Level | None = None
     baseline: Baseline = "native"
     count: bool = False
     sanitize: tuple[Sanitizer, ...] = ()
@@ -88,6 +92,8 @@ class Flags:
 
 USUAL = Flags()
 
+LEVELS: dict[str, Level] = {"0": 0, "1": 1, "2": 2, "3": 3}
+
 LARGE = 1200
 """Lines of a kernel above which it is compiled with -O1: that takes two thirds of the time, and
 gives at least 85% of the speed (Q1, Q3, Q6, Q8 and Q18 of TPC-H)."""
@@ -95,8 +101,12 @@ gives at least 85% of the speed (Q1, Q3, Q6, Q8 and Q18 of TPC-H)."""
 
 def _for(source: str, flags: Flags) -> Flags:
     """The flags for a text, where they depend on its size."""
-    large = flags.optimize is None and source.count("\n") > LARGE
-    return replace(flags, optimize=1) if large else flags
+    if flags.optimize is not None:
+        return flags
+    told = os.environ.get("FRESHET_OPTIMIZE", "")
+    if told in LEVELS:
+        return replace(flags, optimize=LEVELS[told])
+    return replace(flags, optimize=1) if source.count("\n") > LARGE else flags
 
 
 def find_compiler() -> Compiler | None:
