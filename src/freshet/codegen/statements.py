@@ -95,7 +95,7 @@ class Statements:
                 }
                 share_look_ups(together.block, moving)
 
-    def collect(self, local: Local, spot: Spot) -> None:
+    def collect(self, local: Local, spot: Spot, readers: Sequence[Statement]) -> None:
         """A table of the batch, and its place among the maps for as long as the trigger runs."""
         terms = self.terms
         payload, types = infer(local.term, terms.schema)
@@ -115,7 +115,10 @@ class Statements:
             terms.write(place, [b[v] for v in local.keys], at, n)
 
         _, inner = spot.open(("local", rows.name), "", f"{{  // {local.name}")
+        terms.scans.clear()
         terms.emit(local.term, inner, {}, ONE, write, last=True)
+        if terms.scans:
+            self.scanning += [s for s in readers if local.name in stored(s.term)]
 
     def _add(self, s: Statement, spot: Spot, env: Bound, m: Cpp) -> None:
         place = self.terms.places[s.target.name]

@@ -92,10 +92,12 @@ class Triggers:
         self.terms.deltas.clear()
         body = Block()
         statements: Sequence[Statement] = t.statements
-        if self.passes.stage and any(self._is_of_ring(s) for s in statements):
-            tables, statements = stage(statements)
+        if self.passes.stage:
+            # A number is quicker computed again than put into a table; an element is not.
+            shared = any(self._is_of_ring(s) for s in statements)
+            tables, statements = stage(statements, shared=shared)
             for local in tables:
-                self.statements.collect(local, Spot(body))
+                self.statements.collect(local, Spot(body), statements)
         self.statements.emit(statements, Spot(body), {}, ONE, params=())
         lines: list[str] = []
         for place in self.terms.deltas.values():
