@@ -68,8 +68,8 @@ def _crossed(e: Expr) -> Iterator[Sum]:
     >>> [show(part) for part in _crossed(change)]
     ['Sum[a, c]((DELTA R)(a, b) * S[b, c])']
     """
-    for part in subterms(e):
-        for f in part.factors if isinstance(part, Mul) else ():
+    for part in (p for p in subterms(e) if isinstance(p, Mul)):
+        for f in part.factors:
             if not isinstance(f, Sum) or not f.keys or ins(f) or not _adds_up_join(f):
                 continue
             others = frozenset().union(*(outs(g) for g in part.factors if g is not f))

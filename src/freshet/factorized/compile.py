@@ -12,6 +12,7 @@ from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Column, Query, Relation
 from freshet.calculus.terms import Apply, Expr, Lift, View
 from freshet.calculus.walk import Names, subterms, variables
+from freshet.errors import ProgramProblem
 from freshet.factorized.delta import Update, delta, product_delta
 from freshet.factorized.indicator import add_indicators
 from freshet.factorized.materialize import materialized
@@ -84,10 +85,17 @@ class Compiler:
         self.streams = frozenset(r.name for r in self.relations if not r.static)
         self.factors: dict[str, Factors] = {}
         for name, groups in self.options.products.items():
-            self._declare_factors(Factors(self.named[name], groups))
+            self._declare_factors(Factors(self.named[name], tuple(map(tuple, groups))))
 
     def _declare_factors(self, factors: Factors) -> None:
         """The streams of a relation that changes by products, and where their rows wait."""
+        for r in factors.streams:
+            if r.name in self.named:
+                raise ProgramProblem(
+                    f"a factor of '{factors.relation.name}' is the stream '{r.name}', and there is "
+                    "another relation of that name",
+                    instead="give that one another name",
+                )
         self.factors[factors.relation.name] = factors
         self.named.update({r.name: r for r in factors.streams})
         for stream, (aside, statement) in zip(factors.streams, factors.aside(), strict=False):
