@@ -95,8 +95,11 @@ class Statements:
                 }
                 share_look_ups(together.block, moving)
 
-    def collect(self, local: Local, spot: Spot, readers: Sequence[Statement]) -> None:
-        """A table of the batch, and its place among the maps for as long as the trigger runs."""
+    def collect(self, local: Local, spot: Spot, readers: Sequence[Statement]) -> Storage:
+        """A table of the batch, and its place among the maps for as long as the trigger runs.
+
+        Whoever calls declares it when all the code that asks it is there.
+        """
         terms = self.terms
         payload, types = infer(local.term, terms.schema)
         keys = tuple(types[v] for v in local.keys)
@@ -104,7 +107,6 @@ class Statements:
             f"tmp{len(terms.transients)}", keys, [terms.payload(local.term, {})], transient=True
         )
         terms.transients.append(rows)
-        spot.line(f"{rows.table} {rows.name}{{}};")
         place = Place(rows, 0, tuple(range(len(keys))))
         terms.places[local.name] = place
         terms.schema = replace(
@@ -119,6 +121,7 @@ class Statements:
         terms.emit(local.term, inner, {}, ONE, write, last=True)
         if terms.scans:
             self.scanning += [s for s in readers if local.name in stored(s.term)]
+        return rows
 
     def _add(self, s: Statement, spot: Spot, env: Bound, m: Cpp) -> None:
         place = self.terms.places[s.target.name]
