@@ -23,7 +23,7 @@ from freshet.factorized.products import Factors
 from freshet.factorized.readout import NotFactorized, readout
 from freshet.factorized.terms import COPY, Join, Leaf, Node, Tree, relations, trees, view_name
 from freshet.factorized.views import Views
-from freshet.factorized.viewtree import compact, definition, view_tree
+from freshet.factorized.viewtree import compact, definition, gather, view_tree
 from freshet.program.order import order
 from freshet.program.terms import Event, Map, Program, Statement, Trigger
 from freshet.simplify import finish, simplify
@@ -155,14 +155,16 @@ class Compiler:
         """The view tree of a join: its order given or found, chains compacted, cycles watched."""
         chosen = self.options.orders.get(name)
         if chosen is None:
-            chosen = find_order(join, self.relations, self.options.statistics)
+            # What is listed is free: nothing that is summed out may stand above it.
+            free = replace(join, keys=tuple(v for v in join.variables if v in listed) or join.keys)
+            chosen = find_order(free, self.relations, self.options.statistics)
             note = f"{name} has the variable order {COPY.sub('', str(chosen))}, found by cost"
             if note not in self.notes:
                 self.notes.append(note)
         chosen = over_columns(chosen, join, self.relations)
         tree: Tree = view_tree(join, chosen, listed)
         if self.options.compact:
-            tree = compact(tree)
+            tree = compact(gather(tree))
         if self.options.indicators:
             tree = add_indicators(tree)
         assert isinstance(tree, Node)
