@@ -122,7 +122,7 @@ class Rows:
         import numpy as np
 
         left = np.asarray(numbers, dtype=np.int64)
-        if len(left) and not (0 <= left.min() and left.max() < len(self)):
+        if len(left) and not (left.min() >= 0 and left.max() < len(self)):
             raise BadRow(f"rows are numbered from 0 to {len(self) - 1}")
         out: dict[str, Any] = {}
         for values in self._roots:
