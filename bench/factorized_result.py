@@ -2,13 +2,14 @@
 
 At scale 20 a postcode has 20 houses, 20 shops and 13 restaurants, so the join has 5,200 rows for
 each: 130 million of 27 attributes. Factorized, it is about as large as the relations. The listing
-is measured over a hundredth of the postcodes, and taken a hundred times: no row of a postcode
-meets one of another. The rows of some postcodes are compared one by one.
+is measured over some of the postcodes, and multiplied: no row of a postcode meets one of another.
+The rows of three postcodes are compared one by one. Times are the best of some runs.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import random
 import time
 from collections import Counter
@@ -30,6 +31,8 @@ from freshet.factorized.terms import natural_join
 from freshet.runtime.enumerate import Rows
 from freshet.runtime.native import NativeEngine
 
+PART = 25
+"""The listing is measured over one in so many postcodes."""
 BAR = 100.0
 """How many times as small, and as fast, as the listing the factorized result is wanted to be."""
 
@@ -61,9 +64,20 @@ def fed(way: str, stream: data.Stream) -> tuple[NativeEngine, float]:
     return engine, time.process_time() - began
 
 
-def kept_factorized(stream: data.Stream) -> dict[str, float]:
+def best(way: str, stream: data.Stream, repeat: int) -> tuple[NativeEngine, float]:
+    """The last of some kernels, and the least that one of them took."""
+    least = math.inf
+    for n in range(repeat):
+        engine, seconds = fed(way, stream)
+        least = min(least, seconds)
+        if n + 1 < repeat:
+            engine.instance.close()
+    return engine, least
+
+
+def kept_factorized(stream: data.Stream, repeat: int) -> dict[str, float]:
     """What the factorized result takes, and what can be done with it."""
-    engine, seconds = fed("factorized", stream)
+    engine, seconds = best("factorized", stream, repeat)
     began = time.process_time()
     rows = Rows(made(), engine)
     opened = time.process_time() - began
@@ -89,15 +103,15 @@ def kept_factorized(stream: data.Stream) -> dict[str, float]:
     }
 
 
-def kept_listed(stream: data.Stream) -> dict[str, float]:
+def kept_listed(stream: data.Stream, repeat: int) -> dict[str, float]:
     """What the listing takes."""
-    engine, seconds = fed("listed", stream)
-    [rows] = engine.instance.stats().sizes.keys() & {"q"}
-    stats = engine.instance.stats()
-    return {"seconds": seconds, "bytes": stats.bytes, "rows": stats.sizes[rows]}
+    engine, seconds = best("listed", stream, repeat)
+    listing = pa.table(engine.instance.read_arrow(engine.kernel.query("q")))
+    rows = pc.sum(listing.column(listing.num_columns - 1)).as_py()
+    return {"seconds": seconds, "bytes": engine.instance.stats().bytes, "rows": rows}
 
 
-def same_rows(stream: data.Stream) -> int:
+def same_rows(stream: data.Stream, _: int) -> int:
     """How many rows both ways give, after a comparison of all of them."""
     factorized, _ = fed("factorized", stream)
     listed, _ = fed("listed", stream)
@@ -121,6 +135,7 @@ def main() -> None:
     """Measure, print, keep."""
     parser = argparse.ArgumentParser(prog="python -m bench.factorized_result", description=__doc__)
     parser.add_argument("--scale", type=int, default=20)
+    parser.add_argument("--repeat", type=int, default=3, help="runs, of which the best counts")
     parser.add_argument("--quick", action="store_true", help="a smaller scale")
     args = parser.parse_args()
     scale = 5 if args.quick else args.scale
@@ -130,18 +145,23 @@ def main() -> None:
     for way, work, part in (
         ("compared", same_rows, 3),
         ("factorized", kept_factorized, postcodes),
-        ("listed", kept_listed, postcodes // 100),
+        ("listed", kept_listed, postcodes // PART),
     ):
-        answer, problem = apart(work, under(rows, part), limit=1800)
+        answer, problem = apart(work, under(rows, part), args.repeat, limit=1800)
         if problem:
             print(way, problem)
             return
         found[way] = answer
     ours, listing = found["factorized"], found["listed"]
-    whole = {k: v * 100 for k, v in listing.items()}
+    whole = {k: v * PART for k, v in listing.items()}
     assert round(whole["rows"]) == ours["rows"], (whole["rows"], ours["rows"])
     lines: list[list[object]] = [
-        ["listed (1% x 100)", whole["rows"], f"{whole['bytes'] / 2**20:,.0f}", whole["seconds"]],
+        [
+            f"listed (1/{PART} x {PART})",
+            whole["rows"],
+            f"{whole['bytes'] / 2**20:,.0f}",
+            whole["seconds"],
+        ],
         ["factorized", ours["rows"], f"{ours['bytes'] / 2**20:,.0f}", ours["seconds"]],
     ]
     ratio = [times(whole[k] / ours[k]) for k in ("bytes", "seconds")]
