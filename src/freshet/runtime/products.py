@@ -67,14 +67,14 @@ class Term:
         return prod(p.size for p in self.parts)
 
     def matched(self, streams: Sequence[Relation]) -> list[Change] | None:
-        """The factors in the order of the streams that take them, if there is one for each."""
+        """The factors as the streams take them, if there is one for each."""
         by_columns = {
             frozenset(group): p for group, p in zip(self.factors.groups, self.parts, strict=True)
         }
         wanted = [frozenset(c.name for c in s.columns) for s in streams]
         if len(by_columns) != len(self.parts) or by_columns.keys() != set(wanted):
             return None
-        return [by_columns[columns] for columns in wanted]
+        return [_laid(s, by_columns[columns]) for s, columns in zip(streams, wanted, strict=True)]
 
     def listed(self) -> tuple[pa.Table, Any]:
         """All the rows, and how often each comes."""
@@ -95,6 +95,11 @@ class Term:
                 columns[name] = _times(columns[name], values, name) if name in columns else values
         names = [c.name for c in self.relation.columns]
         return pa.table([columns[n].cast(types[n]) for n in names], names), counts
+
+
+def _laid(stream: Relation, part: Change) -> Change:
+    """A factor with its columns in the order of a stream."""
+    return Change(stream, None, part.table.select([c.name for c in stream.columns]), part.counts)
 
 
 def _times(left: Any, right: Any, name: str) -> Any:

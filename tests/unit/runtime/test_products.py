@@ -50,9 +50,10 @@ def engine(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
+@pytest.mark.parametrize("mode", ["batch", "tuple"])
 @pytest.mark.parametrize("strategy", ["factorized", "auto", "higher-order", "first-order"])
-def test_a_product_is_its_rows(engine: Any, strategy: Any) -> None:
-    db = opened(strategy=strategy, engine=engine, products=BY_VECTORS)
+def test_a_product_is_its_rows(engine: Any, strategy: Any, mode: Any) -> None:
+    db = opened(strategy=strategy, engine=engine, mode=mode, products=BY_VECTORS)
     listed = opened(strategy="higher-order", engine="reference")
     u = {"j": [0, 1, 3], "b": [1.0, 2.0, 0.5]}
     v = {"k": np.arange(4), "b": np.array([1.0, 0.5, 2.0, 4.0])}
@@ -61,7 +62,8 @@ def test_a_product_is_its_rows(engine: Any, strategy: Any) -> None:
     listed.insert("B", rows)
     assert answer(db) == answer(listed)
     # Twice the same less, then once more: the factors may come in any order, and as tables.
-    db.apply({"B": [Product(pa.table(v), u, count=2), Product(u, v, count=-1)]})
+    turned = pa.table(v).select(["b", "k"])
+    db.apply({"B": [Product(turned, u, count=2), Product(u, v, count=-1)]})
     listed.insert("B", rows)
     assert answer(db) == answer(listed)
     db.delete("B", rows)
