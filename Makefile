@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test test-full test-sanitize check bench-native bench-models bench-spark clean
+.PHONY: help demo test test-full test-sanitize check bench-native bench-models bench-spark bench-factorized clean
 
 help:
 	@echo "make demo          an order book on Spark: views that follow it, beside Spark SQL"
@@ -15,6 +15,7 @@ help:
 	@echo "make bench-native  the native engine beside its peers; QUICK=1 for a first look"
 	@echo "make bench-models  a regression kept fresh beside export and fit; QUICK=1 for a first look"
 	@echo "make bench-spark   the pipeline on Spark beside Spark SQL; QUICK=1 for a first look"
+	@echo "make bench-factorized  view trees beside other strategies, matrices, triangles; QUICK=1"
 	@echo "make clean         remove .venv, caches and build outputs"
 
 $(READY): pyproject.toml requirements.lock requirements-compiler.lock requirements-java.lock .ci/setup
@@ -53,6 +54,13 @@ bench-models: $(READY)
 
 bench-spark: $(READY)
 	$(BIN)/python -m bench.spark $(if $(QUICK),--quick)
+
+bench-factorized: $(READY)
+	$(BIN)/python -m bench.factorized $(if $(QUICK),--quick)
+	$(BIN)/python -m bench.factorized --sweep $(if $(QUICK),--quick)
+	$(BIN)/python -m bench.factorized_result $(if $(QUICK),--quick)
+	$(BIN)/python -m bench.matrix_chain $(if $(QUICK),--quick)
+	$(BIN)/python -m bench.triangle $(if $(QUICK),--quick)
 
 clean:
 	rm -rf $(VENV) .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist

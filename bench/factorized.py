@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from bench import data
 from bench.apart import apart
+from bench.plot import plot
 from bench.queries import Running, catalog_of, drive
 from bench.report import show, times, write
 from freshet.calculus.build import const, mul, sum_
@@ -53,6 +54,8 @@ BARS = {
     ("retailer", "cofactor", "one by one"): 50.0,
 }
 """How many times as fast as each the factorized program is wanted to be."""
+SIZES = (100, 1000, 10_000, 100_000)
+"""Events of a batch that `--sweep` tries."""
 SAMPLED = 8
 """How many numbers of a cofactor are measured one by one."""
 
@@ -171,6 +174,37 @@ def _best(
     return best
 
 
+def by_batches(workload: str, factors: Sequence[Expr]) -> Program:
+    """The program over a view tree whose triggers take whole batches."""
+    catalog = catalog_of(workload)
+    relations = tuple(catalog.relations.values())
+    return factorized.compile_joins(
+        {"q": joined(workload, factors)}, relations, functions=catalog.functions
+    )
+
+
+def sweep(args: argparse.Namespace) -> None:
+    """Cofactors in batches of several sizes: triggers for single rows, and for whole batches."""
+    found: dict[str, dict[int, float]] = {}
+    for workload in [w for w in SUMMED if args.only in (None, w)]:
+        stream = data.interleave(tables(workload, args.scale), 0.0)
+        whole = lifts(workload)
+        made = {"row by row": by_tree(workload, whole), "as a whole": by_batches(workload, whole)}
+        for way, program in made.items():
+            for size in SIZES:
+                rate_of, problem = apart(_best, workload, program, stream, size, args, limit=600)
+                if problem:
+                    print(workload, way, size, problem)
+                    continue
+                found.setdefault(f"{workload}, {way}", {})[size] = rate_of
+    lines: list[list[object]] = [[n, *(rates.get(s) for s in SIZES)] for n, rates in found.items()]
+    title = "Cofactors: events per CPU second, by the events of a batch"
+    show(title, ("batches", *(f"{s:,}" for s in SIZES)), lines)
+    points = {name: sorted(rates.items()) for name, rates in found.items()}
+    print(plot("factorized_sweep", title, "events of a batch", points))
+    write("factorized_sweep", found)
+
+
 def main() -> None:
     """Measure, print, keep."""
     parser = argparse.ArgumentParser(prog="python -m bench.factorized", description=__doc__)
@@ -179,9 +213,13 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=8, help="CPU seconds per run")
     parser.add_argument("--repeat", type=int, default=3, help="runs, of which the best counts")
     parser.add_argument("--quick", action="store_true", help="a tenth of the data")
+    parser.add_argument("--sweep", action="store_true", help="cofactors by the size of a batch")
     args = parser.parse_args()
     if args.quick:
         args.scale, args.limit, args.repeat = args.scale / 10, 2.0, 1
+    if args.sweep:
+        sweep(args)
+        return
     results: dict[str, Any] = {}
     lines: list[list[object]] = []
     for workload in [w for w in SUMMED if args.only in (None, w)]:

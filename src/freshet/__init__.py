@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from freshet.errors import FreshetError, FreshetWarning
 from freshet.runtime.database import Database, connect
+from freshet.runtime.products import Product
 from freshet.runtime.snapshot import restore
 from freshet.runtime.view import Statistics, ViewHandle
 from freshet.runtime.writer import Writer
@@ -23,6 +24,7 @@ __all__ = [
     "FreshetError",
     "FreshetWarning",
     "Pipeline",
+    "Product",
     "Statistics",
     "ViewHandle",
     "Writer",

@@ -9,7 +9,7 @@ from freshet.calculus.check import Schema
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Column, Query
 from freshet.calculus.scope import ins, reads_delta, relations, stored
-from freshet.calculus.terms import Apply
+from freshet.calculus.terms import Apply, Delta
 from freshet.calculus.types import INT, Type
 from freshet.calculus.walk import subterms
 from freshet.codegen.code import identifier, join
@@ -159,6 +159,7 @@ class _Kernel:
             symbols={},
             columns={r.name: r.types for r in program.relations},
             passes=passes,
+            brought=frozenset(self.places[name].storage.name for name in _brought(program)),
         )
         kept = (t for s in self.storages for t in s.payloads if isinstance(t, CofactorType))
         # A constant is lifted where the query is read: no map knows of it.
@@ -305,6 +306,13 @@ class _Kernel:
 def _walked(program: Program) -> set[str]:
     """Maps that triggers read: maybe row by row."""
     return {name for t in program.triggers for s in t.statements for name in stored(s.term)}
+
+
+def _brought(program: Program) -> set[str]:
+    """Maps that hold the last batch of a stream, put aside for that of another one."""
+    statements = [s for t in program.triggers for s in t.statements]
+    aside = {s.target.name for s in statements if s.op == ":=" and isinstance(s.term, Delta)}
+    return aside - {s.target.name for s in statements if not isinstance(s.term, Delta)}
 
 
 def _static_reads(program: Program) -> set[str]:

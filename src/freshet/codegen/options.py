@@ -16,7 +16,7 @@ class Passes:
     - `directories`: a table lies in the list heads of another one that is asked by the same key.
     - `share`: statements with a common beginning share its loops, tests and look-ups.
     - `stage`: changes that several statements of a batch need are computed once, where they are
-      elements of a ring.
+      elements of a ring; and so are sums whose rows would meet other rows one by one.
     - `hoist`: tests run as soon as what they read is bound.
     - `select`: tests that all the statements of a trigger share choose the rows to go on with.
     - `ranges`: sums over ranges use ordered indexes.

@@ -96,10 +96,11 @@ class Statements:
                 }
                 share_look_ups(together.block, moving)
 
-    def collect(self, local: Local, spot: Spot, readers: Sequence[Statement]) -> None:
+    def collect(self, local: Local, spot: Spot, readers: Sequence[Statement]) -> Storage:
         """A table of the batch, and its place among the maps for as long as the trigger runs.
 
-        What its rows are added to later is fetched when they come.
+        What its rows are added to later is fetched when they come. Whoever calls declares it when
+        all the code that asks it is there.
         """
         terms = self.terms
         payload, types = infer(local.term, terms.schema)
@@ -108,7 +109,6 @@ class Statements:
             f"tmp{len(terms.transients)}", keys, [terms.payload(local.term, {})], transient=True
         )
         terms.transients.append(rows)
-        spot.line(f"{rows.table} {rows.name}{{}};")
         place = Place(rows, 0, tuple(range(len(keys))))
         terms.places[local.name] = place
         terms.schema = replace(
@@ -125,7 +125,11 @@ class Statements:
                     )
 
         _, inner = spot.open(("local", rows.name), "", f"{{  // {local.name}")
+        terms.scans.clear()
         terms.emit(local.term, inner, {}, ONE, write, last=True)
+        if terms.scans:
+            self.scanning += [s for s in readers if local.name in stored(s.term)]
+        return rows
 
     def _add(self, s: Statement, spot: Spot, env: Bound, m: Cpp) -> None:
         place = self.terms.places[s.target.name]

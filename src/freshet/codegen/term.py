@@ -68,6 +68,8 @@ class Terms:
     columns: Mapping[str, tuple[Type, ...]]
     """Column types of the relations."""
     passes: Passes
+    brought: frozenset[str] = frozenset()
+    """Tables whose rows came with the change: walking through them is no walk through the data."""
     scans: list[str] = field(default_factory=list)
     """Tables that the code so far walks through as a whole, whatever the size of the change."""
     ahead: dict[str, None] = field(default_factory=dict)
@@ -282,7 +284,7 @@ class Terms:
             arrow = f"{r}."
             spot = self._count(spot, "1")
         else:
-            if not s.transient and s.keys and not self.rare:
+            if not s.transient and s.keys and not self.rare and s.name not in self.brought:
                 self.scans.append(s.name)
             opener = f"{table}.each({where}, [&](const {s.record}& @) {{"
             r, spot = spot.open(("scan", s.name), "r", opener, "});")

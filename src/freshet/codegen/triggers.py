@@ -15,7 +15,7 @@ from freshet.codegen.options import Passes
 from freshet.codegen.select import choose, shared_tests
 from freshet.codegen.stage import stage
 from freshet.codegen.statements import Statements
-from freshet.codegen.storage import Place
+from freshet.codegen.storage import Place, Storage
 from freshet.codegen.term import Terms, held_in
 from freshet.program.terms import Program, Statement, Trigger
 
@@ -92,12 +92,15 @@ class Triggers:
         self.terms.deltas.clear()
         body = Block()
         statements: Sequence[Statement] = t.statements
-        if self.passes.stage and any(self._is_of_ring(s) for s in statements):
-            tables, statements = stage(statements)
+        levels: list[Storage] = []
+        if self.passes.stage:
+            # A number is quicker computed again than put into a table; an element is not.
+            shared = any(self._is_of_ring(s) for s in statements)
+            tables, statements = stage(statements, shared=shared)
             for local in tables:
-                self.statements.collect(local, Spot(body), statements)
+                levels.append(self.statements.collect(local, Spot(body), statements))
         self.statements.emit(statements, Spot(body), {}, ONE, params=())
-        lines: list[str] = []
+        lines = [f"  {level.table} {level.name}{{}};" for level in levels]
         for place in self.terms.deltas.values():
             lines.append(f"  {place.storage.table} {place.storage.name}{{}};")
             lines += self._fill(place)

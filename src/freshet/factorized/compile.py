@@ -12,6 +12,7 @@ from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Column, Query, Relation
 from freshet.calculus.terms import Apply, Expr, Lift, View
 from freshet.calculus.walk import Names, subterms, variables
+from freshet.errors import ProgramProblem
 from freshet.factorized.delta import Update, delta, product_delta
 from freshet.factorized.fit import fit_order
 from freshet.factorized.indicator import add_indicators
@@ -22,7 +23,7 @@ from freshet.factorized.products import Factors
 from freshet.factorized.readout import NotFactorized, readout
 from freshet.factorized.terms import COPY, Join, Leaf, Node, Tree, relations, trees, view_name
 from freshet.factorized.views import Views
-from freshet.factorized.viewtree import compact, definition, view_tree
+from freshet.factorized.viewtree import compact, definition, gather, view_tree
 from freshet.program.order import order
 from freshet.program.terms import Event, Map, Program, Statement, Trigger
 from freshet.simplify import finish, simplify
@@ -84,10 +85,17 @@ class Compiler:
         self.streams = frozenset(r.name for r in self.relations if not r.static)
         self.factors: dict[str, Factors] = {}
         for name, groups in self.options.products.items():
-            self._declare_factors(Factors(self.named[name], groups))
+            self._declare_factors(Factors(self.named[name], tuple(map(tuple, groups))))
 
     def _declare_factors(self, factors: Factors) -> None:
         """The streams of a relation that changes by products, and where their rows wait."""
+        for r in factors.streams:
+            if r.name in self.named:
+                raise ProgramProblem(
+                    f"a factor of '{factors.relation.name}' is the stream '{r.name}', and there is "
+                    "another relation of that name",
+                    instead="give that one another name",
+                )
         self.factors[factors.relation.name] = factors
         self.named.update({r.name: r for r in factors.streams})
         for stream, (aside, statement) in zip(factors.streams, factors.aside(), strict=False):
@@ -149,13 +157,15 @@ class Compiler:
         if chosen is not None:
             chosen = fit_order(chosen, join, self.relations)
         else:
-            chosen = find_order(join, self.relations, self.options.statistics)
+            # What is listed is free: nothing that is summed out may stand above it.
+            free = replace(join, keys=tuple(v for v in join.variables if v in listed) or join.keys)
+            chosen = find_order(free, self.relations, self.options.statistics)
             note = f"{name} has the variable order {COPY.sub('', str(chosen))}, found by cost"
             if note not in self.notes:
                 self.notes.append(note)
         tree: Tree = view_tree(join, chosen, listed)
         if self.options.compact:
-            tree = compact(tree)
+            tree = compact(gather(tree))
         if self.options.indicators:
             tree = add_indicators(tree)
         assert isinstance(tree, Node)

@@ -3,7 +3,8 @@
 Factorized, the result is never listed: for every variable X of the head there is a view of the
 values of X given those above it that it depends on, each with the number of joined rows under it.
 Those views are maps like all others, and following them from the root lists the result, with a
-delay between two rows that does not depend on the data.
+delay between two rows that does not depend on the data. Variables in a chain, as those that only
+one relation has, share a view. `runtime.enumerate` counts, finds and lists rows by arrays.
 """
 
 from __future__ import annotations
@@ -11,18 +12,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from freshet.calculus.build import const
+from freshet.calculus.build import const, exists, mul
 from freshet.calculus.functions import BUILTINS, Functions
-from freshet.calculus.schema import Relation
-from freshet.calculus.terms import Apply, Rel, Var, View
+from freshet.calculus.schema import Column, Query, Relation
+from freshet.calculus.terms import Apply, Lift, Rel, Var, View
 from freshet.calculus.types import Value
 from freshet.factorized.compile import USUAL, Compiler
 from freshet.factorized.options import Options
+from freshet.factorized.readout import NotFactorized
 from freshet.factorized.terms import Join, Node, Tree
-from freshet.program.terms import Program
+from freshet.program.terms import Map, Program
 
 Row = tuple[Value, ...]
-Groups = Mapping[Row, Mapping[Value, int]]
+Groups = Mapping[Row, Mapping[Row, int]]
 
 
 def listed_by_keys(head: Sequence[str], atoms: Sequence[Rel]) -> Join:
@@ -38,12 +40,13 @@ def listed_in_payload(head: Sequence[str], atoms: Sequence[Rel]) -> Join:
 
 @dataclass(frozen=True)
 class Union:
-    """The values of one variable under those that it depends on, and the unions under each value.
+    """The values of variables under those that they depend on, and the unions under each of them.
 
-    `view` reads the map that holds them; `given` are its other keys.
+    `view` reads the map that holds them; `given` are its other keys. There are several variables
+    where a chain of them has nothing else under it.
     """
 
-    var: str
+    vars: tuple[str, ...]
     view: View
     given: tuple[str, ...]
     below: tuple[Union, ...]
@@ -66,24 +69,49 @@ def factorize(
     options: Options = USUAL,
     functions: Functions = BUILTINS,
 ) -> Factorized:
-    """Keep the result of a conjunctive query factorized; the query itself counts its rows."""
+    """Keep the result of a conjunctive query factorized; the query itself counts its rows.
+
+    The views that the result consists of are queries, too, so that every engine keeps them.
+    """
     compiler = Compiler(tuple(relations), options, functions)
     join = Join((), tuple(atoms))
     compiler.name_params(set(join.variables))
     query = compiler.query(name, join, frozenset(head))
     [tree] = compiler.trees[name]
-    program = compiler.program([query])
-    return Factorized(tuple(head), program, _unions(tree, compiler.accesses))
+    roots = _unions(tree, compiler.accesses, frozenset(), head)
+    maps = {m.name: m for m in compiler.views.found}
+    read = dict.fromkeys(u.view.name for u in _all(roots))
+    program = compiler.program([query, *(_reading(maps[n]) for n in read)])
+    return Factorized(tuple(head), program, roots)
 
 
-def _unions(t: Tree, accesses: Mapping[int, View]) -> tuple[Union, ...]:
+def _reading(m: Map) -> Query:
+    """A map as a query: its keys, and how many rows each has."""
+    names = tuple(c.name for c in m.keys)
+    rows = View(m.name, names)
+    count = "rows" if "rows" not in names else "_rows"
+    term = mul(exists(rows), Lift(count, rows))
+    return Query(m.name, (*m.keys, Column(count, m.payload)), (*names, count), term)
+
+
+def _unions(
+    t: Tree, accesses: Mapping[int, View], bound: frozenset[str], head: Sequence[str]
+) -> tuple[Union, ...]:
+    """The unions of a tree, under values of the variables that are `bound`."""
     if not isinstance(t, Node):
         return ()
-    below = tuple(u for c in t.children for u in _unions(c, accesses))
+    inner = bound | set(t.keys) if t.listed else bound
+    below = tuple(u for c in t.children for u in _unions(c, accesses, inner, head))
     if not t.listed:
         return below
-    given = tuple(k for k in t.keys if k != t.var)
-    return (Union(t.var, accesses[id(t)], given, below),)
+    new = tuple(k for k in t.keys if k not in bound)
+    for k in new:
+        if k not in head:
+            raise NotFactorized(
+                f"the values of {new[-1]} depend on {k}, which is not in the head",
+                instead=f"give a variable order with {k} below the variables of the head",
+            )
+    return (Union(new, accesses[id(t)], tuple(k for k in t.keys if k in bound), below),)
 
 
 @dataclass(frozen=True)
@@ -96,17 +124,18 @@ class Result:
     @classmethod
     def of(cls, factorized: Factorized, contents: Mapping[str, Mapping[Row, int]]) -> Result:
         """Index the views by what is given."""
-        groups: dict[View, dict[Row, dict[Value, int]]] = {}
+        groups: dict[View, dict[Row, dict[Row, int]]] = {}
         for union in _all(factorized.roots):
             keys = union.view.vars
-            at, given = keys.index(union.var), [keys.index(k) for k in union.given]
+            at, given = ([keys.index(k) for k in some] for some in (union.vars, union.given))
             found = groups.setdefault(union.view, {})
             for row, n in contents[union.view.name].items():
-                found.setdefault(tuple(row[i] for i in given), {})[row[at]] = n
+                value = tuple(row[i] for i in at)
+                found.setdefault(tuple(row[i] for i in given), {})[value] = n
         return cls(factorized, groups)
 
     def size(self) -> int:
-        """How many values are kept: the size of the factorized result."""
+        """How many rows its views have: the size of the factorized result."""
         return sum(len(values) for found in self.groups.values() for values in found.values())
 
     def total(self) -> int:
@@ -121,7 +150,7 @@ class Result:
         for found, n in self._product(self.factorized.roots, {}, 1):
             yield tuple(found[v] for v in self.factorized.head), n
 
-    def _values(self, union: Union, found: Mapping[str, Value]) -> Mapping[Value, int]:
+    def _values(self, union: Union, found: Mapping[str, Value]) -> Mapping[Row, int]:
         return self.groups[union.view].get(tuple(found[v] for v in union.given), {})
 
     def _product(
@@ -133,7 +162,7 @@ class Result:
             return
         first, *rest = unions
         for value, count in self._values(first, found).items():
-            inner = {**found, first.var: value}
+            inner = {**found, **dict(zip(first.vars, value, strict=True))}
             # What is under a value counts in its number: its own share is what they leave.
             share = count
             for below in first.below:

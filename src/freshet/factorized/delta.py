@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 from freshet.calculus.build import add, const, exists, mul, neg, sum_
-from freshet.calculus.terms import Cmp, Delta, Exists, Expr, Lift, Var
+from freshet.calculus.terms import Cmp, Const, Delta, Exists, Expr, Lift, Var
 from freshet.calculus.walk import rename
 from freshet.factorized.terms import Leaf, Node, Tree, relations, trees
 from freshet.simplify import finish, simplify
@@ -52,8 +52,8 @@ def delta(
     'Sum[](Sum[A]((DELTA R)(A, B)) * V_S[A])'
     """
     found = [x for x in trees(t) if isinstance(x, Leaf) and x.atom.name == update.relation]
-    if update.params and len(found) == 1 and not found[0].indicator:
-        return [_single(t, found[0], update, read, ordered)]
+    if update.params and _agree(found):
+        return _single(t, found[0], update, read, ordered)
     return [Change(t.keys, term) for term in _Deltas(update, read, ordered).of(t)]
 
 
@@ -69,18 +69,30 @@ def product_delta(
     return [Change(t.keys, finish(simplify(term))) for term in terms]
 
 
+def _agree(leaves: list[Leaf]) -> bool:
+    """Whether one row of a relation gives all its leaves the same values of the same variables.
+
+    An indicator over some of the columns changes rows of others, too, whose values differ.
+    """
+    first = leaves[0].atom
+    plain = sum(not leaf.indicator for leaf in leaves)
+    whole = all(set(x.keys) == set(first.vars) for x in leaves if x.indicator)
+    return plain <= 1 and whole and all(leaf.atom == first for leaf in leaves)
+
+
 def _single(
     t: Tree, leaf: Leaf, update: Update, read: Callable[[Tree], Expr], ordered: bool
-) -> Change:
-    """One row of a relation that occurs once: its columns go under the names of the parameters."""
+) -> list[Change]:
+    """One row of a relation: its columns go under the names of the parameters."""
     names: dict[str, str] = {}
     tests: list[Expr] = []
     for v, param in zip(leaf.atom.vars, update.params, strict=True):
         if names.setdefault(v, param) != param:
             tests.append(Cmp("=", Var(names[v]), Var(param)))
     row = mul(const(update.sign), *tests)
-    [term] = _Deltas(update, read, ordered, (leaf, row)).of(t)
-    return Change(tuple(names.get(k, k) for k in t.keys), rename(term, names))
+    keys = tuple(names.get(k, k) for k in t.keys)
+    terms = _Deltas(update, read, ordered, (leaf, row)).of(t)
+    return [Change(keys, rename(term, names)) for term in terms]
 
 
 @dataclass(frozen=True)
@@ -91,7 +103,7 @@ class _Deltas:
     read: Callable[[Tree], Expr]
     ordered: bool
     given: tuple[Leaf, Expr] | None = None
-    """The one leaf that changes, where its variables are known already, and its row."""
+    """A leaf that changes, where its variables are known already, and its row."""
     rows: Callable[[Leaf], Expr] | None = None
     """The rows of a change that comes in another form than a batch or a row."""
 
@@ -139,4 +151,5 @@ class _Deltas:
         """Within the keys that the change touches: there afterwards, less there before."""
         change, before = self._rows(leaf), self.read(leaf)
         assert isinstance(before, Exists)
-        return mul(exists(change), add(exists(add(before.body, change)), neg(before)))
+        touched = mul() if isinstance(change, Const) else exists(change)
+        return mul(touched, add(exists(add(before.body, change)), neg(before)))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from freshet.factorized.order import VariableOrder
+from freshet.factorized.products import Groups
 from freshet.program.cost import Statistics
 
 Mode = Literal["tuple", "batch"]
@@ -30,4 +31,4 @@ class Options:
     statistics: Statistics = field(default_factory=Statistics)
     compact: bool = True
     indicators: bool = True
-    products: Mapping[str, tuple[tuple[str, ...], ...]] = field(default_factory=dict)
+    products: Groups = field(default_factory=dict)

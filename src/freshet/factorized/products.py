@@ -24,6 +24,8 @@ from freshet.factorized.terms import Leaf
 from freshet.program.terms import Map, Statement
 
 Row = tuple[Value, ...]
+Groups = Mapping[str, Sequence[Sequence[str]]]
+"""Relations that change by products, and the columns of each factor."""
 MOST_COLUMNS = 8
 """Columns up to which all ways to part them are tried."""
 
@@ -44,9 +46,11 @@ class Factors:
                 f"it has {', '.join(named)}"
             )
         for c in {c for c in given if given.count(c) > 1}:
-            if not named[c].type.is_numeric:
+            t = named[c].type
+            if t.kind not in ("int", "double") or t.nullable:
                 raise ProgramProblem(
-                    f"column '{c}' of '{self.relation.name}' is no number: factors cannot share it"
+                    f"column '{c}' of '{self.relation.name}' is {t}: factors cannot share it",
+                    instead="let them share columns that are INT NOT NULL or DOUBLE NOT NULL",
                 )
 
     @cached_property
@@ -90,7 +94,7 @@ class Factors:
 
 
 @dataclass(frozen=True)
-class Product:
+class Grid:
     """Rows of some columns times rows of the others, `sign` times."""
 
     left: frozenset[Row]
@@ -103,27 +107,32 @@ class Product:
         return len(self.left) + len(self.right)
 
 
-def decompose(rows: Mapping[Row, int]) -> tuple[tuple[int, ...], list[Product]]:
+def decompose(
+    rows: Mapping[Row, int], way: Sequence[int] | None = None
+) -> tuple[tuple[int, ...], list[Grid]]:
     """A batch as a sum of products over two groups of columns; the positions of the left group.
 
     Rows that meet the same others form one product; where a few are missing, all are taken and
-    the missing ones taken back, if that is shorter. Of all ways to part the columns the shortest.
+    the missing ones taken back, if that is shorter. Without a `way` to part the columns, the one
+    that gives the shortest sum.
 
     >>> grid = {(a, b): 1 for a in range(5) for b in range(4)}
     >>> left, [only] = decompose(grid)
     >>> left, only.size
     ((0,), 9)
     """
+    if way is not None:
+        return tuple(way), _over(rows, way)
     columns = len(next(iter(rows), ()))
     if columns < 2:
-        return (0,), [Product(frozenset(rows), {(): 1})] if rows else []
+        return (0,), [Grid(frozenset(rows), {(): 1})] if rows else []
     widths = range(1, columns) if columns <= MOST_COLUMNS else (1,)
     ways = [way for n in widths for way in combinations(range(columns), n) if n == 1 or 0 in way]
     found = [(way, _over(rows, way)) for way in ways]
     return min(found, key=lambda way: sum(p.size for p in way[1]))
 
 
-def _over(rows: Mapping[Row, int], way: Sequence[int]) -> list[Product]:
+def _over(rows: Mapping[Row, int], way: Sequence[int]) -> list[Grid]:
     met: dict[Row, dict[Row, int]] = {}
     for row, n in rows.items():
         left = tuple(row[i] for i in way)
@@ -133,15 +142,15 @@ def _over(rows: Mapping[Row, int], way: Sequence[int]) -> list[Product]:
     for left, found in met.items():
         groups.setdefault(frozenset(found.items()), set()).add(left)
     ranked = sorted(groups.items(), key=lambda g: (-len(g[0]), repr(sorted(map(repr, g[1])))))
-    made: list[Product] = []
+    made: list[Grid] = []
     for others, lefts in ranked:
         for i, big in enumerate(made):
             missing = dict(big.right.items() - others)
             within = big.sign > 0 and others <= big.right.items()
             if within and 2 * len(lefts) + len(missing) < len(lefts) + len(others):
-                made[i] = Product(big.left | lefts, big.right)
-                made.append(Product(frozenset(lefts), missing, -1))
+                made[i] = Grid(big.left | lefts, big.right)
+                made.append(Grid(frozenset(lefts), missing, -1))
                 break
         else:
-            made.append(Product(frozenset(lefts), dict(others)))
+            made.append(Grid(frozenset(lefts), dict(others)))
     return made

@@ -119,3 +119,20 @@ def compact(t: Tree) -> Tree:
         factors = (*children[0].factors, *factors)
         children = children[0].children
     return Node(t.var, t.keys, children, factors, t.listed)
+
+
+def gather(t: Tree) -> Tree:
+    """Listed variables in a chain share a view: that of the last has the values of all of them.
+
+    A listed view over one other alone, which has all its keys, adds nothing but a sum.
+    """
+    if isinstance(t, Leaf):
+        return t
+    children = tuple(gather(c) for c in t.children)
+    if t.listed and not t.factors and len(children) == 1:
+        [over] = children
+        if isinstance(over, Node) and not over.factors and len(over.children) == 1:
+            [last] = over.children
+            if isinstance(last, Node) and last.listed and set(t.keys) <= set(last.keys):
+                return last
+    return Node(t.var, t.keys, children, t.factors, t.listed)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from freshet.calculus.functions import BUILTINS, Functions
@@ -10,6 +10,7 @@ from freshet.calculus.schema import Query, Relation
 from freshet.errors import StrictRefusal
 from freshet.factorized import compile as factorized
 from freshet.factorized.options import Options as FactorizedOptions
+from freshet.factorized.readout import NotFactorized
 from freshet.ivm import compile as ivm
 from freshet.ivm.options import Options as IvmOptions
 from freshet.plan.choose import choose, recomputed
@@ -27,7 +28,11 @@ def compile_queries(
 ) -> Program:
     """The program that maintains the queries; its notes say what was chosen and why."""
     options = options or Options()
-    if options.strategy == "auto":
+    products = _products(relations, options)
+    by_factors = _by_factors(queries, relations, options, products, functions)
+    if by_factors is not None:
+        program, words = by_factors
+    elif options.strategy == "auto":
         mode = IvmOptions(mode=options.mode)
         program, words = choose(
             queries,
@@ -50,10 +55,54 @@ def compile_queries(
         )
         program = ivm.compile_queries(queries, relations, chosen, functions)
         words = (f"strategy: {options.strategy}, as asked for",)
+    if products and by_factors is None:
+        words = (*words, *(f"products of {name} are listed row by row" for name in products))
     program = replace(program, notes=(*words, *program.notes))
     if options.strict:
         _refuse_recomputation(program, options.strategy)
     return program
+
+
+def _products(
+    relations: Sequence[Relation], options: Options
+) -> dict[str, Sequence[Sequence[str]]]:
+    """The columns of the factors of these relations, under the names that are declared."""
+    named = {r.name.lower(): r for r in relations if not r.static}
+    found: dict[str, Sequence[Sequence[str]]] = {}
+    for name, groups in options.products.items():
+        r = named.get(name.lower())
+        if r is not None:
+            columns = {c.name.lower(): c.name for c in r.columns}
+            found[r.name] = [[columns.get(c.lower(), c) for c in group] for group in groups]
+    return found
+
+
+def _by_factors(
+    queries: Sequence[Query],
+    relations: Sequence[Relation],
+    options: Options,
+    products: Mapping[str, Sequence[Sequence[str]]],
+    functions: Functions,
+) -> tuple[Program, tuple[str, ...]] | None:
+    """A program over view trees that takes products as they are, if there may be one."""
+    if not products or options.strategy not in ("auto", "factorized"):
+        return None
+    trees = FactorizedOptions(options.mode, options.orders, options.statistics, products=products)
+    try:
+        program = factorized.compile_queries(queries, relations, trees, functions)
+    except NotFactorized:
+        return None
+    asked = options.strategy == "factorized"
+    why = "as asked for" if asked else f"since {', '.join(products)} changes by products"
+    factors = (
+        f"products of {name} come as factors: {' * '.join(_group(g) for g in groups)}"
+        for name, groups in products.items()
+    )
+    return program, (f"strategy: factorized, {why}", *factors)
+
+
+def _group(columns: Sequence[str]) -> str:
+    return f"({', '.join(columns)})"
 
 
 def _refuse_recomputation(program: Program, strategy: Strategy) -> None:

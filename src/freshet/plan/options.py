@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from freshet.errors import FreshetError
 from freshet.factorized.order import VariableOrder
+from freshet.factorized.products import Groups
 from freshet.ivm.options import Mode
 from freshet.program.cost import Statistics
 
@@ -27,6 +28,8 @@ class Options:
     - `caches`: whether `auto` may choose view caches; kernels have none.
     - `statistics`: sizes and rates that `auto` reckons with.
     - `orders`: variable orders over columns, by view, for `factorized`; others are searched for.
+    - `products`: streams that also change by products, and the columns of each factor: view trees
+      keep those apart, and `auto` prefers them then.
     """
 
     strategy: Strategy = "auto"
@@ -35,6 +38,7 @@ class Options:
     caches: bool = True
     statistics: Statistics = field(default_factory=Statistics)
     orders: Mapping[str, VariableOrder] = field(default_factory=dict)
+    products: Groups = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, value, known in (

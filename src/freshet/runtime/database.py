@@ -16,6 +16,7 @@ from freshet.calculus.scope import relations
 from freshet.calculus.types import Type, read_type
 from freshet.errors import BadRow, FreshetError, UnknownName
 from freshet.factorized.order import read_order
+from freshet.factorized.products import Groups
 from freshet.plan.options import Strategy
 from freshet.program.cost import Statistics as Sizes
 from freshet.program.terms import Program
@@ -25,6 +26,7 @@ from freshet.runtime.defined import Declaration, Defined, Script
 from freshet.runtime.engines import Engines
 from freshet.runtime.followers import Followers
 from freshet.runtime.kept import Unkept
+from freshet.runtime.products import Combined, Product, combined, decomposed
 from freshet.runtime.serve import AnyBase
 from freshet.runtime.settings import EngineChoice, ModeChoice, Settings
 from freshet.runtime.view import Maintained, ViewHandle
@@ -44,6 +46,7 @@ def connect(
     profile: bool = False,
     factorise: bool = False,
     statistics: Sizes | None = None,
+    products: Groups | None = None,
 ) -> Database:
     """An empty database in this process.
 
@@ -60,9 +63,23 @@ def connect(
     - `factorise` lets kernels multiply a view when it is read, where it is a join of maps that are
       kept anyway: changes cost less, and reads more.
     - `statistics` tells `auto` what to expect of the data.
+    - `products` names streams that change by products, and the columns of each factor, such as
+      `{"A": [("row", "value"), ("column", "value")]}`: views over them are kept in view trees,
+      where that can be, and `apply` gives these the factors and not the rows.
     """
-    sizes = statistics or Sizes()
-    return Database(Settings(strategy, mode, strict, engine, keep_rows, profile, factorise, sizes))
+    return Database(
+        Settings(
+            strategy,
+            mode,
+            strict,
+            engine,
+            keep_rows,
+            profile,
+            factorise,
+            statistics or Sizes(),
+            products=products or {},
+        )
+    )
 
 
 class Database:
@@ -233,18 +250,33 @@ class Database:
         """Delete rows, which must be there, from a stream; they come as for `insert`."""
         self._change([self._taken(relation, rows, -1)])
 
-    def apply(self, batch: Batch) -> None:
+    def apply(self, batch: Batch, *, decompose: bool = False) -> None:
         """Change several streams at once: rows with their multiplicities, negative to delete.
 
         For every stream, pairs of a row and its multiplicity; or a pair of rows (in any form that
-        `insert` takes) and their multiplicities; or an Arrow table with a column `__count`. The
-        batch is one change: readers see the views before it or after it.
+        `insert` takes) and their multiplicities; or an Arrow table with a column `__count`; or a
+        `Product` of factors, or several in a list, which add up. The batch is one change: readers
+        see the views before it or after it.
+
+        With `decompose`, rows of a stream that was declared to change by products of two groups
+        of columns are given as such, if they form some: a look at each row in Python that pays
+        where a row costs more than that.
         """
         changes = []
         for name, given in batch.items():
             stream = self._stream(name)
-            changes.append(self._hooked(counted(stream, given)))
+            change = self._hooked(_given(stream, given))
+            if decompose and not isinstance(change, Combined):
+                change = decomposed(change, self._groups(stream))
+            changes.append(change)
         self._change(changes)
+
+    def _groups(self, stream: Relation) -> Sequence[Sequence[str]]:
+        for name, groups in self._settings.products.items():
+            if name.lower() == stream.name.lower():
+                columns = {c.name.lower(): c.name for c in stream.columns}
+                return [[columns.get(c.lower(), c) for c in group] for group in groups]
+        return ()
 
     def writer(self, relation: str) -> Writer:
         """What inserts and deletes single rows of a stream the fast way.
@@ -457,6 +489,14 @@ class Database:
             known = ", ".join(v.query.name for v in self._views.values()) or "none yet"
             raise UnknownName(f"there is no view '{name}'", instead=f"the views are: {known}")
         return found
+
+
+def _given(stream: Relation, given: Any) -> Change:
+    if isinstance(given, Product):
+        return combined(stream, [given])
+    if isinstance(given, list) and given and all(isinstance(p, Product) for p in given):
+        return combined(stream, given)
+    return counted(stream, given)
 
 
 def _arity(function: Callable[..., Any]) -> tuple[int, int]:

@@ -115,7 +115,9 @@ def _made(program: Program, source: Source) -> Recipe:
 
 def _key(query: Query, relations: Sequence[Relation], settings: Settings) -> str:
     orders = sorted((name, str(order)) for name, order in settings.orders.items())
+    options: tuple[object, ...]
     options = (settings.strategy, settings.mode, settings.strict, settings.statistics, orders)
+    options += ([(n, [list(g) for g in groups]) for n, groups in settings.products.items()],)
     whole = repr((query, tuple(relations), options, settings.passes, _compiler()))
     return hashlib.sha256(whole.encode()).hexdigest()
 

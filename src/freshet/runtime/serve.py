@@ -19,6 +19,7 @@ from freshet.runtime.columns import table_of
 from freshet.runtime.kept import Kept, Unkept
 from freshet.runtime.kernels import Built
 from freshet.runtime.payloads import Payloads
+from freshet.runtime.products import Combined
 from freshet.runtime.settings import EngineName
 
 if TYPE_CHECKING:
@@ -54,11 +55,18 @@ class ReferenceServer:
 
     def apply(self, change: Change, back: bool = False) -> None:
         """Follow a change, or take it back."""
+        if isinstance(change, Combined) and change.follow(
+            self.engine.program.relations, self._give, back
+        ):
+            return
+        self._give(change.relation.name, change, back)
+
+    def _give(self, stream: str, change: Change, back: bool) -> None:
         net = change.net()
         if back:
             net = {row: -count for row, count in net.items()}
         if net:
-            self.engine.apply(change.relation.name, net)
+            self.engine.apply(stream, net)
 
     def table(self) -> pa.Table:
         """The rows as Arrow columns."""
@@ -106,7 +114,12 @@ class NativeServer:
 
     def apply(self, change: Change, back: bool = False) -> None:
         """Follow a change, or take it back; also the rows of a static table, before the others."""
-        change.apply(self.instance, self.index[change.relation.name], back)
+        relations = self.kernel.relations
+        if not (isinstance(change, Combined) and change.follow(relations, self._give, back)):
+            self._give(change.relation.name, change, back)
+
+    def _give(self, stream: str, change: Change, back: bool) -> None:
+        change.apply(self.instance, self.index[stream], back)
 
     def table(self) -> pa.Table:
         """The rows as Arrow columns; nothing is done per row in Python."""

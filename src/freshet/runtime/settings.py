@@ -10,6 +10,7 @@ from freshet.codegen.options import Passes
 from freshet.codegen.toolchain import Flags
 from freshet.errors import FreshetError
 from freshet.factorized.order import VariableOrder
+from freshet.factorized.products import Groups
 from freshet.ivm.options import Mode
 from freshet.plan.options import Options, Strategy
 from freshet.program.cost import Statistics
@@ -38,6 +39,7 @@ class Settings:
     factorise: bool = False
     statistics: Statistics = field(default_factory=Statistics)
     orders: Mapping[str, VariableOrder] = field(default_factory=dict)
+    products: Groups = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         known = get_args(ModeChoice)
@@ -61,6 +63,7 @@ class Settings:
             caches=caches,
             statistics=self.statistics,
             orders=self.orders,
+            products=self.products,
         )
 
     @property

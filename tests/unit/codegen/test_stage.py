@@ -47,3 +47,21 @@ def test_kernels_of_cofactors_go_level_by_level() -> None:
     p = program("", "ABCDE")
     assert "level0" in emit(p)
     assert "level0" not in emit(p, passes=Passes(stage=False))
+
+
+def test_a_sum_that_meets_rows_of_its_own_becomes_a_table() -> None:
+    left, right = "Sum[a]((DELTA R)(a, b) * V1[b, a])", "Sum[d](Aside[c] * V2[c, d])"
+    tables, [found] = stage([statement("Q[a, d]", f"{left} * {right}")], shared=False)
+    assert [show(t.term) for t in tables] == [left, right]
+    assert show(found.term) == "level0[a] * level1[d]"
+
+
+def test_what_is_looked_up_stays_where_it_is() -> None:
+    for term in (
+        "Sum[a](Sum[a, b]((DELTA R)(a, b, x) * V1[b]) * W[a, b])",  # nothing is bound beside it
+        "Sum[a, c]((DELTA R)(a, b) * Sum[a, c](V1[a, x] * V2[x, c]))",  # found by what comes
+        "Sum[a, c](Sum[a, b]((DELTA R)(a, b, x)) * W[b, c])",  # no join inside
+    ):
+        tables, [found] = stage([statement("Q[a]", term)], shared=False)
+        assert tables == []
+        assert show(found.term) == term

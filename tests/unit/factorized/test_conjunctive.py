@@ -56,11 +56,12 @@ def test_a_factorized_result_is_unions_under_values() -> None:
     assert engine.contents(a.view.name) == {(1,): 8, (2,): 2}
     found = result(made, engine)
     under = {
-        u.var: found.groups[u.view] for u in (*a.below, *(d for u in a.below for d in u.below))
+        u.vars[0]: found.groups[u.view] for u in (*a.below, *(d for u in a.below for d in u.below))
     }
-    assert under["B"] == {(1,): {1: 1, 2: 1}, (2,): {3: 1}, (3,): {4: 1}}
-    assert under["C"] == {(1,): {1: 2, 2: 2}, (2,): {2: 2}}
-    assert under["D"] == {(1,): {1: 1}, (2,): {2: 1, 3: 1}, (3,): {4: 1}}  # for c2 once
+    assert under["B"] == {(1,): {(1,): 1, (2,): 1}, (2,): {(3,): 1}, (3,): {(4,): 1}}
+    assert under["C"] == {(1,): {(1,): 2, (2,): 2}, (2,): {(2,): 2}}
+    # for c2 once
+    assert under["D"] == {(1,): {(1,): 1}, (2,): {(2,): 1, (3,): 1}, (3,): {(4,): 1}}
     assert found.total() == 10
     assert dict(found.rows()) == ROWS
 

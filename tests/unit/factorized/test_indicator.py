@@ -12,6 +12,7 @@ from freshet.calculus.schema import Column, Relation
 from freshet.calculus.terms import Rel
 from freshet.calculus.text import show
 from freshet.calculus.types import INT
+from freshet.codegen.kernel import write
 from freshet.factorized.compile import Compiler, compile_joins
 from freshet.factorized.indicator import add_indicators
 from freshet.factorized.options import Options
@@ -129,3 +130,8 @@ def test_an_indicator_turns_off_with_the_last_row(mode: str) -> None:
     engine.apply("R", [((1, 1), -1)])
     assert engine.contents("Q") == {(2,): 1}
     assert engine.contents("CNT_R_A") == {(2,): 1}
+
+
+def test_a_row_of_the_watched_side_is_found_by_its_columns() -> None:
+    kernel = write(program(TRIANGLE, "RST", "tuple", orders={"Q": ORDER}))
+    assert kernel.scans == ()

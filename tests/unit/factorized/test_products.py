@@ -151,5 +151,5 @@ def test_factors_must_have_the_columns_of_the_relation() -> None:
     r = Relation("R", (Column("a", INT), Column("b", STRING)))
     with pytest.raises(ProgramProblem, match="the factors of 'R' have the columns a, it has a, b"):
         Factors(r, (("a",),))
-    with pytest.raises(ProgramProblem, match="column 'b' of 'R' is no number"):
+    with pytest.raises(ProgramProblem, match="column 'b' of 'R' is string: factors cannot share"):
         Factors(r, (("a", "b"), ("b",)))
