@@ -4,6 +4,7 @@
 >>> db = freshet.connect()
 """
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from freshet.errors import FreshetError, FreshetWarning
@@ -13,6 +14,7 @@ from freshet.runtime.view import Statistics, ViewHandle
 from freshet.runtime.writer import Writer
 
 if TYPE_CHECKING:
+    from freshet import linear
     from freshet.spark.open import materialized_view, pipeline
     from freshet.spark.pipeline import Pipeline
 
@@ -25,6 +27,7 @@ __all__ = [
     "ViewHandle",
     "Writer",
     "connect",
+    "linear",
     "materialized_view",
     "pipeline",
     "restore",
@@ -32,7 +35,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The names of the pipeline are imported when they are asked for: they bring Arrow along."""
+    """The pipeline and matrix programs are imported when they are asked for.
+
+    They bring Arrow and NumPy along.
+    """
+    if name == "linear":
+        return importlib.import_module("freshet.linear")
     if name in ("materialized_view", "pipeline"):
         from freshet.spark import open as opened
 

@@ -1,0 +1,42 @@
+"""Matrix programs maintained through factored deltas (LINVIEW and Lago)."""
+
+from freshet.linear.changes import BadUpdate
+from freshet.linear.evaluate import Singular
+from freshet.linear.expression import (
+    Matrix,
+    above,
+    beside,
+    diag,
+    fill,
+    identity,
+    inverse,
+    iterate,
+    matrix,
+    ones,
+    zeros,
+)
+from freshet.linear.meta import ShapeProblem
+from freshet.linear.options import Options
+from freshet.linear.program import Program, Report
+from freshet.linear.text import read_source
+
+__all__ = [
+    "BadUpdate",
+    "Matrix",
+    "Options",
+    "Program",
+    "Report",
+    "ShapeProblem",
+    "Singular",
+    "above",
+    "beside",
+    "diag",
+    "fill",
+    "identity",
+    "inverse",
+    "iterate",
+    "matrix",
+    "ones",
+    "read_source",
+    "zeros",
+]

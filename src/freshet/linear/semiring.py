@@ -1,0 +1,111 @@
+"""The semirings over which matrix programs run, on NumPy arrays.
+
+Only the reals can take back what was added. In the others + is a choice (or, min, max), so that a
+delta can only improve a matrix, and what gets worse is computed anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from freshet.errors import UnknownName
+
+Array: TypeAlias = NDArray[Any]
+
+PANEL = 1 << 15
+"""How many cells of an update are computed at a time: few enough to stay in the cache."""
+
+
+@dataclass(frozen=True)
+class Semiring:
+    """Sum and product of matrices, with the zero and one of their cells."""
+
+    name: str
+    dtype: Any
+    zero: Any
+    one: Any
+    plus: np.ufunc
+    multiply: Callable[[Array, Array], Array]
+    is_ring: bool = False
+
+    def read(self, values: object) -> Array:
+        """A matrix of one's own: rows and columns, of the semiring's cells."""
+        found: Array = np.array(values, dtype=self.dtype, order="C", ndmin=2, copy=True)
+        return found
+
+    def identity(self, n: int) -> Array:
+        """Ones on the diagonal."""
+        made = np.full((n, n), self.zero, dtype=self.dtype)
+        np.fill_diagonal(made, self.one)
+        return made
+
+    def accumulate(self, into: Array, left: Array, right: Array) -> None:
+        """Into += left * right' in place, a panel of rows at a time."""
+        rows = max(1, PANEL // max(1, into.shape[1]))
+        turned = right.T
+        for i in range(0, into.shape[0], rows):
+            panel = into[i : i + rows]
+            self.plus(panel, self.multiply(left[i : i + rows], turned), out=panel)
+
+
+def _times(plus: np.ufunc, times: np.ufunc, zero: float) -> Callable[[Array, Array], Array]:
+    """The product of matrices by a loop over the smallest of their three sizes."""
+
+    def multiply(a: Array, b: Array) -> Array:
+        n, m, p = a.shape[0], a.shape[1], b.shape[1]
+        if m == 0:
+            return np.full((n, p), zero)
+        out = np.empty((n, p))
+        if m <= min(n, p):
+            times(a[:, :1], b[:1, :], out=out)
+            room = np.empty((n, p))
+            for j in range(1, m):
+                times(a[:, j : j + 1], b[j : j + 1, :], out=room)
+                plus(out, room, out=out)
+        elif p <= n:
+            room = np.empty((n, m))
+            for j in range(p):
+                times(a, b[:, j], out=room)
+                plus.reduce(room, axis=1, out=out[:, j])
+        else:
+            turned = np.ascontiguousarray(b.T)
+            room = np.empty((p, m))
+            for i in range(n):
+                times(turned, a[i], out=room)
+                plus.reduce(room, axis=1, out=out[i])
+        return out
+
+    return multiply
+
+
+def _some(a: Array, b: Array) -> Array:
+    """Whether there is a way from row to column: counted in single precision by BLAS."""
+    if a.shape[1] >= 1 << 24:  # beyond, a count of ones would round
+        return _some(a[:, : 1 << 23], b[: 1 << 23]) | _some(a[:, 1 << 23 :], b[1 << 23 :])
+    found: Array = (a.astype(np.float32) @ b.astype(np.float32)) > 0.5
+    return found
+
+
+REAL = Semiring("real", np.float64, 0.0, 1.0, np.add, np.matmul, is_ring=True)
+BOOLEAN = Semiring("boolean", np.bool_, False, True, np.logical_or, _some)
+MIN_PLUS = Semiring(
+    "min-plus", np.float64, np.inf, 0.0, np.minimum, _times(np.minimum, np.add, np.inf)
+)
+MAX_TIMES = Semiring(
+    "max-times", np.float64, 0.0, 1.0, np.maximum, _times(np.maximum, np.multiply, 0.0)
+)
+SEMIRINGS = {s.name: s for s in (REAL, BOOLEAN, MIN_PLUS, MAX_TIMES)}
+
+
+def semiring(name: str) -> Semiring:
+    """A semiring by its name."""
+    if name not in SEMIRINGS:
+        raise UnknownName(
+            f"there is no semiring {name!r}", instead=f"use one of {', '.join(SEMIRINGS)}"
+        )
+    return SEMIRINGS[name]
