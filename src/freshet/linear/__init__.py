@@ -15,7 +15,17 @@ from freshet.linear.expression import (
     ones,
     zeros,
 )
+from freshet.linear.library import (
+    gradient_descent,
+    ols,
+    pagerank,
+    power_iteration,
+    reachability,
+    ridge,
+    shortest_paths,
+)
 from freshet.linear.meta import ShapeProblem
+from freshet.linear.models import iteration, powers, sums_of_powers
 from freshet.linear.options import Options
 from freshet.linear.program import Program, Report
 from freshet.linear.text import read_source
@@ -32,11 +42,21 @@ __all__ = [
     "beside",
     "diag",
     "fill",
+    "gradient_descent",
     "identity",
     "inverse",
     "iterate",
+    "iteration",
     "matrix",
+    "ols",
     "ones",
+    "pagerank",
+    "power_iteration",
+    "powers",
+    "reachability",
     "read_source",
+    "ridge",
+    "shortest_paths",
+    "sums_of_powers",
     "zeros",
 ]

@@ -31,7 +31,7 @@ def scale(by: float, e: Expr) -> Expr:
     """
     if isinstance(e, Scale):
         return scale(by * e.by, e.body)
-    if by == 1 or isinstance(e, Zero):
+    if by == 1:
         return e
     return Scale(float(by), e)
 

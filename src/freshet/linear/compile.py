@@ -22,8 +22,11 @@ from freshet.linear.terms import Expr, Inverse, Let, Source, Statement, Var
 from freshet.linear.trigger import Change, Dense, Factored, Trigger, Update, names
 from freshet.linear.walk import Names, free, substitute, subterms
 
-RANK = "k"
-"""The name of the rank of an update in costs and shapes."""
+
+def rank_name(program: Normal) -> str:
+    """The name of the rank of an update in costs and shapes: k, unless a size is called so."""
+    every = [s for m in program.scope.values() for s in (m.rows, m.cols)]
+    return Names({v for s in every for m, _ in s.terms for v in m}).fresh("k")
 
 
 def compile_source(source: Source, options: Options | None = None) -> Normal:
@@ -48,7 +51,7 @@ def choose(program: Normal, changed: str, options: Options) -> Choice:
         raise FreshetError(
             f"there is no strategy {options.strategy!r}", instead=f"use {', '.join(STRATEGIES)}"
         )
-    sizes = {**options.sizes, RANK: float(options.rank)}
+    sizes = {**options.sizes, rank_name(program): float(options.rank)}
     if options.strategy != "auto":
         only = trigger(program, changed, options)
         return Choice(only, options.strategy, {options.strategy: only.cost()}, "as asked for")
@@ -84,13 +87,17 @@ class _Compiler:
 
     def __post_init__(self) -> None:
         self.scope: dict[str, Meta] = dict(self.program.scope)
-        self.sizes: Sizes = {**self.options.sizes, RANK: float(self.options.rank)}
+        self.rank = size(rank_name(self.program))
+        self.sizes: Sizes = {
+            **self.options.sizes,
+            rank_name(self.program): float(self.options.rank),
+        }
         self.search = Search(self.sizes, self.options.budget)
         self.names = Names(set(self.scope))
         m = self.scope[self.changed]
         self.left, self.right = (self.names.fresh(f"{s}_{self.changed}") for s in "uv")
-        self.scope[self.left] = Meta(m.rows, size(RANK))
-        self.scope[self.right] = Meta(m.cols, size(RANK))
+        self.scope[self.left] = Meta(m.rows, self.rank)
+        self.scope[self.right] = Meta(m.cols, self.rank)
         self.narrow |= {self.left, self.right}
 
     def trigger(self) -> Trigger:
@@ -112,7 +119,7 @@ class _Compiler:
             self.changed,
             self.left,
             self.right,
-            size(RANK),
+            self.rank,
             tuple(self.assignments),
             tuple(self.updates),
             tuple(again),
@@ -148,8 +155,8 @@ class _Compiler:
     def named(self, kind: str, view: str, e: Expr) -> Expr:
         """A name for one side of a change, unless it is one already: copies are propagated."""
         e = simplify(e, self.scope)
-        if names(e):
-            return e
+        if names(e) and not free(e) & self.program.scope.keys():
+            return e  # a view would change under the hands of the updates
         known = next((s.name for s in self.assignments if s.term == e), None)
         if known is not None:
             return Var(known)

@@ -11,8 +11,8 @@ from freshet.linear import build
 from freshet.linear.meta import Meta, given, infer
 from freshet.linear.show import show
 from freshet.linear.sizes import Size, size
-from freshet.linear.terms import TRAITS, Expr, Input, Iterate, Ones, Var, Zero
-from freshet.linear.walk import free
+from freshet.linear.terms import TRAITS, Expr, Input, Iterate, Let, Ones, Var, Zero
+from freshet.linear.walk import Names, subterms
 
 Extent: TypeAlias = "Size | int | str"
 
@@ -156,6 +156,50 @@ def diag(n: Extent, by: float) -> Matrix:
     return Matrix(build.diag(n, by))
 
 
+class Bindings:
+    """Names for matrices on the way to a result: what has a name is computed once, as it stands.
+
+    >>> a, names = matrix("A", "n"), Bindings()
+    >>> square = names.bind("B", a @ a)
+    >>> print(names.close(square @ square))
+    let B = A * A in B * B
+    """
+
+    def __init__(self) -> None:
+        self.made: list[tuple[str, Matrix]] = []
+
+    def bind(self, hint: str, value: Matrix) -> Matrix:
+        """A name for a matrix, unless it is a bare name already."""
+        if isinstance(value.term, Var):
+            return value
+        taken = {n for n, _ in self.made}.union(*(m.inputs for _, m in self.made))
+        name = Names(taken | set(value.inputs) | set(value.bound)).fresh(hint)
+        self.made.append((name, value))
+        return Matrix(
+            Var(name), value.inputs, {**value.bound, name: infer(value.term, value.scope)}
+        )
+
+    def close(self, result: Matrix) -> Matrix:
+        """The result with its names inside."""
+        for name, value in reversed(self.made):
+
+            def let(v: Expr, body: Expr, name: str = name) -> Expr:
+                return Let(name, v, body)
+
+            result = _bound(name, let, value, result)
+        return result
+
+
+def _bound(name: str, make: Callable[[Expr, Expr], Expr], value: Matrix, body: Matrix) -> Matrix:
+    """A binder of a name over a body: outside, the name is not known any more."""
+    inputs = {**value.inputs, **body.inputs}
+    for n, i in value.inputs.items():
+        if inputs[n] != i:
+            raise FreshetError(f"{n} is declared twice, and differently")
+    bound = {n: m for n, m in {**body.bound, **value.bound}.items() if n != name}
+    return Matrix(make(value.term, body.term), inputs, bound)
+
+
 def iterate(count: int, start: Matrix, step: Callable[[Matrix], Matrix]) -> Matrix:
     """`count` times from `start` on: x becomes step(x).
 
@@ -164,20 +208,16 @@ def iterate(count: int, start: Matrix, step: Callable[[Matrix], Matrix]) -> Matr
     """
     if count < 0:
         raise FreshetError("an iteration runs 0 times or more")
-    depth = sum(n.startswith("x") for n in start.bound)
-    name = "x" * (depth + 1)
-    while name in free(start.term) or name in start.inputs:
-        name += "x"
     plain = Meta(start.rows, start.cols)
-    after = step(Matrix(Var(name), {}, {**start.bound, name: plain}))
-    if name in after.inputs:
-        name_ = name + "x"
-        after = step(Matrix(Var(name_), {}, {**start.bound, name_: plain}))
-        name = name_
+    name = "x"
+    while True:
+        after = step(Matrix(Var(name), {}, {name: plain}))
+        binders = {t.name for t in subterms(after.term) if isinstance(t, Let | Iterate)}
+        if name not in start.scope and name not in after.inputs and name not in binders:
+            break
+        name += "x"  # the step reads a matrix of this name, or binds it
 
     def make(first: Expr, body: Expr) -> Expr:
         return Iterate(count, first, name, body)
 
-    merged = _join(lambda a, b: build.mul(a), start, Matrix(after.term, after.inputs, after.bound))
-    left = {n: m for n, m in merged.bound.items() if n != name}
-    return Matrix(make(start.term, after.term), merged.inputs, left)
+    return _bound(name, make, start, after)

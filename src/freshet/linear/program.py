@@ -22,7 +22,7 @@ from freshet.linear.semiring import Array, Semiring, semiring
 from freshet.linear.sizes import Size
 from freshet.linear.terms import Input, Source, Statement
 from freshet.linear.text import read_source
-from freshet.linear.trigger import Dense, Trigger
+from freshet.linear.trigger import Dense, Trigger, names
 from freshet.linear.walk import free
 
 MAGNIFIES = 1e6
@@ -256,9 +256,10 @@ class Program:
     def _run(self, t: Trigger, left: Array, right: Array) -> None:
         """A trigger: all the changes over the old views, then the updates in place."""
         local: dict[str, Array] = {**self.values, t.left: left, t.right: right}
-        known = {**self.sizes, "k": float(left.shape[1])}
+        known = {**self.sizes, str(t.rank): float(left.shape[1])}
         for s in t.assignments:
-            local[s.name] = evaluate(s.term, local, self.ring, known, MAGNIFIES)
+            found = evaluate(s.term, local, self.ring, known, MAGNIFIES)
+            local[s.name] = found.copy() if names(s.term) else found
         for u in t.updates:
             view = self.values[u.view]
             if isinstance(u.change, Dense):

@@ -9,7 +9,7 @@ from freshet.linear.cost import Sizes, chain, cost, dims
 from freshet.linear.meta import Meta, infer
 from freshet.linear.show import Tree
 from freshet.linear.terms import Expr, Inverse, Mul, Statement, Transpose, Var
-from freshet.linear.walk import Names, map_children, subterms
+from freshet.linear.walk import Names, free, map_children, subterms
 
 
 def share(
@@ -48,7 +48,10 @@ def _try(
     inner = {**scope, _HOLE.name: infer(term, scope)}
     changed: dict[int, Expr] = {}
     saved = -cost(term, scope, sizes).at(sizes)
+    read = free(term)
     for i, s in enumerate(statements):
+        if not read <= free(s.term):
+            continue
         new = _put(s.term, term)
         if new != s.term:
             changed[i] = new
@@ -110,7 +113,9 @@ def _inside(p: Expr, statements: Sequence[Statement], again: set[Expr]) -> Itera
     """A product that another statement contains without computing it in this order."""
     if not isinstance(p, Mul) or p in again or transpose(p) in again:
         return
-    if sum(t == _HOLE for s in statements for t in subterms(_put(s.term, p))) > 1:
+    read = free(p)
+    near = [s.term for s in statements if read <= free(s.term)]
+    if sum(t == _HOLE for term in near for t in subterms(_put(term, p))) > 1:
         again.add(p)
         yield p
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import assert_never
 
 from freshet.linear.build import above, add, beside, inverse, mul, scale, transpose
@@ -82,6 +83,7 @@ def subterms(e: Expr) -> Iterator[Expr]:
         yield from subterms(c)
 
 
+@lru_cache(maxsize=1 << 14)
 def free(e: Expr) -> frozenset[str]:
     """The names that a term reads from outside."""
     match e:

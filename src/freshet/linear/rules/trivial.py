@@ -25,7 +25,7 @@ def zeros(e: Expr, scope: Scope) -> Expr | None:
     match e:
         case Mul(factors) if any(isinstance(f, Zero) for f in factors):
             return Zero(*shape(e, scope))
-        case Scale(by, _) if by == 0:
+        case Scale(by, body) if by == 0 or isinstance(body, Zero):
             return Zero(*shape(e, scope))
         case Add(terms) if any(isinstance(t, Zero) for t in terms):
             kept = [t for t in terms if not isinstance(t, Zero)]
