@@ -134,7 +134,7 @@ def _is_multiple_of_identity(e: Expr) -> bool:
 def _multiply(found: list[Array], tree: Tree, ring: Semiring) -> Array:
     if isinstance(tree, int):
         return found[tree]
-    return ring.multiply(_multiply(found, tree[0], ring), _multiply(found, tree[1], ring))
+    return ring.product(_multiply(found, tree[0], ring), _multiply(found, tree[1], ring))
 
 
 @lru_cache(maxsize=4096)
