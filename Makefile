@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test test-full test-sanitize check bench-native bench-spark clean
+.PHONY: help demo test test-full test-sanitize check bench-native bench-spark bench-linear clean
 
 help:
 	@echo "make demo          an order book on Spark: views that follow it, beside Spark SQL"
@@ -14,6 +14,7 @@ help:
 	@echo "make check         lint, format, types, layers, then the tests"
 	@echo "make bench-native  the native engine beside its peers; QUICK=1 for a first look"
 	@echo "make bench-spark   the pipeline on Spark beside Spark SQL; QUICK=1 for a first look"
+	@echo "make bench-linear  matrix programs beside computing them anew; QUICK=1 for a first look"
 	@echo "make clean         remove .venv, caches and build outputs"
 
 $(READY): pyproject.toml requirements.lock requirements-compiler.lock requirements-java.lock .ci/setup
@@ -49,6 +50,9 @@ bench-native: $(READY)
 
 bench-spark: $(READY)
 	$(BIN)/python -m bench.spark $(if $(QUICK),--quick)
+
+bench-linear: $(READY)
+	$(BIN)/python -m bench.linear $(if $(QUICK),--quick)
 
 clean:
 	rm -rf $(VENV) .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist

@@ -28,10 +28,13 @@ from freshet.linear.walk import free
 MAGNIFIES = 1e6
 """How much Woodbury's formula may magnify errors before the inverse is computed anew."""
 
+REMEMBERED = 100
+"""How many reasons a report keeps: the last ones."""
+
 
 @dataclass
 class Report:
-    """What a program has done so far; `reasons` tell why it was computed anew."""
+    """What a program has done so far; `reasons` tell why it was last computed anew."""
 
     updates: int = 0
     reevaluations: int = 0
@@ -293,6 +296,7 @@ class Program:
         self.values = {n: fresh[n] for n in self._kept}
         self.report.reevaluations += 1
         self.report.reasons.append(why)
+        del self.report.reasons[:-REMEMBERED]
 
     def check(self) -> float:
         """Measure the drift; beyond the bound, compute the views anew and measure again."""
