@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -87,7 +88,7 @@ def ratios(name: str, sizes: list[int]) -> list[dict[str, Any]]:
     for n in sizes:
         p, change = PROGRAMS[name](n)
         change(p)  # what is measured is the second update and later ones
-        update = least(5, lambda p=p, change=change: change(p))  # type: ignore[misc]
+        update = least(5, partial(change, p))
         anew = least(2 if n < 3000 else 1, p.reevaluate)
         apart = {i.name for i in p.normal.inputs} | set(p.normal.outputs)
         beside = sum(v.nbytes for k, v in p.values.items() if k not in apart)
@@ -123,7 +124,7 @@ def zipf(n: int, rows: int, exponents: list[float]) -> list[dict[str, Any]]:
         spent = {}
         for s in ("incremental", "reevaluate"):
             both[s].choice("A", rank)
-            spent[s] = least(2, lambda s=s: both[s].update("A", rows=places, v=v))  # type: ignore[misc]
+            spent[s] = least(2, partial(both[s].update, "A", rows=places, v=v))
         chosen = both["auto"].choice("A", rank).strategy
         best = "incremental" if spent["incremental"] < spent["reevaluate"] else "reevaluate"
         found.append({"exponent": z, "rank": rank, **spent, "auto": chosen, "best": best})

@@ -13,6 +13,7 @@ from freshet.linear.factor import factor, products, sides, solved
 from freshet.linear.meta import Meta, infer
 from freshet.linear.normal import Normal, needed, normal
 from freshet.linear.options import STRATEGIES, Options, Strategy
+from freshet.linear.rates import Rates, trigger_seconds
 from freshet.linear.search import Search
 from freshet.linear.share import share
 from freshet.linear.show import show
@@ -37,32 +38,40 @@ def compile_source(source: Source, options: Options | None = None) -> Normal:
 
 @dataclass(frozen=True)
 class Choice:
-    """A trigger, the strategy that it follows, and what the others would have cost."""
+    """A trigger, the strategy that it follows, and why it was chosen."""
 
     trigger: Trigger
     strategy: Strategy
-    costs: Mapping[Strategy, Size]
     why: str
 
 
-def choose(program: Normal, changed: str, options: Options) -> Choice:
-    """The trigger of the strategy that is asked for; for `auto`, the cheapest one, and why."""
+def candidates(program: Normal, changed: str, options: Options) -> dict[Strategy, Trigger]:
+    """The trigger of the strategy that is asked for; for `auto`, those of all strategies."""
     if options.strategy not in STRATEGIES:
         raise FreshetError(
             f"there is no strategy {options.strategy!r}", instead=f"use {', '.join(STRATEGIES)}"
         )
-    sizes = {**options.sizes, rank_name(program): float(options.rank)}
-    if options.strategy != "auto":
-        only = trigger(program, changed, options)
-        return Choice(only, options.strategy, {options.strategy: only.cost()}, "as asked for")
-    made: dict[Strategy, Trigger] = {}
-    for s in STRATEGIES[1:]:
-        made[s] = trigger(program, changed, replace(options, strategy=s))
-    costs = {s: t.cost() for s, t in made.items()}
-    best = min(made, key=lambda s: (costs[s].at(sizes), STRATEGIES.index(s)))
-    told = ", ".join(f"{s} {costs[s].at(sizes):.3g}" for s in made)
-    why = f"{best} takes the fewest operations for an update of rank {options.rank}: {told}"
-    return Choice(made[best], best, costs, why)
+    wanted = STRATEGIES[1:] if options.strategy == "auto" else (options.strategy,)
+    return {s: trigger(program, changed, replace(options, strategy=s)) for s in wanted}
+
+
+def choose(
+    made: Mapping[Strategy, Trigger], sizes: Sizes, rank: int, rates: Rates | None = None
+) -> Choice:
+    """The trigger that costs least for updates of a rank: in operations, or in seconds."""
+    if len(made) == 1:
+        (strategy, only), *_ = made.items()
+        return Choice(only, strategy, "it was asked for")
+    at = {**sizes, str(next(iter(made.values())).rank): float(rank)}
+    if rates is None:
+        price = {s: t.cost().at(at) for s, t in made.items()}
+        what, unit = "takes the fewest operations", ""
+    else:
+        price = {s: trigger_seconds(t, at, rates) for s, t in made.items()}
+        what, unit = "is expected to be fastest", " s"
+    best = min(made, key=lambda s: (price[s], STRATEGIES.index(s)))
+    told = ", ".join(f"{s} {price[s]:.3g}{unit}" for s in made)
+    return Choice(made[best], best, f"{best} {what} for an update of rank {rank}: {told}")
 
 
 def trigger(program: Normal, changed: str, options: Options) -> Trigger:
@@ -183,12 +192,12 @@ def phases(program: Normal, changed: str, options: Options) -> str:
     lines += [f"{s.name} := {show(s.term)};" for s in program.statements]
     lines += [f"-- derivation for {changed}"]
     lines += [f"{s.name} := {show(s.term)};" for s in derive(program, changed)]
-    made = choose(program, changed, options)
+    made = choose(candidates(program, changed, options), options.sizes, options.rank)
     lines += [f"-- factorization ({made.strategy})"]
     for u in made.trigger.updates:
         lines.append(f"d_{u.view} = {show(_term(u.change))}")
     lines += ["-- materialization", str(made.trigger).rstrip()]
-    lines += [f"-- cost: {made.trigger.cost()}", f"-- {made.why}"]
+    lines += [f"-- cost: {made.trigger.cost()}", f"-- {made.strategy}: {made.why}"]
     return "\n".join(lines) + "\n"
 
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from freshet.errors import FreshetError, UnknownName
+from freshet.linear import emit
 from freshet.linear.changes import BadUpdate, factors
-from freshet.linear.compile import Choice, choose, compile_source, phases
+from freshet.linear.compile import Choice, candidates, choose, compile_source, phases
 from freshet.linear.drift import drift
 from freshet.linear.evaluate import Singular, evaluate
 from freshet.linear.expression import Matrix
 from freshet.linear.keep import kept, pruned
 from freshet.linear.normal import Normal
 from freshet.linear.options import Options, Strategy
+from freshet.linear.rates import measured
 from freshet.linear.semiring import Array, Semiring, semiring
 from freshet.linear.sizes import Size
 from freshet.linear.terms import Input, Source, Statement
@@ -27,6 +29,9 @@ from freshet.linear.walk import free
 
 MAGNIFIES = 1e6
 """How much Woodbury's formula may magnify errors before the inverse is computed anew."""
+
+LARGE = 1 << 16
+"""From how many cells of input on strategies are compared in seconds, not in operations."""
 
 REMEMBERED = 100
 """How many reasons a report keeps: the last ones."""
@@ -48,7 +53,8 @@ class Program:
 
     `what` is a program as text, or expressions by the names of their results. Arrays for the
     inputs come by name. Every `check_every` updates the drift from rounding is measured; beyond
-    `drift_bound`, all the views are computed anew.
+    `drift_bound`, all the views are computed anew. `measure` says whether `auto` compares seconds,
+    by rates measured once a process, or operations; if nothing is said, large inputs decide.
 
     >>> from freshet.linear import matrix
     >>> A = matrix("A", "n")
@@ -70,6 +76,7 @@ class Program:
         sizes: Mapping[str, int] | None = None,
         drift_bound: float = 1e-11,
         check_every: int = 64,
+        measure: bool | None = None,
         **inputs: object,
     ) -> None:
         self.source = _source(what, semiring)
@@ -85,16 +92,19 @@ class Program:
             strategy=strategy,
             second_order="left" if second_order == "left" else "right",
         )
+        cells = sum(a.size for a in self.values.values())
+        measure = (cells >= LARGE) if measure is None else measure
+        self.rates = measured() if measure and self.ring.is_ring else None
         self.normal: Normal = compile_source(self.source, self.options)
         self._definitions = {s.name: s for s in self.normal.statements}
-        self._compiled: dict[tuple[str, int], Choice] = {}
-        self._running: dict[tuple[str, int], Trigger] = {}
+        self._compiled: dict[tuple[str, int], dict[Strategy, Trigger]] = {}
+        self._choices: dict[tuple[str, int], Choice] = {}
+        self._running: dict[int, Trigger] = {}
         self._kept: frozenset[str] = frozenset()
         for i in self.normal.inputs:
             if i.dynamic:
                 self.choice(i.name)
-        if not self._compiled:
-            self._keep()
+        self._keep()
 
     def _bind(self, given: Mapping[str, object]) -> dict[str, Array]:
         """The arrays of the inputs; the first use of a size tells its value."""
@@ -126,24 +136,34 @@ class Program:
             raise BadUpdate(f"{i.name} has a side of {n}, but {wanted} is wanted there")
 
     def choice(self, name: str, rank: int = 1) -> Choice:
-        """The trigger for updates of an input of about this rank, and why it was chosen."""
-        bucket = 1 << max(0, rank - 1).bit_length()
-        if (name, bucket) not in self._compiled:
-            made = choose(self.normal, name, replace(self.options, rank=bucket))
-            self._compiled[name, bucket] = made
+        """The trigger for updates of an input of this rank, and why it was chosen.
+
+        Triggers are compiled for ranks of 1, 2, 4, 8 ...; which strategy is cheapest is asked for
+        every rank.
+        """
+        if (name, rank) not in self._choices:
+            bucket = 1 << max(0, rank - 1).bit_length()
+            if (name, bucket) not in self._compiled:
+                options = replace(self.options, rank=bucket)
+                self._compiled[name, bucket] = candidates(self.normal, name, options)
+            chosen = choose(self._compiled[name, bucket], self.sizes, rank, self.rates)
+            self._choices[name, rank] = chosen
             self._keep()
-        return self._compiled[name, bucket]
+        return self._choices[name, rank]
 
     def _keep(self) -> None:
         """Keep what the triggers read: a view that was not kept so far is computed."""
-        triggers = [c.trigger for c in self._compiled.values()]
-        wanted = kept(self.normal, triggers, self._kept)
+        triggers = {id(c.trigger): c.trigger for c in self._choices.values()}
+        wanted = kept(self.normal, triggers.values(), self._kept)
         fresh: dict[str, Array] = dict(self.values)
         for name in wanted - self._kept - {i.name for i in self.normal.inputs}:
             self._compute(name, fresh)
         self.values.update({n: fresh[n] for n in wanted})
+        known = self._running if wanted == self._kept else {}
         self._kept = wanted
-        self._running = {key: pruned(c.trigger, wanted) for key, c in self._compiled.items()}
+        self._running = {
+            key: known[key] if key in known else pruned(t, wanted) for key, t in triggers.items()
+        }
 
     def _compute(self, name: str, into: dict[str, Array]) -> Array:
         """A view from its definition, and whatever that needs, into `into`."""
@@ -247,7 +267,7 @@ class Program:
                 self._again(name, f"an update of rank {rank} of {name}: {chosen.why}")
             return
         try:
-            self._run(self._running[name, 1 << max(0, rank - 1).bit_length()], left, right)
+            self._run(self._running[id(chosen.trigger)], left, right)
         except Singular:
             with self._undone(name):
                 self.ring.accumulate(self.values[name], left, right)
@@ -323,13 +343,21 @@ class Program:
     def trigger(self, name: str, rank: int = 1) -> Trigger:
         """The trigger that runs for updates of an input of about this rank."""
         self._input(name)
-        self.choice(name, rank)
-        return self._running[name, 1 << max(0, rank - 1).bit_length()]
+        return self._running[id(self.choice(name, rank).trigger)]
 
     def phases(self, name: str, rank: int = 1) -> str:
         """What every phase of the compilation makes of the program, for one input."""
         self._input(name)
         return phases(self.normal, name, replace(self.options, rank=rank))
+
+    def code(self, name: str, language: Literal["octave", "numpy"], rank: int = 1) -> str:
+        """The trigger of an input as a function in another language."""
+        if not self.ring.is_ring:
+            raise FreshetError(
+                f"Octave and NumPy compute over the reals, not over {self.ring.name}"
+            )
+        t = self.trigger(name, rank)
+        return emit.octave(t) if language == "octave" else emit.numpy(t)
 
     def explain(self, name: str, rank: int = 1) -> str:
         """Which strategy follows an input, why, and what is kept."""

@@ -152,3 +152,13 @@ def test_explain_tells_strategy_cost_and_views() -> None:
     text = square().explain("A")
     assert text.startswith("A: incremental, since incremental takes the fewest operations")
     assert "views: C (72 bytes)" in text
+
+
+def test_seconds_decide_where_they_are_measured() -> None:
+    a = linear.matrix("A", "n")
+    p = Program({"P": linear.powers(a, 16)}, A=np.eye(300) / 2, measure=True)
+    found = p.choice("A", 300)
+    assert found.strategy == "reevaluate"
+    assert "is expected to be fastest for an update of rank 300" in found.why
+    p.update("A", rows=[1, 2], v=np.full((2, 300), 1e-3))
+    np.testing.assert_allclose(p["P"], np.linalg.matrix_power(p["A"], 16), rtol=1e-9, atol=1e-12)
