@@ -17,6 +17,7 @@ import numpy as np
 from bench.report import show, times, write
 from freshet import linear
 from freshet.linear import Program
+from freshet.linear.bits import _counted, some
 
 Array = np.ndarray[Any, Any]
 BARS = {"A^16": {4000: 10.0}, "OLS": {2000: 20.0, 6000: 50.0}, "descent": {2000: 6.0}}
@@ -131,6 +132,30 @@ def zipf(n: int, rows: int, exponents: list[float]) -> list[dict[str, Any]]:
     return found
 
 
+def hops(graph: Array, product: Callable[[Array, Array], Array]) -> Array:
+    """Which node reaches which in four hops."""
+    eye = np.eye(len(graph), dtype=bool)
+    reached = eye
+    for _ in range(4):
+        reached = product(graph, reached) | eye
+    return reached
+
+
+def bits(n: int) -> list[dict[str, Any]]:
+    """Four hops of reachability by unions of packed rows, and by counting ways with BLAS."""
+    random = np.random.default_rng(n)
+    found = []
+    for edges in (4, 16, 64):
+        graph = random.random((n, n)) < edges / n
+        assert np.array_equal(hops(graph, some), hops(graph, _counted))
+        packed, dense = (
+            least(3, partial(hops, graph, some)),
+            least(2, partial(hops, graph, _counted)),
+        )
+        found.append({"edges": edges, "packed": packed, "dense": dense, "ratio": dense / packed})
+    return found
+
+
 def main() -> None:
     """Measure, show, and keep the numbers."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -147,7 +172,7 @@ def main() -> None:
         results += ratios(name, at)
         rows = [
             (
-                r["n"],
+                str(r["n"]),
                 f"{1e3 * r['anew']:.1f} ms",
                 f"{1e3 * r['update']:.2f} ms",
                 times(r["ratio"]),
@@ -175,7 +200,22 @@ def main() -> None:
             for b in batches
         ],
     )
-    write("linear", {"programs": results, "zipf": batches})
+    packed = bits(n)
+    show(
+        f"Reachability in four hops, n = {n}: packed rows beside counting with BLAS",
+        ("edges a node", "dense", "packed", "ratio", "wanted"),
+        [
+            (
+                str(b["edges"]),
+                f"{1e3 * b['dense']:.1f} ms",
+                f"{1e3 * b['packed']:.1f} ms",
+                times(b["ratio"]),
+                times(3.0),
+            )
+            for b in packed
+        ],
+    )
+    write("linear", {"programs": results, "zipf": batches, "bits": packed})
 
 
 if __name__ == "__main__":

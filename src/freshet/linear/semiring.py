@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshet.errors import UnknownName
+from freshet.linear.bits import some
 
 Array: TypeAlias = NDArray[Any]
 
@@ -107,11 +108,15 @@ def _times(plus: np.ufunc, times: np.ufunc, zero: float) -> Callable[[Array, Arr
             return np.full((n, p), zero)
         out = np.empty((n, p))
         if m <= min(n, p):
-            times(a[:, :1], b[:1, :], out=out)
-            room = np.empty((n, p))
-            for j in range(1, m):
-                times(a[:, j : j + 1], b[j : j + 1, :], out=room)
-                plus(out, room, out=out)
+            height = max(1, PANEL // p)
+            room = np.empty((height, p))
+            for i in range(0, n, height):
+                rows, panel = a[i : i + height], out[i : i + height]
+                part = room[: len(panel)]
+                times(rows[:, :1], b[:1], out=panel)
+                for j in range(1, m):
+                    times(rows[:, j : j + 1], b[j : j + 1], out=part)
+                    plus(panel, part, out=panel)
         elif p <= n:
             room = np.empty((n, m))
             for j in range(p):
@@ -128,16 +133,8 @@ def _times(plus: np.ufunc, times: np.ufunc, zero: float) -> Callable[[Array, Arr
     return multiply
 
 
-def _some(a: Array, b: Array) -> Array:
-    """Whether there is a way from row to column: counted in single precision by BLAS."""
-    if a.shape[1] >= 1 << 24:  # beyond, a count of ones would round
-        return _some(a[:, : 1 << 23], b[: 1 << 23]) | _some(a[:, 1 << 23 :], b[1 << 23 :])
-    found: Array = (a.astype(np.float32) @ b.astype(np.float32)) > 0.5
-    return found
-
-
 REAL = Semiring("real", np.float64, 0.0, 1.0, np.add, np.matmul, np.multiply, is_ring=True)
-BOOLEAN = Semiring("boolean", np.bool_, False, True, np.logical_or, _some, np.logical_and)
+BOOLEAN = Semiring("boolean", np.bool_, False, True, np.logical_or, some, np.logical_and)
 MIN_PLUS = Semiring(
     "min-plus", np.float64, np.inf, 0.0, np.minimum, _times(np.minimum, np.add, np.inf), np.add
 )
