@@ -5,7 +5,8 @@ Rows that come twice are merged, so that the rank is the number of distinct ones
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,7 @@ def factors(
     v: object = None,
 ) -> tuple[Array, Array]:
     """The factors of an update: A += u * v', A[rows] += v, A[:, cols] += u, or cell by cell."""
-    given = [x is not None for x in (rows, cols, cells)]
-    if sum(given) > 1:
-        raise BadUpdate(f"an update of {name} tells rows, columns or cells, not several of them")
+    _one_kind(name, rows, cols, cells)
     if cells is not None:
         return _cells(name, shape, ring, cells)
     if rows is not None:
@@ -54,7 +53,80 @@ def factors(
             f"v is {right.shape[0]} x {right.shape[1]}",
             instead="u and v have a row for each row and column of it, and equally many columns",
         )
+    check_cells(name, left, ring)
+    check_cells(name, right, ring)
     return left, right
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """Cells of a matrix by an index of NumPy, their new values, and the update that adds some."""
+
+    index: Any
+    values: Array
+    spread: Callable[[Array], tuple[Array, Array]]
+
+
+def replacement(
+    name: str,
+    shape: tuple[int, int],
+    ring: Semiring,
+    *,
+    rows: object = None,
+    cols: object = None,
+    cells: Sequence[tuple[int, int, Any]] | None = None,
+    to: object = None,
+) -> Replacement:
+    """What is to be replaced; of a line or a cell that is told twice, the last counts."""
+    _one_kind(name, rows, cols, cells)
+    if cells is not None:
+        last = {(i, j): x for i, j, x in cells}
+        i = _places(name, [p[0] for p in last] or np.empty(0, int), shape[0], "row")
+        j = _places(name, [p[1] for p in last] or np.empty(0, int), shape[1], "column")
+        values = np.asarray(list(last.values()), dtype=ring.dtype)
+        check_cells(name, values, ring)
+        return Replacement((i, j), values, lambda d: _few(shape, ring, i, j, d))
+    if rows is None and cols is None:
+        raise BadUpdate(f"nothing of {name} is told to be replaced", instead="give rows and to")
+    _needs(name, "rows" if cols is None else "cols", "to", to)
+    turned = cols is not None
+    sides = shape[::-1] if turned else shape
+    places = _places(name, cols if turned else rows, sides[0], "column" if turned else "row")
+    given: Array = np.asarray(to, dtype=ring.dtype)
+    given = given.T if turned and given.ndim == 2 else np.atleast_2d(given)
+    _fits(name, places, given, sides[1])
+    check_cells(name, given, ring)
+    distinct, where = np.unique(places[::-1], return_index=True)
+    values = given[::-1][where]
+
+    def spread(d: Array) -> tuple[Array, Array]:
+        left, right = _by_row(name, sides, ring, distinct, d.T if turned else d)
+        return (right, left) if turned else (left, right)
+
+    if turned:
+        return Replacement((slice(None), distinct), values.T, spread)
+    return Replacement(distinct, values, spread)
+
+
+def check_cells(name: str, values: Array, ring: Semiring) -> None:
+    """Numbers are numbers: NaN nowhere, and over the reals nothing infinite."""
+    good = np.isfinite(values) if ring.is_ring else ~np.isnan(values)
+    if not good.all():
+        what = "infinite or not a number" if ring.is_ring else "not a number"
+        raise BadUpdate(f"a value for {name} is {what}")
+
+
+def _one_kind(name: str, *told: object) -> None:
+    if sum(x is not None for x in told) > 1:
+        raise BadUpdate(f"an update of {name} tells rows, columns or cells, not several of them")
+
+
+def _fits(name: str, places: Array, values: Array, width: int) -> None:
+    if values.shape != (len(places), width):
+        raise BadUpdate(
+            f"{len(places)} lines of {name} change by {values.shape[0]} x {values.shape[1]} values",
+            instead=f"give {width} values for each",
+        )
 
 
 def _needs(name: str, what: str, other: str, value: object) -> None:
@@ -81,11 +153,8 @@ def _by_row(
 ) -> tuple[Array, Array]:
     """Changes of whole rows: u has a one where a row stands, v its values; doubles merged."""
     found: Array = np.atleast_2d(np.asarray(values, dtype=ring.dtype))
-    if found.shape != (len(places), shape[1]):
-        raise BadUpdate(
-            f"{len(places)} lines of {name} change by {found.shape[0]} x {found.shape[1]} values",
-            instead=f"give {shape[1]} values for each",
-        )
+    _fits(name, places, found, shape[1])
+    check_cells(name, found, ring)
     distinct, where = np.unique(places, return_inverse=True)
     merged = np.full((len(distinct), shape[1]), ring.zero, dtype=ring.dtype)
     ring.plus.at(merged, where, found)
@@ -101,6 +170,14 @@ def _cells(
     i = _places(name, [c[0] for c in cells] or np.empty(0, int), shape[0], "row")
     j = _places(name, [c[1] for c in cells] or np.empty(0, int), shape[1], "column")
     values = np.asarray([c[2] for c in cells], dtype=ring.dtype)
+    check_cells(name, values, ring)
+    return _few(shape, ring, i, j, values)
+
+
+def _few(
+    shape: tuple[int, int], ring: Semiring, i: Array, j: Array, values: Array
+) -> tuple[Array, Array]:
+    """By rows or by columns, whichever are fewer."""
     if len(np.unique(i)) <= len(np.unique(j)):
         return _spread(shape, ring, i, j, values)
     right, left = _spread(shape[::-1], ring, j, i, values)

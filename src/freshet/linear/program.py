@@ -11,7 +11,7 @@ import numpy as np
 
 from freshet.errors import FreshetError, UnknownName
 from freshet.linear import emit
-from freshet.linear.changes import BadUpdate, factors
+from freshet.linear.changes import BadUpdate, check_cells, factors, replacement
 from freshet.linear.compile import Choice, candidates, choose, compile_source, phases
 from freshet.linear.drift import drift
 from freshet.linear.evaluate import Singular, evaluate
@@ -123,6 +123,7 @@ class Program:
                 raise BadUpdate(f"{i.name} has {array.ndim} dimensions", instead="expected two")
             for s, n in zip((i.rows, i.cols), array.shape, strict=True):
                 self._measure(i, s, n)
+            check_cells(i.name, array, self.ring)
             _check_traits(i, array)
             found[i.name] = array
         return found
@@ -212,35 +213,18 @@ class Program:
         In a semiring other than the reals, what does not improve on the old values cannot be
         reached by adding: the views are computed anew, and the report says so.
         """
-        self._input(name)
-        old = self.values[name]
-        new = old.copy()
-        if cells is not None:
-            for i, j, x in cells:
-                new[i, j] = x
-            lines = sorted({c[0] for c in cells})
-        elif rows is not None:
-            lines = sorted({int(i) for i in np.atleast_1d(np.asarray(rows))})
-            new[np.atleast_1d(np.asarray(rows))] = to
-        elif cols is not None:
-            lines = []
-            new[:, np.atleast_1d(np.asarray(cols))] = to
+        shape = self._input(name)
+        told = replacement(name, shape, self.ring, rows=rows, cols=cols, cells=cells, to=to)
+        old = self.values[name][told.index]
+        if self.ring.is_ring:
+            self._apply(name, *told.spread(told.values - old))
+        elif np.array_equal(self.ring.plus(old, told.values), told.values):
+            self._apply(name, *told.spread(told.values))
         else:
-            raise BadUpdate(f"nothing of {name} is told to be replaced", instead="give rows")
-        if not self.ring.is_ring and not np.array_equal(self.ring.plus(old, new), new):
             self.report.updates += 1
             with self._undone(name):
-                self.values[name] = new
-                why = f"what {name} loses cannot be subtracted in {self.ring.name}"
-                self._again(name, why)
-            return
-        if cols is not None:
-            places = sorted({int(i) for i in np.atleast_1d(np.asarray(cols))})
-            change = new[:, places] - old[:, places] if self.ring.is_ring else new[:, places]
-            self.update(name, cols=places, u=change)
-        elif lines:
-            change = new[lines] - old[lines] if self.ring.is_ring else new[lines]
-            self.update(name, rows=lines, v=change)
+                self.values[name][told.index] = told.values
+                self._again(name, f"what {name} loses cannot be subtracted in {self.ring.name}")
 
     def _input(self, name: str) -> tuple[int, int]:
         found = [i for i in self.normal.inputs if i.name == name]
@@ -320,6 +304,8 @@ class Program:
 
     def check(self) -> float:
         """Measure the drift; beyond the bound, compute the views anew and measure again."""
+        if not self.ring.is_ring:
+            return 0.0  # choices do not round
         found = drift(self.normal, self.values, self.sizes)
         self.report.worst_drift = max(self.report.worst_drift, found)
         if found > self.drift_bound:
@@ -375,10 +361,10 @@ class Program:
 
 
 def _source(what: str | Source | Matrix | Mapping[str, Matrix], ring: str) -> Source:
-    if isinstance(what, Source):
-        return what if not ring else replace(what, semiring=ring)
-    if isinstance(what, str):
-        found = read_source(what)
+    if isinstance(what, str | Source):
+        found = read_source(what) if isinstance(what, str) else what
+        if not found.statements:
+            raise FreshetError("a program has at least one result")
         return found if not ring else replace(found, semiring=ring)
     results = {"result": what} if isinstance(what, Matrix) else dict(what)
     if not results:

@@ -162,3 +162,33 @@ def test_seconds_decide_where_they_are_measured() -> None:
     assert "is expected to be fastest for an update of rank 300" in found.why
     p.update("A", rows=[1, 2], v=np.full((2, 300), 1e-3))
     np.testing.assert_allclose(p["P"], np.linalg.matrix_power(p["A"], 16), rtol=1e-9, atol=1e-12)
+
+
+def test_assign_replaces() -> None:
+    p = square()
+    p.assign("A", rows=[2, 0, 2], to=[[9, 9, 9], [1, 2, 3], [4, 5, 6]])
+    np.testing.assert_array_equal(p["A"], [[1, 2, 3], [0, 1, 0], [4, 5, 6]])
+    p.assign("A", cols=[1], to=[[7], [8], [9]])
+    np.testing.assert_array_equal(p["A"], [[1, 7, 3], [0, 8, 0], [4, 9, 6]])
+    p.assign("A", cells=[(0, 0, 5.0), (2, 2, 1.0), (0, 0, 2.0)])
+    np.testing.assert_array_equal(p["A"], [[2, 7, 3], [0, 8, 0], [4, 9, 1]])
+    np.testing.assert_array_equal(p["C"], p["A"])
+
+
+@pytest.mark.parametrize(
+    ("assign", "complaint"),
+    [
+        ({}, "nothing of A is told to be replaced"),
+        ({"rows": [0]}, "by rows needs to as well"),
+        ({"rows": [0], "to": [[1, 2]]}, "1 lines of A change by 1 x 2 values"),
+        ({"cells": [(0, 7, 1.0)]}, "A has no column 7"),
+        ({"cells": [(0, 0, np.nan)]}, "a value for A is infinite or not a number"),
+        ({"rows": [0], "to": [[1, 2, np.inf]]}, "a value for A is infinite or not a number"),
+    ],
+)
+def test_bad_replacements(assign: dict[str, object], complaint: str) -> None:
+    p = square()
+    with pytest.raises(BadUpdate) as e:
+        p.assign("A", **assign)  # type: ignore[arg-type]
+    assert complaint in str(e.value)
+    np.testing.assert_array_equal(p["A"], np.eye(3))
