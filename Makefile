@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: help demo test test-full test-sanitize check bench-native bench-models bench-spark bench-factorized clean
+.PHONY: help demo test test-full test-sanitize check bench-native bench-models bench-spark bench-factorized \
+	bench-linear clean
 
 help:
 	@echo "make demo          an order book on Spark: views that follow it, beside Spark SQL"
@@ -16,6 +17,7 @@ help:
 	@echo "make bench-models  a regression kept fresh beside export and fit; QUICK=1 for a first look"
 	@echo "make bench-spark   the pipeline on Spark beside Spark SQL; QUICK=1 for a first look"
 	@echo "make bench-factorized  view trees beside other strategies, matrices, triangles; QUICK=1"
+	@echo "make bench-linear  matrix programs beside computing them anew; QUICK=1 for a first look"
 	@echo "make clean         remove .venv, caches and build outputs"
 
 $(READY): pyproject.toml requirements.lock requirements-compiler.lock requirements-java.lock .ci/setup
@@ -61,6 +63,9 @@ bench-factorized: $(READY)
 	$(BIN)/python -m bench.factorized_result $(if $(QUICK),--quick)
 	$(BIN)/python -m bench.matrix_chain $(if $(QUICK),--quick)
 	$(BIN)/python -m bench.triangle $(if $(QUICK),--quick)
+
+bench-linear: $(READY)
+	$(BIN)/python -m bench.linear $(if $(QUICK),--quick)
 
 clean:
 	rm -rf $(VENV) .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist

@@ -15,6 +15,7 @@ from freshet.runtime.view import Statistics, ViewHandle
 from freshet.runtime.writer import Writer
 
 if TYPE_CHECKING:
+    from freshet import linear as linear
     from freshet import models as models
     from freshet.spark.open import materialized_view, pipeline
     from freshet.spark.pipeline import Pipeline
@@ -29,6 +30,7 @@ __all__ = [
     "ViewHandle",
     "Writer",
     "connect",
+    "linear",
     "materialized_view",
     "models",
     "pipeline",
@@ -37,9 +39,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """The pipeline and models are imported when they are asked for: they bring Arrow, or NumPy."""
-    if name == "models":
-        return import_module("freshet.models")
+    """The pipeline, models and matrix programs are imported when they are asked for.
+
+    They bring Arrow and NumPy along.
+    """
+    if name in ("linear", "models"):
+        return import_module(f"freshet.{name}")
     if name in ("materialized_view", "pipeline"):
         from freshet.spark import open as opened
 

@@ -1,0 +1,62 @@
+"""Matrix programs maintained through factored deltas (LINVIEW and Lago)."""
+
+from freshet.linear.changes import BadUpdate
+from freshet.linear.evaluate import Singular
+from freshet.linear.expression import (
+    Matrix,
+    above,
+    beside,
+    diag,
+    fill,
+    identity,
+    inverse,
+    iterate,
+    matrix,
+    ones,
+    zeros,
+)
+from freshet.linear.library import (
+    gradient_descent,
+    ols,
+    pagerank,
+    power_iteration,
+    reachability,
+    ridge,
+    shortest_paths,
+)
+from freshet.linear.meta import ShapeProblem
+from freshet.linear.models import iteration, powers, sums_of_powers
+from freshet.linear.options import Options
+from freshet.linear.program import Program, Report
+from freshet.linear.text import read_source
+
+__all__ = [
+    "BadUpdate",
+    "Matrix",
+    "Options",
+    "Program",
+    "Report",
+    "ShapeProblem",
+    "Singular",
+    "above",
+    "beside",
+    "diag",
+    "fill",
+    "gradient_descent",
+    "identity",
+    "inverse",
+    "iterate",
+    "iteration",
+    "matrix",
+    "ols",
+    "ones",
+    "pagerank",
+    "power_iteration",
+    "powers",
+    "reachability",
+    "read_source",
+    "ridge",
+    "shortest_paths",
+    "sums_of_powers",
+    "zeros",
+]

@@ -1,0 +1,195 @@
+"""Updates as users tell them: rows, columns, cells or products, all made into u * v' of low rank.
+
+Rows that come twice are merged, so that the rank is the number of distinct ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from freshet.errors import FreshetError
+from freshet.linear.semiring import Array, Semiring
+
+
+class BadUpdate(FreshetError):
+    """An update that does not fit its matrix."""
+
+
+def factors(
+    name: str,
+    shape: tuple[int, int],
+    ring: Semiring,
+    *,
+    rows: object = None,
+    cols: object = None,
+    cells: Sequence[tuple[int, int, Any]] | None = None,
+    u: object = None,
+    v: object = None,
+) -> tuple[Array, Array]:
+    """The factors of an update: A += u * v', A[rows] += v, A[:, cols] += u, or cell by cell."""
+    _one_kind(name, rows, cols, cells)
+    if cells is not None:
+        return _cells(name, shape, ring, cells)
+    if rows is not None:
+        _needs(name, "rows", "v", v)
+        return _by_row(name, shape, ring, _places(name, rows, shape[0], "row"), v)
+    if cols is not None:
+        _needs(name, "cols", "u", u)
+        turned = np.asarray(u, dtype=ring.dtype)
+        turned = turned.T if turned.ndim == 2 else turned
+        places = _places(name, cols, shape[1], "column")
+        right, left = _by_row(name, shape[::-1], ring, places, turned)
+        return left, right
+    _needs(name, "u", "v", v)
+    _needs(name, "v", "u", u)
+    left, right = _columns(u, shape[0], ring), _columns(v, shape[1], ring)
+    if left.shape[0] != shape[0] or right.shape[0] != shape[1] or left.shape[1] != right.shape[1]:
+        raise BadUpdate(
+            f"{name} is {shape[0]} x {shape[1]}, but u is {left.shape[0]} x {left.shape[1]} and "
+            f"v is {right.shape[0]} x {right.shape[1]}",
+            instead="u and v have a row for each row and column of it, and equally many columns",
+        )
+    check_cells(name, left, ring)
+    check_cells(name, right, ring)
+    return left, right
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """Cells of a matrix by an index of NumPy, their new values, and the update that adds some."""
+
+    index: Any
+    values: Array
+    spread: Callable[[Array], tuple[Array, Array]]
+
+
+def replacement(
+    name: str,
+    shape: tuple[int, int],
+    ring: Semiring,
+    *,
+    rows: object = None,
+    cols: object = None,
+    cells: Sequence[tuple[int, int, Any]] | None = None,
+    to: object = None,
+) -> Replacement:
+    """What is to be replaced; of a line or a cell that is told twice, the last counts."""
+    _one_kind(name, rows, cols, cells)
+    if cells is not None:
+        last = {(i, j): x for i, j, x in cells}
+        i = _places(name, [p[0] for p in last] or np.empty(0, int), shape[0], "row")
+        j = _places(name, [p[1] for p in last] or np.empty(0, int), shape[1], "column")
+        values = np.asarray(list(last.values()), dtype=ring.dtype)
+        check_cells(name, values, ring)
+        return Replacement((i, j), values, lambda d: _few(shape, ring, i, j, d))
+    if rows is None and cols is None:
+        raise BadUpdate(f"nothing of {name} is told to be replaced", instead="give rows and to")
+    _needs(name, "rows" if cols is None else "cols", "to", to)
+    turned = cols is not None
+    sides = shape[::-1] if turned else shape
+    places = _places(name, cols if turned else rows, sides[0], "column" if turned else "row")
+    given: Array = np.asarray(to, dtype=ring.dtype)
+    given = given.T if turned and given.ndim == 2 else np.atleast_2d(given)
+    _fits(name, places, given, sides[1])
+    check_cells(name, given, ring)
+    distinct, where = np.unique(places[::-1], return_index=True)
+    values = given[::-1][where]
+
+    def spread(d: Array) -> tuple[Array, Array]:
+        left, right = _by_row(name, sides, ring, distinct, d.T if turned else d)
+        return (right, left) if turned else (left, right)
+
+    if turned:
+        return Replacement((slice(None), distinct), values.T, spread)
+    return Replacement(distinct, values, spread)
+
+
+def check_cells(name: str, values: Array, ring: Semiring) -> None:
+    """Numbers are numbers: NaN nowhere, and over the reals nothing infinite."""
+    good = np.isfinite(values) if ring.is_ring else ~np.isnan(values)
+    if not good.all():
+        what = "infinite or not a number" if ring.is_ring else "not a number"
+        raise BadUpdate(f"a value for {name} is {what}")
+
+
+def _one_kind(name: str, *told: object) -> None:
+    if sum(x is not None for x in told) > 1:
+        raise BadUpdate(f"an update of {name} tells rows, columns or cells, not several of them")
+
+
+def _fits(name: str, places: Array, values: Array, width: int) -> None:
+    if values.shape != (len(places), width):
+        raise BadUpdate(
+            f"{len(places)} lines of {name} change by {values.shape[0]} x {values.shape[1]} values",
+            instead=f"give {width} values for each",
+        )
+
+
+def _needs(name: str, what: str, other: str, value: object) -> None:
+    if value is None:
+        raise BadUpdate(f"an update of {name} by {what} needs {other} as well")
+
+
+def _columns(values: object, rows: int, ring: Semiring) -> Array:
+    found: Array = np.asarray(values, dtype=ring.dtype)
+    return found.reshape(-1, 1) if found.ndim == 1 else found
+
+
+def _places(name: str, places: object, size: int, what: str) -> Array:
+    found: Array = np.atleast_1d(np.asarray(places))
+    if found.dtype.kind not in "iu" or found.ndim != 1:
+        raise BadUpdate(f"the {what}s of an update of {name} are whole numbers")
+    for bad in found[(found < 0) | (found >= size)][:1]:
+        raise BadUpdate(f"{name} has no {what} {bad}", instead=f"it has {size}, counted from 0")
+    return found
+
+
+def _by_row(
+    name: str, shape: tuple[int, int], ring: Semiring, places: Array, values: object
+) -> tuple[Array, Array]:
+    """Changes of whole rows: u has a one where a row stands, v its values; doubles merged."""
+    found: Array = np.atleast_2d(np.asarray(values, dtype=ring.dtype))
+    _fits(name, places, found, shape[1])
+    check_cells(name, found, ring)
+    distinct, where = np.unique(places, return_inverse=True)
+    merged = np.full((len(distinct), shape[1]), ring.zero, dtype=ring.dtype)
+    ring.plus.at(merged, where, found)
+    left = np.full((shape[0], len(distinct)), ring.zero, dtype=ring.dtype)
+    left[distinct, np.arange(len(distinct))] = ring.one
+    return left, np.ascontiguousarray(merged.T)
+
+
+def _cells(
+    name: str, shape: tuple[int, int], ring: Semiring, cells: Sequence[tuple[int, int, Any]]
+) -> tuple[Array, Array]:
+    """Changes of cells, by rows or by columns: whichever are fewer."""
+    i = _places(name, [c[0] for c in cells] or np.empty(0, int), shape[0], "row")
+    j = _places(name, [c[1] for c in cells] or np.empty(0, int), shape[1], "column")
+    values = np.asarray([c[2] for c in cells], dtype=ring.dtype)
+    check_cells(name, values, ring)
+    return _few(shape, ring, i, j, values)
+
+
+def _few(
+    shape: tuple[int, int], ring: Semiring, i: Array, j: Array, values: Array
+) -> tuple[Array, Array]:
+    """By rows or by columns, whichever are fewer."""
+    if len(np.unique(i)) <= len(np.unique(j)):
+        return _spread(shape, ring, i, j, values)
+    right, left = _spread(shape[::-1], ring, j, i, values)
+    return left, right
+
+
+def _spread(
+    shape: tuple[int, int], ring: Semiring, i: Array, j: Array, values: Array
+) -> tuple[Array, Array]:
+    distinct, where = np.unique(i, return_inverse=True)
+    left = np.full((shape[0], len(distinct)), ring.zero, dtype=ring.dtype)
+    left[distinct, np.arange(len(distinct))] = ring.one
+    right = np.full((shape[1], len(distinct)), ring.zero, dtype=ring.dtype)
+    ring.plus.at(right, (j, where), values)
+    return left, right

@@ -1,0 +1,69 @@
+"""Programs that many need: regressions, ranks and paths, as expressions over one's own inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from freshet.linear.expression import Matrix, diag, fill, identity, inverse, iterate
+from freshet.linear.models import iteration
+from freshet.linear.tables import Form
+
+
+def ols(x: Matrix, y: Matrix) -> Matrix:
+    """Ordinary least squares: the beta that minimizes |X * beta - Y|."""
+    return inverse(x.T @ x) @ (x.T @ y)
+
+
+def ridge(x: Matrix, y: Matrix, penalty: float) -> Matrix:
+    """Least squares with a penalty on the size of beta."""
+    return inverse(x.T @ x + diag(x.cols, penalty)) @ (x.T @ y)
+
+
+def gradient_descent(
+    x: Matrix,
+    y: Matrix,
+    start: Matrix,
+    rounds: int,
+    rate: float,
+    form: Form = "auto",
+    sizes: Mapping[str, float] | None = None,
+) -> Matrix:
+    """Batch gradient descent for least squares: theta - rate * X' * (X * theta - Y), repeated.
+
+    As T = A T + B, with A = I - rate * X' * X and B = rate * X' * Y.
+    """
+    a = identity(x.cols) - rate * (x.T @ x)
+    b = rate * (x.T @ y)
+    return iteration(a, b, start, rounds, form, sizes)
+
+
+def pagerank(
+    links: Matrix,
+    rounds: int,
+    damping: float = 0.85,
+    form: Form = "auto",
+    sizes: Mapping[str, float] | None = None,
+) -> Matrix:
+    """The ranks of pages after some rounds; column j of `links` says where page j leads.
+
+    The columns of `links` sum up to 1. Ranks sum up to the number of pages, so that the program
+    need not know it: divide by it for probabilities.
+    """
+    ones = fill(links.rows, 1, 1.0)
+    return iteration(damping * links, (1 - damping) * ones, ones, rounds, form, sizes)
+
+
+def power_iteration(a: Matrix, start: Matrix, rounds: int) -> Matrix:
+    """A^rounds * start: the direction of the dominant eigenvector, not normalized."""
+    return iterate(rounds, start, lambda x: a @ x)
+
+
+def reachability(graph: Matrix, hops: int) -> Matrix:
+    """Which node reaches which in at most so many hops; run it in the semiring boolean."""
+    eye = identity(graph.rows)
+    return iterate(hops, eye, lambda x: graph @ x + eye)
+
+
+def shortest_paths(graph: Matrix, hops: int) -> Matrix:
+    """The lengths of shortest paths of at most so many hops; run it in the semiring min-plus."""
+    return reachability(graph, hops)

@@ -1,0 +1,197 @@
+"""What is known of a matrix without computing it: shape, symmetry, form and rank (Lago, A.3-A.7).
+
+The shapes are checked on the way, symbolically: sizes are equal when they are the same polynomial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import assert_never
+
+from freshet.errors import FreshetError, UnknownName
+from freshet.linear.build import transpose
+from freshet.linear.show import show
+from freshet.linear.sizes import Size, total
+from freshet.linear.terms import (
+    Above,
+    Add,
+    Beside,
+    Expr,
+    Identity,
+    Input,
+    Inverse,
+    Iterate,
+    Let,
+    Mul,
+    Ones,
+    Scale,
+    Transpose,
+    Var,
+    Zero,
+)
+
+
+class ShapeProblem(FreshetError):
+    """Matrices whose sizes do not go together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meta:
+    """A shape and what else is known; `rank` is an upper bound, None where only the shape is."""
+
+    rows: Size
+    cols: Size
+    symmetric: bool = False
+    lower: bool = False
+    upper: bool = False
+    rank: Size | None = None
+
+    @property
+    def diagonal(self) -> bool:
+        """Whether everything beside the diagonal is zero."""
+        return self.lower and self.upper
+
+    def __str__(self) -> str:
+        return f"{self.rows} x {self.cols}"
+
+
+Scope = Mapping[str, Meta]
+
+
+def given(i: Input) -> Meta:
+    """What an input's declaration says."""
+    diagonal = "diagonal" in i.traits
+    if i.traits and i.rows != i.cols:
+        raise ShapeProblem(
+            f"{i.name} is declared {', '.join(sorted(i.traits))}, but is {i.rows} x {i.cols}",
+            instead="such a matrix must be square",
+        )
+    return Meta(
+        i.rows,
+        i.cols,
+        symmetric=diagonal or "symmetric" in i.traits,
+        lower=diagonal or "lower" in i.traits,
+        upper=diagonal or "upper" in i.traits,
+    )
+
+
+def infer(e: Expr, scope: Scope) -> Meta:
+    """The meta-information of a term; an error tells which part does not fit."""
+    match e:
+        case Var(name):
+            if name not in scope:
+                raise UnknownName(f"there is no matrix {name}", instead="declare it as an input")
+            return scope[name]
+        case Zero(rows, cols):
+            square = rows == cols
+            return Meta(rows, cols, square, square, square, rank=Size(()))
+        case Ones(rows, cols):
+            one = Size((((), 1),))
+            return Meta(rows, cols, symmetric=rows == cols, rank=one)
+        case Identity(n):
+            return Meta(n, n, True, True, True)
+        case Scale(_, body):
+            return infer(body, scope)
+        case Transpose(body):
+            m = infer(body, scope)
+            return Meta(m.cols, m.rows, m.symmetric, m.upper, m.lower, m.rank)
+        case Inverse(body):
+            return _inverse(e, infer(body, scope))
+        case Add(terms):
+            return _sum(e, [infer(t, scope) for t in terms])
+        case Mul(factors):
+            return _product(e, factors, [infer(f, scope) for f in factors], scope)
+        case Beside(parts):
+            found = [infer(p, scope) for p in parts]
+            _same(e, [m.rows for m in found], "rows")
+            return Meta(found[0].rows, total(m.cols for m in found), rank=_ranks(found))
+        case Above(parts):
+            found = [infer(p, scope) for p in parts]
+            _same(e, [m.cols for m in found], "columns")
+            return Meta(total(m.rows for m in found), found[0].cols, rank=_ranks(found))
+        case Let(name, value, body):
+            return infer(body, {**scope, name: infer(value, scope)})
+        case Iterate(_, start, name, body):
+            return _iterate(e, infer(start, scope), name, body, scope)
+        case _:
+            assert_never(e)
+
+
+def shape(e: Expr, scope: Scope) -> tuple[Size, Size]:
+    """Rows and columns."""
+    m = infer(e, scope)
+    return m.rows, m.cols
+
+
+def _inverse(e: Expr, m: Meta) -> Meta:
+    if m.rows != m.cols:
+        raise ShapeProblem(f"{show(e)} inverts a matrix of {m}", instead="only square ones have")
+    return replace(m, rank=None)
+
+
+def _sum(e: Expr, found: list[Meta]) -> Meta:
+    first = found[0]
+    for m in found[1:]:
+        if (m.rows, m.cols) != (first.rows, first.cols):
+            raise ShapeProblem(f"{show(e)} adds {first} and {m}", instead="they must be equal")
+    return Meta(
+        first.rows,
+        first.cols,
+        all(m.symmetric for m in found),
+        all(m.lower for m in found),
+        all(m.upper for m in found),
+        _ranks(found),
+    )
+
+
+def _product(e: Expr, factors: tuple[Expr, ...], found: list[Meta], scope: Scope) -> Meta:
+    for left, right in pairwise(found):
+        if left.cols != right.rows:
+            raise ShapeProblem(
+                f"{show(e)} multiplies {left} by {right}",
+                instead="the columns of a factor must be the rows of the next",
+            )
+    bounds = [m.rank for m in found if m.rank is not None]
+    bounds += [m.cols for m in found[:-1] if m.cols.number is not None]
+    return Meta(
+        found[0].rows,
+        found[-1].cols,
+        _palindrome(factors, scope) or all(m.diagonal for m in found),
+        all(m.lower for m in found),
+        all(m.upper for m in found),
+        min(bounds, key=lambda s: s.at({})) if bounds else None,
+    )
+
+
+def _palindrome(factors: tuple[Expr, ...], scope: Scope) -> bool:
+    """Whether a product is its own transpose, factor by factor: A' * S * A."""
+
+    def same(a: Expr, b: Expr) -> bool:
+        return transpose(a) == b or (a == b and infer(a, scope).symmetric)
+
+    half = (len(factors) + 1) // 2
+    return all(same(factors[i], factors[-1 - i]) for i in range(half))
+
+
+def _ranks(found: list[Meta]) -> Size | None:
+    ranks = [m.rank for m in found]
+    return total(r for r in ranks if r is not None) if None not in ranks else None
+
+
+def _iterate(e: Expr, start: Meta, name: str, body: Expr, scope: Scope) -> Meta:
+    plain = Meta(start.rows, start.cols)
+    after = infer(body, {**scope, name: plain})
+    if (after.rows, after.cols) != (start.rows, start.cols):
+        raise ShapeProblem(
+            f"{show(e)} starts from {start} and makes {after} of it",
+            instead="an iteration must keep the shape",
+        )
+    return plain
+
+
+def _same(e: Expr, sizes: list[Size], what: str) -> None:
+    for s in sizes[1:]:
+        if s != sizes[0]:
+            raise ShapeProblem(f"{show(e)} stacks {sizes[0]} and {s} {what}")

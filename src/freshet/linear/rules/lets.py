@@ -1,0 +1,34 @@
+"""Forward substitution, and its converse: a common subexpression gets a name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from freshet.linear.meta import Scope
+from freshet.linear.terms import Add, Expr, Inverse, Iterate, Let, Mul, Var
+from freshet.linear.walk import Names, free, map_children, substitute, subterms
+
+
+def inline(e: Expr, scope: Scope) -> Iterator[Expr]:
+    """Let x = A in B => B with A for x."""
+    match e:
+        case Let(name, value, body):
+            bound = {t.name for t in subterms(body) if isinstance(t, Let | Iterate)}
+            if not (bound & free(value)):
+                yield substitute(body, {name: value})
+
+
+def share(e: Expr, scope: Scope) -> Iterator[Expr]:
+    """A term that occurs twice gets a name; whether that pays is for the cost to say."""
+    if isinstance(e, Let) or any(isinstance(t, Let | Iterate) for t in subterms(e)):
+        return
+    counted = Counter(t for t in subterms(e) if isinstance(t, Mul | Add | Inverse))
+    for term, uses in counted.items():
+        if uses > 1:
+            name = Names(set(scope) | free(e)).next("t")
+
+            def put(x: Expr, term: Expr = term, name: str = name) -> Expr:
+                return Var(name) if x == term else map_children(x, put)
+
+            yield Let(name, term, put(e))

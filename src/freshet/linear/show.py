@@ -1,0 +1,134 @@
+"""Terms and programs as text, in the manner of MATLAB; `text.py` reads it back.
+
+X' * X    A + 2 * B - C    inv(Z)    [A, B]    [A; B]    eye(n)   zeros(n, m)   ones(n, m)
+let D = u * v' in D * G + G * D      iterate(4, A, x => x * x)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias, assert_never
+
+from freshet.linear.sizes import Size
+from freshet.linear.terms import (
+    Above,
+    Add,
+    Beside,
+    Expr,
+    Identity,
+    Input,
+    Inverse,
+    Iterate,
+    Let,
+    Mul,
+    Ones,
+    Scale,
+    Source,
+    Transpose,
+    Var,
+    Zero,
+)
+
+Tree: TypeAlias = "int | tuple[Tree, Tree]"
+"""In which order a product is computed: the places of factors, paired."""
+
+Grouping: TypeAlias = Callable[[tuple[Expr, ...]], Tree]
+
+
+def show(e: Expr, grouping: Grouping | None = None) -> str:
+    """The text of a term; with a grouping, products show the order of their computation.
+
+    >>> show(Add((Mul((Var("A"), Transpose(Var("B")))), Scale(-1.0, Var("C")))))
+    "A * B' - C"
+    """
+    return _Printer(grouping).sum(e)
+
+
+def number(x: float) -> str:
+    """A number; whole ones without a point."""
+    return str(int(x)) if x == int(x) and abs(x) < 1e15 else repr(x)
+
+
+class _Printer:
+    def __init__(self, grouping: Grouping | None) -> None:
+        self.grouping = grouping
+
+    def sum(self, e: Expr) -> str:
+        match e:
+            case Let(name, value, body):
+                return f"let {name} = {self.sum(value)} in {self.sum(body)}"
+            case Add(terms):
+                text = self.product(terms[0])
+                for t in terms[1:]:
+                    if isinstance(t, Scale) and t.by < 0:
+                        by = "" if t.by == -1 else f"{number(-t.by)} * "
+                        text += f" - {by}{self.product(t.body)}"
+                    else:
+                        text += f" + {self.product(t)}"
+                return text
+            case _:
+                return self.product(e)
+
+    def product(self, e: Expr) -> str:
+        match e:
+            case Scale(by, body):
+                return f"{number(by)} * {self.product(body)}"
+            case Mul(factors):
+                if self.grouping is None:
+                    return " * ".join(self.factor(f) for f in factors)
+                return self.grouped(factors, self.grouping(factors))
+            case _:
+                return self.factor(e)
+
+    def grouped(self, factors: tuple[Expr, ...], tree: Tree) -> str:
+        if isinstance(tree, int):
+            return self.factor(factors[tree])
+        left, right = (self.grouped(factors, side) for side in tree)
+        if not isinstance(tree[1], int):
+            right = f"({right})"
+        return f"{left} * {right}"  # a product groups to the left by itself
+
+    def factor(self, e: Expr) -> str:
+        match e:
+            case Var(name):
+                return name
+            case Zero(rows, cols):
+                return f"zeros({rows}, {cols})"
+            case Ones(rows, cols):
+                return f"ones({rows}, {cols})"
+            case Identity(n):
+                return f"eye({n})"
+            case Transpose(body):
+                return f"{self.factor(body)}'"
+            case Inverse(body):
+                return f"inv({self.sum(body)})"
+            case Beside(parts):
+                return f"[{', '.join(self.sum(p) for p in parts)}]"
+            case Above(parts):
+                return f"[{'; '.join(self.sum(p) for p in parts)}]"
+            case Iterate(count, start, name, body):
+                return f"iterate({count}, {self.sum(start)}, {name} => {self.sum(body)})"
+            case Scale() | Add() | Mul() | Let():
+                return f"({self.sum(e)})"
+            case _:
+                assert_never(e)
+
+
+def show_input(i: Input) -> str:
+    """The declaration of an input."""
+    kind = "dynamic" if i.dynamic else "static"
+    return " ".join((kind, f"{i.name}({_size(i.rows)}, {_size(i.cols)})", *sorted(i.traits)))
+
+
+def show_source(source: Source) -> str:
+    """The text of a program."""
+    lines = [f"semiring {source.semiring};"] if source.semiring != "real" else []
+    lines += [f"{show_input(i)};" for i in source.inputs]
+    for s in source.statements:
+        kind = "output " if s.name in source.outputs else ""
+        lines.append(f"{kind}{s.name} := {show(s.term)};")
+    return "\n".join(lines) + "\n"
+
+
+def _size(s: Size) -> str:
+    return str(s)

@@ -1,0 +1,36 @@
+"""Matrix programs of the theses, phase by phase."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from freshet.linear.compile import compile_source, trigger
+from freshet.linear.options import Options
+from freshet.linear.text import read_source
+from tests.golden.conftest import Golden
+from tests.golden.linear.programs import PROGRAMS, text
+
+HERE = Path(__file__).parent / "linear"
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_phases(name: str, golden: Golden) -> None:
+    golden(HERE / f"{name}.txt", text(name))
+
+
+def test_ranks_double_with_every_squaring() -> None:
+    source, changed, options = PROGRAMS["powers"]
+    found = trigger(compile_source(read_source(source), options), changed, options).ranks()
+    assert [str(r) for r in found.values()] == ["k", "2*k", "4*k", "8*k", "16*k"]
+
+
+def test_least_squares_has_no_cubic_operation() -> None:
+    source = read_source(PROGRAMS["least_squares"][0])
+    for side in ("left", "right"):
+        options = Options(strategy="incremental", second_order=side)
+        made = trigger(compile_source(source, options), "X", options)
+        assert made.cost().degree(apart=("k",)) == 2
+    again = trigger(compile_source(source), "X", Options(strategy="reevaluate"))
+    assert again.cost().degree(apart=("k",)) == 3
