@@ -10,6 +10,8 @@ import argparse
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,11 @@ def least(count: int, work: Callable[[], object]) -> float:
         work()
         found.append(time.perf_counter() - began)
     return min(found)
+
+
+def middle(count: int, work: Callable[[], object]) -> float:
+    """The median of some runs, in seconds."""
+    return median(least(1, work) for _ in range(count))
 
 
 def a16(n: int) -> tuple[Program, Callable[[Program], object]]:
@@ -89,7 +96,7 @@ def ratios(name: str, sizes: list[int]) -> list[dict[str, Any]]:
     for n in sizes:
         p, change = PROGRAMS[name](n)
         change(p)  # what is measured is the second update and later ones
-        update = least(5, partial(change, p))
+        update = middle(7, partial(change, p))  # updates differ: the cheapest one is not typical
         anew = least(2 if n < 3000 else 1, p.reevaluate)
         apart = {i.name for i in p.normal.inputs} | set(p.normal.outputs)
         beside = sum(v.nbytes for k, v in p.values.items() if k not in apart)
@@ -130,6 +137,42 @@ def zipf(n: int, rows: int, exponents: list[float]) -> list[dict[str, Any]]:
         best = "incremental" if spent["incremental"] < spent["reevaluate"] else "reevaluate"
         found.append({"exponent": z, "rank": rank, **spent, "auto": chosen, "best": best})
     return found
+
+
+def crossover(n: int) -> dict[str, Any]:
+    """From which rank on `auto` computes anew, and from which rank on that is faster."""
+    random = np.random.default_rng(2)
+    a = linear.matrix("A", "n")
+    start = random.standard_normal((n, n)) / (2 * n**0.5)
+    made = {
+        s: Program({"P": linear.powers(a, 16, "exponential")}, A=start, strategy=s)  # type: ignore[arg-type]
+        for s in ("incremental", "reevaluate", "auto")
+    }
+    low, high = 1, n
+    while low < high:
+        rank = (low + high) // 2
+        if made["auto"].choice("A", rank).strategy == "reevaluate":
+            high = rank
+        else:
+            low = rank + 1
+    points = []
+    for share in (0.5, 0.65, 0.8, 1.0, 1.25, 1.6, 2.0):
+        rank = max(1, min(n, round(low * share)))
+        v = 1e-4 * random.standard_normal((rank, n))
+        spent = []
+        for s in ("incremental", "reevaluate"):
+            made[s].choice("A", rank)
+            spent.append(middle(3, partial(made[s].update, "A", rows=np.arange(rank), v=v)))
+        points.append((rank, spent[0] / spent[1]))
+    return {"auto": low, "true": _meets(points), "points": points}
+
+
+def _meets(points: list[tuple[int, float]]) -> float | None:
+    """Where a rising ratio passes 1, between the points; None if it does not there."""
+    for (r, x), (q, y) in pairwise(points):
+        if x <= 1 < y:
+            return r + (q - r) * (1 - x) / (y - x)
+    return None
 
 
 def hops(graph: Array, product: Callable[[Array, Array], Array]) -> Array:
@@ -200,6 +243,18 @@ def main() -> None:
             for b in batches
         ],
     )
+    met = crossover(n)
+    off = None if met["true"] is None else met["auto"] / met["true"] - 1
+    show(
+        f"A^16, n = {n}: the rank from which computing anew is faster",
+        ("", "rank"),
+        [
+            ("auto computes anew from", str(met["auto"])),
+            ("it is faster from", "-" if met["true"] is None else f"{met['true']:.0f}"),
+            ("auto is off by (wanted: within 20%)", "-" if off is None else f"{off:+.0%}"),
+        ],
+        "incremental over anew: " + ", ".join(f"rank {r} {x:.2f}" for r, x in met["points"]),
+    )
     packed = bits(n)
     show(
         f"Reachability in four hops, n = {n}: packed rows beside counting with BLAS",
@@ -215,7 +270,7 @@ def main() -> None:
             for b in packed
         ],
     )
-    write("linear", {"programs": results, "zipf": batches, "bits": packed})
+    write("linear", {"programs": results, "zipf": batches, "crossover": met, "bits": packed})
 
 
 if __name__ == "__main__":
