@@ -13,7 +13,7 @@ import pytest
 
 from freshet.errors import BadRow, FreshetError
 from freshet.runtime.database import Database
-from tests.unit.runtime.conftest import Connect
+from tests.unit.databases import Connect
 
 SCRIPT = """
 CREATE STREAM r (k INT NOT NULL, t STRING, p DECIMAL(8, 2), d DATE);

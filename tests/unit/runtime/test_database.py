@@ -13,7 +13,7 @@ import freshet
 from freshet.calculus.rows import Row
 from freshet.errors import BadRow, FreshetError, UnknownName
 from freshet.runtime.database import Database
-from tests.unit.runtime.conftest import Connect
+from tests.unit.databases import Connect
 
 SALES = """
 CREATE STREAM sales (item STRING NOT NULL, amount INT NOT NULL, price DECIMAL(8, 2));

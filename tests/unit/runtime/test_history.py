@@ -14,7 +14,7 @@ from freshet.errors import FreshetError, FreshetWarning
 from freshet.runtime.columns import rows_of
 from freshet.runtime.database import Database
 from freshet.runtime.history import difference, merged
-from tests.unit.runtime.conftest import Connect
+from tests.unit.databases import Connect
 
 SCRIPT = """
 CREATE STREAM r (k INT NOT NULL, v INT NOT NULL);

@@ -10,7 +10,7 @@ import pytest
 
 from freshet.errors import Overflow, UnknownName
 from freshet.runtime.database import Database
-from tests.unit.runtime.conftest import Connect
+from tests.unit.databases import Connect
 
 SCRIPT = """
 CREATE STREAM r (k INT, t STRING, p DECIMAL(8, 2), x DOUBLE, d DATE, m TIMESTAMP, b BOOLEAN);

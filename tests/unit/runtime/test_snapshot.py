@@ -12,7 +12,7 @@ import freshet
 from freshet.errors import BadRow, SnapshotProblem
 from freshet.runtime.database import Database
 from freshet.runtime.engines import ENOUGH
-from tests.unit.runtime.conftest import Connect
+from tests.unit.databases import Connect
 
 SCRIPT = """
 CREATE STREAM r (k INT NOT NULL, t STRING, p DECIMAL(8, 2));

@@ -10,7 +10,7 @@ import pytest
 
 import freshet
 from freshet.runtime.database import Database
-from tests.unit.runtime.conftest import Connect
+from tests.unit.databases import Connect
 
 SCRIPT = """
 CREATE STREAM a (k INT NOT NULL); CREATE STREAM b (k INT NOT NULL);
