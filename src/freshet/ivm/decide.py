@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from freshet.calculus.build import is_zero, mul
 from freshet.calculus.scope import has_data, outs, relations
@@ -26,6 +27,7 @@ class Blocker:
         return f"a change of {self.relation} can touch every row that {short} is compared with"
 
 
+@lru_cache(maxsize=1 << 12)  # plans that are compared ask alike
 def blocker(definition: Expr, update: Update) -> Blocker | None:
     """The first nested query that makes a delta of no use, or None: then increment.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import assert_never
 
 from freshet.calculus.build import ZERO, add, const, is_zero, mul, sum_
@@ -41,6 +42,7 @@ class Update:
         return not self.params
 
 
+@lru_cache(maxsize=1 << 13)  # plans that are compared ask alike
 def delta(e: Expr, update: Update) -> Expr:
     """How the value of a term changes with an update.
 

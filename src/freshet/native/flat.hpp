@@ -76,8 +76,38 @@ template <class Rec> struct Flat {
   static_assert(sizeof(Rec) >= 8, "a record has a payload");
   static u64 hash_of(const void* rec) { return static_cast<const Rec*>(rec)->hash(); }
   static bool is_empty(const void* rec) { return static_cast<const Rec*>(rec)->empty(); }
+
+  // Records whose bit of the hash is set move there; the others close up where they are. Returns
+  // how many moved.
+  __attribute__((noinline)) static u32 part(void* from, void* to, u32 mask, u32 bit) {
+    Rec *here = static_cast<Rec*>(from), *there = static_cast<Rec*>(to);
+    u32 gap = 0, moved = 0;
+    while (!here[gap].empty()) ++gap;
+    // From behind a gap on, whatever lies between a record and its home has been looked at; if
+    // none of that has left its slot, the record need not either.
+    for (u32 n = 1, left = 0; n <= mask; ++n) {
+      Rec& rec = here[(gap + n) & mask];
+      if (rec.empty()) {
+        left = 0;
+        continue;
+      }
+      u64 hash = rec.hash();
+      u32 moves = hash >> bit & 1;
+      if ((left |= moves) == 0) continue;
+      moved += moves;
+      alignas(Rec) u8 copy[sizeof(Rec)];
+      memcpy(copy, &rec, sizeof(Rec));
+      memset(static_cast<void*>(&rec), 0, sizeof(Rec));
+      Rec* slots = moves ? there : here;
+      u32 i = Segments::place(hash) & mask;
+      while (!slots[i].empty()) i = (i + 1) & mask;
+      memcpy(static_cast<void*>(slots + i), copy, sizeof(Rec));
+    }
+    return moved;
+  }
+
   static constexpr u32 most = sizeof(Rec) <= 32 ? 11 : sizeof(Rec) <= 64 ? 10 : 9;
-  static constexpr Shape shape = {sizeof(Rec), most, hash_of, is_empty};
+  static constexpr Shape shape = {sizeof(Rec), most, hash_of, is_empty, part};
 
   Segments all;
 

@@ -6,7 +6,8 @@
 // used: the first of them choose the segment, the last the slot.
 //
 // This is written for records of any type, told by a `Shape`, so that it is compiled once and not
-// for every map of a kernel; looking records up, which is what happens most, is in `flat.hpp`.
+// for every map of a kernel; what happens most, looking records up and moving those of a segment
+// that splits, is in `flat.hpp`.
 #pragma once
 
 #include "arena.hpp"
@@ -19,6 +20,7 @@ struct Shape {
   u32 most;  // log2 of the slots of the largest segment
   u64 (*hash)(const void*);
   bool (*empty)(const void*);
+  u32 (*part)(void* here, void* there, u32 mask, u32 bit);
 };
 
 // A segment of local depth d fills 2^(depth - d) places of the directory, all of them alike
@@ -134,33 +136,14 @@ struct Segments {
     for (u64 i = 0; i < u64(1) << (depth - old.depth); ++i) (&first)[i] = wide;
   }
 
-  // Records whose next bit is set move to a new segment; the others close up where they are.
   void split(Arena& arena, u64 hash, const Shape& shape) {
     if (leader(arena, hash).depth == depth) deepen(arena);
     Segment& first = leader(arena, hash);
     Segment low = first, high = first;
-    u32 bit = 63 - low.depth++, mask = low.mask();
+    u32 bit = 63 - low.depth++;
     ++high.depth;
     high.slots = take(arena, high.room() * shape.size);
-    high.count = 0;
-    u64 spare = arena.take(shape.size);
-    u8* here = arena.at<u8>(low.slots);
-    u8* there = arena.at<u8>(high.slots);
-    u8* copy = arena.at<u8>(spare);
-    u32 gap = 0;
-    while (!shape.empty(here + u64(gap) * shape.size)) ++gap;
-    // From behind a gap on, whatever lies between a record and its home has been moved already.
-    for (u32 n = 1; n <= mask; ++n) {
-      u8* rec = here + u64((gap + n) & mask) * shape.size;
-      if (shape.empty(rec)) continue;
-      memcpy(copy, rec, shape.size);
-      memset(rec, 0, shape.size);
-      u64 own = shape.hash(copy);
-      bool moves = own >> bit & 1;
-      put(moves ? there : here, mask, copy, own, shape);
-      high.count += moves;
-    }
-    arena.give(spare, shape.size);
+    high.count = shape.part(arena.at<u8>(low.slots), arena.at<u8>(high.slots), low.mask(), bit);
     low.count -= high.count;
     u64 half = u64(1) << (depth - low.depth);
     for (u64 i = 0; i < half; ++i) {

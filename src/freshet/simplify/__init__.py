@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 
 from freshet.calculus.terms import Expr
 from freshet.calculus.walk import bottom_up
@@ -33,6 +33,7 @@ APART: tuple[Rule, ...] = tuple(rule for rule in FINISH if rule is not factorize
 _MOST_ROUNDS = 200
 
 
+@lru_cache(maxsize=1 << 13)  # plans that are compared differ in little, and ask for the rest again
 def simplify(e: Expr, rules: tuple[Rule, ...] = RULES, known: frozenset[str] = frozenset()) -> Expr:
     """Apply the rules everywhere until none answers; `known` variables are bound outside.
 
@@ -51,6 +52,7 @@ def simplify(e: Expr, rules: tuple[Rule, ...] = RULES, known: frozenset[str] = f
     return e
 
 
+@lru_cache(maxsize=1 << 13)
 def finish(e: Expr, bound: frozenset[str] = frozenset()) -> Expr:
     """Factorize, push sums in, and arrange for evaluation in a context that binds `bound`.
 
