@@ -10,6 +10,7 @@ from freshet.calculus.check import Schema
 from freshet.calculus.functions import BUILTINS
 from freshet.calculus.types import DOUBLE, STRING, Type
 from freshet.codegen.hold import Cpp, Held, convert, held
+from freshet.codegen.like import like
 from freshet.errors import NotNative
 
 Emit = Callable[[list[Cpp], Type], str]
@@ -41,7 +42,10 @@ class Functions:
         args = [_kept(a) for a in args]
         lets = "".join(f"const auto& {n} = {a.text}; " for n, a in zip(names, args, strict=True))
         tests = " || ".join(f"is_null({n})" for n, a in zip(names, args, strict=True) if a.nullable)
-        plain = [Cpp(n, a.type.not_null(), a.held) for n, a in zip(names, args, strict=True)]
+        plain = [
+            Cpp(n, a.type.not_null(), a.held, constant=a.constant)
+            for n, a in zip(names, args, strict=True)
+        ]
         value = self.known[fn](plain, result.not_null())
         text = f"[&]() -> {out} {{ {lets}return {tests} ? null<{out}>() : {out}({value}); }}()"
         return Cpp(text, result.or_null(), out)
@@ -99,6 +103,13 @@ def _logic(sign: str) -> Emit:
 
 def _not(args: list[Cpp], _: Type) -> str:
     return f"i8(!{truth(args[0])})"
+
+
+def _like(args: list[Cpp], _: Type) -> str:
+    text, pattern = args
+    if isinstance(pattern.constant, str):
+        return like(_text(text), pattern.constant)
+    return f"text_like({_text(text)}, {_text(pattern)})"
 
 
 def _in(args: list[Cpp], _: Type) -> str:
@@ -195,7 +206,7 @@ FUNCTIONS = Functions(
         "or": _logic("||"),
         "and": _logic("&&"),
         "not": _not,
-        "like": _plain("text_like", STRING, STRING),
+        "like": _like,
         "in": _in,
         "year": _clock("year_of"),
         "quarter": _clock("quarter_of"),

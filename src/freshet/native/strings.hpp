@@ -54,6 +54,27 @@ inline bool text_like(Str text, Str pattern) {
   return p == pattern.size;
 }
 
+// Pieces of a pattern; the first two take what they find off the text. The ends of code points
+// cannot be mistaken in UTF-8, so bytes will do.
+inline bool text_starts(Str& text, Str piece) {
+  if (text.size < piece.size || memcmp(text.at, piece.at, piece.size) != 0) return false;
+  text = Str{text.at + piece.size, text.size - piece.size};
+  return true;
+}
+
+inline bool text_passes(Str& text, Str piece) {
+  const void* found = memmem(text.at, text.size, piece.at, piece.size);
+  if (found == nullptr) return false;
+  u32 past = u32(static_cast<const char*>(found) - text.at) + piece.size;
+  text = Str{text.at + past, text.size - past};
+  return true;
+}
+
+inline bool text_ends(Str text, Str piece) {
+  return text.size >= piece.size &&
+         memcmp(text.at + text.size - piece.size, piece.at, piece.size) == 0;
+}
+
 inline u64 text_hash(Str text) {
   u64 hash = text.size;
   u32 i = 0;
