@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from freshet.errors import FreshetError, FreshetWarning
-from freshet.runtime.database import Database, connect
+from freshet.runtime.connect import connect
+from freshet.runtime.database import Database
 from freshet.runtime.products import Product
 from freshet.runtime.snapshot import restore
 from freshet.runtime.view import Statistics, ViewHandle

@@ -10,7 +10,8 @@ from freshet.calculus.rows import Row
 from freshet.cli.orderbook import Event, events
 from freshet.cli.tables import drawn, word
 from freshet.errors import FreshetError
-from freshet.runtime.database import Database, connect
+from freshet.runtime.connect import connect
+from freshet.runtime.database import Database
 
 SCRIPT = """
 CREATE STREAM bids (t INT NOT NULL, id INT NOT NULL, broker INT NOT NULL,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,76 +9,29 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from freshet.calculus.functions import Function
 from freshet.calculus.schema import Query, Relation
 from freshet.calculus.scope import relations
-from freshet.calculus.types import Type, read_type
+from freshet.calculus.types import Type
 from freshet.errors import BadRow, FreshetError, UnknownName
 from freshet.factorized.order import read_order
-from freshet.factorized.products import Groups
 from freshet.plan.options import Strategy
-from freshet.program.cost import Statistics as Sizes
 from freshet.program.terms import Program
 from freshet.runtime.base import Base
-from freshet.runtime.change import Change, Hook, counted, taken
+from freshet.runtime.change import Change, Hook, taken
+from freshet.runtime.commit import commit, fill
 from freshet.runtime.defined import Declaration, Defined, Script
 from freshet.runtime.engines import Engines
 from freshet.runtime.followers import Followers
+from freshet.runtime.functions import from_python
 from freshet.runtime.kept import Unkept
-from freshet.runtime.products import Combined, Product, combined, decomposed
+from freshet.runtime.products import Combined, decomposed, given
 from freshet.runtime.serve import AnyBase
-from freshet.runtime.settings import EngineChoice, ModeChoice, Settings
+from freshet.runtime.settings import Settings
 from freshet.runtime.view import Maintained, ViewHandle
 from freshet.runtime.writer import Writer
 from freshet.sql import Catalog, load
 
 Batch: TypeAlias = Mapping[str, Any]
-
-
-def connect(
-    strategy: Strategy = "auto",
-    mode: ModeChoice = "auto",
-    *,
-    engine: EngineChoice = "auto",
-    keep_rows: bool = True,
-    strict: bool = False,
-    profile: bool = False,
-    factorise: bool = False,
-    statistics: Sizes | None = None,
-    products: Groups | None = None,
-) -> Database:
-    """An empty database in this process.
-
-    - `strategy` says how views are kept: `reeval`, `first-order`, `project`, `higher-order`,
-      `factorized`, or `auto`, which chooses for each view.
-    - `mode` says whether triggers take whole batches or single rows; `auto` takes what suits the
-      engine and the view.
-    - `engine` says what runs them: `native` compiles a kernel when a view is declared, `reference`
-      works on Python dictionaries, and `auto` starts with the latter while a kernel is compiled.
-    - `keep_rows=False` does not keep the rows of the streams: less memory and time, but views must
-      be declared first, and deletions of what is not there are not noticed.
-    - `strict` refuses a view that a change would make recompute, naming the node.
-    - `profile` lets kernels count the rows that they look at and write.
-    - `factorise` lets kernels multiply a view when it is read, where it is a join of maps that are
-      kept anyway: changes cost less, and reads more.
-    - `statistics` tells `auto` what to expect of the data.
-    - `products` names streams that change by products, and the columns of each factor, such as
-      `{"A": [("row", "value"), ("column", "value")]}`: views over them are kept in view trees,
-      where that can be, and `apply` gives these the factors and not the rows.
-    """
-    return Database(
-        Settings(
-            strategy,
-            mode,
-            strict,
-            engine,
-            keep_rows,
-            profile,
-            factorise,
-            statistics or Sizes(),
-            products=products or {},
-        )
-    )
 
 
 class Database:
@@ -92,7 +44,8 @@ class Database:
     The rows of all the relations are kept, besides the maps of the views: so a view that is
     declared later starts with the data so far, and a deletion of what is not there is refused.
 
-    >>> db = connect()
+    >>> import freshet
+    >>> db = freshet.connect()
     >>> _ = db.execute("CREATE STREAM sales (item STRING NOT NULL, amount INT NOT NULL)")
     >>> db.insert("sales", [("pen", 3), ("ink", 4), ("pen", 5)])
     >>> _ = db.execute("CREATE VIEW totals AS "
@@ -225,15 +178,7 @@ class Database:
         or `decimal(2)`; `double?` if it may answer NULL. It is not called with NULL: a NULL among
         the arguments makes the answer NULL.
         """
-        t = read_type(result) if isinstance(result, str) else result
-        known = Function(
-            name.lower(),
-            function,
-            lambda *_: t.not_null(),
-            _arity(function),
-            partial=t.nullable,
-        )
-        self._catalog = self._catalog.with_function(known)
+        self._catalog = self._catalog.with_function(from_python(name, function, result))
 
     # -- changes -----------------------------------------------------------------------------------
 
@@ -263,9 +208,9 @@ class Database:
         where a row costs more than that.
         """
         changes = []
-        for name, given in batch.items():
+        for name, rows in batch.items():
             stream = self._stream(name)
-            change = self._hooked(_given(stream, given))
+            change = self._hooked(given(stream, rows))
             if decompose and not isinstance(change, Combined):
                 change = decomposed(change, self._groups(stream))
             changes.append(change)
@@ -327,38 +272,12 @@ class Database:
                     instead="load it first, or declare it with CREATE STREAM",
                 )
             self._engines.keep([change], self._bases)
-            base = self._bases[table.name]
-            if isinstance(base, Unkept):
-                self._load_unkept(change, views)
-            else:
-                base.enter(change)
-                try:
-                    self._refill(views)
-                except BaseException:
-                    base.leave(change)
-                    self._refill(views)
-                    raise
+            try:
+                fill(change, self._bases[table.name], views)
+            finally:
+                self.rewire()  # even after an error the views have other servers
             self._fed.add(table.name)
             return change.size
-
-    def _load_unkept(self, change: Change, views: Sequence[Maintained]) -> None:
-        done: list[Maintained] = []
-        try:
-            for view in views:
-                view.server.apply(change)
-                done.append(view)
-        except BaseException:
-            for view in done:
-                view.server.apply(change, back=True)
-            raise
-
-    def _refill(self, views: Sequence[Maintained]) -> None:
-        """Build the servers of views anew: kernels when they are needed, the others now."""
-        for view in views:
-            view.reset()
-            if view.built is None:
-                view.start()
-        self.rewire()
 
     def _taken(self, relation: str, rows: Any, sign: int) -> Change:
         return self._hooked(taken(self._stream(relation), rows, sign))
@@ -385,39 +304,15 @@ class Database:
         self._followers.tell()
 
     def _commit(self, changes: Sequence[Change]) -> None:
-        entered: list[Change] = []
-        followed: list[tuple[Maintained, Change]] = []
-        for change in changes:
-            for view in self._readers[change.relation.name]:
-                view.wake()  # before the bases change: it is filled from them
-        try:
-            for change in changes:
-                self._bases[change.relation.name].enter(change)
-                entered.append(change)
-            for change in changes:
-                for view in self._readers[change.relation.name]:
-                    view.server.apply(change)
-                    followed.append((view, change))
-        except BaseException:
-            for view, change in reversed(followed):
-                self._back(view, change)
-            for change in reversed(entered):
-                self._bases[change.relation.name].leave(change)
-            raise
+        followed = commit(changes, self._bases, self._readers)
         self._version += 1
         for change in changes:
             if change.relation.name not in self._fed and change.size:
                 self._fed.add(change.relation.name)
                 self._changed = True
-        for view in dict.fromkeys(view for view, _ in followed if view.history is not None):
-            self._followers.note(view, self._version)
-
-    def _back(self, view: Maintained, change: Change) -> None:
-        """Take a change back from a view."""
-        if view.built is None and self._settings.keep_rows:
-            view.reset()  # the bases go back too, and it is filled from them when it is needed
-        else:
-            view.server.apply(change, back=True)
+        for view in followed:
+            if view.history is not None:
+                self._followers.note(view, self._version)
 
     # -- versions and readers ----------------------------------------------------------------------
 
@@ -489,19 +384,3 @@ class Database:
             known = ", ".join(v.query.name for v in self._views.values()) or "none yet"
             raise UnknownName(f"there is no view '{name}'", instead=f"the views are: {known}")
         return found
-
-
-def _given(stream: Relation, given: Any) -> Change:
-    if isinstance(given, Product):
-        return combined(stream, [given])
-    if isinstance(given, list) and given and all(isinstance(p, Product) for p in given):
-        return combined(stream, given)
-    return counted(stream, given)
-
-
-def _arity(function: Callable[..., Any]) -> tuple[int, int]:
-    """The fewest and the most arguments that a function takes by position."""
-    kinds = list(inspect.signature(function).parameters.values())
-    takes = [p for p in kinds if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    most = 1 << 30 if any(p.kind == p.VAR_POSITIONAL for p in kinds) else len(takes)
-    return sum(p.default is p.empty for p in takes), most

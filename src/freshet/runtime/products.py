@@ -201,6 +201,15 @@ def _repeated(part: Change, count: int) -> Change:
     return Change(part.relation, None, part.table, counts * count)
 
 
+def given(stream: Relation, batch: Any) -> Change:
+    """What `apply` is given for one stream: rows with their counts, a product, or several."""
+    if isinstance(batch, Product):
+        return combined(stream, [batch])
+    if isinstance(batch, list) and batch and all(isinstance(p, Product) for p in batch):
+        return combined(stream, batch)
+    return counted(stream, batch)
+
+
 def combined(relation: Relation, products: Sequence[Product]) -> Combined:
     """Products as a change; BadRow where they do not fit the relation."""
     return Combined(relation, [_term(relation, p) for p in products])
