@@ -15,12 +15,32 @@ from freshet.cli.compile import compile_script
 from freshet.cli.demo import run_demo
 from freshet.cli.explain import explain_on_spark, explain_script
 from freshet.cli.factorized import Choices, compile_factorized, explain_factorized
+from freshet.cli.options import (
+    BatchOption,
+    ChangesOption,
+    CheckpointOption,
+    DeadLettersOption,
+    DtreeOption,
+    EngineOption,
+    FollowOption,
+    ListenOption,
+    MasterOption,
+    MetricsOption,
+    ModeOption,
+    OutOption,
+    PackageOption,
+    Script,
+    StrategyOption,
+    StrictOption,
+    TriggerOption,
+    WorkersOption,
+)
 from freshet.cli.pipeline import Job, run_on_spark
 from freshet.cli.run import Outputs, run_script
 from freshet.cli.spark_demo import run_on_spark as demo_on_spark
 from freshet.errors import FreshetError, FreshetWarning, UnsupportedSql
 from freshet.plan.options import Strategy
-from freshet.runtime.settings import EngineName, ModeChoice, Settings
+from freshet.runtime.settings import EngineName, Settings
 
 app = typer.Typer(
     help="Views in SQL, kept fresh by deltas as the data changes.",
@@ -28,16 +48,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-RunEngine = Literal["spark", "process", "auto", "native", "reference"]
-
-Script = Annotated[Path, typer.Argument(help="a script of CREATE STREAM, TABLE and VIEW")]
-StrategyOption = Annotated[Strategy, typer.Option(help="how the views are maintained")]
-ModeOption = Annotated[ModeChoice, typer.Option(help="triggers for batches or for single rows")]
-DtreeOption = Annotated[
-    Path | None, typer.Option(help="factorized: a file with the variable order")
-]
-StrictOption = Annotated[bool, typer.Option("--strict", help="refuse views that recompute")]
 
 
 @app.command()
@@ -104,43 +114,19 @@ def compile_(
 @app.command()
 def run(
     script: Script,
-    engine: Annotated[
-        RunEngine, typer.Option(help="what runs the views: Spark, or an engine of this process")
-    ] = "spark",
-    master: Annotated[str, typer.Option(help="where Spark runs")] = "local[*]",
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="a folder from which a later run goes on")
-    ] = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="parts of the state; as many as cores if not told")
-    ] = None,
-    batch: Annotated[
-        int | None, typer.Option(min=1, help="records of a file in one change")
-    ] = None,
-    trigger: Annotated[str, typer.Option(help="how often sources are asked, as '1 second'")] = "",
-    follow: Annotated[bool, typer.Option("--follow", help="go on until it is stopped")] = False,
-    out: Annotated[
-        str,
-        typer.Option(
-            help="write the views: to a folder as CSV, parquet:FOLDER, delta:FOLDER or"
-            " kafka:HOST:PORT/TOPIC"
-        ),
-    ] = "",
-    changes: Annotated[
-        Path | None, typer.Option(help="write every change as a line: view, version, count, row")
-    ] = None,
-    listen: Annotated[
-        str, typer.Option(help="send the changes to the one who connects to HOST:PORT")
-    ] = "",
-    metrics: Annotated[
-        Path | None, typer.Option(help="a file for figures in Prometheus's text, after each batch")
-    ] = None,
-    dead_letters: Annotated[
-        Path | None, typer.Option(help="a folder for rows that do not fit, with the reason")
-    ] = None,
-    package: Annotated[
-        list[str] | None, typer.Option(help="Maven coordinates of a jar that Spark needs")
-    ] = None,
+    engine: EngineOption = "spark",
+    master: MasterOption = "local[*]",
+    checkpoint: CheckpointOption = None,
+    workers: WorkersOption = None,
+    batch: BatchOption = None,
+    trigger: TriggerOption = "",
+    follow: FollowOption = False,
+    out: OutOption = "",
+    changes: ChangesOption = None,
+    listen: ListenOption = "",
+    metrics: MetricsOption = None,
+    dead_letters: DeadLettersOption = None,
+    package: PackageOption = None,
     strategy: StrategyOption = "auto",
     mode: ModeOption = "auto",
     strict: StrictOption = False,
@@ -148,39 +134,35 @@ def run(
     """Read the sources that the script names, batch by batch, and print the views."""
     if engine == "spark":
         job = Job(
-            master,
-            checkpoint,
-            workers,
-            batch,
-            trigger,
-            follow,
-            out,
-            changes,
-            listen,
-            metrics,
-            dead_letters,
-            tuple(package or ()),
-            strategy,
-            strict,
+            master=master,
+            checkpoint=checkpoint,
+            workers=workers,
+            batch=batch,
+            trigger=trigger,
+            follow=follow,
+            out=out,
+            changes=changes,
+            listen=listen,
+            metrics=metrics,
+            dead_letters=dead_letters,
+            packages=tuple(package or ()),
+            strategy=strategy,
+            strict=strict,
         )
         run_on_spark(script, job, Console(), _tell)
         return
-    asked = {
-        "--checkpoint": checkpoint,
-        "--workers": workers,
-        "--trigger": trigger,
-        "--follow": follow,
-        "--metrics": metrics,
-        "--dead-letters": dead_letters,
-        "--package": package,
-    }
-    for option, value in asked.items():
-        if value:
-            raise FreshetError(f"{option} is for Spark", instead=f"leave out --engine {engine}")
+    _only_spark(engine, checkpoint, workers, trigger, follow, metrics, dead_letters, package)
     chosen = "auto" if engine == "process" else engine
     settings = Settings(strategy=strategy, mode=mode, strict=strict, engine=chosen)
     outputs = Outputs(Path(out) if out else None, changes, listen)
     run_script(script, settings, batch or 1000, Console(), outputs, _tell)
+
+
+def _only_spark(engine: str, *given: object) -> None:
+    options = ("checkpoint", "workers", "trigger", "follow", "metrics", "dead-letters", "package")
+    for option, value in zip(options, given, strict=True):
+        if value:
+            raise FreshetError(f"--{option} is for Spark", instead=f"leave out --engine {engine}")
 
 
 @app.command()
