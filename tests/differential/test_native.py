@@ -54,11 +54,9 @@ class Restarting(NativeEngine):
 
 @pytest.fixture
 def start(tmp_path: Path, request: pytest.FixtureRequest) -> harness.Start:
-    """How kernels are built for these tests: quickly, or with sanitizers."""
+    """How kernels are built for these tests: quickly, and with sanitizers if they are asked for."""
     sanitize = request.config.getoption("--sanitize")
-    flags = Flags(
-        optimize=1 if sanitize else 0, sanitize=("address", "undefined") if sanitize else ()
-    )
+    flags = Flags(optimize=0, sanitize=("address", "undefined") if sanitize else ())
 
     def make(program: Program, functions: Functions) -> NativeEngine:
         engine = Restarting(program, functions, flags)

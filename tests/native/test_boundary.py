@@ -6,6 +6,7 @@ import enum
 import gc
 import math
 import threading
+import weakref
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -324,9 +325,13 @@ def test_instances_know_nothing_of_each_other(kernel: Kernel) -> None:
 
 
 def test_a_function_outlives_its_instance(kernel: Kernel) -> None:
-    insert = kernel.open().insert_row(T)
+    running = kernel.open()
+    insert = running.insert_row(T)
+    mark = weakref.ref(running)
+    del running
     gc.collect()
     insert(*FULL)
+    assert mark() is None
 
 
 def test_a_closed_kernel_refuses_everything(kernel: Kernel, tmp_path: Path) -> None:
