@@ -1,7 +1,7 @@
 """Matrix programs maintained through factored deltas (LINVIEW and Lago)."""
 
 from freshet.linear.changes import BadUpdate
-from freshet.linear.evaluate import Singular
+from freshet.linear.evaluate import NotConverged, Singular
 from freshet.linear.expression import (
     Matrix,
     above,
@@ -13,6 +13,7 @@ from freshet.linear.expression import (
     iterate,
     matrix,
     ones,
+    until,
     zeros,
 )
 from freshet.linear.library import (
@@ -27,12 +28,14 @@ from freshet.linear.library import (
 from freshet.linear.meta import ShapeProblem
 from freshet.linear.models import iteration, powers, sums_of_powers
 from freshet.linear.options import Options
-from freshet.linear.program import Program, Report
+from freshet.linear.program import Program
+from freshet.linear.report import Report
 from freshet.linear.text import read_source
 
 __all__ = [
     "BadUpdate",
     "Matrix",
+    "NotConverged",
     "Options",
     "Program",
     "Report",
@@ -58,5 +61,6 @@ __all__ = [
     "ridge",
     "shortest_paths",
     "sums_of_powers",
+    "until",
     "zeros",
 ]

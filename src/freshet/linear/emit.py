@@ -6,30 +6,25 @@ product is written out, as the sizes made it cheapest.
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from freshet.linear.build import mul, transpose
-from freshet.linear.cost import chain, dims
-from freshet.linear.show import Grouping, Tree, number, show
-from freshet.linear.sizes import Size
-from freshet.linear.terms import (
-    Above,
-    Add,
-    Beside,
-    Expr,
-    Identity,
-    Inverse,
-    Iterate,
-    Let,
-    Mul,
-    Ones,
-    Scale,
-    Transpose,
-    Var,
-    Zero,
-)
+from freshet.linear.show import Grouping, Words, number, show
+from freshet.linear.terms import Expr, Filled, Identity, Statement, Until
 from freshet.linear.trigger import Change, Dense, Trigger
 from freshet.linear.walk import free, subterms
+
+NUMPY = Words(
+    times="{} @ {}",
+    turned="{}.T",
+    zeros="np.zeros(({}, {}))",
+    ones="np.ones(({}, {}))",
+    eye="np.eye({})",
+    inverse="np.linalg.inv({})",
+    beside="np.hstack([{}])",
+    above="np.vstack([{}])",
+    below=", ",
+    power=" ** ",
+    apart=True,
+)
 
 
 def octave(t: Trigger) -> str:
@@ -37,11 +32,12 @@ def octave(t: Trigger) -> str:
     views, arguments = _signature(t)
     lines = [f"function [{', '.join(views)}] = on_{t.input}({', '.join(arguments)})"]
     lines += [f"  {line}" for line in _sizes(t, "{name} = {function}({of}, {axis});", 1)]
-    grouping = _grouping(t)
-    lines += [f"  {s.name} = {show(s.term, grouping)};" for s in t.assignments]
+    for s in t.assignments:
+        lines += [f"  {line}" for line in _octave(s, t.grouping)]
     for u in t.updates:
         lines.append(f"  {u.view} = {u.view} + {show(_change(u.change))};")
-    lines += [f"  {s.name} = {show(s.term, grouping)};" for s in t.again]
+    for s in t.again:
+        lines += [f"  {line}" for line in _octave(s, t.grouping)]
     return "\n".join([*lines, "end"]) + "\n"
 
 
@@ -50,11 +46,50 @@ def numpy(t: Trigger) -> str:
     views, arguments = _signature(t)
     lines = ["import numpy as np", "", "", f"def on_{t.input}({', '.join(arguments)}):"]
     lines += [f"    {line}" for line in _sizes(t, "{name} = {of}.shape[{axis}]", 0)]
-    writer = _Numpy(t)
-    lines += [f"    {s.name} = {writer.text(s.term)}" for s in t.assignments]
-    lines += [f"    {u.view} += {writer.text(_change(u.change))}" for u in t.updates]
-    lines += [f"    {s.name} = {writer.text(s.term)}" for s in t.again]
+    for s in t.assignments:
+        lines += [f"    {line}" for line in _numpy(s, t.grouping)]
+    lines += [f"    {u.view} += {show(_change(u.change), t.grouping, NUMPY)}" for u in t.updates]
+    for s in t.again:
+        lines += [f"    {line}" for line in _numpy(s, t.grouping)]
     return "\n".join([*lines, f"    return {', '.join(views)}"]) + "\n"
+
+
+def _octave(s: Statement, grouping: Grouping) -> list[str]:
+    """A statement; an iteration is a loop."""
+    if not isinstance(s.term, Until):
+        return [f"{s.name} = {show(s.term, grouping)};"]
+    x, e = s.term.name, s.term
+    lines = [
+        f"{x} = {show(e.start, grouping)};",
+        "while true",
+        f"  {s.name} = {show(e.body, grouping)};",
+    ]
+    if e.unit:
+        lines += [
+            f"  {s.name} = {s.name} / norm({s.name}, 'fro');",
+            f"  [~, most] = max(abs({s.name}(:)));",
+            f"  {s.name} = {s.name} * sign({s.name}(most));",
+        ]
+    moved = f"norm({s.name} - {x}, 'fro') <= {number(e.tolerance)} * norm({s.name}, 'fro')"
+    return [*lines, f"  if {moved}, break; end", f"  {x} = {s.name};", "end"]
+
+
+def _numpy(s: Statement, grouping: Grouping) -> list[str]:
+    if not isinstance(s.term, Until):
+        return [f"{s.name} = {show(s.term, grouping, NUMPY)}"]
+    x, e = s.term.name, s.term
+    lines = [
+        f"{x} = {show(e.start, grouping, NUMPY)}",
+        "while True:",
+        f"    {s.name} = {show(e.body, grouping, NUMPY)}",
+    ]
+    if e.unit:
+        lines += [
+            f"    {s.name} = {s.name} / np.linalg.norm({s.name})",
+            f"    {s.name} = {s.name} * np.sign({s.name}.flat[np.abs({s.name}).argmax()])",
+        ]
+    moved = f"np.linalg.norm({s.name} - {x}) <= {number(e.tolerance)} * np.linalg.norm({s.name})"
+    return [*lines, f"    if {moved}:", "        break", f"    {x} = {s.name}"]
 
 
 def _change(change: Change) -> Expr:
@@ -91,64 +126,8 @@ def _sizes(t: Trigger, form: str, first: int) -> list[str]:
 def _named(e: Expr) -> set[str]:
     found: set[str] = set()
     for t in subterms(e):
-        if isinstance(t, Zero | Ones):
+        if isinstance(t, Filled):
             found |= {v for s in (t.rows, t.cols) for m, _ in s.terms for v in m}
         elif isinstance(t, Identity):
             found |= {v for m, _ in t.size.terms for v in m}
     return found
-
-
-def _grouping(t: Trigger) -> Grouping:
-    def grouping(factors: tuple[Expr, ...]) -> Tree:
-        return chain(dims(factors, t.scope), t.sizes)[1]
-
-    return grouping
-
-
-class _Numpy:
-    def __init__(self, t: Trigger) -> None:
-        self.grouping = _grouping(t)
-
-    def text(self, e: Expr) -> str:
-        """A term in NumPy's words; sums and products in parentheses where they need them."""
-        match e:
-            case Var(name):
-                return name
-            case Zero(rows, cols):
-                return f"np.zeros(({_size(rows)}, {_size(cols)}))"
-            case Ones(rows, cols):
-                return f"np.ones(({_size(rows)}, {_size(cols)}))"
-            case Identity(n):
-                return f"np.eye({_size(n)})"
-            case Scale(by, body):
-                return f"{number(by)} * {self.inner(body)}"
-            case Transpose(body):
-                return f"{self.inner(body)}.T"
-            case Inverse(body):
-                return f"np.linalg.inv({self.text(body)})"
-            case Add(terms):
-                return " + ".join(self.text(t) for t in terms)
-            case Mul(factors):
-                return self.product(factors, self.grouping(factors))
-            case Beside(parts):
-                return f"np.hstack([{', '.join(self.text(p) for p in parts)}])"
-            case Above(parts):
-                return f"np.vstack([{', '.join(self.text(p) for p in parts)}])"
-            case Let() | Iterate():
-                raise AssertionError("triggers have no binders")
-            case _:
-                assert_never(e)
-
-    def inner(self, e: Expr) -> str:
-        text = self.text(e)
-        return f"({text})" if isinstance(e, Add | Mul | Scale) else text
-
-    def product(self, factors: tuple[Expr, ...], tree: Tree) -> str:
-        if isinstance(tree, int):
-            return self.inner(factors[tree])
-        left, right = (self.product(factors, side) for side in tree)
-        return f"{left} @ " + (right if isinstance(tree[1], int) else f"({right})")
-
-
-def _size(s: Size) -> str:
-    return str(s).replace("^", " ** ")

@@ -18,6 +18,7 @@ from freshet.linear.terms import (
     Above,
     Add,
     Beside,
+    Binder,
     Expr,
     Identity,
     Input,
@@ -28,6 +29,7 @@ from freshet.linear.terms import (
     Ones,
     Scale,
     Transpose,
+    Until,
     Var,
     Zero,
 )
@@ -113,10 +115,15 @@ def infer(e: Expr, scope: Scope) -> Meta:
             return Meta(total(m.rows for m in found), found[0].cols, rank=_ranks(found))
         case Let(name, value, body):
             return infer(body, {**scope, name: infer(value, scope)})
-        case Iterate(_, start, name, body):
+        case Iterate(_, start, name, body) | Until(_, start, name, body):
             return _iterate(e, infer(start, scope), name, body, scope)
         case _:
             assert_never(e)
+
+
+def bound(e: Binder, value: Meta) -> Meta:
+    """What is known inside of the matrix that a term binds; of rounds, only the shape."""
+    return value if isinstance(e, Let) else Meta(value.rows, value.cols)
 
 
 def shape(e: Expr, scope: Scope) -> tuple[Size, Size]:

@@ -76,12 +76,13 @@ class Trigger:
             if isinstance(u.change, Factored)
         }
 
+    def grouping(self, factors: tuple[Expr, ...]) -> Tree:
+        """In which order a product is computed."""
+        return chain(dims(factors, self.scope), self.sizes)[1]
+
     def __str__(self) -> str:
         """The text of a trigger."""
-
-        def grouping(factors: tuple[Expr, ...]) -> Tree:
-            return chain(dims(factors, self.scope), self.sizes)[1]
-
+        grouping = self.grouping
         lines = [f"on {self.input} += {self.left} * {self.right}' (rank {self.rank}):"]
         lines += [f"  {s.name} := {show(s.term, grouping)};" for s in self.assignments]
         for u in self.updates:

@@ -7,9 +7,9 @@ import pytest
 
 from freshet import linear
 from freshet.errors import FreshetError
-from freshet.linear.compile import compile_source, trigger
+from freshet.linear.bind import source_of
+from freshet.linear.compile import trigger
 from freshet.linear.options import Options, Strategy
-from freshet.linear.program import _source
 from freshet.linear.tables import Form, cheapest, table
 
 N, P, K = 12, 3, 8
@@ -58,7 +58,7 @@ def test_compiled_costs_grow_as_the_table_says(form: Form, s: int, strategy: Str
     made = {}
     for n in (1000, 4000):
         options = Options(sizes={"n": n}, strategy=strategy)
-        source = _source({"P": linear.powers(linear.matrix("A", "n"), 16, form)}, "real")
+        source = source_of({"P": linear.powers(linear.matrix("A", "n"), 16, form)}, "real")
         found = trigger(compile_source(source, options), "A", options).cost()
         made[n] = found.at({"n": n, "k": 1}) / table("powers", n, 0, 16, s)[strategy]
     assert made[1000] == pytest.approx(made[4000], rel=0.1)
