@@ -34,22 +34,27 @@ class Elsewhere(Semiring):
 
     @property
     def _where(self) -> dict[str, Any]:
-        kind = self.xp.bool if self.dtype is np.bool_ else self.xp.float64
-        return {"dtype": kind} if self.device is None else {"dtype": kind, "device": self.device}
+        kind = _first(self.xp, "bool", "bool_") if self.dtype is np.bool_ else self.xp.float64
+        return {"dtype": kind, **self._place}
+
+    @property
+    def _place(self) -> dict[str, Any]:
+        return {} if self.device is None else {"device": self.device}
+
+    def _concat(self, parts: list[Array], axis: int) -> Array:
+        found: Array = _first(self.xp, "concat", "concatenate")(parts, axis=axis)
+        return found
 
     def read(self, values: object) -> Array:
         """A matrix of one's own on the device."""
-        if not _is_foreign(values):
-            values = super().read(values)
-        found: Array = self.xp.asarray(values, copy=True, **self._where)
-        return found
+        return self.copy(self.put(values if _is_foreign(values) else super().read(values)))
 
     def host(self, values: object) -> Array:
         """Values as NumPy has them."""
         return super().host(fetched(values))
 
-    def put(self, values: Array) -> Array:
-        """Values of NumPy, on the device."""
+    def put(self, values: Any) -> Array:
+        """Values of NumPy, or of the device itself, on the device."""
         found: Array = self.xp.asarray(values, **self._where)
         return found
 
@@ -67,12 +72,15 @@ class Elsewhere(Semiring):
         if not len(places):
             return a[:0, :] if axis == 0 else a[:, :0]
         cut = [a[i : i + 1, :] if axis == 0 else a[:, i : i + 1] for i in map(int, places)]
-        found: Array = self.xp.concat(cut, axis=axis)
-        return found
+        return self._concat(cut, axis)
 
     def copy(self, a: Array) -> Array:
         """A copy."""
-        found: Array = self.xp.asarray(a, copy=True)
+        for way in ("copy", "clone"):  # NumPy and CuPy, PyTorch; the standard has neither
+            if hasattr(a, way):
+                found: Array = getattr(a, way)()
+                return found
+        found = self.xp.asarray(a, copy=True)
         return found
 
     def owned(self, a: Array, *, shared: bool) -> Array:
@@ -86,8 +94,8 @@ class Elsewhere(Semiring):
 
     def identity(self, n: int) -> Array:
         """Ones on the diagonal."""
-        there: Array = self.xp.eye(n, **self._where)
-        if self.one == 1 and self.zero == 0:
+        there: Array = self.xp.eye(n, dtype=self.xp.float64, **self._place)
+        if self.is_ring:
             return there
         zero, one = self.full(n, n, self.zero), self.full(n, n, self.one)
         found: Array = self.xp.where(there != 0, one, zero)
@@ -111,13 +119,11 @@ class Elsewhere(Semiring):
 
     def beside(self, parts: list[Array]) -> Array:
         """Matrices left to right."""
-        found: Array = self.xp.concat(parts, axis=1)
-        return found
+        return self._concat(parts, 1)
 
     def above(self, parts: list[Array]) -> Array:
         """Matrices top to bottom."""
-        found: Array = self.xp.concat(parts, axis=0)
-        return found
+        return self._concat(parts, 0)
 
     def inverse(self, a: Array) -> Array:
         """The inverse; infinite where there is none."""
@@ -163,7 +169,7 @@ class Elsewhere(Semiring):
         if self.is_ring:
             return a @ b
         if self.name == "boolean":
-            single = {**self._where, "dtype": xp.float32}
+            single = {"dtype": xp.float32, **self._place}
             some: Array = (xp.asarray(a, **single) @ xp.asarray(b, **single)) > 0.5
             return some
         plus, along = (getattr(xp, name) for name in NAMES[self.name])
@@ -190,6 +196,11 @@ class Elsewhere(Semiring):
             into.addmm_(left, right.T)
             return into
         return self.added(into, self.product(left, right.T))
+
+
+def _first(xp: Any, *names: str) -> Any:
+    """What a namespace calls by the first of these names that it has."""
+    return getattr(xp, next((n for n in names if hasattr(xp, n)), names[0]))
 
 
 def fetched(values: object) -> object:
@@ -220,7 +231,7 @@ def elsewhere(ring: Semiring, backend: str | ModuleType | Any, device: Any = Non
                 f"the backend {backend} cannot be imported: {e}",
                 instead="install it, or leave `backend` out to compute with NumPy",
             ) from None
-    for name in ("asarray", "matmul", "concat", "linalg"):
+    for name in ("asarray", "matmul", "where", "linalg"):
         if not hasattr(backend, name):
             raise FreshetError(
                 f"{getattr(backend, '__name__', backend)!r} has no {name}",

@@ -108,8 +108,9 @@ class Semiring:
         return float(np.abs(a).sum(axis=0).max(initial=0.0))
 
     def length(self, a: Array) -> float:
-        """The root of the sum of squares."""
-        return float(np.linalg.norm(a))
+        """The root of the sum of squares; infinite where that is out of range."""
+        with np.errstate(over="ignore"):
+            return float(np.linalg.norm(a))
 
     def sign(self, a: Array) -> float:
         """The sign of the cell of the largest absolute value."""

@@ -8,7 +8,7 @@ import pytest
 from freshet import linear
 from freshet.errors import FreshetError
 from freshet.linear.bind import source_of
-from freshet.linear.compile import trigger
+from freshet.linear.compile import compile_source, trigger
 from freshet.linear.options import Options, Strategy
 from freshet.linear.tables import Form, cheapest, table
 
