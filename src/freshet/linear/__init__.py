@@ -16,6 +16,7 @@ from freshet.linear.expression import (
     until,
     zeros,
 )
+from freshet.linear.labels import BadCell
 from freshet.linear.library import (
     gradient_descent,
     ols,
@@ -28,12 +29,15 @@ from freshet.linear.library import (
 from freshet.linear.meta import ShapeProblem
 from freshet.linear.models import iteration, powers, sums_of_powers
 from freshet.linear.options import Options
+from freshet.linear.over import Linked, over
 from freshet.linear.program import Program
 from freshet.linear.report import Report
 from freshet.linear.text import read_source
 
 __all__ = [
+    "BadCell",
     "BadUpdate",
+    "Linked",
     "Matrix",
     "NotConverged",
     "Options",
@@ -53,6 +57,7 @@ __all__ = [
     "matrix",
     "ols",
     "ones",
+    "over",
     "pagerank",
     "power_iteration",
     "powers",
