@@ -21,7 +21,13 @@ EXACT = 1 << 23
 
 
 def some(a: Bits, b: Bits) -> Bits:
-    """The product of two Boolean matrices."""
+    """The product of two Boolean matrices.
+
+    Both lie by rows or by columns (A' * B' of matrices that lie by rows): so does the product, and
+    nothing is turned for it.
+    """
+    if _by_columns(a) and _by_columns(b):
+        return some(b.T, a.T).T
     n, m, p = a.shape[0], a.shape[1], b.shape[1]
     if p <= n and p <= WORD:
         return _narrow(a, b)
@@ -31,6 +37,10 @@ def some(a: Bits, b: Bits) -> Bits:
     if ones * (p / WORD) * FULL <= n * m * p / 8:
         return _unions(a, b)
     return _counted(a, b)
+
+
+def _by_columns(a: Bits) -> bool:
+    return bool(a.flags.f_contiguous and not a.flags.c_contiguous)
 
 
 def _narrow(a: Bits, b: Bits) -> Bits:

@@ -23,6 +23,12 @@ Array: TypeAlias = NDArray[Any]
 SPARSE = 64
 """From which size on it pays to look whether a narrow matrix is mostly empty."""
 
+EMPTY = 16
+"""How many times as many cells as are there a matrix has that is taken to be mostly empty."""
+
+WIDE = 1 << 11
+"""How many columns of a product of a semiring are computed at a time."""
+
 BLOCKS = 8
 """Of how many blocks of rows a symmetric product is made: 9/16 of its cells are multiplied out."""
 
@@ -188,23 +194,22 @@ class Semiring:
 
 
 def _times(plus: np.ufunc, times: np.ufunc, zero: float) -> Callable[[Array, Array], Array]:
-    """The product of matrices by a loop over the smallest of their three sizes."""
+    """The product of matrices by a loop over the smallest of their three sizes.
+
+    Where the left one is mostly empty, by its rows: each chooses among the rows that it names.
+    """
 
     def multiply(a: Array, b: Array) -> Array:
         n, m, p = a.shape[0], a.shape[1], b.shape[1]
         if m == 0:
             return np.full((n, p), zero)
+        if min(n, m, p) >= SPARSE:
+            there = a != zero
+            if EMPTY * np.count_nonzero(there) <= a.size:
+                return _by_rows(a, b, there)
         out = np.empty((n, p))
         if m <= min(n, p):
-            height = max(1, PANEL // p)
-            room = np.empty((height, p))
-            for i in range(0, n, height):
-                rows, panel = a[i : i + height], out[i : i + height]
-                part = room[: len(panel)]
-                times(rows[:, :1], b[:1], out=panel)
-                for j in range(1, m):
-                    times(rows[:, j : j + 1], b[j : j + 1], out=part)
-                    plus(panel, part, out=panel)
+            _by_panels(a, b, out)
         elif p <= n:
             room = np.empty((n, m))
             for j in range(p):
@@ -216,6 +221,33 @@ def _times(plus: np.ufunc, times: np.ufunc, zero: float) -> Callable[[Array, Arr
             for i in range(n):
                 times(turned, a[i], out=room)
                 plus.reduce(room, axis=1, out=out[i])
+        return out
+
+    def _by_panels(a: Array, b: Array, out: Array) -> None:
+        """Blocks of rows and columns that stay in the cache while all of the inner size passes."""
+        n, m, p = a.shape[0], a.shape[1], b.shape[1]
+        width = min(p, WIDE)
+        height = max(1, PANEL // width)
+        room = np.empty((height, width))
+        for k in range(0, p, width):
+            across = np.ascontiguousarray(b[:, k : k + width])
+            for i in range(0, n, height):
+                rows, panel = a[i : i + height], out[i : i + height, k : k + width]
+                best = np.empty(panel.shape)
+                part = room[: panel.shape[0], : panel.shape[1]]
+                times(rows[:, :1], across[:1], out=best)
+                for j in range(1, m):
+                    times(rows[:, j : j + 1], across[j : j + 1], out=part)
+                    plus(best, part, out=best)
+                panel[:] = best
+
+    def _by_rows(a: Array, b: Array, there: Array) -> Array:
+        out = np.full((a.shape[0], b.shape[1]), zero)
+        _, cols = np.nonzero(there)
+        ends = np.cumsum(there.sum(axis=1))
+        for i, named in enumerate(np.split(cols, ends[:-1])):
+            if len(named):
+                plus.reduce(times(a[i, named][:, None], b[named]), axis=0, out=out[i])
         return out
 
     return multiply
