@@ -36,7 +36,7 @@ def some(a: Bits, b: Bits) -> Bits:
     ones = int(np.count_nonzero(a))
     if ones * (p / WORD) * FULL <= n * m * p / 8:
         return _unions(a, b)
-    return _counted(a, b)
+    return counted(a, b)
 
 
 def _by_columns(a: Bits) -> bool:
@@ -46,7 +46,7 @@ def _by_columns(a: Bits) -> bool:
 def _narrow(a: Bits, b: Bits) -> Bits:
     """A few columns: each is the union of columns of the left matrix, if it names few."""
     if 8 * np.count_nonzero(b) > b.size:
-        return _counted(a, b)
+        return counted(a, b)
     out = np.empty((a.shape[0], b.shape[1]), dtype=np.bool_)
     for j in range(b.shape[1]):
         np.bitwise_or.reduce(a.T[np.flatnonzero(b[:, j])], axis=0, out=out[:, j])
@@ -73,7 +73,7 @@ def _unions(a: Bits, b: Bits) -> Bits:
     return found
 
 
-def _counted(a: Bits, b: Bits) -> Bits:
+def counted(a: Bits, b: Bits) -> Bits:
     """Ways counted by BLAS, in single precision and in pieces that are exact."""
     out = np.zeros((a.shape[0], b.shape[1]), dtype=np.bool_)
     for i in range(0, a.shape[1], EXACT):
