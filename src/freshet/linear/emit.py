@@ -6,90 +6,107 @@ product is written out, as the sizes made it cheapest.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from freshet.linear.build import mul, transpose
-from freshet.linear.show import Grouping, Words, number, show
-from freshet.linear.terms import Expr, Filled, Identity, Statement, Until
+from freshet.linear.show import MATLAB, Words, number, show
+from freshet.linear.terms import Expr, Filled, Identity, Statement, Until, Var
 from freshet.linear.trigger import Change, Dense, Trigger
 from freshet.linear.walk import free, subterms
 
-NUMPY = Words(
-    times="{} @ {}",
-    turned="{}.T",
-    zeros="np.zeros(({}, {}))",
-    ones="np.ones(({}, {}))",
-    eye="np.eye({})",
-    inverse="np.linalg.inv({})",
-    beside="np.hstack([{}])",
-    above="np.vstack([{}])",
-    below=", ",
-    power=" ** ",
-    apart=True,
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """How a language writes statements; of an iteration, x is the last round and y the next."""
+
+    words: Words
+    end: str
+    loop: str
+    unit: tuple[str, ...]
+    stop: tuple[str, ...]
+    close: tuple[str, ...]
+
+
+OCTAVE = Language(
+    MATLAB,
+    ";",
+    "while true",
+    (
+        "  {y} = {y} / norm({y}, 'fro');",
+        "  [~, most] = max(abs({y}(:)));",
+        "  {y} = {y} * sign({y}(most));",
+    ),
+    ("  if norm({y} - {x}, 'fro') <= {tolerance} * norm({y}, 'fro'), break; end",),
+    ("end",),
+)
+NUMPY = Language(
+    Words(
+        times="{} @ {}",
+        turned="{}.T",
+        zeros="np.zeros(({}, {}))",
+        ones="np.ones(({}, {}))",
+        eye="np.eye({})",
+        inverse="np.linalg.inv({})",
+        beside="np.hstack([{}])",
+        above="np.vstack([{}])",
+        below=", ",
+        power=" ** ",
+        apart=True,
+    ),
+    "",
+    "while True:",
+    (
+        "  {y} = {y} / np.linalg.norm({y})",
+        "  {y} = {y} * np.sign({y}.flat[np.abs({y}).argmax()])",
+    ),
+    ("  if np.linalg.norm({y} - {x}) <= {tolerance} * np.linalg.norm({y}):", "    break"),
+    (),
 )
 
 
 def octave(t: Trigger) -> str:
     """The trigger as an Octave function of the old views."""
     views, arguments = _signature(t)
-    lines = [f"function [{', '.join(views)}] = on_{t.input}({', '.join(arguments)})"]
-    lines += [f"  {line}" for line in _sizes(t, "{name} = {function}({of}, {axis});", 1)]
-    for s in t.assignments:
-        lines += [f"  {line}" for line in _octave(s, t.grouping)]
-    for u in t.updates:
-        lines.append(f"  {u.view} = {u.view} + {show(_change(u.change))};")
-    for s in t.again:
-        lines += [f"  {line}" for line in _octave(s, t.grouping)]
-    return "\n".join([*lines, "end"]) + "\n"
+    lines = _sizes(t, "{name} = {function}({of}, {axis});", 1)
+    lines += [x for s in t.assignments for x in _statement(s, t, OCTAVE)]
+    lines += [f"{u.view} = {u.view} + {show(_change(u.change))};" for u in t.updates]
+    lines += [x for s in t.again for x in _statement(s, t, OCTAVE)]
+    head = f"function [{', '.join(views)}] = on_{t.input}({', '.join(arguments)})"
+    return "\n".join([head, *(f"  {line}" for line in lines), "end"]) + "\n"
 
 
 def numpy(t: Trigger) -> str:
     """The trigger as a Python function of the old views; the views that it gets change in place."""
     views, arguments = _signature(t)
-    lines = ["import numpy as np", "", "", f"def on_{t.input}({', '.join(arguments)}):"]
-    lines += [f"    {line}" for line in _sizes(t, "{name} = {of}.shape[{axis}]", 0)]
-    for s in t.assignments:
-        lines += [f"    {line}" for line in _numpy(s, t.grouping)]
-    lines += [f"    {u.view} += {show(_change(u.change), t.grouping, NUMPY)}" for u in t.updates]
-    for s in t.again:
-        lines += [f"    {line}" for line in _numpy(s, t.grouping)]
-    return "\n".join([*lines, f"    return {', '.join(views)}"]) + "\n"
+    lines = _sizes(t, "{name} = {of}.shape[{axis}]", 0)
+    lines += [x for s in t.assignments for x in _statement(s, t, NUMPY)]
+    for u in t.updates:
+        lines.append(f"{u.view} += {show(_change(u.change), t.grouping, NUMPY.words)}")
+    lines += [x for s in t.again for x in _statement(s, t, NUMPY)]
+    lines.append(f"return {', '.join(views)}")
+    head = ["import numpy as np", "", "", f"def on_{t.input}({', '.join(arguments)}):"]
+    return "\n".join([*head, *(f"    {line}" for line in lines)]) + "\n"
 
 
-def _octave(s: Statement, grouping: Grouping) -> list[str]:
+def _statement(s: Statement, t: Trigger, language: Language) -> list[str]:
     """A statement; an iteration is a loop."""
-    if not isinstance(s.term, Until):
-        return [f"{s.name} = {show(s.term, grouping)};"]
-    x, e = s.term.name, s.term
-    lines = [
-        f"{x} = {show(e.start, grouping)};",
-        "while true",
-        f"  {s.name} = {show(e.body, grouping)};",
-    ]
-    if e.unit:
-        lines += [
-            f"  {s.name} = {s.name} / norm({s.name}, 'fro');",
-            f"  [~, most] = max(abs({s.name}(:)));",
-            f"  {s.name} = {s.name} * sign({s.name}(most));",
-        ]
-    moved = f"norm({s.name} - {x}, 'fro') <= {number(e.tolerance)} * norm({s.name}, 'fro')"
-    return [*lines, f"  if {moved}, break; end", f"  {x} = {s.name};", "end"]
 
+    def write(name: str, e: Expr) -> str:
+        return f"{name} = {show(e, t.grouping, language.words)}{language.end}"
 
-def _numpy(s: Statement, grouping: Grouping) -> list[str]:
-    if not isinstance(s.term, Until):
-        return [f"{s.name} = {show(s.term, grouping, NUMPY)}"]
-    x, e = s.term.name, s.term
-    lines = [
-        f"{x} = {show(e.start, grouping, NUMPY)}",
-        "while True:",
-        f"    {s.name} = {show(e.body, grouping, NUMPY)}",
+    e = s.term
+    if not isinstance(e, Until):
+        return [write(s.name, e)]
+    told = {"x": e.name, "y": s.name, "tolerance": number(e.tolerance)}
+    after = [*(language.unit if e.unit else ()), *language.stop]
+    return [
+        write(e.name, e.start),
+        language.loop,
+        f"  {write(s.name, e.body)}",
+        *(line.format(**told) for line in after),
+        f"  {write(e.name, Var(s.name))}",
+        *language.close,
     ]
-    if e.unit:
-        lines += [
-            f"    {s.name} = {s.name} / np.linalg.norm({s.name})",
-            f"    {s.name} = {s.name} * np.sign({s.name}.flat[np.abs({s.name}).argmax()])",
-        ]
-    moved = f"np.linalg.norm({s.name} - {x}) <= {number(e.tolerance)} * np.linalg.norm({s.name})"
-    return [*lines, f"    if {moved}:", "        break", f"    {x} = {s.name}"]
 
 
 def _change(change: Change) -> Expr:
