@@ -14,7 +14,7 @@ from typing import Literal, assert_never
 
 from freshet.linear.meta import Scope, infer, shape
 from freshet.linear.show import Tree
-from freshet.linear.sizes import ONE, Size, total
+from freshet.linear.sizes import ONE, Size, size, total
 from freshet.linear.terms import (
     Add,
     Expr,
@@ -52,6 +52,21 @@ class Work:
     def operations(self) -> Size:
         """How many multiplications or additions."""
         return reduce(times, self.along, ONE) * self.times
+
+
+def traffic(w: Work, sizes: Sizes) -> Size:
+    """How many cells travel if large matrices are spread over machines (LINVIEW, 6.5).
+
+    The smaller side of a product is sent to where the other one lies; the result comes back if it
+    is narrower than that. An inverse is computed in one place.
+    """
+    if w.kind == "cells":
+        return size(0)
+    n, m, p = w.along
+    small, large = sorted((n * m, m * p), key=lambda s: s.at(sizes))
+    made = n * p
+    back = w.kind == "inverse" or made.at(sizes) < large.at(sizes)
+    return (small + made if back else small) * w.times
 
 
 def chain(dims: Sequence[Size], sizes: Sizes) -> tuple[tuple[Work, ...], Tree]:

@@ -367,6 +367,7 @@ class Program:
         return (
             f"{name}: {chosen.strategy}, since {chosen.why}\n"
             f"cost: {self.trigger(name, rank).cost()}\n"
+            f"travels, if spread over machines: {self.trigger(name, rank).traffic()} cells\n"
             f"ranks: {ranks or 'none'}\n"
             f"views: {', '.join(views)} ({cells:,} bytes)\n"
             + "".join(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -81,3 +83,13 @@ def test_compiler_agrees_with_the_table_on_the_strategy() -> None:
         values = {"A": random.standard_normal((500, 500)), "B": np.ones((500, width))}
         p = linear.Program({"T": linear.iteration(a, b, b, 8, "linear")}, values)
         assert p.choice("A").strategy == wanted
+
+
+def test_narrow_factors_travel_and_matrices_stay() -> None:
+    options = Options(sizes={"n": 4000})
+    source = source_of({"P": linear.powers(linear.matrix("A", "n"), 16, "exponential")}, "real")
+    program = compile_source(source, options)
+    by_factors = trigger(program, "A", replace(options, strategy="incremental")).traffic()
+    anew = trigger(program, "A", replace(options, strategy="reevaluate")).traffic()
+    assert by_factors.degree(apart=("k",)) == 1
+    assert anew.degree(apart=("k",)) == 2
