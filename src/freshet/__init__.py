@@ -8,16 +8,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from freshet.errors import FreshetError, FreshetWarning
-from freshet.runtime.connect import connect
-from freshet.runtime.database import Database
-from freshet.runtime.products import Product
-from freshet.runtime.snapshot import restore
-from freshet.runtime.view import Statistics, ViewHandle
-from freshet.runtime.writer import Writer
 
 if TYPE_CHECKING:
     from freshet import linear as linear
     from freshet import models as models
+    from freshet.runtime.connect import connect
+    from freshet.runtime.database import Database
+    from freshet.runtime.products import Product
+    from freshet.runtime.snapshot import restore
+    from freshet.runtime.view import Statistics, ViewHandle
+    from freshet.runtime.writer import Writer
     from freshet.spark.open import materialized_view, pipeline
     from freshet.spark.pipeline import Pipeline
 
@@ -39,19 +39,27 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """The pipeline, models and matrix programs are imported when they are asked for.
+_HOMES = {
+    "Database": "runtime.database",
+    "Pipeline": "spark.pipeline",
+    "Product": "runtime.products",
+    "Statistics": "runtime.view",
+    "ViewHandle": "runtime.view",
+    "Writer": "runtime.writer",
+    "connect": "runtime.connect",
+    "materialized_view": "spark.open",
+    "pipeline": "spark.open",
+    "restore": "runtime.snapshot",
+}
 
-    They bring Arrow and NumPy along.
+
+def __getattr__(name: str) -> Any:
+    """Everything is imported when it is asked for.
+
+    So matrix programs need no SQL parser, a database no Spark, and neither the other.
     """
     if name in ("linear", "models"):
         return import_module(f"freshet.{name}")
-    if name in ("materialized_view", "pipeline"):
-        from freshet.spark import open as opened
-
-        return getattr(opened, name)
-    if name == "Pipeline":
-        from freshet.spark.pipeline import Pipeline
-
-        return Pipeline
+    if name in _HOMES:
+        return getattr(import_module(f"freshet.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'freshet' has no attribute '{name}'")

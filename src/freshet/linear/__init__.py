@@ -1,7 +1,7 @@
 """Matrix programs maintained through factored deltas (LINVIEW and Lago)."""
 
 from freshet.linear.changes import BadUpdate
-from freshet.linear.evaluate import Singular
+from freshet.linear.evaluate import NotConverged, Singular
 from freshet.linear.expression import (
     Matrix,
     above,
@@ -13,8 +13,10 @@ from freshet.linear.expression import (
     iterate,
     matrix,
     ones,
+    until,
     zeros,
 )
+from freshet.linear.labels import BadCell
 from freshet.linear.library import (
     gradient_descent,
     ols,
@@ -27,12 +29,17 @@ from freshet.linear.library import (
 from freshet.linear.meta import ShapeProblem
 from freshet.linear.models import iteration, powers, sums_of_powers
 from freshet.linear.options import Options
-from freshet.linear.program import Program, Report
+from freshet.linear.over import Linked, over
+from freshet.linear.program import Program
+from freshet.linear.report import Report
 from freshet.linear.text import read_source
 
 __all__ = [
+    "BadCell",
     "BadUpdate",
+    "Linked",
     "Matrix",
+    "NotConverged",
     "Options",
     "Program",
     "Report",
@@ -50,6 +57,7 @@ __all__ = [
     "matrix",
     "ols",
     "ones",
+    "over",
     "pagerank",
     "power_iteration",
     "powers",
@@ -58,5 +66,6 @@ __all__ = [
     "ridge",
     "shortest_paths",
     "sums_of_powers",
+    "until",
     "zeros",
 ]

@@ -21,7 +21,13 @@ EXACT = 1 << 23
 
 
 def some(a: Bits, b: Bits) -> Bits:
-    """The product of two Boolean matrices."""
+    """The product of two Boolean matrices.
+
+    Both lie by rows or by columns (A' * B' of matrices that lie by rows): so does the product, and
+    nothing is turned for it.
+    """
+    if _by_columns(a) and _by_columns(b):
+        return some(b.T, a.T).T
     n, m, p = a.shape[0], a.shape[1], b.shape[1]
     if p <= n and p <= WORD:
         return _narrow(a, b)
@@ -30,13 +36,17 @@ def some(a: Bits, b: Bits) -> Bits:
     ones = int(np.count_nonzero(a))
     if ones * (p / WORD) * FULL <= n * m * p / 8:
         return _unions(a, b)
-    return _counted(a, b)
+    return counted(a, b)
+
+
+def _by_columns(a: Bits) -> bool:
+    return bool(a.flags.f_contiguous and not a.flags.c_contiguous)
 
 
 def _narrow(a: Bits, b: Bits) -> Bits:
     """A few columns: each is the union of columns of the left matrix, if it names few."""
     if 8 * np.count_nonzero(b) > b.size:
-        return _counted(a, b)
+        return counted(a, b)
     out = np.empty((a.shape[0], b.shape[1]), dtype=np.bool_)
     for j in range(b.shape[1]):
         np.bitwise_or.reduce(a.T[np.flatnonzero(b[:, j])], axis=0, out=out[:, j])
@@ -63,7 +73,7 @@ def _unions(a: Bits, b: Bits) -> Bits:
     return found
 
 
-def _counted(a: Bits, b: Bits) -> Bits:
+def counted(a: Bits, b: Bits) -> Bits:
     """Ways counted by BLAS, in single precision and in pieces that are exact."""
     out = np.zeros((a.shape[0], b.shape[1]), dtype=np.bool_)
     for i in range(0, a.shape[1], EXACT):

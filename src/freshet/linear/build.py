@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import assert_never
 
 from freshet.linear.sizes import Size, size
@@ -18,6 +19,7 @@ from freshet.linear.terms import (
     Ones,
     Scale,
     Transpose,
+    Until,
     Var,
     Zero,
 )
@@ -100,7 +102,7 @@ def transpose(e: Expr) -> Expr:
             return beside(*(transpose(p) for p in parts))
         case Let(name, value, body):
             return Let(name, value, transpose(body))
-        case Iterate():
+        case Iterate() | Until():
             return Transpose(e)
         case _:
             assert_never(e)
@@ -121,18 +123,19 @@ def inverse(e: Expr) -> Expr:
 
 def beside(*parts: Expr) -> Expr:
     """[A, B, ...], flat."""
-    flat: list[Expr] = []
-    for p in parts:
-        flat.extend(p.parts if isinstance(p, Beside) else (p,))
-    return flat[0] if len(flat) == 1 else Beside(tuple(flat))
+    return _stacked(Beside, parts)
 
 
 def above(*parts: Expr) -> Expr:
     """[A; B; ...], flat."""
+    return _stacked(Above, parts)
+
+
+def _stacked(kind: type[Beside] | type[Above], parts: tuple[Expr, ...]) -> Expr:
     flat: list[Expr] = []
     for p in parts:
-        flat.extend(p.parts if isinstance(p, Above) else (p,))
-    return flat[0] if len(flat) == 1 else Above(tuple(flat))
+        flat.extend(p.parts if isinstance(p, kind) else (p,))
+    return flat[0] if len(flat) == 1 else kind(tuple(flat))
 
 
 def identity(n: Size | int | str) -> Expr:
@@ -155,12 +158,18 @@ def zeros(rows: Size | int | str, cols: Size | int | str) -> Expr:
     return Zero(size(rows), size(cols))
 
 
-def addends(e: Expr) -> tuple[Expr, ...]:
-    """The terms of a sum; a term that is none is its own only one."""
-    return e.terms if isinstance(e, Add) else (e,)
-
-
 def split(e: Expr) -> tuple[float, tuple[Expr, ...]]:
     """The multiple in front of a product, and its factors."""
     by, body = (e.by, e.body) if isinstance(e, Scale) else (1.0, e)
     return by, body.factors if isinstance(body, Mul) else (body,)
+
+
+CONSTRUCTORS: dict[type, Callable[..., Expr]] = {
+    Add: add,
+    Mul: mul,
+    Transpose: transpose,
+    Inverse: inverse,
+    Beside: beside,
+    Above: above,
+}
+"""The constructors of the nodes that consist of their subterms alone."""

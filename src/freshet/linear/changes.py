@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -19,19 +19,31 @@ class BadUpdate(FreshetError):
     """An update that does not fit its matrix."""
 
 
+class Added(TypedDict, total=False):
+    """How an input is added to: u * v', or v to rows, or u to columns, or cell by cell."""
+
+    rows: object
+    cols: object
+    cells: Sequence[tuple[int, int, Any]] | None
+    u: object
+    v: object
+
+
+class Assigned(TypedDict, total=False):
+    """What of an input is replaced: rows or columns, by `to`, or cells."""
+
+    rows: object
+    cols: object
+    cells: Sequence[tuple[int, int, Any]] | None
+    to: object
+
+
 def factors(
-    name: str,
-    shape: tuple[int, int],
-    ring: Semiring,
-    *,
-    rows: object = None,
-    cols: object = None,
-    cells: Sequence[tuple[int, int, Any]] | None = None,
-    u: object = None,
-    v: object = None,
+    name: str, shape: tuple[int, int], ring: Semiring, **told: Unpack[Added]
 ) -> tuple[Array, Array]:
     """The factors of an update: A += u * v', A[rows] += v, A[:, cols] += u, or cell by cell."""
-    _one_kind(name, rows, cols, cells)
+    rows, cols, cells = _one_kind(name, told, Added)
+    u, v = told.get("u"), told.get("v")
     if cells is not None:
         return _cells(name, shape, ring, cells)
     if rows is not None:
@@ -39,7 +51,7 @@ def factors(
         return _by_row(name, shape, ring, _places(name, rows, shape[0], "row"), v)
     if cols is not None:
         _needs(name, "cols", "u", u)
-        turned = np.asarray(u, dtype=ring.dtype)
+        turned = ring.host(u)
         turned = turned.T if turned.ndim == 2 else turned
         places = _places(name, cols, shape[1], "column")
         right, left = _by_row(name, shape[::-1], ring, places, turned)
@@ -67,18 +79,27 @@ class Replacement:
     spread: Callable[[Array], tuple[Array, Array]]
 
 
+@dataclass(frozen=True)
+class Move:
+    """A change of an input by left * right', or what it is replaced by where that takes away."""
+
+    name: str
+    left: Array
+    right: Array
+    lost: Replacement | None = None
+
+    @property
+    def rank(self) -> int:
+        """How many columns the factors have."""
+        return int(self.left.shape[1])
+
+
 def replacement(
-    name: str,
-    shape: tuple[int, int],
-    ring: Semiring,
-    *,
-    rows: object = None,
-    cols: object = None,
-    cells: Sequence[tuple[int, int, Any]] | None = None,
-    to: object = None,
+    name: str, shape: tuple[int, int], ring: Semiring, **told: Unpack[Assigned]
 ) -> Replacement:
     """What is to be replaced; of a line or a cell that is told twice, the last counts."""
-    _one_kind(name, rows, cols, cells)
+    rows, cols, cells = _one_kind(name, told, Assigned)
+    to = told.get("to")
     if cells is not None:
         last = {(i, j): x for i, j, x in cells}
         i = _places(name, [p[0] for p in last] or np.empty(0, int), shape[0], "row")
@@ -92,7 +113,7 @@ def replacement(
     turned = cols is not None
     sides = shape[::-1] if turned else shape
     places = _places(name, cols if turned else rows, sides[0], "column" if turned else "row")
-    given: Array = np.asarray(to, dtype=ring.dtype)
+    given: Array = ring.host(to)
     given = given.T if turned and given.ndim == 2 else np.atleast_2d(given)
     _fits(name, places, given, sides[1])
     check_cells(name, given, ring)
@@ -110,15 +131,23 @@ def replacement(
 
 def check_cells(name: str, values: Array, ring: Semiring) -> None:
     """Numbers are numbers: NaN nowhere, and over the reals nothing infinite."""
-    good = np.isfinite(values) if ring.is_ring else ~np.isnan(values)
-    if not good.all():
+    if not ring.good(values):
         what = "infinite or not a number" if ring.is_ring else "not a number"
         raise BadUpdate(f"a value for {name} is {what}")
 
 
-def _one_kind(name: str, *told: object) -> None:
-    if sum(x is not None for x in told) > 1:
+def _one_kind(
+    name: str, told: Added | Assigned, wanted: type
+) -> tuple[object, object, Sequence[tuple[int, int, Any]] | None]:
+    """Rows, columns and cells, of which at most one is told."""
+    for word in told:
+        if word not in wanted.__annotations__:
+            known = ", ".join(wanted.__annotations__)
+            raise BadUpdate(f"a change of {name} by {word!r} is not known", instead=f"use {known}")
+    found = told.get("rows"), told.get("cols"), told.get("cells")
+    if sum(x is not None for x in found) > 1:
         raise BadUpdate(f"an update of {name} tells rows, columns or cells, not several of them")
+    return found
 
 
 def _fits(name: str, places: Array, values: Array, width: int) -> None:
@@ -135,7 +164,7 @@ def _needs(name: str, what: str, other: str, value: object) -> None:
 
 
 def _columns(values: object, rows: int, ring: Semiring) -> Array:
-    found: Array = np.asarray(values, dtype=ring.dtype)
+    found: Array = ring.host(values)
     return found.reshape(-1, 1) if found.ndim == 1 else found
 
 
@@ -152,7 +181,7 @@ def _by_row(
     name: str, shape: tuple[int, int], ring: Semiring, places: Array, values: object
 ) -> tuple[Array, Array]:
     """Changes of whole rows: u has a one where a row stands, v its values; doubles merged."""
-    found: Array = np.atleast_2d(np.asarray(values, dtype=ring.dtype))
+    found: Array = np.atleast_2d(ring.host(values))
     _fits(name, places, found, shape[1])
     check_cells(name, found, ring)
     distinct, where = np.unique(places, return_inverse=True)

@@ -19,7 +19,7 @@ from freshet.linear.share import share
 from freshet.linear.show import show
 from freshet.linear.simplify import simplify
 from freshet.linear.sizes import Size, size, total
-from freshet.linear.terms import Expr, Inverse, Let, Source, Statement, Var
+from freshet.linear.terms import Expr, Inverse, Let, Source, Statement, Until, Var
 from freshet.linear.trigger import Change, Dense, Factored, Trigger, Update, names
 from freshet.linear.walk import Names, free, substitute, subterms
 
@@ -145,6 +145,10 @@ class _Compiler:
         }
         term = solved(substitute(d.term, puts), inverses, self.scope)
         terms = [simplify(t, self.scope) for t in products(term, self.scope)]
+        if any(isinstance(t, Until) for t in terms):
+            new = [self.settled(view, t) if isinstance(t, Until) else t for t in terms]
+            self.record(view, Dense(self.named("D", view, add(*new))))
+            return
         if all(free(t) & self.narrow for t in terms):
             pairs = factor(terms, self.scope, self.sizes, self.options.second_order)
             rank = total(infer(p.left, self.scope).cols for p in pairs)
@@ -156,6 +160,11 @@ class _Compiler:
                 self.record(view, change)
                 return
         self.record(view, Dense(self.named("D", view, add(*terms))))
+
+    def settled(self, view: str, e: Until) -> Expr:
+        """The new result of an iteration: its rounds multiply by narrow factors, not by sums."""
+        apart = add(*products(e.body, self.scope))
+        return self.named("N", view, replace(e, body=simplify(apart, self.scope)))
 
     def record(self, view: str, change: Change) -> None:
         self.changes[view] = change
@@ -175,7 +184,7 @@ class _Compiler:
         name = self.names.fresh(f"{kind}_{view}")
         self.scope[name] = infer(e, self.scope)
         self.assignments.append(Statement(name, e))
-        if kind != "D":
+        if kind in ("U", "V"):
             self.narrow.add(name)
         return Var(name)
 

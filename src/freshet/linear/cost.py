@@ -1,4 +1,4 @@
-"""What a term costs: operations counted as in Lago's figure 5.9, an inverse as n^3.
+"""What a term takes (Lago, figure 5.9): products, inverses, and cells that are written.
 
 A transpose costs nothing, since BLAS reads a matrix either way. A product is computed in the order
 that dynamic programming finds cheapest, at the sizes that are assumed.
@@ -7,39 +7,76 @@ that dynamic programming finds cheapest, at the sizes that are assumed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import assert_never
+from dataclasses import dataclass, replace
+from functools import reduce
+from operator import mul as times
+from typing import Literal, assert_never
 
 from freshet.linear.meta import Scope, infer, shape
 from freshet.linear.show import Tree
-from freshet.linear.sizes import NOTHING, Size, total
+from freshet.linear.sizes import ONE, Size, size, total
 from freshet.linear.terms import (
-    Above,
     Add,
-    Beside,
     Expr,
+    Filled,
     Identity,
     Inverse,
     Iterate,
     Let,
     Mul,
-    Ones,
     Scale,
+    Stack,
     Transpose,
+    Until,
     Var,
-    Zero,
 )
+
+COLD, WARM = 64, 16
+"""How many rounds an iteration to a tolerance is taken to need: from its start, and afterwards."""
 
 Sizes = Mapping[str, float]
 
 
-def chain(dims: Sequence[Size], sizes: Sizes) -> tuple[Size, Tree]:
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A kind of work, the sizes along it, and how often it is done.
+
+    A product of n x m by m x p runs along n, m and p; an inverse along n three times.
+    """
+
+    kind: Literal["product", "inverse", "cells"]
+    along: tuple[Size, ...]
+    times: int = 1
+
+    @property
+    def operations(self) -> Size:
+        """How many multiplications or additions."""
+        return reduce(times, self.along, ONE) * self.times
+
+
+def traffic(w: Work, sizes: Sizes) -> Size:
+    """How many cells travel if large matrices are spread over machines (LINVIEW, 6.5).
+
+    The smaller side of a product is sent to where the other one lies; the result comes back if it
+    is narrower than that. An inverse is computed in one place.
+    """
+    if w.kind == "cells":
+        return size(0)
+    n, m, p = w.along
+    small, large = sorted((n * m, m * p), key=lambda s: s.at(sizes))
+    made = n * p
+    back = w.kind == "inverse" or made.at(sizes) < large.at(sizes)
+    return (small + made if back else small) * w.times
+
+
+def chain(dims: Sequence[Size], sizes: Sizes) -> tuple[tuple[Work, ...], Tree]:
     """The cheapest order of a product of matrices dims[0] x dims[1], dims[1] x dims[2], ...
 
     >>> from freshet.linear.sizes import size
     >>> n, k = size("n"), size("k")
-    >>> order = chain([n, k, n, k], {"n": 100, "k": 1})
-    >>> str(order[0]), order[1]
-    ('2*k^2*n', (0, (1, 2)))
+    >>> products, order = chain([n, k, n, k], {"n": 100, "k": 1})
+    >>> [str(w.operations) for w in products], order
+    (['k^2*n', 'k^2*n'], (0, (1, 2)))
     """
     count = len(dims) - 1
     at = [d.at(sizes) for d in dims]
@@ -52,12 +89,12 @@ def chain(dims: Sequence[Size], sizes: Sizes) -> tuple[Size, Tree]:
                 for s in range(i, j)
             )
 
-    def tree(i: int, j: int) -> tuple[Size, Tree]:
+    def tree(i: int, j: int) -> tuple[tuple[Work, ...], Tree]:
         if i == j:
-            return NOTHING, i
+            return (), i
         s = best[i, j][1]
         (a, left), (b, right) = tree(i, s), tree(s + 1, j)
-        return a + b + dims[i] * dims[s + 1] * dims[j + 1], (left, right)
+        return (*a, *b, Work("product", (dims[i], dims[s + 1], dims[j + 1]))), (left, right)
 
     return tree(0, count - 1)
 
@@ -68,36 +105,45 @@ def dims(factors: Sequence[Expr], scope: Scope) -> list[Size]:
     return [shapes[0][0], *(cols for _, cols in shapes)]
 
 
-def cost(e: Expr, scope: Scope, sizes: Sizes) -> Size:
-    """How many operations a term takes."""
+def work(e: Expr, scope: Scope, sizes: Sizes) -> list[Work]:
+    """What it takes to compute a term."""
+
+    def inside(*parts: Expr) -> list[Work]:
+        return [w for p in parts for w in work(p, scope, sizes)]
+
+    def cells(often: int = 1) -> Work:
+        return Work("cells", shape(e, scope), often)
+
+    def repeated(rounds: int, start: Expr, name: str, body: Expr) -> list[Work]:
+        inner = {**scope, name: infer(start, scope)}
+        again = [replace(w, times=w.times * rounds) for w in work(body, inner, sizes)]
+        return [*inside(start), *again]
+
     match e:
-        case Var() | Zero() | Ones() | Identity():
-            return NOTHING
+        case Var() | Filled() | Identity():
+            return []
         case Transpose(body):
-            return cost(body, scope, sizes)
+            return inside(body)
         case Scale(_, body):
-            return cost(body, scope, sizes) + _cells(e, scope)
+            return [*inside(body), cells()]
         case Inverse(body):
-            n = infer(body, scope).rows
-            return cost(body, scope, sizes) + n * n * n
+            return [*inside(body), Work("inverse", (infer(body, scope).rows,) * 3)]
         case Add(terms):
-            inside = total(cost(t, scope, sizes) for t in terms)
-            return inside + _cells(e, scope) * (len(terms) - 1)
+            return [*inside(*terms), cells(len(terms) - 1)]
+        case Stack(parts):
+            return [*inside(*parts), cells()]
         case Mul(factors):
-            inside = total(cost(f, scope, sizes) for f in factors)
-            return inside + chain(dims(factors, scope), sizes)[0]
-        case Beside(parts) | Above(parts):
-            return total(cost(p, scope, sizes) for p in parts) + _cells(e, scope)
+            return [*inside(*factors), *chain(dims(factors, scope), sizes)[0]]
         case Let(name, value, body):
-            inner = {**scope, name: infer(value, scope)}
-            return cost(value, scope, sizes) + cost(body, inner, sizes)
+            return repeated(1, value, name, body)
         case Iterate(count, start, name, body):
-            inner = {**scope, name: infer(start, scope)}
-            return cost(start, scope, sizes) + cost(body, inner, sizes) * count
+            return repeated(count, start, name, body)
+        case Until(_, start, name, body):
+            return repeated(WARM if e.warm else COLD, start, name, body)
         case _:
             assert_never(e)
 
 
-def _cells(e: Expr, scope: Scope) -> Size:
-    rows, cols = shape(e, scope)
-    return rows * cols
+def cost(e: Expr, scope: Scope, sizes: Sizes) -> Size:
+    """How many operations a term takes."""
+    return total(w.operations for w in work(e, scope, sizes))

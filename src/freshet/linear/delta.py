@@ -2,11 +2,14 @@
 
 d(A * B) = dA * B + A * dB + dA * dB        d(A + B) = dA + dB        d(A') = (dA)'
 d(inv(A)) = inv(A + dA) - inv(A)            d([A, B]) = [dA, dB]      d(c * A) = c * dA
+
+What is iterated until it stays goes on from where it stopped, over the new matrices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import assert_never
 
 from freshet.linear.build import above, add, beside, inverse, mul, neg, scale, transpose
@@ -16,19 +19,20 @@ from freshet.linear.terms import (
     Above,
     Add,
     Beside,
+    Binder,
     Expr,
+    Filled,
     Identity,
     Inverse,
-    Iterate,
-    Let,
     Mul,
-    Ones,
     Scale,
     Statement,
     Transpose,
+    Until,
     Var,
     Zero,
 )
+from freshet.linear.walk import free, substitute
 
 
 def delta(e: Expr, changes: Mapping[str, Expr], scope: Scope) -> Expr | None:
@@ -36,7 +40,7 @@ def delta(e: Expr, changes: Mapping[str, Expr], scope: Scope) -> Expr | None:
     match e:
         case Var(name):
             return changes.get(name)
-        case Zero() | Ones() | Identity():
+        case Filled() | Identity():
             return None
         case Scale(by, body):
             d = delta(body, changes, scope)
@@ -61,7 +65,7 @@ def delta(e: Expr, changes: Mapping[str, Expr], scope: Scope) -> Expr | None:
                 for p, d in zip(parts, moved, strict=True)
             ]
             return beside(*filled) if isinstance(e, Beside) else above(*filled)
-        case Mul() | Let() | Iterate():
+        case Mul() | Binder():
             raise AssertionError("a statement in A-normal form has none of these")
         case _:
             assert_never(e)
@@ -80,12 +84,29 @@ def _product(a: Expr, b: Expr, changes: Mapping[str, Expr], scope: Scope) -> Exp
     return add(*terms) if terms else None
 
 
+def renewed(s: Statement, changes: Mapping[str, Expr]) -> Expr | None:
+    """An iteration over the changed matrices, which starts from its old result.
+
+    None if nothing that a round reads has changed: where the first one started makes no difference.
+    """
+    assert isinstance(s.term, Until)
+    moved = {n: add(Var(n), d) for n, d in changes.items() if n in free(s.term.body)}
+    if not moved:
+        return None
+    return replace(s.term, start=Var(s.name), body=substitute(s.term.body, moved), warm=True)
+
+
 def derive(program: Normal, changed: str) -> tuple[Statement, ...]:
     """The deltas of all statements that change, each over names of deltas: d_x."""
     changes: dict[str, Expr] = {changed: Var(f"d_{changed}")}
     made: list[Statement] = []
     for s in program.statements:
-        d = delta(s.term, changes, program.scope)
+        if isinstance(s.term, Until):
+            d = renewed(s, changes)
+            if d is not None and program.semiring == "real":
+                d = add(d, neg(Var(s.name)))  # elsewhere the sum is a choice, and d the better one
+        else:
+            d = delta(s.term, changes, program.scope)
         if d is not None:
             changes[s.name] = Var(f"d_{s.name}")
             made.append(Statement(f"d_{s.name}", d))

@@ -6,55 +6,107 @@ product is written out, as the sizes made it cheapest.
 
 from __future__ import annotations
 
-from typing import assert_never
+from dataclasses import dataclass
 
 from freshet.linear.build import mul, transpose
-from freshet.linear.cost import chain, dims
-from freshet.linear.show import Grouping, Tree, number, show
-from freshet.linear.sizes import Size
-from freshet.linear.terms import (
-    Above,
-    Add,
-    Beside,
-    Expr,
-    Identity,
-    Inverse,
-    Iterate,
-    Let,
-    Mul,
-    Ones,
-    Scale,
-    Transpose,
-    Var,
-    Zero,
-)
+from freshet.linear.show import MATLAB, Words, number, show
+from freshet.linear.terms import Expr, Filled, Identity, Statement, Until, Var
 from freshet.linear.trigger import Change, Dense, Trigger
 from freshet.linear.walk import free, subterms
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """How a language writes statements; of an iteration, x is the last round and y the next."""
+
+    words: Words
+    end: str
+    loop: str
+    unit: tuple[str, ...]
+    stop: tuple[str, ...]
+    close: tuple[str, ...]
+
+
+OCTAVE = Language(
+    MATLAB,
+    ";",
+    "while true",
+    (
+        "  {y} = {y} / norm({y}, 'fro');",
+        "  [~, most] = max(abs({y}(:)));",
+        "  {y} = {y} * sign({y}(most));",
+    ),
+    ("  if norm({y} - {x}, 'fro') <= {tolerance} * norm({y}, 'fro'), break; end",),
+    ("end",),
+)
+NUMPY = Language(
+    Words(
+        times="{} @ {}",
+        turned="{}.T",
+        zeros="np.zeros(({}, {}))",
+        ones="np.ones(({}, {}))",
+        eye="np.eye({})",
+        inverse="np.linalg.inv({})",
+        beside="np.hstack([{}])",
+        above="np.vstack([{}])",
+        below=", ",
+        power=" ** ",
+        apart=True,
+    ),
+    "",
+    "while True:",
+    (
+        "  {y} = {y} / np.linalg.norm({y})",
+        "  {y} = {y} * np.sign({y}.flat[np.abs({y}).argmax()])",
+    ),
+    ("  if np.linalg.norm({y} - {x}) <= {tolerance} * np.linalg.norm({y}):", "    break"),
+    (),
+)
 
 
 def octave(t: Trigger) -> str:
     """The trigger as an Octave function of the old views."""
     views, arguments = _signature(t)
-    lines = [f"function [{', '.join(views)}] = on_{t.input}({', '.join(arguments)})"]
-    lines += [f"  {line}" for line in _sizes(t, "{name} = {function}({of}, {axis});", 1)]
-    grouping = _grouping(t)
-    lines += [f"  {s.name} = {show(s.term, grouping)};" for s in t.assignments]
-    for u in t.updates:
-        lines.append(f"  {u.view} = {u.view} + {show(_change(u.change))};")
-    lines += [f"  {s.name} = {show(s.term, grouping)};" for s in t.again]
-    return "\n".join([*lines, "end"]) + "\n"
+    lines = _sizes(t, "{name} = {function}({of}, {axis});", 1)
+    lines += [x for s in t.assignments for x in _statement(s, t, OCTAVE)]
+    lines += [f"{u.view} = {u.view} + {show(_change(u.change))};" for u in t.updates]
+    lines += [x for s in t.again for x in _statement(s, t, OCTAVE)]
+    head = f"function [{', '.join(views)}] = on_{t.input}({', '.join(arguments)})"
+    return "\n".join([head, *(f"  {line}" for line in lines), "end"]) + "\n"
 
 
 def numpy(t: Trigger) -> str:
     """The trigger as a Python function of the old views; the views that it gets change in place."""
     views, arguments = _signature(t)
-    lines = ["import numpy as np", "", "", f"def on_{t.input}({', '.join(arguments)}):"]
-    lines += [f"    {line}" for line in _sizes(t, "{name} = {of}.shape[{axis}]", 0)]
-    writer = _Numpy(t)
-    lines += [f"    {s.name} = {writer.text(s.term)}" for s in t.assignments]
-    lines += [f"    {u.view} += {writer.text(_change(u.change))}" for u in t.updates]
-    lines += [f"    {s.name} = {writer.text(s.term)}" for s in t.again]
-    return "\n".join([*lines, f"    return {', '.join(views)}"]) + "\n"
+    lines = _sizes(t, "{name} = {of}.shape[{axis}]", 0)
+    lines += [x for s in t.assignments for x in _statement(s, t, NUMPY)]
+    for u in t.updates:
+        lines.append(f"{u.view} += {show(_change(u.change), t.grouping, NUMPY.words)}")
+    lines += [x for s in t.again for x in _statement(s, t, NUMPY)]
+    lines.append(f"return {', '.join(views)}")
+    head = ["import numpy as np", "", "", f"def on_{t.input}({', '.join(arguments)}):"]
+    return "\n".join([*head, *(f"    {line}" for line in lines)]) + "\n"
+
+
+def _statement(s: Statement, t: Trigger, language: Language) -> list[str]:
+    """A statement; an iteration is a loop."""
+
+    def write(name: str, e: Expr) -> str:
+        return f"{name} = {show(e, t.grouping, language.words)}{language.end}"
+
+    e = s.term
+    if not isinstance(e, Until):
+        return [write(s.name, e)]
+    told = {"x": e.name, "y": s.name, "tolerance": number(e.tolerance)}
+    after = [*(language.unit if e.unit else ()), *language.stop]
+    return [
+        write(e.name, e.start),
+        language.loop,
+        f"  {write(s.name, e.body)}",
+        *(line.format(**told) for line in after),
+        f"  {write(e.name, Var(s.name))}",
+        *language.close,
+    ]
 
 
 def _change(change: Change) -> Expr:
@@ -91,64 +143,8 @@ def _sizes(t: Trigger, form: str, first: int) -> list[str]:
 def _named(e: Expr) -> set[str]:
     found: set[str] = set()
     for t in subterms(e):
-        if isinstance(t, Zero | Ones):
+        if isinstance(t, Filled):
             found |= {v for s in (t.rows, t.cols) for m, _ in s.terms for v in m}
         elif isinstance(t, Identity):
             found |= {v for m, _ in t.size.terms for v in m}
     return found
-
-
-def _grouping(t: Trigger) -> Grouping:
-    def grouping(factors: tuple[Expr, ...]) -> Tree:
-        return chain(dims(factors, t.scope), t.sizes)[1]
-
-    return grouping
-
-
-class _Numpy:
-    def __init__(self, t: Trigger) -> None:
-        self.grouping = _grouping(t)
-
-    def text(self, e: Expr) -> str:
-        """A term in NumPy's words; sums and products in parentheses where they need them."""
-        match e:
-            case Var(name):
-                return name
-            case Zero(rows, cols):
-                return f"np.zeros(({_size(rows)}, {_size(cols)}))"
-            case Ones(rows, cols):
-                return f"np.ones(({_size(rows)}, {_size(cols)}))"
-            case Identity(n):
-                return f"np.eye({_size(n)})"
-            case Scale(by, body):
-                return f"{number(by)} * {self.inner(body)}"
-            case Transpose(body):
-                return f"{self.inner(body)}.T"
-            case Inverse(body):
-                return f"np.linalg.inv({self.text(body)})"
-            case Add(terms):
-                return " + ".join(self.text(t) for t in terms)
-            case Mul(factors):
-                return self.product(factors, self.grouping(factors))
-            case Beside(parts):
-                return f"np.hstack([{', '.join(self.text(p) for p in parts)}])"
-            case Above(parts):
-                return f"np.vstack([{', '.join(self.text(p) for p in parts)}])"
-            case Let() | Iterate():
-                raise AssertionError("triggers have no binders")
-            case _:
-                assert_never(e)
-
-    def inner(self, e: Expr) -> str:
-        text = self.text(e)
-        return f"({text})" if isinstance(e, Add | Mul | Scale) else text
-
-    def product(self, factors: tuple[Expr, ...], tree: Tree) -> str:
-        if isinstance(tree, int):
-            return self.inner(factors[tree])
-        left, right = (self.product(factors, side) for side in tree)
-        return f"{left} @ " + (right if isinstance(tree[1], int) else f"({right})")
-
-
-def _size(s: Size) -> str:
-    return str(s).replace("^", " ** ")

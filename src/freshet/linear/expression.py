@@ -11,8 +11,8 @@ from freshet.linear import build
 from freshet.linear.meta import Meta, given, infer
 from freshet.linear.show import show
 from freshet.linear.sizes import Size, size
-from freshet.linear.terms import TRAITS, Expr, Input, Iterate, Let, Ones, Var, Zero
-from freshet.linear.walk import Names, subterms
+from freshet.linear.terms import TRAITS, Expr, Input, Iterate, Let, Ones, Until, Var, Zero
+from freshet.linear.walk import Names, binders
 
 Extent: TypeAlias = "Size | int | str"
 
@@ -208,16 +208,42 @@ def iterate(count: int, start: Matrix, step: Callable[[Matrix], Matrix]) -> Matr
     """
     if count < 0:
         raise FreshetError("an iteration runs 0 times or more")
+    return _rounds(start, step, lambda first, x, body: Iterate(count, first, x, body))
+
+
+def until(
+    tolerance: float, start: Matrix, step: Callable[[Matrix], Matrix], *, unit: bool = False
+) -> Matrix:
+    """From `start` on x becomes step(x), until |step(x) - x| <= tolerance * |step(x)|.
+
+    With `unit`, x is divided by its length after every round, its largest cell made positive. In a
+    semiring other than the reals it goes on until nothing changes. An update goes on from the
+    last result: the iteration must lead to the same one from anywhere, as a contraction does.
+
+    >>> print(until(1e-9, matrix("s", "n", 1), lambda x: 0.5 * x))
+    until(1e-09, s, x => 0.5 * x)
+    """
+    if not 0 <= tolerance < 1:
+        raise FreshetError(f"a tolerance of {tolerance} ends nothing", instead="use 1e-10 or so")
+
+    def make(first: Expr, x: str, body: Expr) -> Expr:
+        return Until(float(tolerance), first, x, body, unit)
+
+    return _rounds(start, step, make)
+
+
+def _rounds(
+    start: Matrix,
+    step: Callable[[Matrix], Matrix],
+    make: Callable[[Expr, str, Expr], Expr],
+) -> Matrix:
+    """An iteration with a name for the matrix of a round that nothing else has."""
     plain = Meta(start.rows, start.cols)
     name = "x"
     while True:
         after = step(Matrix(Var(name), {}, {name: plain}))
-        binders = {t.name for t in subterms(after.term) if isinstance(t, Let | Iterate)}
-        if name not in start.scope and name not in after.inputs and name not in binders:
+        taken = start.scope.keys() | after.inputs.keys() | binders(after.term)
+        if name not in taken:
             break
         name += "x"  # the step reads a matrix of this name, or binds it
-
-    def make(first: Expr, body: Expr) -> Expr:
-        return Iterate(count, first, name, body)
-
-    return _bound(name, make, start, after)
+    return _bound(name, lambda first, body: make(first, name, body), start, after)

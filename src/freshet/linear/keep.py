@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from freshet.linear.normal import Normal
-from freshet.linear.terms import Inverse
+from freshet.linear.terms import Inverse, Until
 from freshet.linear.trigger import Dense, Trigger, Update
 from freshet.linear.walk import free
 
@@ -14,9 +14,10 @@ from freshet.linear.walk import free
 def kept(program: Normal, triggers: Iterable[Trigger], before: frozenset[str]) -> frozenset[str]:
     """The least set of views that the outputs and the triggers need; it never shrinks.
 
-    Inverses stay: what holds one can be checked by multiplying, without it only by solving.
+    Inverses stay: what holds one can be checked by multiplying, without it only by solving. So do
+    results of iterations: the next one starts from them.
     """
-    found = {t.name for t in program.statements if isinstance(t.term, Inverse)}
+    found = {t.name for t in program.statements if isinstance(t.term, Inverse | Until)}
     found |= before | set(program.outputs)
     found |= {i.name for i in program.inputs}
     every = list(triggers)

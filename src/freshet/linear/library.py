@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from freshet.linear.expression import Matrix, diag, fill, identity, inverse, iterate
+from freshet.linear.expression import Matrix, diag, fill, identity, inverse, iterate, until
 from freshet.linear.models import iteration
 from freshet.linear.tables import Form
 
@@ -39,31 +39,45 @@ def gradient_descent(
 
 def pagerank(
     links: Matrix,
-    rounds: int,
+    rounds: int | None = None,
     damping: float = 0.85,
     form: Form = "auto",
     sizes: Mapping[str, float] | None = None,
+    *,
+    tolerance: float = 1e-12,
 ) -> Matrix:
-    """The ranks of pages after some rounds; column j of `links` says where page j leads.
+    """The ranks of pages; column j of `links` says where page j leads.
 
+    After some rounds, or, if none are told, when a round changes them by less than a tolerance.
     The columns of `links` sum up to 1. Ranks sum up to the number of pages, so that the program
     need not know it: divide by it for probabilities.
     """
     ones = fill(links.rows, 1, 1.0)
-    return iteration(damping * links, (1 - damping) * ones, ones, rounds, form, sizes)
+    if rounds is not None:
+        return iteration(damping * links, (1 - damping) * ones, ones, rounds, form, sizes)
+    return until(tolerance, ones, lambda x: damping * (links @ x) + (1 - damping) * ones)
 
 
-def power_iteration(a: Matrix, start: Matrix, rounds: int) -> Matrix:
-    """A^rounds * start: the direction of the dominant eigenvector, not normalized."""
-    return iterate(rounds, start, lambda x: a @ x)
+def power_iteration(
+    a: Matrix, start: Matrix, rounds: int | None = None, *, tolerance: float = 1e-12
+) -> Matrix:
+    """The direction of the dominant eigenvector.
+
+    A^rounds * start, not normalized; or, if no rounds are told, of length 1 and to a tolerance.
+    """
+    if rounds is not None:
+        return iterate(rounds, start, lambda x: a @ x)
+    return until(tolerance, start, lambda x: a @ x, unit=True)
 
 
-def reachability(graph: Matrix, hops: int) -> Matrix:
-    """Which node reaches which in at most so many hops; run it in the semiring boolean."""
+def reachability(graph: Matrix, hops: int | None = None) -> Matrix:
+    """Which node reaches which, in at most so many hops or any; run it in the semiring boolean."""
     eye = identity(graph.rows)
-    return iterate(hops, eye, lambda x: graph @ x + eye)
+    if hops is not None:
+        return iterate(hops, eye, lambda x: graph @ x + eye)
+    return until(0.0, eye, lambda x: graph @ x + eye)
 
 
-def shortest_paths(graph: Matrix, hops: int) -> Matrix:
-    """The lengths of shortest paths of at most so many hops; run it in the semiring min-plus."""
+def shortest_paths(graph: Matrix, hops: int | None = None) -> Matrix:
+    """The lengths of shortest paths, of at most so many hops or any; run it in min-plus."""
     return reachability(graph, hops)

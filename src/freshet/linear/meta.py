@@ -18,6 +18,7 @@ from freshet.linear.terms import (
     Above,
     Add,
     Beside,
+    Binder,
     Expr,
     Identity,
     Input,
@@ -28,6 +29,7 @@ from freshet.linear.terms import (
     Ones,
     Scale,
     Transpose,
+    Until,
     Var,
     Zero,
 )
@@ -39,7 +41,11 @@ class ShapeProblem(FreshetError):
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """A shape and what else is known; `rank` is an upper bound, None where only the shape is."""
+    """A shape and what else is known; `rank` is an upper bound, None where only the shape is.
+
+    `of` names the symmetric matrix that this one is a polynomial of, "" if of any: polynomials of
+    one matrix commute, so that their products are symmetric too.
+    """
 
     rows: Size
     cols: Size
@@ -47,6 +53,7 @@ class Meta:
     lower: bool = False
     upper: bool = False
     rank: Size | None = None
+    of: str | None = None
 
     @property
     def diagonal(self) -> bool:
@@ -63,6 +70,7 @@ Scope = Mapping[str, Meta]
 def given(i: Input) -> Meta:
     """What an input's declaration says."""
     diagonal = "diagonal" in i.traits
+    symmetric = diagonal or "symmetric" in i.traits
     if i.traits and i.rows != i.cols:
         raise ShapeProblem(
             f"{i.name} is declared {', '.join(sorted(i.traits))}, but is {i.rows} x {i.cols}",
@@ -71,9 +79,10 @@ def given(i: Input) -> Meta:
     return Meta(
         i.rows,
         i.cols,
-        symmetric=diagonal or "symmetric" in i.traits,
+        symmetric=symmetric,
         lower=diagonal or "lower" in i.traits,
         upper=diagonal or "upper" in i.traits,
+        of=i.name if symmetric else None,
     )
 
 
@@ -86,17 +95,18 @@ def infer(e: Expr, scope: Scope) -> Meta:
             return scope[name]
         case Zero(rows, cols):
             square = rows == cols
-            return Meta(rows, cols, square, square, square, rank=Size(()))
+            of = "" if square else None
+            return Meta(rows, cols, square, square, square, rank=Size(()), of=of)
         case Ones(rows, cols):
             one = Size((((), 1),))
             return Meta(rows, cols, symmetric=rows == cols, rank=one)
         case Identity(n):
-            return Meta(n, n, True, True, True)
+            return Meta(n, n, True, True, True, of="")
         case Scale(_, body):
             return infer(body, scope)
         case Transpose(body):
             m = infer(body, scope)
-            return Meta(m.cols, m.rows, m.symmetric, m.upper, m.lower, m.rank)
+            return Meta(m.cols, m.rows, m.symmetric, m.upper, m.lower, m.rank, m.of)
         case Inverse(body):
             return _inverse(e, infer(body, scope))
         case Add(terms):
@@ -113,10 +123,15 @@ def infer(e: Expr, scope: Scope) -> Meta:
             return Meta(total(m.rows for m in found), found[0].cols, rank=_ranks(found))
         case Let(name, value, body):
             return infer(body, {**scope, name: infer(value, scope)})
-        case Iterate(_, start, name, body):
+        case Iterate(_, start, name, body) | Until(_, start, name, body):
             return _iterate(e, infer(start, scope), name, body, scope)
         case _:
             assert_never(e)
+
+
+def bound(e: Binder, value: Meta) -> Meta:
+    """What is known inside of the matrix that a term binds; of rounds, only the shape."""
+    return value if isinstance(e, Let) else Meta(value.rows, value.cols)
 
 
 def shape(e: Expr, scope: Scope) -> tuple[Size, Size]:
@@ -143,6 +158,7 @@ def _sum(e: Expr, found: list[Meta]) -> Meta:
         all(m.lower for m in found),
         all(m.upper for m in found),
         _ranks(found),
+        _of(found),
     )
 
 
@@ -153,16 +169,26 @@ def _product(e: Expr, factors: tuple[Expr, ...], found: list[Meta], scope: Scope
                 f"{show(e)} multiplies {left} by {right}",
                 instead="the columns of a factor must be the rows of the next",
             )
+    of = _of(found)
     bounds = [m.rank for m in found if m.rank is not None]
     bounds += [m.cols for m in found[:-1] if m.cols.number is not None]
     return Meta(
         found[0].rows,
         found[-1].cols,
-        _palindrome(factors, scope) or all(m.diagonal for m in found),
+        of is not None or _palindrome(factors, scope) or all(m.diagonal for m in found),
         all(m.lower for m in found),
         all(m.upper for m in found),
         min(bounds, key=lambda s: s.at({})) if bounds else None,
+        of,
     )
+
+
+def _of(found: list[Meta]) -> str | None:
+    """The one symmetric matrix that all are polynomials of."""
+    names = {m.of for m in found} - {""}
+    if len(names) > 1:
+        return None
+    return names.pop() if names else ""
 
 
 def _palindrome(factors: tuple[Expr, ...], scope: Scope) -> bool:

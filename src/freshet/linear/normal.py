@@ -7,36 +7,45 @@ operations are one statement; a product is cut in the order that costs least; it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from freshet.errors import FreshetError, Place
-from freshet.linear.build import above, add, beside, inverse, mul, scale, transpose
+from freshet.linear.build import scale, transpose
 from freshet.linear.cost import Sizes, chain, dims
 from freshet.linear.meta import Meta, given, infer
 from freshet.linear.search import Search
 from freshet.linear.show import Tree
 from freshet.linear.simplify import simplify
 from freshet.linear.terms import (
-    Above,
     Add,
-    Beside,
+    Binder,
     Expr,
+    Filled,
     Identity,
     Input,
     Inverse,
     Iterate,
     Let,
     Mul,
-    Ones,
     Scale,
     Source,
+    Stack,
     Statement,
     Transpose,
+    Until,
     Var,
-    Zero,
 )
-from freshet.linear.walk import Names, free, substitute, subterms
+from freshet.linear.walk import (
+    Names,
+    binders,
+    children,
+    free,
+    map_children,
+    rebuild,
+    substitute,
+    subterms,
+)
 
 
 @dataclass(frozen=True)
@@ -132,7 +141,9 @@ class _Maker:
                     last = name if i == count - 1 else ""
                     current = self.operand(substitute(body, {bound: current}), last)
                 return current
-        if any(isinstance(t, Let | Iterate) for t in subterms(e)):
+            case Until():
+                return self.iteration(e, name)
+        if binders(e):
             return self.operand(self.bare(e), name)
         e = simplify(e, self.scope)
         e = self.search.cheapest(e, self.scope)
@@ -140,49 +151,42 @@ class _Maker:
 
     def bare(self, e: Expr) -> Expr:
         """A term without binders inside."""
-        match e:
-            case Let() | Iterate():
-                return self.operand(e)
-            case Var() | Zero() | Ones() | Identity():
-                return e
-            case Scale(by, body):
-                return scale(by, self.bare(body))
-            case Transpose(body):
-                return transpose(self.bare(body))
-            case Inverse(body):
-                return inverse(self.bare(body))
-            case Add(parts):
-                return add(*map(self.bare, parts))
-            case Mul(parts):
-                return mul(*map(self.bare, parts))
-            case Beside(parts):
-                return beside(*map(self.bare, parts))
-            case Above(parts):
-                return above(*map(self.bare, parts))
-            case _:
-                assert_never(e)
+        return self.operand(e) if isinstance(e, Binder) else map_children(e, self.bare)
+
+    def iteration(self, e: Until, name: str) -> Expr:
+        """An iteration over names: what stays the same in all its rounds is computed before."""
+        start = self.operand(e.start)
+        x = self.names.next(e.name)
+        found = infer(start, self.scope)
+        self.scope[x] = Meta(found.rows, found.cols)
+        body = unbound(substitute(e.body, {e.name: Var(x)}))
+        for t in subterms(body):
+            if isinstance(t, Until) and x in free(t):
+                raise FreshetError(
+                    "an iteration to a tolerance depends on the round of another",
+                    instead="let the inner one run a number of rounds",
+                )
+        body = unbound(self.search.cheapest(simplify(body, self.scope), self.scope))
+        return self.named(replace(e, start=start, name=x, body=self.hoisted(body, x)), name)
+
+    def hoisted(self, e: Expr, x: str) -> Expr:
+        if x not in free(e):
+            return self.operand(e)
+        return map_children(e, lambda c: self.hoisted(c, x))
 
     def simple(self, e: Expr, name: str = "") -> Expr:
         """The operand for a term without binders."""
         match e:
-            case Var() | Zero() | Ones() | Identity():
+            case Var() | Filled() | Identity():
                 return e
-            case Scale(by, body):
-                return scale(by, self.simple(body))
-            case Transpose(body):
-                return transpose(self.simple(body))
-            case Inverse(body):
-                return self.named(inverse(self.simple(body)), name)
-            case Add(parts):
-                return self.named(add(*map(self.simple, parts)), name)
+            case Scale() | Transpose():
+                return map_children(e, self.simple)
+            case Inverse() | Add() | Stack():
+                return self.named(rebuild(e, tuple(map(self.simple, children(e)))), name)
             case Mul(factors):
                 tree = chain(dims(factors, self.scope), self.sizes)[1]
                 return self.product(factors, tree, name)
-            case Beside(parts):
-                return self.named(beside(*map(self.simple, parts)), name)
-            case Above(parts):
-                return self.named(above(*map(self.simple, parts)), name)
-            case Let() | Iterate():
+            case Binder():
                 return self.operand(e, name)
             case _:
                 assert_never(e)
@@ -205,7 +209,7 @@ class _Maker:
     def named(self, e: Expr, name: str) -> Expr:
         """The variable of an operation: the known one, its transpose, or a new one."""
         e = simplify(e, self.scope)
-        if not isinstance(e, Add | Mul | Inverse | Beside | Above):
+        if not isinstance(e, Add | Mul | Inverse | Stack | Until):
             return self.simple(e, name)
         if e in self.known:
             return self.known[e]
@@ -219,6 +223,19 @@ class _Maker:
         self.made.append(Statement(var, e))
         self.known[e] = Var(var)
         return Var(var)
+
+
+def unbound(e: Expr) -> Expr:
+    """A term with its lets put in and its rounds written out."""
+    match e:
+        case Let(name, value, body):
+            return unbound(substitute(body, {name: value}))
+        case Iterate(count, start, name, body):
+            for _ in range(count):
+                start = substitute(body, {name: start})
+            return unbound(start)
+        case _:
+            return map_children(e, unbound)
 
 
 def needed(statements: tuple[Statement, ...], wanted: set[str]) -> tuple[Statement, ...]:

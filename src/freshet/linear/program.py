@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import replace
+from functools import partial
+from math import prod
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
 from freshet.errors import FreshetError, UnknownName
 from freshet.linear import emit
-from freshet.linear.changes import BadUpdate, check_cells, factors, replacement
+from freshet.linear.array_api import elsewhere
+from freshet.linear.bind import bind, check_change, listed, source_of
+from freshet.linear.changes import Added, Assigned, BadUpdate, Move, factors, replacement
 from freshet.linear.compile import Choice, candidates, choose, compile_source, phases
 from freshet.linear.drift import drift
-from freshet.linear.evaluate import Singular, evaluate
+from freshet.linear.evaluate import NotConverged, Singular, evaluate
 from freshet.linear.expression import Matrix
 from freshet.linear.keep import kept, pruned
 from freshet.linear.normal import Normal
 from freshet.linear.options import Options, Strategy
 from freshet.linear.rates import measured
-from freshet.linear.semiring import Array, Semiring, semiring
-from freshet.linear.sizes import Size
-from freshet.linear.terms import Input, Source, Statement
-from freshet.linear.text import read_source
+from freshet.linear.report import REMEMBERED, Report
+from freshet.linear.semiring import Array, Semiring
+from freshet.linear.semiring import semiring as semiring_of
+from freshet.linear.terms import Input, Source, Until, Var
 from freshet.linear.trigger import Dense, Trigger, names
 from freshet.linear.walk import free
 
@@ -33,20 +37,6 @@ MAGNIFIES = 1e6
 LARGE = 1 << 16
 """From how many cells of input on strategies are compared in seconds, not in operations."""
 
-REMEMBERED = 100
-"""How many reasons a report keeps: the last ones."""
-
-
-@dataclass
-class Report:
-    """What a program has done so far; `reasons` tell why it was last computed anew."""
-
-    updates: int = 0
-    reevaluations: int = 0
-    drift: float = 0.0
-    worst_drift: float = 0.0
-    reasons: list[str] = field(default_factory=list)
-
 
 class Program:
     """Results of a matrix program that follow their inputs.
@@ -55,6 +45,8 @@ class Program:
     inputs come by name. Every `check_every` updates the drift from rounding is measured; beyond
     `drift_bound`, all the views are computed anew. `measure` says whether `auto` compares seconds,
     by rates measured once a process, or operations; if nothing is said, large inputs decide.
+    `backend` is what holds the matrices and computes: `numpy`, `torch`, `cupy`, or a namespace of
+    the array API; `device` is one of its own, such as `cuda`.
 
     >>> from freshet.linear import matrix
     >>> A = matrix("A", "n")
@@ -77,26 +69,31 @@ class Program:
         drift_bound: float = 1e-11,
         check_every: int = 64,
         measure: bool | None = None,
+        backend: Any = "numpy",
+        device: Any = None,
         **inputs: object,
     ) -> None:
-        self.source = _source(what, semiring)
-        self.ring: Semiring = _ring(self.source.semiring)
+        self.source = source_of(what, semiring)
+        self.ring: Semiring = elsewhere(semiring_of(self.source.semiring), backend, device)
         self.drift_bound = drift_bound
         self.check_every = check_every
         self.report = Report()
         self.sizes: dict[str, float] = {n: float(s) for n, s in (sizes or {}).items()}
         given = {**(values or {}), **inputs}
-        self.values: dict[str, Array] = self._bind(given)
+        self.values: dict[str, Array] = bind(self.source, given, self.ring, self.sizes)
         self.options = Options(
             self.sizes,
             strategy=strategy,
             second_order="left" if second_order == "left" else "right",
         )
-        cells = sum(a.size for a in self.values.values())
+        cells = sum(a.shape[0] * a.shape[1] for a in self.values.values())
         measure = (cells >= LARGE) if measure is None else measure
-        self.rates = measured() if measure and self.ring.is_ring else None
+        self.rates = measured(self.ring) if measure and self.ring.is_ring else None
         self.normal: Normal = compile_source(self.source, self.options)
         self._definitions = {s.name: s for s in self.normal.statements}
+        self._symmetric = {
+            s.term for s in self.normal.statements if self.normal.scope[s.name].symmetric
+        }
         self._compiled: dict[tuple[str, int], dict[Strategy, Trigger]] = {}
         self._choices: dict[tuple[str, int], Choice] = {}
         self._running: dict[int, Trigger] = {}
@@ -105,36 +102,6 @@ class Program:
             if i.dynamic:
                 self.choice(i.name)
         self._keep()
-
-    def _bind(self, given: Mapping[str, object]) -> dict[str, Array]:
-        """The arrays of the inputs; the first use of a size tells its value."""
-        names = {i.name for i in self.source.inputs}
-        for name in given:
-            if name not in names:
-                raise UnknownName(f"there is no input {name}", instead=f"there is {_list(names)}")
-        found: dict[str, Array] = {}
-        for i in self.source.inputs:
-            if i.name not in given:
-                raise UnknownName(f"the input {i.name} has no value")
-            array = self.ring.read(given[i.name])
-            if array.shape[0] == 1 and i.cols.number == 1 and np.ndim(given[i.name]) == 1:  # type: ignore[arg-type]
-                array = np.ascontiguousarray(array.T)  # a plain list for a column
-            if array.ndim != 2:
-                raise BadUpdate(f"{i.name} has {array.ndim} dimensions", instead="expected two")
-            for s, n in zip((i.rows, i.cols), array.shape, strict=True):
-                self._measure(i, s, n)
-            check_cells(i.name, array, self.ring)
-            _check_traits(i, array)
-            found[i.name] = array
-        return found
-
-    def _measure(self, i: Input, s: Size, n: int) -> None:
-        if len(s.terms) == 1 and len(s.terms[0][0]) == 1 and s.terms[0][1] == 1:
-            self.sizes.setdefault(s.terms[0][0][0], float(n))
-        unknown = {v for m, _ in s.terms for v in m} - self.sizes.keys()
-        if not unknown and s.at(self.sizes) != n:
-            wanted = f"{int(s.at(self.sizes))}" + ("" if s.number is not None else f" ({s})")
-            raise BadUpdate(f"{i.name} has a side of {n}, but {wanted} is wanted there")
 
     def choice(self, name: str, rank: int = 1) -> Choice:
         """The trigger for updates of an input of this rank, and why it was chosen.
@@ -172,125 +139,167 @@ class Program:
             s = self._definitions[name]
             for other in sorted(free(s.term)):
                 self._compute(other, into)
-            into[name] = self._owned(evaluate(s.term, into, self.ring, self.sizes), into)
+            found = evaluate(
+                s.term,
+                into,
+                self.ring,
+                self.sizes,
+                mirrored=self._symmetric.__contains__,
+                told=partial(self.report.rounds.__setitem__, name),
+            )
+            into[name] = self.ring.owned(found, shared=names(s.term))
         return into[name]
 
-    def _owned(self, array: Array, others: Mapping[str, Array]) -> Array:
-        """The array, or a copy where it shares memory with another matrix."""
-        if array.base is not None or any(array is o for o in others.values()):
-            return np.array(array, order="C", copy=True)
-        return np.ascontiguousarray(array)
-
-    def update(
-        self,
-        name: str,
-        *,
-        rows: object = None,
-        cols: object = None,
-        cells: Sequence[tuple[int, int, Any]] | None = None,
-        u: object = None,
-        v: object = None,
-    ) -> None:
-        """Add to an input: u * v', or v to rows, or u to columns, or (row, column, value) cells.
+    def update(self, name: str, **told: Unpack[Added]) -> None:
+        """Add to an input: u * v', or v to `rows`, or u to `cols`, or (row, column, value) `cells`.
 
         In a semiring other than the reals, adding is its own sum: or, min, max.
         """
-        shape = self._input(name)
-        left, right = factors(name, shape, self.ring, rows=rows, cols=cols, cells=cells, u=u, v=v)
-        self._apply(name, left, right)
+        self.change(update={name: told})
 
-    def assign(
-        self,
-        name: str,
-        *,
-        rows: object = None,
-        cols: object = None,
-        cells: Sequence[tuple[int, int, Any]] | None = None,
-        to: object = None,
-    ) -> None:
-        """Replace rows, columns or cells of an input.
+    def assign(self, name: str, **told: Unpack[Assigned]) -> None:
+        """Replace `rows` or `cols` of an input by what `to` says, or (row, column, value) `cells`.
 
         In a semiring other than the reals, what does not improve on the old values cannot be
         reached by adding: the views are computed anew, and the report says so.
         """
-        shape = self._input(name)
-        told = replacement(name, shape, self.ring, rows=rows, cols=cols, cells=cells, to=to)
-        old = self.values[name][told.index]
-        if self.ring.is_ring:
-            self._apply(name, *told.spread(told.values - old))
-        elif np.array_equal(self.ring.plus(old, told.values), told.values):
-            self._apply(name, *told.spread(told.values))
-        else:
-            self.report.updates += 1
-            with self._undone(name):
-                self.values[name][told.index] = told.values
-                self._again(name, f"what {name} loses cannot be subtracted in {self.ring.name}")
+        self.change(assign={name: told})
 
-    def _input(self, name: str) -> tuple[int, int]:
-        found = [i for i in self.normal.inputs if i.name == name]
-        if not found:
-            known = _list({i.name for i in self.normal.inputs})
-            raise UnknownName(f"there is no input {name}", instead=f"there is {known}")
-        if not found[0].dynamic:
-            raise FreshetError(f"{name} is static", instead="declare it dynamic to update it")
-        rows, cols = self.values[name].shape
-        return rows, cols
+    def change(
+        self,
+        *,
+        update: Mapping[str, Added] | None = None,
+        assign: Mapping[str, Assigned] | None = None,
+    ) -> None:
+        """Change several inputs at once: all of them, or, on an error, none.
 
-    def _apply(self, name: str, left: Array, right: Array) -> None:
-        rank = left.shape[1]
-        if rank == 0:
+        Each is told what `update` or `assign` would be.
+
+        >>> from freshet.linear import matrix
+        >>> p = Program({"C": matrix("A", "n") @ matrix("B", "n")}, A=[[1.0]], B=[[2.0]])
+        >>> p.change(update={"A": {"u": [1], "v": [1]}}, assign={"B": {"rows": [0], "to": [[5]]}})
+        >>> p["C"]
+        array([[10.]])
+        """
+        moves = [self._added(name, told) for name, told in (update or {}).items()]
+        moves += [self._replaced(name, told) for name, told in (assign or {}).items()]
+        names = [m.name for m in moves]
+        for name in names:
+            if names.count(name) > 1:
+                raise BadUpdate(f"{name} is updated and assigned at once")
+        moves = [m for m in moves if m.rank]
+        for m in moves:
+            check_change(self._input(m.name), m.left, m.right)
+        if not moves:
             return
-        for i in self.normal.inputs:
-            if i.name == name and i.traits:
-                _check_change(i, left, right)
+        self._commit(moves)
         self.report.updates += 1
-        chosen = self.choice(name, rank)
-        if chosen.strategy == "reevaluate":
-            with self._undone(name):
-                self.ring.accumulate(self.values[name], left, right)
-                self._again(name, f"an update of rank {rank} of {name}: {chosen.why}")
-            return
-        try:
-            self._run(self._running[id(chosen.trigger)], left, right)
-        except Singular:
-            with self._undone(name):
-                self.ring.accumulate(self.values[name], left, right)
-                self._again(name, f"an update of {name} made an inverse too sensitive")
-            return
         if self.ring.is_ring and self.report.updates % self.check_every == 0:
             self.check()
 
-    def _run(self, t: Trigger, left: Array, right: Array) -> None:
+    def _added(self, name: str, told: Added) -> Move:
+        shape = self._shape(name)
+        return Move(name, *factors(name, shape, self.ring, **told))
+
+    def _replaced(self, name: str, told: Assigned) -> Move:
+        new = replacement(name, self._shape(name), self.ring, **told)
+        old = self.ring.at(self.values[name], new.index)
+        if self.ring.is_ring:
+            return Move(name, *new.spread(new.values - old))
+        lost = not np.array_equal(self.ring.plus(old, new.values), new.values)
+        return Move(name, *new.spread(new.values), new if lost else None)
+
+    def _input(self, name: str) -> Input:
+        found = [i for i in self.normal.inputs if i.name == name]
+        if not found:
+            known = listed(i.name for i in self.normal.inputs)
+            raise UnknownName(f"there is no input {name}", instead=f"there is {known}")
+        if not found[0].dynamic:
+            raise FreshetError(f"{name} is static", instead="declare it dynamic to update it")
+        return found[0]
+
+    def _shape(self, name: str) -> tuple[int, int]:
+        self._input(name)
+        rows, cols = self.values[name].shape
+        return rows, cols
+
+    def _commit(self, moves: Sequence[Move]) -> None:
+        """Follow the changes one after the other by their triggers, or compute anew after all."""
+        why = [w for m in moves if (w := self._why_anew(m))]
+        if not why:
+            # One trigger reads everything before it writes. After the first of several, copies
+            # must be there to go back to.
+            copies = self.values if len(moves) > 1 else ()
+            try:
+                with self._undone(copies):
+                    for m in moves:
+                        self._run(self._running[id(self.choice(m.name, m.rank).trigger)], m)
+                return
+            except Singular:
+                why = [f"an update of {moves[0].name} made an inverse too sensitive"]
+            except NotConverged:
+                why = [f"after an update of {moves[0].name} an iteration did not settle"]
+        with self._undone([m.name for m in moves]):
+            for m in moves:
+                self._put(m)
+            self._again({m.name for m in moves}, "; ".join(why))
+
+    def _why_anew(self, m: Move) -> str:
+        """Why a change is not followed by its trigger; nothing if it is."""
+        if m.lost is not None:
+            return f"what {m.name} loses cannot be subtracted in {self.ring.name}"
+        chosen = self.choice(m.name, m.rank)
+        if chosen.strategy != "reevaluate":
+            return ""
+        return f"an update of rank {m.rank} of {m.name}: {chosen.why}"
+
+    def _put(self, m: Move) -> None:
+        """Change an input alone."""
+        if m.lost is None:
+            left, right = self.ring.put(m.left), self.ring.put(m.right)
+            self.values[m.name] = self.ring.accumulate(self.values[m.name], left, right)
+        else:
+            new = np.array(self.ring.host(self.values[m.name]))
+            new[m.lost.index] = m.lost.values
+            self.values[m.name] = self.ring.put(new)
+
+    def _run(self, t: Trigger, m: Move) -> None:
         """A trigger: all the changes over the old views, then the updates in place."""
-        local: dict[str, Array] = {**self.values, t.left: left, t.right: right}
-        known = {**self.sizes, str(t.rank): float(left.shape[1])}
+        ring = self.ring
+        local = {**self.values, t.left: ring.put(m.left), t.right: ring.put(m.right)}
+        known = {**self.sizes, str(t.rank): float(m.rank)}
         for s in t.assignments:
-            found = evaluate(s.term, local, self.ring, known, MAGNIFIES)
-            local[s.name] = found.copy() if names(s.term) else found
+            told = None
+            if isinstance(s.term, Until) and isinstance(s.term.start, Var):
+                told = partial(self.report.rounds.__setitem__, s.term.start.name)
+            found = evaluate(s.term, local, ring, known, MAGNIFIES, told=told)
+            local[s.name] = ring.copy(found) if names(s.term) else found
         for u in t.updates:
             view = self.values[u.view]
             if isinstance(u.change, Dense):
-                self.ring.plus(view, evaluate(u.change.term, local, self.ring, known), out=view)
+                new = ring.added(view, evaluate(u.change.term, local, ring, known))
             else:
                 sides = (u.change.left, u.change.right)
-                p, q = (evaluate(e, local, self.ring, known) for e in sides)
-                self.ring.accumulate(view, p, q)
+                p, q = (evaluate(e, local, ring, known) for e in sides)
+                new = ring.accumulate(view, p, q)
+            self.values[u.view] = new
 
     @contextmanager
-    def _undone(self, name: str) -> Iterator[None]:
-        """If the new input admits no result, the program stays as it was."""
+    def _undone(self, copied: Iterable[str]) -> Iterator[None]:
+        """If something goes wrong inside, the program stays as it was; `copied` may be written."""
         before = dict(self.values)
-        before[name] = before[name].copy()
+        for name in copied:
+            before[name] = self.ring.copy(before[name])
         try:
             yield
-        except Singular:
+        except BaseException:
             self.values = before
             raise
 
-    def _again(self, changed: str, why: str) -> None:
-        """Compute anew whatever depends on an input; on all of them, if none is named."""
-        stale: set[str] = {changed} if changed else {i.name for i in self.normal.inputs}
+    def _again(self, changed: Iterable[str], why: str) -> None:
+        """Compute anew whatever depends on the inputs that changed."""
         inputs = {i.name for i in self.normal.inputs}
+        stale = set(changed)
         for s in self.normal.statements:
             if free(s.term) & stale:
                 stale.add(s.name)
@@ -306,24 +315,27 @@ class Program:
         """Measure the drift; beyond the bound, compute the views anew and measure again."""
         if not self.ring.is_ring:
             return 0.0  # choices do not round
-        found = drift(self.normal, self.values, self.sizes)
+        found = drift(self.normal, self.values, self.sizes, self.ring)
         self.report.worst_drift = max(self.report.worst_drift, found)
         if found > self.drift_bound:
-            self._again("", f"the drift {found:.1e} exceeded {self.drift_bound:.1e}")
-            found = drift(self.normal, self.values, self.sizes)
+            self._all_again(f"the drift {found:.1e} exceeded {self.drift_bound:.1e}")
+            found = drift(self.normal, self.values, self.sizes, self.ring)
         self.report.drift = found
         return found
 
+    def _all_again(self, why: str) -> None:
+        self._again({i.name for i in self.normal.inputs}, why)
+
     def reevaluate(self) -> None:
         """Compute all the views anew."""
-        self._again("", "as asked for")
+        self._all_again("as asked for")
 
     def __getitem__(self, name: str) -> Array:
         """A copy of an input, a result, or any matrix on the way to one."""
         if name not in self.values and name not in self._definitions:
             raise UnknownName(f"there is no matrix {name}")
         if name in self.values:
-            return self.values[name].copy()
+            return self.ring.copy(self.values[name])
         return self._compute(name, dict(self.values))
 
     def trigger(self, name: str, rank: int = 1) -> Trigger:
@@ -350,63 +362,17 @@ class Program:
         self._input(name)
         chosen = self.choice(name, rank)
         views = sorted(self._kept - {i.name for i in self.normal.inputs})
-        cells = sum(self.values[v].nbytes for v in views)
+        cells = sum(prod(self.values[v].shape) for v in views) * np.dtype(self.ring.dtype).itemsize
         ranks = ", ".join(f"{v} {r}" for v, r in self.trigger(name, rank).ranks().items())
         return (
             f"{name}: {chosen.strategy}, since {chosen.why}\n"
             f"cost: {self.trigger(name, rank).cost()}\n"
+            f"travels, if spread over machines: {self.trigger(name, rank).traffic()} cells\n"
             f"ranks: {ranks or 'none'}\n"
             f"views: {', '.join(views)} ({cells:,} bytes)\n"
+            + "".join(
+                f"{s.name} is iterated, from its last value on; last in {rounds} rounds\n"
+                for s in self.normal.statements
+                if (rounds := self.report.rounds.get(s.name)) and isinstance(s.term, Until)
+            )
         )
-
-
-def _source(what: str | Source | Matrix | Mapping[str, Matrix], ring: str) -> Source:
-    if isinstance(what, str | Source):
-        found = read_source(what) if isinstance(what, str) else what
-        if not found.statements:
-            raise FreshetError("a program has at least one result")
-        return found if not ring else replace(found, semiring=ring)
-    results = {"result": what} if isinstance(what, Matrix) else dict(what)
-    if not results:
-        raise FreshetError("a program has at least one result")
-    inputs: dict[str, Input] = {}
-    statements = []
-    for name, m in results.items():
-        for n, i in m.inputs.items():
-            if inputs.setdefault(n, i) != i:
-                raise FreshetError(f"{n} is declared twice, and differently")
-        statements.append(Statement(name, m.term))
-    for name in results:
-        if name in inputs:
-            raise FreshetError(f"{name} is an input and a result", instead="rename one of them")
-    return Source(tuple(inputs.values()), tuple(statements), tuple(results), ring or "real")
-
-
-def _ring(name: str) -> Semiring:
-    return semiring(name)
-
-
-def _list(names: set[str]) -> str:
-    return ", ".join(sorted(names))
-
-
-def _check_traits(i: Input, a: Array) -> None:
-    """What is declared of an input must be so: the triggers rely on it."""
-    tests = {
-        "symmetric": lambda: np.allclose(a, a.T, rtol=1e-12, atol=0, equal_nan=True),
-        "diagonal": lambda: not np.count_nonzero(a - np.diag(np.diag(a))),
-        "lower": lambda: not np.count_nonzero(np.triu(a, 1)),
-        "upper": lambda: not np.count_nonzero(np.tril(a, -1)),
-    }
-    for t in sorted(i.traits):
-        if not tests[t]():
-            raise BadUpdate(f"{i.name} is declared {t}, but its values are not")
-
-
-def _check_change(i: Input, left: Array, right: Array) -> None:
-    """A change must keep what is declared; that costs as much as the update of the input."""
-    try:
-        _check_traits(i, left @ right.T)
-    except BadUpdate:
-        traits = ", ".join(sorted(i.traits))
-        raise BadUpdate(f"an update would make {i.name} no longer {traits}") from None

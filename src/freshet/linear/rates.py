@@ -10,34 +10,17 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import assert_never
+from math import prod
 
 import numpy as np
 
-from freshet.linear.cost import Sizes, chain, dims
-from freshet.linear.meta import Scope, infer
-from freshet.linear.semiring import REAL
-from freshet.linear.show import Tree
-from freshet.linear.terms import (
-    Above,
-    Add,
-    Beside,
-    Expr,
-    Identity,
-    Inverse,
-    Iterate,
-    Let,
-    Mul,
-    Ones,
-    Scale,
-    Transpose,
-    Var,
-    Zero,
-)
+from freshet.linear.cost import Sizes, Work, work
+from freshet.linear.meta import infer
+from freshet.linear.semiring import REAL, Array, Semiring
 from freshet.linear.trigger import Dense, Trigger
 
-SLOWEST = 8.0
-"""How many times as slow as a product an update may seem: more is another process at work."""
+WHOLE, WIDE, RANK = 768, 1536, 32
+"""The sides of what is multiplied whole and of what is updated (larger than a cache); its rank."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,35 +34,44 @@ class Rates:
 
 
 @cache
-def measured() -> Rates:
-    """The rates of this machine, measured once, in about a tenth of a second."""
+def measured(ring: Semiring = REAL) -> Rates:
+    """The rates of this machine, measured once, in about a quarter of a second.
+
+    Each is the best of several: other processes make a machine seem slower, never faster. Nor is an
+    update ever faster than a product, or slower than its rank in passes over memory.
+    """
     random = np.random.default_rng(0)
-    n, k = 512, 32
-    a, b = random.standard_normal((2, n, n))
-    u, v = random.standard_normal((2, n, k))
-    product = n**3 / _least(lambda: a @ b)
-    one = _least(lambda: REAL.accumulate(a, u[:, :2], v[:, :2]))
-    many = _least(lambda: REAL.accumulate(a, u, v))
+    a, b = (ring.put(x) for x in random.standard_normal((2, WHOLE, WHOLE)))
+    into = ring.put(random.standard_normal((WIDE, WIDE)))
+    u, v = (ring.put(x) for x in 1e-3 * random.standard_normal((2, WIDE, RANK)))
+    thin = [ring.copy(x[:, :1]) for x in (u, v)]
+    well = ring.on_diagonal(ring.copy(a), float(WHOLE))
+
+    def least(work: Callable[[], Array]) -> float:
+        found = []
+        for _ in range(6):
+            began = time.perf_counter()
+            ring.wait(work())
+            found.append(time.perf_counter() - began)
+        return min(found)
+
+    product = WHOLE**3 / least(lambda: a @ b)
+    one = least(lambda: ring.accumulate(into, *thin))
+    many = least(lambda: ring.accumulate(into, u, v))
+    memory = WIDE**2 / one
+    update = WIDE**2 * (RANK - 1) / max(many - one, 1e-9)
     return Rates(
         product=product,
-        update=max(n * n * (k - 2) / max(many - one, 1e-9), product / SLOWEST),
-        memory=n * n / one,
-        inverse=n**3 / _least(lambda: np.linalg.inv(a + n * np.eye(n))),
+        update=max(min(update, product), min(memory, product)),
+        memory=memory,
+        inverse=WHOLE**3 / least(lambda: ring.inverse(well)),
     )
-
-
-def _least(work: Callable[[], object]) -> float:
-    found = []
-    for _ in range(6):
-        began = time.perf_counter()
-        work()
-        found.append(time.perf_counter() - began)
-    return min(found)
 
 
 def trigger_seconds(t: Trigger, sizes: Sizes, rates: Rates) -> float:
     """How long a trigger takes for an update of the rank that `sizes` tell."""
-    spent = sum(seconds(s.term, t.scope, sizes, rates) for s in (*t.assignments, *t.again))
+    statements = (*t.assignments, *t.again)
+    spent = sum(seconds(w, sizes, rates) for s in statements for w in work(s.term, t.scope, sizes))
     for u in t.updates:
         m = t.scope[u.view]
         cells = m.rows.at(sizes) * m.cols.at(sizes)
@@ -90,48 +82,13 @@ def trigger_seconds(t: Trigger, sizes: Sizes, rates: Rates) -> float:
     return spent
 
 
-def seconds(e: Expr, scope: Scope, sizes: Sizes, rates: Rates) -> float:
-    """How long a term takes."""
-
-    def inside(*parts: Expr) -> float:
-        return sum(seconds(p, scope, sizes, rates) for p in parts)
-
-    def cells() -> float:
-        m = infer(e, scope)
-        return m.rows.at(sizes) * m.cols.at(sizes) / rates.memory
-
-    match e:
-        case Var() | Zero() | Ones() | Identity():
-            return 0.0
-        case Transpose(body):
-            return inside(body)
-        case Scale(_, body):
-            return inside(body) + cells()
-        case Inverse(body):
-            return inside(body) + infer(body, scope).rows.at(sizes) ** 3 / rates.inverse
-        case Add(terms):
-            return inside(*terms) + cells() * (len(terms) - 1)
-        case Beside(parts) | Above(parts):
-            return inside(*parts) + cells()
-        case Mul(factors):
-            along = dims(factors, scope)
-            at = [d.at(sizes) for d in along]
-            return inside(*factors) + _products(chain(along, sizes)[1], at, rates)[2]
-        case Let(name, value, body):
-            inner = {**scope, name: infer(value, scope)}
-            return inside(value) + seconds(body, inner, sizes, rates)
-        case Iterate(count, start, name, body):
-            inner = {**scope, name: infer(start, scope)}
-            return inside(start) + count * seconds(body, inner, sizes, rates)
-        case _:
-            assert_never(e)
-
-
-def _products(tree: Tree, at: list[float], rates: Rates) -> tuple[int, int, float]:
-    """The first and last factor of a product, and how long it takes."""
-    if isinstance(tree, int):
-        return tree, tree, 0.0
-    (first, middle, a), (_, last, b) = (_products(side, at, rates) for side in tree)
-    n, m, p = at[first], at[middle + 1], at[last + 1]
+def seconds(w: Work, sizes: Sizes, rates: Rates) -> float:
+    """How long a piece of work takes."""
+    at = [s.at(sizes) for s in w.along]
+    if w.kind == "cells":
+        return w.times * prod(at) / rates.memory
+    if w.kind == "inverse":
+        return w.times * prod(at) / rates.inverse
+    n, m, p = at
     moved = (n * m + m * p + n * p) / (2 * rates.memory)  # an update reads and writes each cell
-    return first, last, a + b + n * m * p / rates.product + moved
+    return w.times * (n * m * p / rates.product + moved)

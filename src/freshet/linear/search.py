@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from freshet.linear.cost import Sizes, cost
-from freshet.linear.meta import Scope, infer
+from freshet.linear.meta import Scope, bound, infer
 from freshet.linear.rules import EQUIVALENCES
 from freshet.linear.simplify import simplify
-from freshet.linear.terms import Expr, Iterate, Let
+from freshet.linear.terms import Binder, Expr
 from freshet.linear.walk import children, free, rebuild
 
 
@@ -54,8 +54,8 @@ def alternatives(e: Expr, scope: Scope) -> Iterator[Expr]:
     parts = children(e)
     for i, c in enumerate(parts):
         inner = scope
-        if isinstance(e, Let | Iterate) and i == 1:
-            inner = {**scope, e.name: infer(parts[0], scope)}
+        if isinstance(e, Binder) and i == 1:
+            inner = {**scope, e.name: bound(e, infer(parts[0], scope))}
         for other in alternatives(c, inner):
             yield rebuild(e, (*parts[:i], other, *parts[i + 1 :]))
 

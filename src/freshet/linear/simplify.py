@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from freshet.linear.meta import Scope, infer
+from freshet.linear.meta import Scope, bound, infer
 from freshet.linear.rules import SIMPLIFICATIONS
-from freshet.linear.terms import Expr, Iterate, Let
-from freshet.linear.walk import map_children
+from freshet.linear.terms import Binder, Expr, Iterate
+from freshet.linear.walk import children, map_children, rebuild
 
 
 def simplify(e: Expr, scope: Scope) -> Expr:
     """The term after all simplifications, children first."""
     while True:
         match e:
-            case Let(name, value, body):
-                value = simplify(value, scope)
-                inner = {**scope, name: infer(value, scope)}
-                new: Expr = Let(name, value, simplify(body, inner))
             case Iterate():
-                new = e  # unrolled first: what its body means depends on the round
+                new: Expr = e  # unrolled first: what its body means depends on the round
+            case Binder(name=name):
+                first, body = children(e)
+                first = simplify(first, scope)
+                inner = {**scope, name: bound(e, infer(first, scope))}
+                new = rebuild(e, (first, simplify(body, inner)))
             case _:
                 new = map_children(e, lambda c: simplify(c, scope))
         for rule in SIMPLIFICATIONS:

@@ -51,6 +51,12 @@ class Size:
             return 0
         return self.terms[0][1] if self.terms[0][0] == () else None
 
+    @property
+    def name(self) -> str:
+        """The name that the size is, if it is just one."""
+        plain = len(self.terms) == 1 and len(self.terms[0][0]) == 1 and self.terms[0][1] == 1
+        return self.terms[0][0][0] if plain else ""
+
     def __str__(self) -> str:
         return " + ".join(_show(m, c) for m, c in self.terms) or "0"
 

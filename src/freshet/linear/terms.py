@@ -21,19 +21,23 @@ class Var:
 
 
 @dataclass(frozen=True, slots=True)
-class Zero:
+class Filled:
+    """The same cell everywhere."""
+
+    rows: Size
+    cols: Size
+
+
+class Zero(Filled):
     """Nothing but the zero of the semiring."""
 
-    rows: Size
-    cols: Size
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Ones:
+class Ones(Filled):
     """Nothing but the one of the semiring."""
 
-    rows: Size
-    cols: Size
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,35 +70,52 @@ class Mul:
 
 
 @dataclass(frozen=True, slots=True)
-class Transpose:
+class Unary:
+    """A matrix made of one other."""
+
+    body: Expr
+
+
+class Transpose(Unary):
     """Rows for columns."""
 
-    body: Expr
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Inverse:
+class Inverse(Unary):
     """The inverse of a square matrix."""
 
-    body: Expr
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Beside:
+class Stack:
+    """Matrices put together."""
+
+    parts: tuple[Expr, ...]
+
+
+class Beside(Stack):
     """[A, B]: matrices of equally many rows, left to right."""
 
-    parts: tuple[Expr, ...]
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Above:
+class Above(Stack):
     """[A; B]: matrices of equally many columns, top to bottom."""
 
-    parts: tuple[Expr, ...]
+    __slots__ = ()
+
+
+class Binder:
+    """A term that gives a name to a matrix inside it."""
+
+    __slots__ = ()
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Let:
+class Let(Binder):
     """A name for a matrix inside a term."""
 
     name: str
@@ -103,7 +124,7 @@ class Let:
 
 
 @dataclass(frozen=True, slots=True)
-class Iterate:
+class Iterate(Binder):
     """`count` times from `start` on: x becomes the body, in which `name` is x."""
 
     count: int
@@ -112,20 +133,25 @@ class Iterate:
     body: Expr
 
 
+@dataclass(frozen=True, slots=True)
+class Until(Binder):
+    """From `start` on, x becomes the body, until that changes it no more than `tolerance` tells.
+
+    With `unit`, x is divided by its length after every round. `warm` says that `start` is an old
+    result, from which few rounds are to be expected.
+    """
+
+    tolerance: float
+    start: Expr
+    name: str
+    body: Expr
+    unit: bool = False
+    warm: bool = field(default=False, compare=False)
+
+
+Leaf: TypeAlias = Var | Zero | Ones | Identity
 Expr: TypeAlias = (
-    Var
-    | Zero
-    | Ones
-    | Identity
-    | Scale
-    | Add
-    | Mul
-    | Transpose
-    | Inverse
-    | Beside
-    | Above
-    | Let
-    | Iterate
+    Leaf | Scale | Add | Mul | Transpose | Inverse | Beside | Above | Let | Iterate | Until
 )
 
 

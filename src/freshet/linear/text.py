@@ -29,6 +29,7 @@ from freshet.linear.terms import (
     Ones,
     Source,
     Statement,
+    Until,
     Var,
     Zero,
 )
@@ -37,7 +38,8 @@ TOKEN = re.compile(
     r"(?P<space>[ \t\r\n]+|%[^\n]*)|(?P<number>\d+(\.\d+)?([eE][-+]?\d+)?)"
     r"|(?P<name>[A-Za-z_]\w*)|(?P<sign>:=|=>|[-+*/^'()\[\],;=])"
 )
-FUNCTIONS = ("inv", "eye", "zeros", "ones", "fill", "diag", "iterate", "rows", "cols")
+ROUNDS = ("iterate", "until", "direction")
+FUNCTIONS = ("inv", "eye", "zeros", "ones", "fill", "diag", *ROUNDS, "rows", "cols")
 WORDS = {*FUNCTIONS, "let", "in", "dynamic", "static", "output", "semiring"}
 
 
@@ -330,8 +332,8 @@ class _Reader:
         made: Expr
         if function == "inv":
             made = inverse(self.matrix())
-        elif function == "iterate":
-            made = self.iterate()
+        elif function in ROUNDS:
+            made = self.rounds(function)
         elif function in ("eye", "diag"):
             made = identity(self.size())
             if function == "diag":
@@ -348,14 +350,18 @@ class _Reader:
         self.take(")")
         return made
 
-    def iterate(self) -> Expr:
+    def rounds(self, function: str) -> Expr:
         token = self.now
-        if token.kind != "number" or not token.text.isdigit():
-            raise self.problem("how often to iterate")
+        counted = function == "iterate"
+        if token.kind != "number" or (counted and not token.text.isdigit()):
+            raise self.problem("how often to iterate" if counted else "a tolerance")
         self.i += 1
         self.take(",")
         start = self.matrix()
         self.take(",")
         name = self.name("a name")
         self.take("=>")
-        return Iterate(int(token.text), start, name, self.inside(name, start))
+        body = self.inside(name, start)
+        if counted:
+            return Iterate(int(token.text), start, name, body)
+        return Until(float(token.text), start, name, body, function == "direction")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from freshet.linear.cost import Sizes, chain, cost, dims
+from freshet.linear.cost import Sizes, chain, cost, dims, traffic, work
 from freshet.linear.meta import Meta, infer
 from freshet.linear.show import Tree, show
 from freshet.linear.sizes import Size, total
@@ -68,6 +68,19 @@ class Trigger:
             return m.rows * m.cols
         return m.rows * m.cols * infer(u.change.left, self.scope).cols
 
+    def traffic(self) -> Size:
+        """Cells that travel in one run if the views are spread over machines."""
+        statements = (*self.assignments, *self.again)
+        every = [w for s in statements for w in work(s.term, self.scope, self.sizes)]
+        sent = [traffic(w, self.sizes) for w in every]
+        for u in self.updates:
+            m = self.scope[u.view]
+            if isinstance(u.change, Dense):
+                sent.append(m.rows * m.cols)
+            else:
+                sent.append((m.rows + m.cols) * infer(u.change.left, self.scope).cols)
+        return total(sent)
+
     def ranks(self) -> dict[str, Size]:
         """The rank of the change of every view that is updated by factors."""
         return {
@@ -76,12 +89,13 @@ class Trigger:
             if isinstance(u.change, Factored)
         }
 
+    def grouping(self, factors: tuple[Expr, ...]) -> Tree:
+        """In which order a product is computed."""
+        return chain(dims(factors, self.scope), self.sizes)[1]
+
     def __str__(self) -> str:
         """The text of a trigger."""
-
-        def grouping(factors: tuple[Expr, ...]) -> Tree:
-            return chain(dims(factors, self.scope), self.sizes)[1]
-
+        grouping = self.grouping
         lines = [f"on {self.input} += {self.left} * {self.right}' (rank {self.rank}):"]
         lines += [f"  {s.name} := {show(s.term, grouping)};" for s in self.assignments]
         for u in self.updates:

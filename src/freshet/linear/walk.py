@@ -3,40 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from typing import assert_never
 
-from freshet.linear.build import above, add, beside, inverse, mul, scale, transpose
+from freshet.linear.build import CONSTRUCTORS, scale
 from freshet.linear.terms import (
-    Above,
     Add,
-    Beside,
+    Binder,
     Expr,
+    Filled,
     Identity,
-    Inverse,
     Iterate,
     Let,
     Mul,
-    Ones,
     Scale,
-    Transpose,
+    Stack,
+    Unary,
+    Until,
     Var,
-    Zero,
 )
 
 
 def children(e: Expr) -> tuple[Expr, ...]:
     """The direct subterms, left to right."""
     match e:
-        case Var() | Zero() | Ones() | Identity():
+        case Var() | Filled() | Identity():
             return ()
-        case Scale(_, body) | Transpose(body) | Inverse(body):
+        case Scale(_, body) | Unary(body):
             return (body,)
-        case Add(parts) | Mul(parts) | Beside(parts) | Above(parts):
+        case Add(parts) | Mul(parts) | Stack(parts):
             return parts
         case Let(_, value, body):
             return (value, body)
-        case Iterate(_, start, _, body):
+        case Iterate(_, start, _, body) | Until(_, start, _, body):
             return (start, body)
         case _:
             assert_never(e)
@@ -45,26 +45,16 @@ def children(e: Expr) -> tuple[Expr, ...]:
 def rebuild(e: Expr, parts: tuple[Expr, ...]) -> Expr:
     """The same node over other subterms, through the constructors."""
     match e:
-        case Var() | Zero() | Ones() | Identity():
+        case Var() | Filled() | Identity():
             return e
         case Scale(by, _):
             return scale(by, parts[0])
-        case Transpose():
-            return transpose(parts[0])
-        case Inverse():
-            return inverse(parts[0])
-        case Add():
-            return add(*parts)
-        case Mul():
-            return mul(*parts)
-        case Beside():
-            return beside(*parts)
-        case Above():
-            return above(*parts)
-        case Let(name, _, _):
-            return Let(name, parts[0], parts[1])
-        case Iterate(count, _, name, _):
-            return Iterate(count, parts[0], name, parts[1])
+        case Add() | Mul() | Unary() | Stack():
+            return CONSTRUCTORS[type(e)](*parts)
+        case Let():
+            return replace(e, value=parts[0], body=parts[1])
+        case Iterate() | Until():
+            return replace(e, start=parts[0], body=parts[1])
         case _:
             assert_never(e)
 
@@ -89,8 +79,9 @@ def free(e: Expr) -> frozenset[str]:
     match e:
         case Var(name):
             return frozenset((name,))
-        case Let(name, value, body) | Iterate(_, value, name, body):
-            return free(value) | (free(body) - {name})
+        case Binder(name=name):
+            outside, inside = children(e)
+            return free(outside) | (free(inside) - {name})
         case _:
             return frozenset().union(*(free(c) for c in children(e)))
 
@@ -100,14 +91,17 @@ def substitute(e: Expr, by: Mapping[str, Expr]) -> Expr:
     match e:
         case Var(name):
             return by.get(name, e)
-        case Let(name, value, body):
+        case Binder(name=name):
+            outside, inside = children(e)
             inner = {n: t for n, t in by.items() if n != name}
-            return Let(name, substitute(value, by), substitute(body, inner))
-        case Iterate(count, start, name, body):
-            inner = {n: t for n, t in by.items() if n != name}
-            return Iterate(count, substitute(start, by), name, substitute(body, inner))
+            return rebuild(e, (substitute(outside, by), substitute(inside, inner)))
         case _:
             return map_children(e, lambda c: substitute(c, by))
+
+
+def binders(e: Expr) -> set[str]:
+    """The names that are bound somewhere inside a term."""
+    return {t.name for t in subterms(e) if isinstance(t, Binder)}
 
 
 class Names:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from freshet.linear.bits import _counted, _narrow, _unions, some
+from freshet.linear.bits import _narrow, _unions, counted, some
 
 
 @pytest.mark.parametrize("share", [0.0, 0.003, 0.05, 0.6, 1.0])
@@ -14,7 +14,7 @@ def test_ways(share: float, n: int, m: int, p: int) -> None:
     random = np.random.default_rng(n)
     a, b = random.random((n, m)) < share, random.random((m, p)) < share
     expected = (a.astype(int) @ b.astype(int)) > 0
-    for product in (some, _narrow, _unions, _counted):
+    for product in (some, _narrow, _unions, counted):
         np.testing.assert_array_equal(product(a, b), expected)
         turned = product(np.asfortranarray(a), np.asfortranarray(b))
         np.testing.assert_array_equal(turned, expected)

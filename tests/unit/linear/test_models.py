@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from freshet import linear
 from freshet.errors import FreshetError
+from freshet.linear.bind import source_of
 from freshet.linear.compile import compile_source, trigger
 from freshet.linear.options import Options, Strategy
-from freshet.linear.program import _source
 from freshet.linear.tables import Form, cheapest, table
 
 N, P, K = 12, 3, 8
@@ -58,7 +60,7 @@ def test_compiled_costs_grow_as_the_table_says(form: Form, s: int, strategy: Str
     made = {}
     for n in (1000, 4000):
         options = Options(sizes={"n": n}, strategy=strategy)
-        source = _source({"P": linear.powers(linear.matrix("A", "n"), 16, form)}, "real")
+        source = source_of({"P": linear.powers(linear.matrix("A", "n"), 16, form)}, "real")
         found = trigger(compile_source(source, options), "A", options).cost()
         made[n] = found.at({"n": n, "k": 1}) / table("powers", n, 0, 16, s)[strategy]
     assert made[1000] == pytest.approx(made[4000], rel=0.1)
@@ -81,3 +83,13 @@ def test_compiler_agrees_with_the_table_on_the_strategy() -> None:
         values = {"A": random.standard_normal((500, 500)), "B": np.ones((500, width))}
         p = linear.Program({"T": linear.iteration(a, b, b, 8, "linear")}, values)
         assert p.choice("A").strategy == wanted
+
+
+def test_narrow_factors_travel_and_matrices_stay() -> None:
+    options = Options(sizes={"n": 4000})
+    source = source_of({"P": linear.powers(linear.matrix("A", "n"), 16, "exponential")}, "real")
+    program = compile_source(source, options)
+    by_factors = trigger(program, "A", replace(options, strategy="incremental")).traffic()
+    anew = trigger(program, "A", replace(options, strategy="reevaluate")).traffic()
+    assert by_factors.degree(apart=("k",)) == 1
+    assert anew.degree(apart=("k",)) == 2

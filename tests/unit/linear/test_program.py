@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,15 @@ from freshet.linear.show import show
 
 def square() -> Program:
     return Program("dynamic A(n, n); static B(n, n); output C := A * B;", A=np.eye(3), B=np.eye(3))
+
+
+def refused(complaint: str, **told: Any) -> None:
+    """A change of the square is refused with these words, and nothing changes."""
+    p = square()
+    with pytest.raises(BadUpdate) as e:
+        p.change(**told)
+    assert complaint in str(e.value)
+    np.testing.assert_array_equal(p["A"], np.eye(3))
 
 
 def test_it_is_part_of_freshet() -> None:
@@ -121,11 +132,7 @@ def test_only_what_is_needed_is_kept() -> None:
     ],
 )
 def test_bad_updates(update: dict[str, object], complaint: str) -> None:
-    p = square()
-    with pytest.raises(BadUpdate) as e:
-        p.update("A", **update)  # type: ignore[arg-type]
-    assert complaint in str(e.value)
-    np.testing.assert_array_equal(p["A"], np.eye(3))
+    refused(complaint, update={"A": update})
 
 
 def test_other_complaints() -> None:
@@ -187,8 +194,48 @@ def test_assign_replaces() -> None:
     ],
 )
 def test_bad_replacements(assign: dict[str, object], complaint: str) -> None:
-    p = square()
-    with pytest.raises(BadUpdate) as e:
-        p.assign("A", **assign)  # type: ignore[arg-type]
-    assert complaint in str(e.value)
-    np.testing.assert_array_equal(p["A"], np.eye(3))
+    refused(complaint, assign={"A": assign})
+
+
+def test_polynomials_of_a_symmetric_matrix_are_symmetric() -> None:
+    p = Program(
+        "dynamic S(n, n) symmetric; dynamic A(n, n); output R := (S * S + 2 * S + eye(n)) * S; "
+        "output P := S * A;",
+        S=np.eye(3),
+        A=np.eye(3),
+    )
+    known = {n: p.normal.scope[n].symmetric for n in ("R", "P")}
+    assert known == {"R": True, "P": False}
+
+
+def test_several_inputs_change_at_once_or_not_at_all() -> None:
+    p = Program(
+        "dynamic A(n, n); dynamic B(n, n); output W := inv(A) * B;", A=np.eye(3), B=np.eye(3)
+    )
+    p.change(update={"A": {"cells": [(0, 1, 1.0)]}}, assign={"B": {"rows": [2], "to": [[1, 2, 3]]}})
+    np.testing.assert_allclose(p["W"], np.linalg.inv(p["A"]) @ p["B"])
+    assert p.report.updates == 1
+    before = {n: p[n] for n in ("A", "B", "W")}
+    for bad in (
+        {"A": {"cells": [(2, 2, -1.0)]}},  # singular
+        {"A": {"cells": [(0, 9, 1.0)]}},  # out of range
+        {"A": {"rows": [0]}},
+    ):
+        with pytest.raises(FreshetError):
+            p.change(update={"B": {"cells": [(0, 0, 5.0)]}, **bad})  # type: ignore[dict-item]
+        for n, a in before.items():
+            np.testing.assert_array_equal(p[n], a)
+    assert p.report.updates == 1
+    with pytest.raises(BadUpdate, match="A is updated and assigned at once"):
+        p.change(update={"A": {"u": [1, 0, 0], "v": [1, 0, 0]}}, assign={"A": {"cells": []}})
+    with pytest.raises(BadUpdate, match="a change of A by 'row' is not known; use rows, cols"):
+        p.update("A", row=[1])  # type: ignore[call-arg]
+
+
+def test_an_inverse_may_be_missing_on_the_way() -> None:
+    """A without B's change is singular; both together are not."""
+    source = "dynamic A(n, n); dynamic B(n, n); output W := inv(A + B);"
+    p = Program(source, A=np.eye(2), B=np.zeros((2, 2)))
+    p.change(update={"A": {"cells": [(0, 0, -1.0)]}, "B": {"cells": [(0, 0, 3.0)]}})
+    np.testing.assert_allclose(p["W"], np.diag([1 / 3, 1.0]))
+    assert p.report.reevaluations == 1

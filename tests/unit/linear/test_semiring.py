@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from freshet.linear.semiring import SEMIRINGS, Array, Semiring
+from freshet.linear.semiring import BLOCKS, SEMIRINGS, SPARSE, Array, Semiring
 
 
 def cells(ring: Semiring, shape: tuple[int, int], share: float, seed: int) -> Array:
@@ -44,3 +46,20 @@ def test_accumulate(ring: Semiring, shares: tuple[float, float], rank: int) -> N
     expected = ring.plus(into, by_definition(ring, left, right.T))
     ring.accumulate(into, left, right)
     np.testing.assert_array_equal(into, expected)
+
+
+@pytest.mark.parametrize("ring", SEMIRINGS.values(), ids=lambda r: r.name)
+@pytest.mark.parametrize("share", [0.02, 0.5])
+def test_symmetric_products_are_computed_by_half(ring: Semiring, share: float) -> None:
+    n = BLOCKS * SPARSE + 3
+    a = cells(ring, (n, n), share, 1)
+    a = ring.plus(a, a.T)
+    asked: list[int] = []
+
+    def counted(x: Array, y: Array) -> Array:
+        asked.append(x.shape[0] * y.shape[1])
+        return ring.multiply(x, y)
+
+    found = replace(ring, multiply=counted).mirrored(a, a)
+    np.testing.assert_array_equal(found, ring.product(a, a))
+    assert sum(asked) < 0.6 * n * n

@@ -6,22 +6,21 @@ from collections import Counter
 from collections.abc import Iterator
 
 from freshet.linear.meta import Scope
-from freshet.linear.terms import Add, Expr, Inverse, Iterate, Let, Mul, Var
-from freshet.linear.walk import Names, free, map_children, substitute, subterms
+from freshet.linear.terms import Add, Expr, Inverse, Let, Mul, Var
+from freshet.linear.walk import Names, binders, free, map_children, substitute, subterms
 
 
 def inline(e: Expr, scope: Scope) -> Iterator[Expr]:
     """Let x = A in B => B with A for x."""
     match e:
         case Let(name, value, body):
-            bound = {t.name for t in subterms(body) if isinstance(t, Let | Iterate)}
-            if not (bound & free(value)):
+            if not (binders(body) & free(value)):
                 yield substitute(body, {name: value})
 
 
 def share(e: Expr, scope: Scope) -> Iterator[Expr]:
     """A term that occurs twice gets a name; whether that pays is for the cost to say."""
-    if isinstance(e, Let) or any(isinstance(t, Let | Iterate) for t in subterms(e)):
+    if isinstance(e, Let) or binders(e):
         return
     counted = Counter(t for t in subterms(e) if isinstance(t, Mul | Add | Inverse))
     for term, uses in counted.items():

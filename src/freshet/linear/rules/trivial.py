@@ -14,10 +14,12 @@ from freshet.linear.terms import (
     Let,
     Mul,
     Scale,
+    Stack,
+    Until,
     Var,
     Zero,
 )
-from freshet.linear.walk import free, substitute, subterms
+from freshet.linear.walk import binders, free, substitute, subterms
 
 
 def zeros(e: Expr, scope: Scope) -> Expr | None:
@@ -30,7 +32,7 @@ def zeros(e: Expr, scope: Scope) -> Expr | None:
         case Add(terms) if any(isinstance(t, Zero) for t in terms):
             kept = [t for t in terms if not isinstance(t, Zero)]
             return add(*kept) if kept else terms[0]
-        case Beside(parts) | Above(parts) if all(isinstance(p, Zero) for p in parts):
+        case Stack(parts) if all(isinstance(p, Zero) for p in parts):
             return Zero(*shape(e, scope))
         case _:
             return None
@@ -70,9 +72,8 @@ def drop_let(e: Expr, scope: Scope) -> Expr | None:
     match e:
         case Let(name, value, body):
             uses = sum(t == Var(name) for t in subterms(body))
-            shadowed = any(isinstance(t, Let | Iterate) for t in subterms(body))
-            repeated = any(isinstance(t, Iterate) for t in subterms(body))
-            captured = shadowed and bool(free(value) & _bound(body))
+            repeated = any(isinstance(t, Iterate | Until) for t in subterms(body))
+            captured = bool(free(value) & binders(body))
             small = isinstance(value, Var) or (uses <= 1 and not repeated)
             if small and not captured:
                 return substitute(body, {name: value})
@@ -95,7 +96,3 @@ def unroll(e: Expr, scope: Scope) -> Expr | None:
             return Let(name, after, Iterate(count - 1, Var(name), name, body))
         case _:
             return None
-
-
-def _bound(e: Expr) -> set[str]:
-    return {t.name for t in subterms(e) if isinstance(t, Let | Iterate)}
