@@ -11,7 +11,7 @@ import numpy as np
 
 from freshet.errors import FreshetError, UnknownName
 from freshet.linear import emit
-from freshet.linear.changes import BadUpdate, check_cells, factors, replacement
+from freshet.linear.changes import BadUpdate, Replacement, check_cells, factors, replacement
 from freshet.linear.compile import Choice, candidates, choose, compile_source, phases
 from freshet.linear.drift import drift
 from freshet.linear.evaluate import Singular, evaluate
@@ -222,9 +222,8 @@ class Program:
             self._apply(name, *told.spread(told.values))
         else:
             self.report.updates += 1
-            with self._undone(name):
-                self.values[name][told.index] = told.values
-                self._again(name, f"what {name} loses cannot be subtracted in {self.ring.name}")
+            why = f"what {name} loses cannot be subtracted in {self.ring.name}"
+            self._replace(name, told, why)
 
     def _input(self, name: str) -> tuple[int, int]:
         found = [i for i in self.normal.inputs if i.name == name]
@@ -246,16 +245,14 @@ class Program:
         self.report.updates += 1
         chosen = self.choice(name, rank)
         if chosen.strategy == "reevaluate":
-            with self._undone(name):
-                self.ring.accumulate(self.values[name], left, right)
-                self._again(name, f"an update of rank {rank} of {name}: {chosen.why}")
+            why = f"an update of rank {rank} of {name}: {chosen.why}"
+            self._anew(name, left, right, why)
             return
         try:
             self._run(self._running[id(chosen.trigger)], left, right)
         except Singular:
-            with self._undone(name):
-                self.ring.accumulate(self.values[name], left, right)
-                self._again(name, f"an update of {name} made an inverse too sensitive")
+            why = f"an update of {name} made an inverse too sensitive"
+            self._anew(name, left, right, why)
             return
         if self.ring.is_ring and self.report.updates % self.check_every == 0:
             self.check()
@@ -275,6 +272,18 @@ class Program:
                 sides = (u.change.left, u.change.right)
                 p, q = (evaluate(e, local, self.ring, known) for e in sides)
                 self.ring.accumulate(view, p, q)
+
+    def _anew(self, name: str, left: Array, right: Array, why: str) -> None:
+        """Add to an input, and compute anew whatever depends on it."""
+        with self._undone(name):
+            self.ring.accumulate(self.values[name], left, right)
+            self._again(name, why)
+
+    def _replace(self, name: str, told: Replacement, why: str) -> None:
+        """Replace cells of an input, and compute anew whatever depends on it."""
+        with self._undone(name):
+            self.values[name][told.index] = told.values
+            self._again(name, why)
 
     @contextmanager
     def _undone(self, name: str) -> Iterator[None]:
@@ -298,6 +307,10 @@ class Program:
         for n in self._kept - fresh.keys():
             self._compute(n, fresh)
         self.values = {n: fresh[n] for n in self._kept}
+        self._told(why)
+
+    def _told(self, why: str) -> None:
+        """Note that views were computed anew."""
         self.report.reevaluations += 1
         self.report.reasons.append(why)
         del self.report.reasons[:-REMEMBERED]

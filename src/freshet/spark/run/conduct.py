@@ -96,7 +96,7 @@ class Conductor:
             if i in turns:
                 at = At(self.epoch, entry.mark, entry.driver_after, entry.routine, i)
                 outcome = self.driver.step(at, gathered)
-                scattered = _beside(scattered, outcome.sent.blocks)
+                scattered = self._carried(scattered, outcome.sent.blocks)
                 self.driver_bytes, told.driver_base = outcome.state, outcome.base
             if i < len(found.jobs):
                 orders = []
@@ -112,6 +112,10 @@ class Conductor:
                 told.figures += [f for r in reports for f in r.figures]
                 gathered = [r.gathered for r in reports]
         return told
+
+    def _carried(self, before: tuple[bytes, ...], now: tuple[bytes, ...]) -> tuple[bytes, ...]:
+        """What workers are sent with a job: all that was scattered, since any stage may take it."""
+        return _beside(before, now)
 
     def _is_short(self, routine: str) -> bool:
         """Whether a readout is one stage that waits for nothing, and can be read along."""

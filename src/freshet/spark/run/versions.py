@@ -36,6 +36,8 @@ class Versions:
     whoever opens the checkpoint next goes on with the first version that was not finished.
     """
 
+    conducts: type[Conductor] = Conductor
+
     def __init__(self, work: Work, spark: Any) -> None:
         """Take over the checkpoint of the work; `spark` is a session, or a `Runner`."""
         self.work = work
@@ -43,7 +45,7 @@ class Versions:
         self._commit = read_commit(work.folder)
         self._undone: Entry | None = None
         self._stats: deque[BatchStats] = deque(maxlen=work.settings.history)
-        self._conductor = Conductor(work, runner_of(spark, work.workers), self._epoch)
+        self._conductor = self.conducts(work, runner_of(spark, work.workers), self._epoch)
         self._bases: dict[int, int] = {}
         self._taken = 0.0, 0.0
         self._closed = False
