@@ -83,9 +83,9 @@ def stale(normal: Normal, kept: frozenset[str], changed: str) -> list[Statement]
     Views that did not change are there; what is on the way to one that did is computed with it.
     """
     inputs = {i.name for i in normal.inputs}
-    moved = {changed} if changed else set(inputs)
+    moved = {changed}
     for s in normal.statements:
-        if free(s.term) & moved:
+        if not changed or free(s.term) & moved:
             moved.add(s.name)
     there = inputs | (kept - moved)
     wanted = kept & (moved - inputs)
