@@ -17,6 +17,7 @@ from freshet.runtime.writer import Writer
 if TYPE_CHECKING:
     from freshet import linear as linear
     from freshet import models as models
+    from freshet.spark.matrix.program import SparkProgram
     from freshet.spark.open import materialized_view, pipeline
     from freshet.spark.pipeline import Pipeline
 
@@ -26,6 +27,7 @@ __all__ = [
     "FreshetWarning",
     "Pipeline",
     "Product",
+    "SparkProgram",
     "Statistics",
     "ViewHandle",
     "Writer",
@@ -49,6 +51,10 @@ def __getattr__(name: str) -> Any:
         from freshet.spark import open as opened
 
         return getattr(opened, name)
+    if name == "SparkProgram":
+        from freshet.spark.matrix.program import SparkProgram
+
+        return SparkProgram
     if name == "Pipeline":
         from freshet.spark.pipeline import Pipeline
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import shutil
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -40,6 +42,7 @@ from freshet.spark.matrix.work import Plan
 from freshet.spark.run.checkpoint import CheckpointProblem
 from freshet.spark.run.settings import Settings
 from freshet.spark.run.stats import BatchStats
+from freshet.spark.session import session
 
 DRIVER_CELLS = 1 << 18
 """Up to how many cells a matrix stays with the driver."""
@@ -54,11 +57,17 @@ RARELY = 64
 class SparkProgram(Program):
     """Results of a matrix program that follow their inputs, on Spark.
 
-    As `linear.Program`, with the same triggers. Matrices of more than `driver_cells` cells are
-    spread by rows over `workers` tasks, in shared memory; `copies` tells whether those that a
-    trigger multiplies from both sides are kept by columns as well (`auto`: where that pays). Every
-    update is a version: it is written to `checkpoint` before it is done, and done once, whatever
-    dies. `spark` is a classic SparkSession.
+    As `linear.Program`, with the same triggers.
+
+    - `spark` is the session to use; without one, the one that runs, or a new one on `master`.
+    - `checkpoint` is the folder from which `restart` goes on, on all machines the same; without
+      one, what is known is gone when the program is closed.
+    - `workers` is how many parts a matrix is split into: as many as there are cores, if not told.
+    - Matrices of more than `driver_cells` cells are spread by rows. `copies` tells whether those
+      that a trigger multiplies from both sides are kept by columns as well (`auto`: if that pays).
+    - `driver_inverse` is how many cells a spread matrix may have for the driver to invert it.
+
+    An update is written down before it is done, and done once, whatever dies.
     """
 
     def __init__(
@@ -66,8 +75,9 @@ class SparkProgram(Program):
         what: str | Source | Matrix | Mapping[str, Matrix],
         values: Mapping[str, object] | None = None,
         *,
-        spark: Any,
-        checkpoint: str | Path,
+        spark: Any = None,
+        master: str = "local[*]",
+        checkpoint: str | Path | None = None,
         workers: int | None = None,
         copies: Literal["auto"] | bool = "auto",
         driver_cells: int = DRIVER_CELLS,
@@ -75,6 +85,9 @@ class SparkProgram(Program):
         settings: Settings | None = None,
         **options: Any,
     ) -> None:
+        spark = spark or session(master)
+        self._scratch = tempfile.mkdtemp(prefix="freshet-") if checkpoint is None else ""
+        checkpoint = checkpoint or Path(self._scratch) / "checkpoint"
         self._told_before = told_of(checkpoint) if options.pop("_restart", False) else None
         self._plan: Plan | None = None
         self._deltas: dict[str, dict[Strategy, Trigger]] = {}
@@ -110,12 +123,11 @@ class SparkProgram(Program):
         cls,
         what: str | Source | Matrix | Mapping[str, Matrix],
         *,
-        spark: Any,
         checkpoint: str | Path,
         **options: Any,
     ) -> Self:
         """Go on from a checkpoint of the same program, whatever became of the driver before."""
-        return cls(what, spark=spark, checkpoint=checkpoint, _restart=True, **options)
+        return cls(what, checkpoint=checkpoint, _restart=True, **options)
 
     @property
     def version(self) -> int:
@@ -134,6 +146,8 @@ class SparkProgram(Program):
     def close(self, *, forget: bool = True) -> None:
         """Stop; with `forget`, give the workers' shared memory back. The checkpoint stays."""
         self._flow.close(forget=forget)
+        if self._scratch:
+            shutil.rmtree(self._scratch, ignore_errors=True)
 
     def __enter__(self) -> Self:
         return self
