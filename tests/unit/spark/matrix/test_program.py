@@ -160,7 +160,7 @@ def test_a_checkpoint_drops_the_logs(tmp_path: Path) -> None:
 def test_an_inverse_is_the_drivers_or_is_refused(tmp_path: Path) -> None:
     a = linear.matrix("A", "n")
     made = {"W": linear.inverse(a)}
-    with pytest.raises(FreshetError, match="an inverse of 12 rows.*driver_inverse=144 or more"):
+    with pytest.raises(FreshetError, match=r"an inverse of 12 rows.*driver_inverse=144 or more"):
         spread(tmp_path, made, driver_inverse=100)
     p = spread(tmp_path, made, driver_inverse=144)
     np.testing.assert_allclose(p["W"], np.linalg.inv(p["A"]), rtol=1e-9)
