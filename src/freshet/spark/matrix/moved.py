@@ -47,9 +47,7 @@ def seconds(
     return trigger_seconds(trigger, sizes, rates) / workers + stages * JOB + cells * CELL
 
 
-def pays(
-    view: str, triggers: Iterable[Trigger], sizes: Mapping[str, float], workers: int, rates: Rates
-) -> bool:
+def pays(view: str, triggers: Iterable[Trigger], sizes: Mapping[str, float], workers: int) -> bool:
     """Whether a copy by columns spares more than it costs.
 
     Without it the summands of A' * x go to the driver from all the workers, with it there is
@@ -63,5 +61,5 @@ def pays(
         k = rank.at(sizes)
         spared += (workers - 1) * m.cols.at(sizes) * k * CELL
         cells = m.rows.at(sizes) * m.cols.at(sizes) / workers
-        costs += cells / rates.memory + cells * k / rates.update
+        costs += cells / NOMINAL.memory + cells * k / NOMINAL.update
     return spared > costs

@@ -9,7 +9,6 @@ from functools import partial
 
 from freshet.linear.meta import Meta
 from freshet.linear.normal import Normal
-from freshet.linear.rates import Rates
 from freshet.linear.sizes import size
 from freshet.linear.terms import Statement, Var
 from freshet.linear.trigger import Dense, Trigger
@@ -55,13 +54,13 @@ class Wanted:
     """The name of the rank of an update."""
 
 
-def planned(w: Wanted, rule: Rule, workers: int, copies: str | bool, rates: Rates) -> Plan:
+def planned(w: Wanted, rule: Rule, workers: int, copies: str | bool) -> Plan:
     """All the routines; which views are copied by columns is settled first."""
     if copies is not False:
         wanted = _turned(w, rule)
         if copies == "auto":
             triggers = [t for t in w.triggers.values() if t is not None]
-            wanted = frozenset(v for v in wanted if pays(v, triggers, rule.sizes, workers, rates))
+            wanted = frozenset(v for v in wanted if pays(v, triggers, rule.sizes, workers))
         rule = replace(rule, copied=wanted)
     return _Maker(w, rule).plan()
 

@@ -169,7 +169,10 @@ class SparkProgram(Program):
         self._spread()
 
     def _spread(self) -> Plan:
-        """The plan: one trigger by deltas for each input, and what computes views anew."""
+        """The plan: one trigger by deltas for each input, and what computes views anew.
+
+        Nothing in it is measured: who restarts must come to the same.
+        """
         if self._plan is None:
             triggers: dict[str, Trigger | None] = {}
             for i in self.normal.inputs:
@@ -177,7 +180,7 @@ class SparkProgram(Program):
                     made = candidates(self.normal, i.name, self.options)
                     deltas: dict[Strategy, Trigger] = {**made}
                     deltas.pop("reevaluate", None)
-                    best = choose(deltas, self.sizes, 1, self.rates) if deltas else None
+                    best = choose(deltas, self.sizes, 1) if deltas else None
                     self._deltas[i.name] = made if best is None else _only(made, best.strategy)
                     triggers[i.name] = best.trigger if best else None
             every = [t for t in triggers.values() if t is not None]
@@ -186,8 +189,7 @@ class SparkProgram(Program):
             rank = rank_name(self.normal)
             rule = Rule({**self.sizes, rank: 1.0}, rank, *self._rule)
             wanted = Wanted(self.normal, self._kept, ready, rank)
-            rates = self.rates or NOMINAL
-            self._plan = planned(wanted, rule, self.workers, self.copies, rates)
+            self._plan = planned(wanted, rule, self.workers, self.copies)
             for name, made in self._deltas.items():
                 for t in made.values():
                     self._running[id(t)] = ready[name] or t if t is triggers[name] else t

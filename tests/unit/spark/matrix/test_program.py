@@ -14,7 +14,7 @@ from freshet.errors import FreshetError, UnknownName
 from freshet.linear.compile import candidates, compile_source
 from freshet.linear.options import Options
 from freshet.linear.text import read_source
-from freshet.spark.matrix.moved import NOMINAL, pays
+from freshet.spark.matrix.moved import pays
 from freshet.spark.matrix.node import MatrixNode
 from freshet.spark.matrix.plan import anew
 from freshet.spark.matrix.program import SparkProgram
@@ -91,8 +91,8 @@ def test_computing_anew_brings_everybody_all_the_rows(tmp_path: Path) -> None:
 def test_copies_pay_on_many_workers() -> None:
     normal = compile_source(read_source(SQUARE))
     t = candidates(normal, "A", Options(strategy="incremental"))["incremental"]
-    assert not pays("A", [t], {"n": 4_000.0, "k": 1.0}, 2, NOMINAL)
-    assert pays("A", [t], {"n": 50_000.0, "k": 1.0}, 100, NOMINAL)
+    assert not pays("A", [t], {"n": 4_000.0, "k": 1.0}, 2)
+    assert pays("A", [t], {"n": 50_000.0, "k": 1.0}, 100)
 
 
 def test_auto_weighs_jobs_and_what_moves(tmp_path: Path) -> None:
