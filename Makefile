@@ -66,6 +66,7 @@ bench-factorized: $(READY)
 
 bench-linear: $(READY)
 	$(BIN)/python -m bench.linear $(if $(QUICK),--quick)
+	$(BIN)/python -m bench.linear_spark $(if $(QUICK),--quick)
 
 clean:
 	rm -rf $(VENV) .cache .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache build dist

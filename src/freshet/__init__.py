@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from freshet.runtime.snapshot import restore
     from freshet.runtime.view import Statistics, ViewHandle
     from freshet.runtime.writer import Writer
+    from freshet.spark.matrix.program import SparkProgram
     from freshet.spark.open import materialized_view, pipeline
     from freshet.spark.pipeline import Pipeline
 
@@ -27,6 +28,7 @@ __all__ = [
     "FreshetWarning",
     "Pipeline",
     "Product",
+    "SparkProgram",
     "Statistics",
     "ViewHandle",
     "Writer",
@@ -43,6 +45,7 @@ _HOMES = {
     "Database": "runtime.database",
     "Pipeline": "spark.pipeline",
     "Product": "runtime.products",
+    "SparkProgram": "spark.matrix.program",
     "Statistics": "runtime.view",
     "ViewHandle": "runtime.view",
     "Writer": "runtime.writer",

@@ -29,7 +29,9 @@ PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 SAFE = {"freshet", "printf", "cat", "ls", "mkdir"}
-ON_SPARK = re.compile(r"ft\.pipeline\(|^freshet (run|demo)(?!.*--engine)", re.MULTILINE)
+ON_SPARK = re.compile(
+    r"ft\.pipeline\(|ft\.SparkProgram\(|^freshet (run|demo)(?!.*--engine)", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)

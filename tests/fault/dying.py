@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from freshet.spark.run import files, state
+from freshet.spark.run import files, pipeline
 from freshet.spark.run.native import NativeNode
 from freshet.spark.run.reference import ReferenceNode
 
@@ -141,8 +141,8 @@ for _name in ("load", "begin", "give", "receive", "run", "send", "save", "restor
 def shared_nodes() -> Iterator[None]:
     """While it lasts, nodes live in files."""
 
-    def make(pipeline: Any, role: Any, folder: Path) -> Any:
-        return SharedNode(pipeline.made, role, pipeline.functions, folder)
+    def make(work: Any, role: Any, folder: Path) -> Any:
+        return SharedNode(work.made, role, work.functions, folder)
 
-    with mock.patch.object(state, "make_node", make):
+    with mock.patch.object(pipeline, "make_node", make):
         yield

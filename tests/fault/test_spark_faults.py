@@ -27,8 +27,10 @@ def _java() -> None:
         pytest.skip(f"Spark does not start here: {e}")
 
 
-def start(what: str, folder: Path, seed: int, batches: int) -> subprocess.Popen[str]:
-    words = [sys.executable, "-m", "tests.fault.on_spark", what, str(folder), f"{seed}"]
+def start(
+    what: str, folder: Path, seed: int, batches: int, program: str = "on_spark"
+) -> subprocess.Popen[str]:
+    words = [sys.executable, "-m", f"tests.fault.{program}", what, str(folder), f"{seed}"]
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
     log = (folder / "errors").open("a")
     return subprocess.Popen(
@@ -57,6 +59,13 @@ def test_executors_die(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", range(2, 12))
 def test_executors_die_seeded(tmp_path: Path, seed: int) -> None:
     ends_well(start("executors", tmp_path, seed, batches=14), tmp_path)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("name", ["powers", "descent"])
+def test_executors_with_matrices_die(tmp_path: Path, name: str, seed: int) -> None:
+    ends_well(start(name, tmp_path, seed, batches=6, program="matrices_on_spark"), tmp_path)
 
 
 def drivers_die(folder: Path, seed: int, kills: int, batches: int) -> None:

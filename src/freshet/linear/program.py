@@ -80,7 +80,7 @@ class Program:
         self.report = Report()
         self.sizes: dict[str, float] = {n: float(s) for n, s in (sizes or {}).items()}
         given = {**(values or {}), **inputs}
-        self.values: dict[str, Array] = bind(self.source, given, self.ring, self.sizes)
+        self.values: dict[str, Array] = self._bind(given)
         self.options = Options(
             self.sizes,
             strategy=strategy,
@@ -102,6 +102,9 @@ class Program:
             if i.dynamic:
                 self.choice(i.name)
         self._keep()
+
+    def _bind(self, given: Mapping[str, object]) -> dict[str, Array]:
+        return bind(self.source, given, self.ring, self.sizes)
 
     def choice(self, name: str, rank: int = 1) -> Choice:
         """The trigger for updates of an input of this rank, and why it was chosen.
@@ -307,6 +310,10 @@ class Program:
         for n in self._kept - fresh.keys():
             self._compute(n, fresh)
         self.values = {n: fresh[n] for n in self._kept}
+        self._told(why)
+
+    def _told(self, why: str) -> None:
+        """Note that views were computed anew."""
         self.report.reevaluations += 1
         self.report.reasons.append(why)
         del self.report.reasons[:-REMEMBERED]

@@ -8,7 +8,7 @@ from freshet.calculus.functions import Functions
 from freshet.errors import FreshetError
 from freshet.spark.prepare import prepare
 from freshet.spark.run.files import Torn, folder_at
-from freshet.spark.run.pipeline import FORMAT, Pipeline, describe, digest, open_pipeline
+from freshet.spark.run.pipeline import FORMAT, Pipeline, describe, digest, open_work
 from freshet.spark.run.settings import Settings
 from freshet.spark.terms import Distributed
 
@@ -68,7 +68,7 @@ def reopen(
 
 def check_nodes(pipeline: Pipeline) -> None:
     """Maps that kernels wrote are read by kernels, and those of Python by Python."""
-    before = open_pipeline(pipeline.place)
+    before: Pipeline = open_work(pipeline.place)
     if before.kernels and not pipeline.kernels:
         raise CheckpointProblem(
             f"the maps in {pipeline.place} are of kernels, and there are none now",

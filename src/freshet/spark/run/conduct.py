@@ -13,13 +13,12 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from freshet.spark.run.blocks import frame
 from freshet.spark.run.commit import Commit
 from freshet.spark.run.log import NOTHING, Entry
-from freshet.spark.run.pipeline import Pipeline
 from freshet.spark.run.reference import batch_of
 from freshet.spark.run.runner import Runner
 from freshet.spark.run.snapshots import redo_name
 from freshet.spark.run.task import Figures, Kind, Order, Report
+from freshet.spark.run.work import StageLike, Work
 from freshet.spark.run.worker import At, Lost, RedoLost, Worker
-from freshet.spark.stages import Stage
 from freshet.spark.terms import Held
 
 T = TypeVar("T")
@@ -40,7 +39,7 @@ class Told:
 class Conductor:
     """Has versions and readings done by the driver's own maps and by the workers."""
 
-    def __init__(self, pipeline: Pipeline, runner: Runner, epoch: int) -> None:
+    def __init__(self, pipeline: Work, runner: Runner, epoch: int) -> None:
         self.pipeline = pipeline
         self.runner = runner
         self.epoch = epoch
@@ -85,7 +84,7 @@ class Conductor:
     # ---------------------------------------------------------------- a version
 
     def _step(self, entry: Entry) -> Told:
-        found = self.pipeline.schedules[entry.routine]
+        found = self.pipeline.rounds[entry.routine]
         turns = self.pipeline.steps(entry.routine, self.pipeline.driver)
         told = Told(jobs=len(found.jobs))
         along = tuple(sorted(r for r in self._asked if self._is_short(r)))
@@ -97,7 +96,7 @@ class Conductor:
             if i in turns:
                 at = At(self.epoch, entry.mark, entry.driver_after, entry.routine, i)
                 outcome = self.driver.step(at, gathered)
-                scattered = _beside(scattered, outcome.sent.blocks)
+                scattered = self._carried(scattered, outcome.sent.blocks)
                 self.driver_bytes, told.driver_base = outcome.state, outcome.base
             if i < len(found.jobs):
                 orders = []
@@ -114,9 +113,13 @@ class Conductor:
                 gathered = [r.gathered for r in reports]
         return told
 
+    def _carried(self, before: tuple[bytes, ...], now: tuple[bytes, ...]) -> tuple[bytes, ...]:
+        """What workers are sent with a job: all that was scattered, since any stage may take it."""
+        return _beside(before, now)
+
     def _is_short(self, routine: str) -> bool:
         """Whether a readout is one stage that waits for nothing, and can be read along."""
-        found = self.pipeline.schedules[routine]
+        found = self.pipeline.rounds[routine]
         first = found.turns[0]
         return [len(j) for j in found.jobs] == [1] and not (first.receives or first.blocks)
 
@@ -124,7 +127,7 @@ class Conductor:
         self,
         kind: Kind,
         at: At,
-        stage: Stage | None = None,
+        stage: StageLike | None = None,
         scattered: tuple[bytes, ...] = (),
         reading: str = "",
         wanted: int = -1,
@@ -159,7 +162,7 @@ class Conductor:
         return self._read_once(routine, held, now)
 
     def _read_once(self, routine: str, held: Held, now: Commit) -> pa.RecordBatch:
-        found = self.pipeline.schedules[routine]
+        found = self.pipeline.rounds[routine]
         turns = self.pipeline.steps(routine, self.pipeline.driver)
         name = uuid.uuid4().hex
         self._asked.add(routine)
@@ -197,7 +200,7 @@ class Conductor:
     def _mend(self, lost: RedoLost) -> None:
         """Have everybody send again what a part received in a step, and write it down again."""
         entry, step, part = lost.entry, lost.step, lost.part
-        found = self.pipeline.schedules[entry.routine]
+        found = self.pipeline.rounds[entry.routine]
         if part == self.pipeline.driver:
             last = found.first(step - 1) + len(found.jobs[step - 1]) - 1
             blocks = self._recall(entry, last, part)

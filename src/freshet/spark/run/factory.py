@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from freshet.spark.run.kernels import fetch
 from freshet.spark.run.native import NativeNode
 from freshet.spark.run.node import Node, Role
-from freshet.spark.run.pipeline import Pipeline
 from freshet.spark.run.reference import ReferenceNode
+
+if TYPE_CHECKING:
+    from freshet.spark.run.pipeline import Pipeline
 
 
 def make_node(pipeline: Pipeline, role: Role, folder: Path) -> Node:

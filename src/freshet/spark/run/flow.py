@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import time
 import uuid
 import warnings
-from collections import deque
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -17,31 +15,24 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Relation
-from freshet.errors import FreshetError, ProgramProblem, UnknownName
+from freshet.errors import ProgramProblem, UnknownName
 from freshet.spark.prepare import prepare
 from freshet.spark.run.answer import answer
 from freshet.spark.run.blocks import pack
 from freshet.spark.run.checkpoint import (
     CheckpointProblem,
     check_nodes,
-    is_there,
     place_of,
     reopen,
 )
-from freshet.spark.run.commit import Commit, read_commit, write_commit
-from freshet.spark.run.conduct import Conductor
-from freshet.spark.run.epoch import TakenOver, claim, fence
-from freshet.spark.run.files import Taken, Torn
+from freshet.spark.run.epoch import TakenOver
 from freshet.spark.run.intake import as_table, checked, pieces, split
 from freshet.spark.run.kernels import ship
-from freshet.spark.run.log import Entry, mark
 from freshet.spark.run.node import COUNT, READY, change, reading
 from freshet.spark.run.pipeline import NONE, Pipeline, save_pipeline, save_program
-from freshet.spark.run.runner import Runner
 from freshet.spark.run.settings import Settings
-from freshet.spark.run.snapshots import snapshot_names
-from freshet.spark.run.stats import BatchStats, StageStats, batch_stats
-from freshet.spark.run.worker import Lost, Stale
+from freshet.spark.run.stats import BatchStats, StageStats
+from freshet.spark.run.versions import Interrupted, Versions
 from freshet.spark.terms import Distributed, Random
 
 Batch: TypeAlias = pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch]
@@ -64,11 +55,7 @@ class _Prepared:
     rows: int
 
 
-class Interrupted(FreshetError):
-    """A batch that is written down, and not done: whatever is asked next goes on with it."""
-
-
-class Flow:
+class Flow(Versions):
     """A distributed program that runs on Spark.
 
     Not for several threads at once. A batch that `apply` has taken is never lost and never
@@ -80,28 +67,14 @@ class Flow:
         flow.read("revenue")
     """
 
-    def __init__(
-        self,
-        pipeline: Pipeline,
-        relations: Iterable[Relation],
-        runner: Runner,
-        epoch: int,
-        commit: Commit,
-    ) -> None:
+    def __init__(self, pipeline: Pipeline, relations: Iterable[Relation], spark: Any) -> None:
         """Use `start` or `restart`."""
+        super().__init__(pipeline, spark)
         self.pipeline = pipeline
         self._relations = {r.name: r for r in relations}
         """As users give them; the workers know fewer columns."""
         self._narrow = {r.name: r for r in pipeline.made.program.relations}
         self._readouts = {r.query.name: r for r in pipeline.made.readouts}
-        self._epoch = epoch
-        self._commit = commit
-        self._undone: Entry | None = None
-        self._stats: deque[BatchStats] = deque(maxlen=pipeline.settings.history)
-        self._conductor = Conductor(pipeline, runner, epoch)
-        self._bases: dict[int, int] = {}
-        self._taken = 0.0, 0.0
-        self._closed = False
 
     @classmethod
     def start(
@@ -163,34 +136,9 @@ class Flow:
 
     @classmethod
     def _open(cls, pipeline: Pipeline, made: Distributed, spark: Any) -> Flow:
-        epoch = claim(pipeline.folder)
-        runner, commit = _runner(spark, pipeline.workers), read_commit(pipeline.folder)
-        flow = cls(pipeline, made.program.relations, runner, epoch, commit)
-        flow._undone = flow._written(flow.version + 1)
-        if flow._undone is None and flow.version < 0:
-            flow._write(READY, [], 0, {})
-        flow._finish()
+        flow = cls(pipeline, made.program.relations, spark)
+        flow._open_at(READY, [])
         return flow
-
-    @staticmethod
-    def exists(checkpoint: str | Path) -> bool:
-        """Whether there is a checkpoint to restart from."""
-        return is_there(checkpoint)
-
-    @property
-    def version(self) -> int:
-        """The number of the last batch that is in all the views; 0 after the static tables."""
-        return self._commit.version
-
-    @property
-    def note(self) -> Mapping[str, Any]:
-        """What was told beside the last batch, as offsets of a source."""
-        return self._commit.note
-
-    @property
-    def stats(self) -> tuple[BatchStats, ...]:
-        """Figures of the last batches, oldest first."""
-        return tuple(self._stats)
 
     def apply(self, changes: Mapping[str, Batch], note: Mapping[str, Any] | None = None) -> int:
         """A batch of changes of several relations, as one change; its version.
@@ -246,25 +194,6 @@ class Flow:
         found = self._safely(lambda: self._conductor.read(reading(query), held, self._commit))
         return answer(readout, found)
 
-    def checkpoint(self) -> int:
-        """Make every worker write a snapshot now, and drop the logs before it; the version."""
-        self._finish()
-        self._bases |= self._safely(lambda: self._conductor.save(self._commit))
-        self._truncate()
-        return self.version
-
-    def close(self, *, forget: bool = True) -> None:
-        """Stop; with `forget`, give the workers' shared memory back. The checkpoint stays."""
-        if not self._closed:
-            self._closed = True
-            self._conductor.close(forget=forget)
-
-    def __enter__(self) -> Flow:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     # ---------------------------------------------------------------- a batch, written down
 
     def _relation(self, name: str) -> Relation:
@@ -310,127 +239,6 @@ class Flow:
                 part[name] = [piece]
         return [pack(p) for p in parts]
 
-    def _write(self, routine: str, blocks: list[bytes], rows: int, note: Mapping[str, Any]) -> None:
-        """From here on the batch is part of the pipeline, whatever happens."""
-        name = mark(self.version + 1, uuid.uuid4().hex[:12])
-        after, driver_after = self._commit.after, self._commit.driver_after
-        parts = tuple(i for i, b in enumerate(blocks) if b)
-        entry = Entry(name, routine, after, driver_after, rows, parts, note)
-        try:
-            fence(self.pipeline.folder, self._epoch)
-            self.pipeline.log.write(entry, blocks)
-        except Taken as e:
-            raise TakenOver(
-                "another driver has taken this pipeline over", instead="stop this one"
-            ) from e
-        except OSError as e:
-            raise CheckpointProblem(
-                f"the batch cannot be written down: {e.strerror or e}",
-                instead="nothing is changed; apply it again when that is mended",
-            ) from e
-        self._undone = entry
-
-    def _written(self, version: int) -> Entry | None:
-        """The entry of a version; a torn one was never answered for, and goes."""
-        found = self.pipeline.log.entry(version)
-        if found is None:
-            self.pipeline.log.drop(version)
-        return found
-
-    # ---------------------------------------------------------------- a batch, done
-
-    def _finish(self) -> None:
-        """Do what was written down and is not done."""
-        if self._closed:
-            raise ProgramProblem("the flow is closed", instead="restart it from its checkpoint")
-        entry = self._undone
-        if entry is None:
-            return
-        began = time.perf_counter()
-        try:
-            told = self._safely(lambda: self._conductor.step(entry))
-        except (CheckpointProblem, TakenOver, Interrupted):
-            raise
-        except FreshetError:
-            self._give_up(entry)
-            raise
-        self._done(entry)
-        seconds = time.perf_counter() - began
-        driver = self._conductor.driver_bytes
-        found = batch_stats(entry.version, entry.rows, seconds, told.jobs, driver, told.figures)
-        intake, written = self._taken
-        self._taken = 0.0, 0.0
-        self._stats.append(replace(found, intake=intake, written=written))
-        self._bases |= {f.part: f.base for f in told.figures}
-        self._bases[self.pipeline.driver] = told.driver_base
-        self._truncate()
-
-    def _done(self, entry: Entry) -> None:
-        pipeline = self.pipeline
-        took_part = bool(pipeline.schedules[entry.routine].jobs)
-        driver = bool(pipeline.steps(entry.routine, pipeline.driver))
-        self._say(
-            Commit(
-                entry.version,
-                entry.mark if took_part else entry.after,
-                entry.mark if driver else entry.driver_after,
-                entry.note,
-            )
-        )
-
-    def _give_up(self, entry: Entry) -> None:
-        """A batch that cannot be: its version is used up, and all are as before it."""
-        for part in range(self.pipeline.workers + 1):
-            self.pipeline.folder.delete(snapshot_names(part, entry.mark))
-        self._say(replace(self._commit, version=entry.version))
-
-    def _say(self, commit: Commit) -> None:
-        try:
-            fence(self.pipeline.folder, self._epoch)
-            write_commit(self.pipeline.folder, commit)
-        except OSError as e:
-            raise self._interrupted(e) from e
-        self._commit = commit
-        self._undone = None
-
-    def _safely(self, work: Any) -> Any:
-        """Do something on the workers; what goes wrong is told in our words."""
-        try:
-            return work()
-        except (Lost, Stale, Torn) as e:
-            raise CheckpointProblem(f"the state cannot be rebuilt: {e}") from e
-        except FreshetError:
-            raise
-        except Exception as e:
-            raise self._interrupted(e) from e
-
-    def _interrupted(self, e: Exception) -> Interrupted:
-        if self._undone is None:
-            return Interrupted(f"the workers failed: {_cause(e)}", instead="mend that, ask again")
-        return Interrupted(
-            f"version {self._undone.version} is written down and not done: {_cause(e)}",
-            instead="mend that; whatever is asked next goes on with it",
-        )
-
-    def _truncate(self) -> None:
-        """Drop the log before what every part has in its snapshots."""
-        now, needed = self._commit, []
-        for part in range(self.pipeline.workers + 1):
-            after = now.driver_after if part == self.pipeline.driver else now.after
-            base = self._bases.get(part, -1)
-            needed.append(now.version if not after or base == int(after[:12]) else base)
-        if min(needed) > 0:
-            self.pipeline.log.truncate(min(needed))
-
-
-def _runner(spark: Any, workers: int) -> Runner:
-    if hasattr(spark, "sparkContext"):
-        from freshet.spark.run.cluster import SparkRunner
-
-        return SparkRunner(spark, workers)
-    runner: Runner = spark
-    return runner
-
 
 def _with_kernels(pipeline: Pipeline, spark: Any) -> Pipeline:
     """The pipeline with kernels; where there can be none, Python keeps the maps, with a warning."""
@@ -453,13 +261,6 @@ def _is_local(spark: Any) -> bool:
 
 def _count(rows: Mapping[str, pa.RecordBatch]) -> int:
     return sum(b.num_rows for b in rows.values())
-
-
-def _cause(e: Exception) -> str:
-    """What went wrong, in one line: Spark tells it somewhere in a long text."""
-    lines = str(e).splitlines() or [repr(e)]
-    named = [line for line in lines if re.match(r"[A-Za-z_][\w.]*(Error|Exception|Lost): ", line)]
-    return (named or lines)[-1 if named else 0]
 
 
 __all__ = [

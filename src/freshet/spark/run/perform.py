@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.spark.run.blocks import frame, merged, pack, unframe, unpack
 from freshet.spark.run.node import Node
 from freshet.spark.run.partition import own, spread
-from freshet.spark.run.pipeline import Pipeline
 from freshet.spark.terms import Dist, Replicated, Transfer
+
+if TYPE_CHECKING:
+    from freshet.spark.run.pipeline import Pipeline
 
 
 @dataclass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -15,23 +15,25 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from freshet.calculus.functions import Functions
 from freshet.program.text import show_program
 from freshet.spark.run.blocks import pack, unpack
+from freshet.spark.run.factory import make_node
 from freshet.spark.run.files import Folder, folder_at
 from freshet.spark.run.kernels import Shipped
-from freshet.spark.run.log import Log
-from freshet.spark.run.node import READY, Role, change, reading
+from freshet.spark.run.node import READY, Node, Role, change, reading
+from freshet.spark.run.perform import Clock, Sent, perform
 from freshet.spark.run.settings import Settings
+from freshet.spark.run.work import Work
 from freshet.spark.stages import Schedule, schedule
 from freshet.spark.terms import Distributed
 from freshet.spark.text import show_distributed
 
-FORMAT = 2
+FORMAT = 3
 
 NONE = "nothing"
 """The routine of a batch that no view waits for."""
 
 
 @dataclass(frozen=True)
-class Pipeline:
+class Pipeline(Work):
     """A settled program on so many workers, with its checkpoint at `place`."""
 
     name: str
@@ -62,29 +64,37 @@ class Pipeline:
         return cls(name, place, workers, made, functions, settings, folder, found, kernels or {})
 
     @property
-    def log(self) -> Log:
-        """The log of its batches."""
-        return Log(self.folder)
+    def rounds(self) -> Mapping[str, Schedule]:
+        """See `Work`."""
+        return self.schedules
 
-    @property
-    def driver(self) -> int:
-        """The number of the driver among the parts: it comes after the workers."""
-        return self.workers
+    def kind(self, role: Role) -> str:
+        """See `Work`: another kernel cannot make anything of the maps of this one."""
+        shipped = self.kernels.get(role)
+        return shipped.library[:16] if shipped else "python"
 
-    def role(self, part: int) -> Role:
-        """Whether a part is a worker or the driver."""
-        return "driver" if part == self.driver else "worker"
+    def node(self, role: Role, folder: Path) -> Node:
+        """See `Work`."""
+        return make_node(self, role, folder)
 
-    def memory(self, part: int) -> Path:
-        """The folder of a part in this machine's shared memory."""
-        return Path(self.settings.memory) / self.name / f"p{part:04}"
+    def fill(self, node: Node) -> None:
+        """See `Work`: the static tables."""
+        for table, parts in self.tables().items():
+            for rows in parts:
+                node.load(table, rows)
 
-    def steps(self, routine: str, part: int) -> tuple[int, ...]:
-        """The stages of a worker, or the turns in which the driver has something to do."""
-        found = self.schedules[routine]
-        if part != self.driver:
-            return tuple(range(len(found.stages)))
-        return tuple(i for i, t in enumerate(found.turns) if t.receives or t.blocks)
+    def perform(
+        self,
+        node: Node,
+        part: int,
+        routine: str,
+        step: int,
+        inputs: Sequence[bytes],
+        batch: bytes,
+        clock: Clock,
+    ) -> Sent:
+        """See `Work`."""
+        return perform(node, self, part, routine, step, inputs, batch, clock)
 
     def tables(self) -> dict[str, list[pa.RecordBatch]]:
         """The rows of the static tables."""
@@ -119,10 +129,15 @@ def save_pipeline(pipeline: Pipeline, tables: Mapping[str, list[pa.RecordBatch]]
 
 def save_program(pipeline: Pipeline) -> None:
     """The program for the workers; its functions and settings may change with a restart."""
+    told = (pipeline.made, pipeline.functions, pipeline.settings, pipeline.kernels)
+    ship_work(pipeline.folder, Pipeline, *told)
+
+
+def ship_work(folder: Folder, kind: type[Work], *told: Any) -> None:
+    """What workers make the work of: its kind, and what `kind.of` is told beside its place."""
     from pyspark import cloudpickle
 
-    told = (pipeline.made, pipeline.functions, pipeline.settings, pipeline.kernels)
-    pipeline.folder.write("program", cloudpickle.dumps(told))  # type: ignore[no-untyped-call]
+    folder.write("program", cloudpickle.dumps((kind, *told)))  # type: ignore[no-untyped-call]
 
 
 def describe(folder: Folder) -> dict[str, Any] | None:
@@ -131,11 +146,11 @@ def describe(folder: Folder) -> dict[str, Any] | None:
     return None if data is None else dict(json.loads(data))
 
 
-def open_pipeline(place: str) -> Pipeline:
-    """The pipeline of a checkpoint, as a worker sees it."""
+def open_work(place: str) -> Any:
+    """The work of a checkpoint, as a worker sees it."""
     folder = folder_at(place)
     told, program = describe(folder), folder.read("program")
     assert told is not None, f"there is no checkpoint in {place}"
     assert program is not None, f"there is no program in {place}"
-    made, functions, settings, kernels = pickle.loads(program)
-    return Pipeline.of(told["name"], place, told["workers"], made, functions, settings, kernels)
+    kind, *rest = pickle.loads(program)
+    return kind.of(told["name"], place, told["workers"], *rest)

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from zlib import crc32
 
-from freshet.spark.run.factory import is_shared, make_node
+from freshet.spark.run.factory import is_shared
 from freshet.spark.run.log import NOTHING
 from freshet.spark.run.node import Node
-from freshet.spark.run.pipeline import Pipeline
+from freshet.spark.run.work import Work
 
 _HEAD = struct.Struct("<I")
 
@@ -62,16 +62,14 @@ class State:
     Batches are never shared: a process that goes on with a version must give its batch again.
     """
 
-    def __init__(self, pipeline: Pipeline, part: int, folder: Path) -> None:
+    def __init__(self, pipeline: Work, part: int, folder: Path) -> None:
         self.pipeline = pipeline
         self.part = part
         self.folder = folder
         self.node: Node | None = None
         self.batch = NOTHING
         """The version whose batch this process has given to the node."""
-        shipped = pipeline.kernels.get(pipeline.role(part))
-        # Another kernel cannot make anything of the maps of this one.
-        self._kind = f"node-{shipped.library[:16] if shipped else 'python'}"
+        self._kind = f"node-{pipeline.kind(pipeline.role(part))}"
         self._generation = ""
         self._position = Position()
 
@@ -121,9 +119,7 @@ class State:
             for old in self.folder.glob("node-*"):
                 if old.name != self._generation:
                     shutil.rmtree(old, ignore_errors=True)
-        for table, parts in self.pipeline.tables().items():
-            for rows in parts:
-                node.load(table, rows)
+        self.pipeline.fill(node)
         self.node, self.batch = node, NOTHING
         self.at(Position())
         return node
@@ -142,7 +138,8 @@ class State:
         p = self.pipeline
         folder = self.folder / generation
         folder.mkdir(parents=True, exist_ok=True)
-        return make_node(p, p.role(self.part), folder)
+        node: Node = p.node(p.role(self.part), folder)
+        return node
 
     def _drop(self) -> None:
         if self.node is not None:

@@ -11,7 +11,8 @@ from typing import Literal, TypeAlias
 from freshet.errors import FreshetError
 from freshet.spark.run.log import NOTHING
 from freshet.spark.run.perform import Sent
-from freshet.spark.run.pipeline import Pipeline, open_pipeline
+from freshet.spark.run.pipeline import open_work
+from freshet.spark.run.work import Work
 from freshet.spark.run.worker import At, Outcome, Worker
 
 Kind = Literal["step", "read", "save", "recall", "forget"]
@@ -74,7 +75,7 @@ class Order:
 # the same driver asks for them.
 _WORKERS: dict[tuple[str, int], tuple[int, Worker]] = {}
 
-_PIPELINES: dict[str, tuple[int, Pipeline]] = {}
+_PIPELINES: dict[str, tuple[int, Work]] = {}
 
 MOST = 32
 """How many workers a process keeps: of a pipeline that ends, only some processes hear."""
@@ -88,7 +89,7 @@ def worker_of(place: str, part: int, epoch: int) -> Worker:
             found[1].close()
         known = _PIPELINES.get(place)
         if known is None or known[0] != epoch:
-            known = _PIPELINES[place] = (epoch, open_pipeline(place))
+            known = _PIPELINES[place] = (epoch, open_work(place))
         found = (epoch, Worker(known[1], part))
     _WORKERS[place, part] = found
     if len(_WORKERS) > MOST:

@@ -29,10 +29,10 @@ from freshet.spark.run.blocks import frame, unframe
 from freshet.spark.run.epoch import fence
 from freshet.spark.run.files import LocalFolder, Torn
 from freshet.spark.run.log import NOTHING, Entry, version_of
-from freshet.spark.run.perform import Clock, Sent, perform
-from freshet.spark.run.pipeline import Pipeline
+from freshet.spark.run.perform import Clock, Sent
 from freshet.spark.run.snapshots import Snapshots, redo_name
 from freshet.spark.run.state import Position, State
+from freshet.spark.run.work import Work
 
 
 class Stale(FreshetError):
@@ -86,7 +86,7 @@ class Outcome:
 class Worker:
     """The maps of one part of a pipeline, in this process."""
 
-    pipeline: Pipeline
+    pipeline: Work
     part: int
     _state: State = field(init=False)
     _reading: tuple[str, int] = ("", -1)
@@ -206,7 +206,7 @@ class Worker:
         state.batch = at.mark
         began = time.perf_counter()
         node, step, clock = state.node, at.step, self._clock
-        sent = perform(node, self.pipeline, self.part, at.routine, step, inputs, batch, clock)
+        sent = self.pipeline.perform(node, self.part, at.routine, step, inputs, batch, clock)
         clock.total += time.perf_counter() - began
         return sent
 
@@ -351,9 +351,9 @@ class Worker:
 
     def _takes(self, routine: str, step: int) -> bool:
         """Whether a step takes anything from others."""
-        found = self.pipeline.schedules[routine]
+        found = self.pipeline.rounds[routine]
         driver = self.part == self.pipeline.driver
-        return bool((found.turns if driver else found.stages)[step].receives)
+        return bool(found.turns[step].receives if driver else found.stages[step].receives)
 
     def _bytes(self) -> int:
         return self._state.node.bytes if self._state.node is not None else 0

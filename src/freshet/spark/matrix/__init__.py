@@ -1,0 +1,1 @@
+"""Matrix programs on Spark: blocks in shared memory, narrow factors broadcast."""
