@@ -28,7 +28,7 @@ N, M, K = size("n"), size("m"), size("k")
 SCOPE: Scope = {
     "A": Meta(N, N),
     "B": Meta(N, N),
-    "S": Meta(N, N, symmetric=True),
+    "S": Meta(N, N, symmetric=True, of="S"),
     "X": Meta(M, N),
     "Y": Meta(M, N),
     "u": Meta(N, K),

@@ -26,6 +26,9 @@ SPARSE = 64
 EMPTY = 16
 """How many times as many cells as are there a matrix has that is taken to be mostly empty."""
 
+SCARCE = 64
+"""The same for Boolean matrices whose product is made whole although it is symmetric."""
+
 WIDE = 1 << 11
 """How many columns of a product of a semiring are computed at a time."""
 
@@ -149,7 +152,8 @@ class Semiring:
     def mirrored(self, a: Array, b: Array) -> Array:
         """A * B where that is known to be symmetric: half of it is computed, in blocks of rows."""
         n = a.shape[0]
-        if n < BLOCKS * SPARSE:
+        scarce = self.dtype is np.bool_ and SCARCE * np.count_nonzero(a) <= a.size
+        if n < BLOCKS * SPARSE or scarce:  # unions of a few packed rows cost less than packing
             return self.product(a, b)
         made = np.empty((n, n), dtype=self.dtype)
         ends = [n * i // BLOCKS for i in range(BLOCKS + 1)]

@@ -209,9 +209,8 @@ def test_polynomials_of_a_symmetric_matrix_are_symmetric() -> None:
 
 
 def test_several_inputs_change_at_once_or_not_at_all() -> None:
-    p = Program(
-        "dynamic A(n, n); dynamic B(n, n); output W := inv(A) * B;", A=np.eye(3), B=np.eye(3)
-    )
+    source = "dynamic A(n, n); dynamic B(n, n); output W := inv(A) * B;"
+    p = Program(source, A=np.eye(3), B=np.eye(3), strategy="incremental")
     p.change(update={"A": {"cells": [(0, 1, 1.0)]}}, assign={"B": {"rows": [2], "to": [[1, 2, 3]]}})
     np.testing.assert_allclose(p["W"], np.linalg.inv(p["A"]) @ p["B"])
     assert p.report.updates == 1
