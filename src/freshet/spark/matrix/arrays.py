@@ -27,14 +27,14 @@ def pack(arrays: Mapping[str, Array]) -> bytes:
     return b"".join(_pieces(arrays)) if arrays else b""
 
 
-def unpack(data: bytes) -> dict[str, Array]:
+def unpack(data: bytes | memoryview) -> dict[str, Array]:
     """The inverse of `pack`, of several after each other too; the arrays lie in the same memory."""
     found: dict[str, Array] = {}
     at = 0
     while at < len(data):
         (length,) = _HEAD.unpack_from(data, at)
         at += _HEAD.size
-        told = json.loads(data[at : at + length])
+        told = json.loads(bytes(data[at : at + length]))
         at += length
         for name, kind, shape in told:
             dtype = np.dtype(kind)

@@ -90,6 +90,10 @@ class MatrixNode:
         """What the matrices take."""
         return sum(self.get(form, name).nbytes for form, name in self._there())
 
+    def take_over(self) -> None:
+        """Another process was at work: files may be others under the same names."""
+        self._mapped.clear()
+
     def close(self) -> None:
         """Let go of the memory; the files stay."""
         self._mapped.clear()

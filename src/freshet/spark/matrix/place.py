@@ -131,7 +131,8 @@ class Placer:
             self.steps.append(Evaluate(name, found.term, self.limit))
             found = Held(Var(name), found.meta)
         elif not found.name.startswith(TEMPORARY):
-            found = self._copied(found)  # a view that changes under its hands
+            # A view would change under its hands.
+            found = self._total(((1.0, self._rows(found)),), found.meta)
         self._names[name] = found
 
     def define(self, view: str, term: Expr) -> None:
@@ -260,10 +261,6 @@ class Placer:
         self.steps.append(Total(made.name, items))
         return made
 
-    def _copied(self, found: Spread) -> Spread:
-        m = found.meta
-        return self._total(((1.0, self._rows(found)),), m)
-
     def _stack(self, parts: list[Value], m: Meta) -> Spread:
         made = self._fresh(m)
         at, rows = 0, self.rule.at(m.rows)
@@ -352,15 +349,12 @@ class Placer:
         """A spread matrix, brought to the driver."""
         by = by or self._rows(found)
         m = found.meta
-        name = self._name() if by.name == found.name and not self._is_fresh(by) else found.name
+        name = found.name if found.name.startswith(TEMPORARY) else self._name()
         self.steps.append(Gather(name, by, m.rows * m.cols))
         self.scope[name] = m
         return Held(Var(name), m)
 
     # ---------------------------------------------------------------- pieces
-
-    def _is_fresh(self, by: Operand) -> bool:
-        return by.name.startswith(TEMPORARY)
 
     def _turned(self, v: Value) -> Value:
         m = infer(transpose(Var("x")), {"x": v.meta})
