@@ -12,6 +12,7 @@ from pyspark import RDD, SparkContext
 
 from freshet.errors import FreshetWarning
 from freshet.spark.run.pin import anchor, anchored, assign, executor_names, executors, pinned
+from freshet.spark.run.resident import settle
 from freshet.spark.run.task import Order, Parcel, Report, run_stage
 
 
@@ -86,12 +87,14 @@ def _stage(
 ) -> Iterator[tuple[int, Parcel]]:
     """A stage as Spark calls it: the first one of a job is given nothing that matters."""
     came = list(items)
-    if first:
-        return run_stage(order, part, [])
-    senders = sorted(sender for _, (sender, _, _) in came)
-    assert senders == list(range(order.workers)), f"blocks of {senders} came to {part}"
-    assert all(target == part for target, _ in came), f"blocks of others came to {part}"
-    return run_stage(order, part, [parcel for _, parcel in came])
+    parcels: list[Parcel] = []
+    if not first:
+        senders = sorted(sender for _, (sender, _, _) in came)
+        assert senders == list(range(order.workers)), f"blocks of {senders} came to {part}"
+        assert all(target == part for target, _ in came), f"blocks of others came to {part}"
+        parcels = [parcel for _, parcel in came]
+    yield from run_stage(order, part, parcels)
+    settle(order.place)
 
 
 def _identity(target: int) -> int:
