@@ -69,6 +69,8 @@ class State:
         self.node: Node | None = None
         self.batch = NOTHING
         """The version whose batch this process has given to the node."""
+        self.reading = ("", -1)
+        """The reading that this process was the last to be at, and the last step that it did."""
         shipped = pipeline.kernels.get(pipeline.role(part))
         # Another kernel cannot make anything of the maps of this one.
         self._kind = f"node-{shipped.library[:16] if shipped else 'python'}"
@@ -83,8 +85,7 @@ class State:
         if found is None:
             return None
         generation, position = found
-        if self.node is None or (generation, position) != (self._generation, self._position):
-            # Another process has been at work: what this one remembers beside the maps is old.
+        if self.node is None or generation != self._generation:
             self._drop()
             if not generation.startswith(self._kind) or not (self.folder / generation).is_dir():
                 return None
@@ -92,7 +93,10 @@ class State:
             if not is_shared(self.node):
                 self._drop()
                 return None
-            self._position, self.batch = position, NOTHING
+            self._remember(position)
+        elif position != self._position:
+            # Another process has been at work on these maps; their memory is the same.
+            self._remember(position)
         return position
 
     def at(self, position: Position) -> None:
@@ -124,13 +128,18 @@ class State:
         for table, parts in self.pipeline.tables().items():
             for rows in parts:
                 node.load(table, rows)
-        self.node, self.batch = node, NOTHING
+        self.node = node
+        self._remember(Position())
         self.at(Position())
         return node
 
     def close(self) -> None:
         """Give the node's memory back."""
         self._drop()
+
+    def _remember(self, position: Position) -> None:
+        """Take over the maps from another process: what this one knows beside them is old."""
+        self._position, self.batch, self.reading = position, NOTHING, ("", -1)
 
     def _told(self) -> tuple[str, Position] | None:
         try:

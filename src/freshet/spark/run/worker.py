@@ -89,7 +89,6 @@ class Worker:
     pipeline: Pipeline
     part: int
     _state: State = field(init=False)
-    _reading: tuple[str, int] = ("", -1)
     _clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
@@ -131,14 +130,12 @@ class Worker:
         """
         with self._locked():
             fence(self.pipeline.folder, at.epoch)
-            rebuilt = self._bring(self._state, At(at.epoch, NOTHING, at.after, "", 0))
-            if rebuilt:
-                self._reading = ("", -1)
+            self._bring(self._state, At(at.epoch, NOTHING, at.after, "", 0))
             self.stored.write(_read(reading, at.step), frame(inputs))
             steps = self._steps(at.routine)
-            since = self._reading[1] if self._reading[0] == reading else -1
-            if since >= at.step:
-                since = -1  # the step was done before: do all of them again
+            name, since = self._state.reading
+            if name != reading or since >= at.step:
+                since = -1  # others were here, or the step was done before: do all of them again
             if at.step == steps[0]:
                 names = [n for n in self.stored.names() if n.startswith("read-")]
                 self.stored.delete(n for n in names if reading not in n)
@@ -152,7 +149,7 @@ class Worker:
                     raise Lost(f"step {step} of a reading is gone", instead="read again")
                 sent = self._perform(self._state, replace(at, step=step), unframe(given), b"")
             self._state.at(replace(position, readings=position.readings + 1))
-            self._reading = (reading, at.step)
+            self._state.reading = (reading, at.step)
             return sent
 
     def save(self, epoch: int, mark: str) -> int:
@@ -185,7 +182,7 @@ class Worker:
         batch = self._batch(self._state, at)
         if self._takes(at.routine, at.step):
             self.pipeline.folder.write(redo_name(self.part, at.mark, at.step), frame(inputs))
-        self._reading = ("", -1)
+        self._state.reading = ("", -1)
         self._state.dirty()
         sent = self._perform(self._state, at, inputs, batch)
         self.stored.write(_out(at.mark, at.step), sent.dump())
@@ -304,6 +301,7 @@ class Worker:
     def _replay(self, state: State, entry: Entry, step: int, epoch: int) -> None:
         at = At(epoch, entry.mark, self._after(entry), entry.routine, step)
         inputs = self._inputs(entry, step)
+        state.reading = ("", -1)
         state.dirty()
         self._perform(state, at, inputs, self._batch(state, at, entry))
         state.at(Position(at.mark, step, self._last(at), False, epoch))
