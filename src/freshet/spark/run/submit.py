@@ -7,13 +7,14 @@ one stage, in most of the time that they take here. The answers to most of them 
 from __future__ import annotations
 
 import pickle
+import struct
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
 from py4j.java_collections import ListConverter, MapConverter  # type: ignore[import-untyped]
 from pyspark import SparkContext
 from pyspark.core.rdd import _wrap_function
-from pyspark.serializers import CPickleSerializer, NoOpSerializer, Serializer, pack_long
+from pyspark.serializers import CPickleSerializer, NoOpSerializer, Serializer
 from pyspark.util import _load_from_socket
 
 Work: TypeAlias = Callable[[int, Iterable[Any]], Iterator[Any]]
@@ -46,8 +47,7 @@ class Submit:
         The `last` one makes things to be collected; the others make bytes for `shuffled`.
         """
         writes: Serializer = CPickleSerializer() if last else NoOpSerializer()
-        made = self._python(before, self._wrapped(work, reads, writes), False, False)
-        return made
+        return self._python(before, self._wrapped(work, reads, writes), False, False)
 
     def shuffled(self, before: Any) -> Any:
         """The items of a stage at the partitions that `keyed` named, as a JavaRDD."""
@@ -64,7 +64,7 @@ class Submit:
         if len(command) > LARGE:
             return _wrap_function(self.sc, work, reads, writes)
         if self._includes[0] != self.sc._python_includes:
-            told = list(self.sc._python_includes)
+            told = list(self.sc._python_includes or ())
             jvm: Any = self.sc._jvm
             self._includes = told, ListConverter().convert(told, jvm._gateway_client)
         return self._function(
@@ -81,5 +81,5 @@ class Submit:
 def keyed(items: Iterable[tuple[int, Any]]) -> Iterator[bytes]:
     """Items by their partition, as `shuffled` takes them."""
     for target, item in items:
-        yield pack_long(target)
+        yield struct.pack("!q", target)
         yield pickle.dumps((target, item), pickle.HIGHEST_PROTOCOL)

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from freshet.errors import FreshetError
+from freshet.errors import FreshetError, SnapshotProblem
 from freshet.spark.run.blocks import frame, unframe
 from freshet.spark.run.epoch import fence
 from freshet.spark.run.files import LocalFolder, Torn
@@ -112,7 +112,7 @@ class Worker:
                 return Outcome(self._again(at), time.perf_counter() - began, -1, self._bytes())
             rebuilt = self._bring(self._state, at)
             if at.step == self._steps(at.routine)[0]:
-                self._forget(at)
+                self._settle(at)
             sent = self._do(at, inputs)
             taken, base = time.perf_counter() - began, self.snapshots.oldest()
             return Outcome(sent, taken, rebuilt, self._bytes(), base, self._clock)
@@ -157,7 +157,9 @@ class Worker:
         with self._locked():
             fence(self.pipeline.folder, epoch)
             self._bring(self._state, At(epoch, NOTHING, mark, "", 0))
-            self._snapshot(mark)
+            self.snapshots.wait()
+            assert self._state.node is not None
+            self.snapshots.put(mark, self._state.node, self.memory / ".snapshot")
             self.snapshots.truncate(keep=1)
             return self.snapshots.oldest()
 
@@ -168,6 +170,7 @@ class Worker:
 
     def close(self) -> None:
         """Let go of the maps; they can be rebuilt."""
+        self.snapshots.wait()
         self._state.close()
 
     def forget(self) -> None:
@@ -187,9 +190,6 @@ class Worker:
         sent = self._perform(self._state, at, inputs, batch)
         self.stored.write(_out(at.mark, at.step), sent.dump())
         self._state.at(Position(at.mark, at.step, self._last(at), False, at.epoch))
-        if self._last(at) and self._is_due(at.version):
-            with suppress(OSError):  # the log still has everything since the snapshot before
-                self._snapshot(at.mark)
         return sent
 
     def _batch(self, state: State, at: At, entry: Entry | None = None) -> bytes:
@@ -328,16 +328,15 @@ class Worker:
     def _is_due(self, version: int) -> bool:
         return (version + self.part) % self.pipeline.settings.snapshot_every == 0
 
-    def _snapshot(self, mark: str) -> None:
-        assert self._state.node is not None
-        self.snapshots.put(mark, self._state.node, self.memory / ".snapshot")
-
-    def _forget(self, at: At) -> None:
-        """At the first step of a version the one before it is safe: drop what it needed."""
+    def _settle(self, at: At) -> None:
+        """At the first step of a version the one before it is safe: it is what is kept."""
         old = [n for n in self.stored.names() if n.startswith("out-") and n[4:16] < at.mark[:12]]
         self.stored.delete(old)
-        if self._is_due(at.version - 1):
-            self.snapshots.truncate(keep=2)
+        if at.after and self._is_due(version_of(at.after)):
+            assert self._state.node is not None
+            with suppress(OSError, SnapshotProblem):  # the log has everything since the one before
+                self.snapshots.put_behind(at.after, self._state.node, self.memory)
+            self.snapshots.look_again()
 
     # ---------------------------------------------------------------- names and small questions
 

@@ -1,0 +1,115 @@
+"""What is written down of versions: the batch before anybody works on it, the commit after."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from freshet.errors import FreshetError
+from freshet.spark.run.batch import Prepared
+from freshet.spark.run.checkpoint import CheckpointProblem
+from freshet.spark.run.commit import Commit, write_commit
+from freshet.spark.run.epoch import TakenOver, fence
+from freshet.spark.run.files import Taken
+from freshet.spark.run.log import Entry, mark, version_of
+from freshet.spark.run.pipeline import Pipeline
+
+
+class Interrupted(FreshetError):
+    """A batch that is written down, and not done: whatever is asked next goes on with it."""
+
+
+class Ledger:
+    """The versions of a pipeline, for the driver of one epoch.
+
+    `commit` tells the last one that is done; `undone` is the one that is written down after it.
+    """
+
+    def __init__(self, pipeline: Pipeline, epoch: int, commit: Commit) -> None:
+        self.pipeline = pipeline
+        self.epoch = epoch
+        self.commit = commit
+        self.undone = self._written(commit.version + 1)
+
+    def _written(self, version: int) -> Entry | None:
+        """The entry of a version; a torn one was never answered for, and goes."""
+        found = self.pipeline.log.entry(version)
+        if found is None:
+            self.pipeline.log.drop(version)
+        return found
+
+    def write(self, batch: Prepared, note: Mapping[str, Any]) -> None:
+        """From here on the batch is part of the pipeline, whatever happens."""
+        name = mark(self.commit.version + 1, uuid.uuid4().hex[:12])
+        after, driver_after = self.commit.after, self.commit.driver_after
+        parts = tuple(i for i, b in enumerate(batch.blocks) if b)
+        entry = Entry(name, batch.routine, after, driver_after, batch.rows, parts, note)
+        try:
+            fence(self.pipeline.folder, self.epoch)
+            self.pipeline.log.write(entry, batch.blocks)
+        except Taken as e:
+            raise TakenOver(
+                "another driver has taken this pipeline over", instead="stop this one"
+            ) from e
+        except OSError as e:
+            raise CheckpointProblem(
+                f"the batch cannot be written down: {e.strerror or e}",
+                instead="nothing is changed; apply it again when that is mended",
+            ) from e
+        self.undone = entry
+
+    def done(self, entry: Entry) -> None:
+        """Say that a version is done."""
+        pipeline = self.pipeline
+        took_part = bool(pipeline.schedules[entry.routine].jobs)
+        driver = bool(pipeline.steps(entry.routine, pipeline.driver))
+        self._say(
+            Commit(
+                entry.version,
+                entry.mark if took_part else entry.after,
+                entry.mark if driver else entry.driver_after,
+                entry.note,
+            )
+        )
+
+    def give_up(self, entry: Entry) -> None:
+        """A batch that cannot be: its version is used up, and all are as before it."""
+        self._say(replace(self.commit, version=entry.version))
+
+    def _say(self, commit: Commit) -> None:
+        try:
+            fence(self.pipeline.folder, self.epoch)
+            write_commit(self.pipeline.folder, commit)
+        except OSError as e:
+            raise self.interrupted(e) from e
+        self.commit = commit
+        self.undone = None
+
+    def interrupted(self, e: Exception) -> Interrupted:
+        """What to tell when workers or files have failed."""
+        if self.undone is None:
+            return Interrupted(f"the workers failed: {_cause(e)}", instead="mend that, ask again")
+        return Interrupted(
+            f"version {self.undone.version} is written down and not done: {_cause(e)}",
+            instead="mend that; whatever is asked next goes on with it",
+        )
+
+    def truncate(self, bases: Mapping[int, int]) -> None:
+        """Drop the log before what every part has in its snapshots: `bases`, by part."""
+        now, needed = self.commit, []
+        for part in range(self.pipeline.workers + 1):
+            after = now.driver_after if part == self.pipeline.driver else now.after
+            base = bases.get(part, -1)
+            needed.append(now.version if not after or base == version_of(after) else base)
+        if min(needed) > 0:
+            self.pipeline.log.truncate(min(needed))
+
+
+def _cause(e: Exception) -> str:
+    """What went wrong, in one line: Spark tells it somewhere in a long text."""
+    lines = str(e).splitlines() or [repr(e)]
+    named = [line for line in lines if re.match(r"[A-Za-z_][\w.]*(Error|Exception|Lost): ", line)]
+    return (named or lines)[-1 if named else 0]
