@@ -22,11 +22,21 @@ Batch: TypeAlias = pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch]
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A batch as it is written down."""
+    """A batch before it is written down."""
 
     routine: str
     blocks: list[bytes]
     rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """A batch whose rows are in the log, under a mark; `parts` have some."""
+
+    mark: str
+    routine: str
+    rows: int
+    parts: tuple[int, ...]
 
 
 class Batches:

@@ -18,7 +18,7 @@ from freshet.calculus.schema import Relation
 from freshet.errors import FreshetError, ProgramProblem, UnknownName
 from freshet.spark.prepare import prepare
 from freshet.spark.run.answer import answer
-from freshet.spark.run.batch import Batch, Batches, Prepared
+from freshet.spark.run.batch import Batch, Batches, Laid, Prepared
 from freshet.spark.run.checkpoint import (
     CheckpointProblem,
     check_nodes,
@@ -143,7 +143,7 @@ class Flow:
         epoch = claim(pipeline.folder)
         flow = cls(pipeline, made.program.relations, runner_of(spark, pipeline.workers), epoch)
         if flow._ledger.undone is None and flow.version < 0:
-            flow._ledger.write(Prepared(READY, [], 0), {})
+            flow._ledger.write(flow._ledger.lay(Prepared(READY, [], 0), 0), {})
         flow._finish()
         return flow
 
@@ -175,9 +175,11 @@ class Flow:
         the one of the last batch that was taken. Relations that no view reads are passed over.
         """
         self._finish()
-        began = time.perf_counter()
-        batch = self._batches.prepared(changes)
-        self._take(batch, note or {}, time.perf_counter() - began)
+        t0 = time.perf_counter()
+        prepared = self._batches.prepared(changes)
+        t1 = time.perf_counter()
+        batch = self._ledger.lay(prepared, self.version + 1)
+        self._take(batch, note or {}, t1 - t0, time.perf_counter() - t1)
         return self.version
 
     def load(
@@ -189,7 +191,7 @@ class Flow:
     ) -> int:
         """Much data at once, as a first load: in pieces of `rows` rows, each a version.
 
-        While the workers are at a piece, the driver checks and splits the next one. The views may
+        While the workers are at a piece, the driver writes the next one down. The views may
         be read when it returns the last version. If it is cut short, the pieces that were done are
         in the views: after a restart the same call goes on behind them. So it does after `BadRow`,
         when the rows of the other pieces are mended.
@@ -198,13 +200,18 @@ class Flow:
         tables = {n: as_table(self._batches.relation(n), given) for n, given in changes.items()}
         cut = pieces(tables, rows)
         done = int(self.note.get(LOADED, 0))
+        first = self.version + 1 - done
+
+        def ready(i: int) -> Laid:
+            return self._ledger.lay(self._batches.prepared(cut[i]), first + i)
+
         with ThreadPoolExecutor(1) as pool:
             began = time.perf_counter()
-            ahead = pool.submit(self._batches.prepared, cut[done]) if done < len(cut) else None
+            ahead = pool.submit(ready, done) if done < len(cut) else None
             while ahead is not None:
                 batch, ahead, done = ahead.result(), None, done + 1
                 if done < len(cut):
-                    ahead = pool.submit(self._batches.prepared, cut[done])
+                    ahead = pool.submit(ready, done)
                 told = {**self.note, LOADED: done} if ahead is not None else dict(note or {})
                 self._take(batch, told, time.perf_counter() - began)
                 began = time.perf_counter()
@@ -243,11 +250,13 @@ class Flow:
 
     # ---------------------------------------------------------------- a batch
 
-    def _take(self, batch: Prepared, note: Mapping[str, Any], intake: float) -> None:
-        """Write a batch down, and do it."""
+    def _take(
+        self, batch: Laid, note: Mapping[str, Any], intake: float, written: float = 0.0
+    ) -> None:
+        """Make a batch the next version, and do it."""
         began = time.perf_counter()
         self._ledger.write(batch, note)
-        self._taken = intake, time.perf_counter() - began
+        self._taken = intake, written + time.perf_counter() - began
         self._finish()
 
     def _finish(self) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
 from freshet.errors import FreshetError
-from freshet.spark.run.batch import Prepared
+from freshet.spark.run.batch import Laid, Prepared
 from freshet.spark.run.checkpoint import CheckpointProblem
 from freshet.spark.run.commit import Commit, write_commit
 from freshet.spark.run.epoch import TakenOver, fence
@@ -41,24 +42,22 @@ class Ledger:
             self.pipeline.log.drop(version)
         return found
 
-    def write(self, batch: Prepared, note: Mapping[str, Any]) -> None:
-        """From here on the batch is part of the pipeline, whatever happens."""
-        name = mark(self.commit.version + 1, uuid.uuid4().hex[:12])
-        after, driver_after = self.commit.after, self.commit.driver_after
-        parts = tuple(i for i, b in enumerate(batch.blocks) if b)
-        entry = Entry(name, batch.routine, after, driver_after, batch.rows, parts, note)
-        try:
+    def lay(self, batch: Prepared, version: int) -> Laid:
+        """Write the rows of a batch down, for a version that may come; any thread may do that."""
+        name = mark(version, uuid.uuid4().hex[:12])
+        with _told():
             fence(self.pipeline.folder, self.epoch)
-            self.pipeline.log.write(entry, batch.blocks)
-        except Taken as e:
-            raise TakenOver(
-                "another driver has taken this pipeline over", instead="stop this one"
-            ) from e
-        except OSError as e:
-            raise CheckpointProblem(
-                f"the batch cannot be written down: {e.strerror or e}",
-                instead="nothing is changed; apply it again when that is mended",
-            ) from e
+            parts = self.pipeline.log.write_rows(name, batch.blocks)
+        return Laid(name, batch.routine, batch.rows, parts)
+
+    def write(self, batch: Laid, note: Mapping[str, Any]) -> None:
+        """From here on the batch is part of the pipeline, whatever happens."""
+        assert version_of(batch.mark) == self.commit.version + 1
+        after, driver_after = self.commit.after, self.commit.driver_after
+        entry = Entry(batch.mark, batch.routine, after, driver_after, batch.rows, batch.parts, note)
+        with _told():
+            fence(self.pipeline.folder, self.epoch)
+            self.pipeline.log.write(entry)
         self.undone = entry
 
     def done(self, entry: Entry) -> None:
@@ -106,6 +105,22 @@ class Ledger:
             needed.append(now.version if not after or base == version_of(after) else base)
         if min(needed) > 0:
             self.pipeline.log.truncate(min(needed))
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """While something is written down: what goes wrong is told in our words."""
+    try:
+        yield
+    except Taken as e:
+        raise TakenOver(
+            "another driver has taken this pipeline over", instead="stop this one"
+        ) from e
+    except OSError as e:
+        raise CheckpointProblem(
+            f"the batch cannot be written down: {e.strerror or e}",
+            instead="nothing is changed; apply it again when that is mended",
+        ) from e
 
 
 def _cause(e: Exception) -> str:

@@ -24,7 +24,7 @@ from freshet.spark.stages import Schedule, schedule
 from freshet.spark.terms import Distributed
 from freshet.spark.text import show_distributed
 
-FORMAT = 2
+FORMAT = 3
 
 NONE = "nothing"
 """The routine of a batch that no view waits for."""

@@ -192,13 +192,15 @@ class Worker:
         self._state.at(Position(at.mark, at.step, self._last(at), False, at.epoch))
         return sent
 
-    def _batch(self, state: State, at: At, entry: Entry | None = None) -> bytes:
+    def _batch(self, state: State, at: At, entry: Entry | None = None) -> bytes | memoryview:
         """The rows of a version's batch that this part has, unless the node was given them."""
         if at.step != self._steps(at.routine)[0] and state.batch == at.mark:
             return b""
         return self.pipeline.log.block(entry or self._entry(at.mark), self.part)
 
-    def _perform(self, state: State, at: At, inputs: Sequence[bytes], batch: bytes) -> Sent:
+    def _perform(
+        self, state: State, at: At, inputs: Sequence[bytes], batch: bytes | memoryview
+    ) -> Sent:
         assert state.node is not None
         state.batch = at.mark
         began = time.perf_counter()

@@ -267,13 +267,13 @@ def full_disk(every: int) -> Any:
     real = files.LocalFolder._fill
     count = 0
 
-    def fill(self: files.LocalFolder, path: Path, data: bytes) -> None:
+    def fill(self: files.LocalFolder, path: Path, *parts: bytes) -> None:
         nonlocal count
         count += 1
         if count % every == 0:
-            path.write_bytes(data[: len(data) // 2])
+            path.write_bytes(parts[-1][: len(parts[-1]) // 2])
             raise OSError(errno.ENOSPC, "No space left on device")
-        real(self, path, data)
+        real(self, path, *parts)
 
     return mock.patch.object(files.LocalFolder, "_fill", fill)
 
