@@ -119,7 +119,10 @@ class SharedNode(ReferenceNode):
         self.seen = self.path.stat().st_mtime_ns
 
     def flush(self) -> None:
-        self.path.write_bytes(pickle.dumps({k: s.rows for k, s in self.all().items()}))
+        # The thread of a snapshot may end the process here; memory is never half a file.
+        draft = self.path.with_suffix(".draft")
+        draft.write_bytes(pickle.dumps({k: s.rows for k, s in self.all().items()}))
+        draft.rename(self.path)
         self.seen = self.path.stat().st_mtime_ns
 
 

@@ -139,6 +139,8 @@ class State:
 
     def _remember(self, position: Position) -> None:
         """Take over the maps from another process: what this one knows beside them is old."""
+        if self.node is not None:
+            self.node.take_over()
         self._position, self.batch, self.reading = position, NOTHING, ("", -1)
 
     def _told(self) -> tuple[str, Position] | None:
