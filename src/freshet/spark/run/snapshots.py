@@ -50,6 +50,7 @@ class Snapshots:
         try:
             with suppress(OSError, FreshetError, pa.ArrowException):
                 self.folder.put(self._path(mark), local)
+                self.look_again()
                 self.truncate(keep=2)
         finally:
             local.unlink(missing_ok=True)
