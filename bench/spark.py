@@ -144,7 +144,7 @@ def measure(name: str, spark: Any, tables: dict[str, pa.Table], args: Any) -> di
         taken += time.perf_counter() - began
         end = stop + args.batch * args.batches
         found = timed(flow, name, stream.windows(args.batch, stop, end))
-        small = timed(flow, name, stream.windows(10, end, end + 10 * args.batches))
+        small = timed(flow, name, stream.windows(10, end, end + 40 * args.batches))
         found |= {"events": stop, "load": taken, "half": at_half, "small": small["apply"]}
     shutil.rmtree(folder, ignore_errors=True)
     sql = sql_of(name)

@@ -37,8 +37,9 @@ class Clock:
 
         return ticking
 
-    def torn(self, path: Path, data: bytes) -> None:
+    def torn(self, path: Path, *parts: bytes) -> None:
         """A write that may be cut in the middle."""
+        data = b"".join(parts)
         with path.open("wb") as out:
             out.write(data[: len(data) // 2])
             out.flush()
@@ -52,7 +53,7 @@ def dies(last: int) -> Iterator[None]:
     clock = Clock(last)
     wrap = clock.before_and_after
     with (
-        mock.patch.object(files.LocalFolder, "_fill", lambda _, path, data: clock.torn(path, data)),
+        mock.patch.object(files.LocalFolder, "_fill", lambda _, *given: clock.torn(*given)),
         mock.patch.object(files.LocalFolder, "delete", wrap(files.LocalFolder.delete)),
         mock.patch.object(os, "replace", wrap(os.replace)),
         mock.patch.object(os, "link", wrap(os.link)),
@@ -118,7 +119,10 @@ class SharedNode(ReferenceNode):
         self.seen = self.path.stat().st_mtime_ns
 
     def flush(self) -> None:
-        self.path.write_bytes(pickle.dumps({k: s.rows for k, s in self.all().items()}))
+        # The thread of a snapshot may end the process here; memory is never half a file.
+        draft = self.path.with_suffix(".draft")
+        draft.write_bytes(pickle.dumps({k: s.rows for k, s in self.all().items()}))
+        draft.rename(self.path)
         self.seen = self.path.stat().st_mtime_ns
 
 

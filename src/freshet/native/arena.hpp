@@ -208,7 +208,7 @@ struct Arena {
     if (room > reserve) room = reserve;
     if (file >= 0) {
       // Pages are promised here, as a file system that is full later would stop the process.
-      int code = posix_fallocate(file, 0, off_t(room));
+      int code = posix_fallocate(file, off_t(ready), off_t(room - ready));
       if (code != 0) fail("freshet: there is no room left where the state is kept.\n");
       return map_file(room);
     }
@@ -217,8 +217,14 @@ struct Arena {
     ready = room;
   }
 
+  // What is mapped already stays so: pages that this process knows need not be found again. The
+  // others it learns all at once, as they are there already; one by one they take three times as long.
   void map_file(u64 room) {
-    void* at = mmap(base, room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+    int how = MAP_SHARED | MAP_FIXED;
+#ifdef MAP_POPULATE
+    how |= MAP_POPULATE;
+#endif
+    void* at = mmap(base + ready, room - ready, PROT_READ | PROT_WRITE, how, file, off_t(ready));
     if (at == MAP_FAILED) fail("freshet: the file of the state cannot be mapped.\n");
     ready = room;
   }

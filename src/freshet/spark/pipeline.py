@@ -14,10 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.calculus.schema import Query, Relation
-from freshet.calculus.scope import relations
 from freshet.errors import BadRow, FreshetError, UnknownName
-from freshet.plan.compile import compile_queries
-from freshet.plan.options import Options as PlanOptions
 from freshet.program.terms import Program
 from freshet.runtime.columns import arranged
 from freshet.spark.choices import Choices
@@ -32,8 +29,10 @@ from freshet.spark.io.progress import Progress, Totals, prometheus
 from freshet.spark.io.rows import Rejected
 from freshet.spark.io.sinks import Callback, Emitter, Sink
 from freshet.spark.io.sources import check_paths, inputs
-from freshet.spark.io.upsert import GONE, as_events, last, replaced
+from freshet.spark.io.upsert import GONE
+from freshet.spark.keyed import changes_of, kept_by_key
 from freshet.spark.options import Options
+from freshet.spark.program import program_of
 from freshet.spark.pushed import pushed
 from freshet.spark.run.flow import Flow
 from freshet.spark.run.node import COUNT
@@ -129,7 +128,7 @@ class Pipeline:
             return self
         if not self.queries:
             raise FreshetError("the pipeline has no views", instead="declare one with CREATE VIEW")
-        program = self._program()
+        program = program_of(self.queries.values(), self.catalog, self.choices)
         check_paths(inputs(self.catalog, [r.name for r in program.relations], self.folder))
         self._owned = self.choices.checkpoint is None
         try:
@@ -155,15 +154,6 @@ class Pipeline:
                 instead="name a folder, which may be a mounted one",
             )
         return named.absolute()
-
-    def _program(self) -> Program:
-        queries = list(self.queries.values())
-        read = {name for q in queries for name in relations(q.term)}
-        used = [r for r in self.catalog.relations.values() if r.name in read]
-        options = PlanOptions(
-            strategy=self.choices.strategy, mode="batch", strict=self.choices.strict, caches=False
-        )
-        return compile_queries(queries, used, options, self.catalog.functions)
 
     def _begin(self, program: Program) -> None:
         spark = self.spark
@@ -191,23 +181,10 @@ class Pipeline:
                 made, spark, checkpoint=state, workers=workers, tables=tables, **common
             )
         self._note = dict(self._flow.note)
-        self._keys = KeyStore(self._home / "keys.sqlite", self._keyed())
+        kept = kept_by_key(self.catalog, self._streams, self.choices.upserts)
+        self._keys = KeyStore(self._home / "keys.sqlite", kept)
         self._keys.resume(self._flow.version)
         self._emitter = Emitter(self._sinks, self._home / "sinks")
-
-    def _keyed(self) -> list[Relation]:
-        """The streams whose rows are kept by key, to know what an event replaces."""
-        told = {name.lower() for name in self.choices.upserts}
-        for name in told:
-            if not self.catalog.relation(name).key:
-                raise BadRow(f"'{name}' has no primary key", instead="declare PRIMARY KEY (...)")
-        found = []
-        for r in self._streams.values():
-            options = dict(getattr(self.catalog.sources.get(r.name.lower()), "options", ()))
-            by_key = options.get("changes", "append") != "append"
-            if r.name.lower() in told or (by_key and options.get("old") != "envelope"):
-                found.append(r)
-        return found
 
     @property
     def spark(self) -> SparkSession:
@@ -336,7 +313,7 @@ class Pipeline:
             flow = self._need()
             began = time.perf_counter()
             number = flow.version + 1
-            changes, events = self._changes(arrivals)
+            changes, events = changes_of(arrivals, self._streams, self._keys)
             self._reject(arrivals, f"{batch}-{number}" if batch == "push" else batch)
             if not changes and not note:
                 return flow.version
@@ -355,23 +332,6 @@ class Pipeline:
             self._emitter.emit(version, self._read)
             self._tell(version, rows, seconds + time.perf_counter() - began, seconds)
             return version
-
-    def _changes(
-        self, arrivals: Mapping[str, Arrival]
-    ) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
-        changes: dict[str, pa.Table] = {}
-        events: dict[str, pa.Table] = {}
-        for name, a in arrivals.items():
-            relation = self._streams[name]
-            table = a.table
-            if a.keyed:
-                events[name] = last(relation, a.table)
-                table = replaced(relation, events[name], self._keys.find(relation, events[name]))
-            elif name in self._keys.relations:
-                events[name] = as_events(relation, a.table)
-            if table.num_rows:
-                changes[name] = table
-        return changes, {n: e for n, e in events.items() if e.num_rows}
 
     def _reject(self, arrivals: Mapping[str, Arrival], batch: str) -> None:
         rejected: list[Rejected] = [r for a in arrivals.values() for r in a.rejected]

@@ -20,6 +20,7 @@ from freshet.spark.run.checkpoint import CheckpointProblem, is_there, place_of
 from freshet.spark.run.commit import Commit
 from freshet.spark.run.conduct import Conductor
 from freshet.spark.run.files import folder_at
+from freshet.spark.run.ledger import Prepared
 from freshet.spark.run.log import NOTHING
 from freshet.spark.run.pipeline import FORMAT, describe, ship_work
 from freshet.spark.run.settings import Settings
@@ -105,8 +106,8 @@ class MatrixFlow(Versions):
         self._finish()
         blocks = [b""] * self.work.workers
         blocks.append(pack({f"local {n}": a for n, a in given.items()}))
-        self._write(routine, blocks, rank, {})
-        self._finish()
+        batch = self._ledger.lay(Prepared(routine, blocks, rank), self.version + 1)
+        self._take(batch, {}, 0.0)
         return self.version
 
     # ---------------------------------------------------------------- reading
@@ -116,7 +117,7 @@ class MatrixFlow(Versions):
         if name not in self.plan.spread:
             self._finish()
             asked = request("all", name)
-            found = self._safely(lambda: self._conductor.ask_driver(asked, self._commit))
+            found = self._safely(lambda: self._conductor.ask_driver(asked, self._ledger.commit))
             return np.array(unpack(found)[name])
         return np.vstack(self._asked(name, request("all", name)))
 
@@ -147,7 +148,7 @@ class MatrixFlow(Versions):
 
     def _asked(self, name: str, asked: bytes) -> list[Array]:
         self._finish()
-        found = self._safely(lambda: self._conductor.ask(asked, self._commit))
+        found = self._safely(lambda: self._conductor.ask(asked, self._ledger.commit))
         return [unpack(block)[name] for block in found]
 
     @staticmethod

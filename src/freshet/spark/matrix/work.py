@@ -101,7 +101,7 @@ class MatrixWork(Work):
         routine: str,
         step: int,
         inputs: Sequence[bytes],
-        batch: bytes,
+        batch: bytes | memoryview,
         clock: Clock,
     ) -> Sent:
         """See `Work`."""

@@ -43,7 +43,10 @@ def reopen(
     try:
         told = describe(folder_at(place))
     except Torn as e:
-        raise CheckpointProblem(f"the checkpoint in {place} is damaged") from e
+        raise CheckpointProblem(
+            f"the checkpoint in {place} is damaged, or of another version of Freshet",
+            instead="restart with that one, or begin anew in another folder",
+        ) from e
     if told is None:
         raise CheckpointProblem(f"there is no checkpoint in {place}", instead="start a flow")
     if told["format"] != FORMAT:

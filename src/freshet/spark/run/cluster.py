@@ -9,9 +9,12 @@ from typing import Any
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import RDD, SparkContext
+from pyspark.serializers import CPickleSerializer
 
 from freshet.errors import FreshetWarning
 from freshet.spark.run.pin import anchor, anchored, assign, executor_names, executors, pinned
+from freshet.spark.run.resident import settle
+from freshet.spark.run.submit import Submit, keyed
 from freshet.spark.run.task import Order, Parcel, Report, run_stage
 
 
@@ -31,18 +34,22 @@ class SparkRunner:
         self._names: list[str] = []
         self._first: RDD[Any] | None = None
         self._anchor: Any = None
+        self._submit = Submit(self.sc, workers)
 
     def run(self, orders: Sequence[Order]) -> list[Report]:
         """See `Runner`."""
-        rdd = self._base()
+        base = self._base()
+        rdd, reads = base._jrdd.rdd(), base._jrdd_deserializer
         for number, order in enumerate(orders):
             if number:
-                rdd = rdd.partitionBy(self.workers, _identity)
+                moved, reads = self._submit.shuffled(rdd), CPickleSerializer()
                 if self._anchor is not None:
-                    rdd = anchored(self.sc, self._anchor, rdd)
-            # What it makes is for other partitions: Spark must not think that all is in place.
-            rdd = rdd.mapPartitionsWithIndex(partial(_stage, order, number == 0))
-        return [report for _, (_, _, report) in rdd.collect()]
+                    moved, reads = anchored(self._anchor, moved, reads)
+                rdd = moved.rdd()
+            zipped = bool(number) and self._anchor is not None
+            work = partial(_stage, order, number == 0, zipped)
+            rdd = self._submit.stage(rdd, reads, work, last=number + 1 == len(orders))
+        return [report for _, (_, _, report) in self._submit.collect(rdd)]
 
     def close(self) -> None:
         """See `Runner`; the session is its owner's."""
@@ -82,17 +89,17 @@ class SparkRunner:
 
 
 def _stage(
-    order: Order, first: bool, part: int, items: Iterable[Any]
-) -> Iterator[tuple[int, Parcel]]:
+    order: Order, first: bool, zipped: bool, part: int, items: Iterable[Any]
+) -> Iterator[Any]:
     """A stage as Spark calls it: the first one of a job is given nothing that matters."""
     came = list(items)
-    if first:
-        return run_stage(order, part, [])
-    senders = sorted(sender for _, (sender, _, _) in came)
-    assert senders == list(range(order.workers)), f"blocks of {senders} came to {part}"
-    assert all(target == part for target, _ in came), f"blocks of others came to {part}"
-    return run_stage(order, part, [parcel for _, parcel in came])
-
-
-def _identity(target: int) -> int:
-    return target
+    parcels: list[Parcel] = []
+    if not first:
+        sent = [item for _, item in came] if zipped else came
+        senders = sorted(sender for _, (sender, _, _) in sent)
+        assert senders == list(range(order.workers)), f"blocks of {senders} came to {part}"
+        assert all(target == part for target, _ in sent), f"blocks of others came to {part}"
+        parcels = [parcel for _, parcel in sent]
+    made = run_stage(order, part, parcels)
+    yield from made if order.last else keyed(made)
+    settle(order.place)

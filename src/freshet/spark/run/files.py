@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import mmap as maps
 import os
 import shutil
 import struct
 import uuid
 from collections.abc import Iterable
+from mmap import MAP_SHARED, PROT_READ, mmap
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 from zlib import crc32
 
 from freshet.errors import FreshetError
 
-_HEAD = struct.Struct("<8sQI")
-_MAGIC = b"freshet1"
+_HEAD = struct.Struct("<8sQI4x")  # as long as what Arrow aligns its rows to
+_MAGIC = b"freshet2"
+_AT_ONCE = getattr(maps, "MAP_POPULATE", 0)
 
 
 class Torn(FreshetError):
@@ -33,6 +36,9 @@ class Folder(Protocol):
 
     def read(self, name: str) -> bytes | None:
         """What `write` wrote, None where there is none; `Torn` if it is damaged."""
+
+    def map(self, name: str) -> bytes | memoryview | None:
+        """The same, maybe as a view of the file, for data that are large and read once."""
 
     def names(self, folder: str = "") -> list[str]:
         """The files in a folder of it, by name, in order; none if it is not there."""
@@ -59,25 +65,24 @@ def folder_at(place: str | Path, *, sync: bool = False) -> Folder:
     return RemoteFolder.at(text)
 
 
-def framed(data: bytes) -> bytes:
-    """Bytes with what it takes to see that they are whole."""
-    return _HEAD.pack(_MAGIC, len(data), crc32(data)) + data
+def head_of(data: bytes | memoryview) -> bytes:
+    """What stands before data in a file: what it takes to see that they are whole."""
+    return _HEAD.pack(_MAGIC, len(data), crc32(data))
 
 
-def unframed(whole: bytes, name: str) -> bytes:
-    """The inverse of `framed`.
+def read_whole(source: BinaryIO, name: str) -> bytes:
+    """The data of a file; `Torn` if they are not what was written.
 
-    >>> unframed(framed(b"rows")[:-1], "redo")
+    >>> from io import BytesIO
+    >>> read_whole(BytesIO(head_of(b"rows") + b"row"), "redo")
     Traceback (most recent call last):
       ...
     freshet.spark.run.files.Torn: 'redo' is damaged
     """
-    if len(whole) >= _HEAD.size:
-        magic, length, check = _HEAD.unpack_from(whole)
-        data = whole[_HEAD.size :]
-        if magic == _MAGIC and len(data) == length and crc32(data) == check:
-            return data
-    raise Torn(f"'{name}' is damaged")
+    head, data = source.read(_HEAD.size), source.read()
+    if head != head_of(data):
+        raise Torn(f"'{name}' is damaged")
+    return data
 
 
 class LocalFolder:
@@ -89,14 +94,29 @@ class LocalFolder:
 
     def write(self, name: str, data: bytes, *, new: bool = False) -> None:
         """See `Folder`."""
-        self._place(name, lambda path: self._fill(path, framed(data)), new)
+        self._place(name, lambda path: self._fill(path, head_of(data), data), new)
 
     def read(self, name: str) -> bytes | None:
         """See `Folder`."""
         try:
-            return unframed((self.root / name).read_bytes(), name)
+            with (self.root / name).open("rb") as source:
+                return read_whole(source, name)
         except FileNotFoundError:
             return None
+
+    def map(self, name: str) -> memoryview | None:
+        """See `Folder`."""
+        try:
+            with (self.root / name).open("rb") as source:
+                size = os.fstat(source.fileno()).st_size
+                if size < _HEAD.size:
+                    raise Torn(f"'{name}' is damaged")
+                whole = memoryview(mmap(source.fileno(), size, MAP_SHARED | _AT_ONCE, PROT_READ))
+        except FileNotFoundError:
+            return None
+        if whole[: _HEAD.size] != head_of(whole[_HEAD.size :]):
+            raise Torn(f"'{name}' is damaged")
+        return whole[_HEAD.size :]
 
     def names(self, folder: str = "") -> list[str]:
         """See `Folder`."""
@@ -142,9 +162,10 @@ class LocalFolder:
         if self.sync:
             _sync_folder(path.parent)
 
-    def _fill(self, path: Path, data: bytes) -> None:
+    def _fill(self, path: Path, *parts: bytes) -> None:
         with path.open("wb") as out:
-            out.write(data)
+            for part in parts:
+                out.write(part)
             if self.sync:
                 out.flush()
                 os.fsync(out.fileno())

@@ -58,13 +58,15 @@ class Log:
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
 
-    def write(self, entry: Entry, blocks: Sequence[bytes]) -> None:
-        """Fix a batch; `Taken` if its version is fixed already.
+    def write_rows(self, mark: str, blocks: Sequence[bytes]) -> tuple[int, ...]:
+        """The rows of a batch, which mean nothing until there is an entry; the parts with some."""
+        parts = tuple(i for i, b in enumerate(blocks) if b)
+        for part in parts:
+            self.folder.write(_rows(mark, part), blocks[part])
+        return parts
 
-        The rows come first, under the mark: until there is an entry they mean nothing.
-        """
-        for part in entry.parts:
-            self.folder.write(_rows(entry.mark, part), blocks[part])
+    def write(self, entry: Entry) -> None:
+        """Fix a batch whose rows are written; `Taken` if its version is fixed already."""
         data = json.dumps(asdict(entry)).encode()
         self.folder.write(_entry(entry.version), data, new=True)
 
@@ -79,11 +81,11 @@ class Log:
         told = json.loads(data)
         return Entry(**{**told, "parts": tuple(told["parts"])})
 
-    def block(self, entry: Entry, part: int) -> bytes:
+    def block(self, entry: Entry, part: int) -> bytes | memoryview:
         """The rows of one worker, or of the driver."""
         if part not in entry.parts:
             return b""
-        data = self.folder.read(_rows(entry.mark, part))
+        data = self.folder.map(_rows(entry.mark, part))
         if data is None:
             raise Torn(f"the rows of version {entry.version} for worker {part} are gone")
         return data

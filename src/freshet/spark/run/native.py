@@ -61,6 +61,10 @@ class NativeNode:
         """Rows of a batch for this node: the columns of the relation, and maybe `COUNT`."""
         self._batches[relation].append(rows)
 
+    def take_over(self) -> None:
+        """Forget the batches: another process has been at work on the maps since they came."""
+        self._batches.clear()
+
     def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
         """Rows that another node sends to a temporary map; equal rows add up."""
         if rows.num_rows:

@@ -49,6 +49,9 @@ class Node(Protocol):
     def give(self, relation: str, rows: pa.RecordBatch) -> None:
         """Rows of a batch for this node: the columns of the relation, and maybe `COUNT`."""
 
+    def take_over(self) -> None:
+        """Forget the batches: another process has been at work on the maps since they came."""
+
     def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
         """Rows that another node sends to a temporary map; equal rows add up."""
 

@@ -57,7 +57,7 @@ def perform(
     routine: str,
     step: int,
     inputs: Sequence[bytes],
-    batch: bytes,
+    batch: bytes | memoryview,
     clock: Clock,
 ) -> Sent:
     """The step of one part; `batch` are the rows that it has of the batch and was not given yet."""

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from pyspark import RDD, SparkContext
-from pyspark.serializers import NoOpSerializer, PairDeserializer
+from pyspark.serializers import NoOpSerializer, PairDeserializer, Serializer
 
 
 def executors(sc: SparkContext) -> dict[str, str]:
@@ -84,21 +84,14 @@ def anchor(sc: SparkContext, pins: RDD[bytes]) -> Any:
     return pins._jrdd.cartesian(sc._jsc.parallelize(tokens, 1)).keys()
 
 
-def anchored(sc: SparkContext, at: Any, shuffled: RDD[Any]) -> RDD[Any]:
-    """A shuffled RDD whose partitions would like to run where the anchor's do.
+def anchored(at: Any, shuffled: Any, reads: Serializer) -> tuple[Any, Serializer]:
+    """A shuffled JavaRDD whose partitions would like to run where the anchor's do.
 
     Spark asks the first parent of a zip first. Each partition must have as many items as the
-    anchor's: one a sender.
+    anchor's: one a sender. What Python reads are pairs then, of which the second one counts.
     """
-    zipped = at.zip(shuffled._jrdd)
-    pairs: Any = PairDeserializer(  # type: ignore[no-untyped-call]
-        NoOpSerializer(), shuffled._jrdd_deserializer
-    )
-    return RDD(zipped, sc, pairs).map(_second)
-
-
-def _second(pair: tuple[bytes, Any]) -> Any:
-    return pair[1]
+    pairs: Any = PairDeserializer  # its initializer has no types
+    return at.zip(shuffled), pairs(NoOpSerializer(), reads)
 
 
 def _is_alone(sc: SparkContext) -> bool:

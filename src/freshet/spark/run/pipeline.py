@@ -90,7 +90,7 @@ class Pipeline(Work):
         routine: str,
         step: int,
         inputs: Sequence[bytes],
-        batch: bytes,
+        batch: bytes | memoryview,
         clock: Clock,
     ) -> Sent:
         """See `Work`."""

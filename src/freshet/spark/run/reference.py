@@ -64,6 +64,10 @@ class ReferenceNode:
         found = self._routines[routine]
         for name in found.temporary:
             found.stores.maps[name].replace({})
+        self.take_over()
+
+    def take_over(self) -> None:
+        """See `Node`."""
         for store in self.deltas.values():
             store.replace({})
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow.fs as pa_fs  # type: ignore[import-untyped]
 
-from freshet.spark.run.files import Taken, framed, unframed
+from freshet.spark.run.files import Taken, Torn, head_of, read_whole
 
 
 class RemoteFolder:
@@ -32,15 +32,19 @@ class RemoteFolder:
         path = f"{self.root}/{name}"
         if new and self._is_there(path):
             raise Taken(f"'{path}' is there already")
-        self._place(path, framed(data))
+        self._place(path, head_of(data) + data)
 
     def read(self, name: str) -> bytes | None:
         """See `Folder`."""
         try:
             with self.system.open_input_file(f"{self.root}/{name}") as source:
-                return unframed(source.read(), name)
+                return read_whole(source, name)
         except FileNotFoundError:
             return None
+
+    def map(self, name: str) -> bytes | None:
+        """See `Folder`."""
+        return self.read(name)
 
     def names(self, folder: str = "") -> list[str]:
         """See `Folder`."""
@@ -60,8 +64,6 @@ class RemoteFolder:
 
     def get(self, name: str, to: Path) -> bool:
         """See `Folder`."""
-        from freshet.spark.run.files import Torn
-
         try:
             data = self.read(name)
         except Torn:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from freshet.spark.run.task import Order, Parcel, Report, run_stage
 
@@ -35,3 +35,13 @@ class InlineRunner:
 
     def close(self) -> None:
         """See `Runner`."""
+
+
+def runner_of(spark: Any, workers: int) -> Runner:
+    """The runner of a SparkSession; a runner is its own."""
+    if hasattr(spark, "sparkContext"):
+        from freshet.spark.run.cluster import SparkRunner
+
+        return SparkRunner(spark, workers)
+    runner: Runner = spark
+    return runner

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshet.errors import FreshetError
 from freshet.spark.run.files import Folder
 from freshet.spark.run.log import NOTHING, version_of
 from freshet.spark.run.node import Node
@@ -16,6 +23,48 @@ class Snapshots:
         self.folder = folder
         self.name = part_name(part)
         self._oldest: int | None = None
+        self._behind: Thread | None = None
+
+    def put_behind(self, mark: str, node: Node, memory: Path) -> bool:
+        """A snapshot of a node as it is now, which becomes durable while others work on it.
+
+        Only a copy within `memory` is made at once. False if the one before is still on its way.
+        It may fail unheard: the log has everything since the snapshots that there are.
+        """
+        lock = os.open(memory / "behind", os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            local = memory / ".behind"
+            local.unlink(missing_ok=True)
+            node.save(local)
+        except BaseException as e:
+            os.close(lock)
+            if isinstance(e, BlockingIOError):
+                return False
+            raise
+        self._behind = Thread(target=self._bring_home, args=(mark, local, lock), daemon=True)
+        self._behind.start()
+        return True
+
+    def _bring_home(self, mark: str, local: Path, lock: int) -> None:
+        try:
+            with suppress(OSError, FreshetError, pa.ArrowException):
+                self.folder.put(self._path(mark), local)
+                self.look_again()
+                self.truncate(keep=2)
+        finally:
+            local.unlink(missing_ok=True)
+            os.close(lock)
+
+    def wait(self) -> None:
+        """Until the snapshot that this process has under way is there, or has failed."""
+        if self._behind is not None:
+            self._behind.join()
+            self._behind = None
+
+    def look_again(self) -> None:
+        """Another process may have written a snapshot."""
+        self._oldest = None
 
     def put(self, mark: str, node: Node, local: Path) -> None:
         """A snapshot of a node, by a file on this machine."""
@@ -56,11 +105,6 @@ class Snapshots:
 
     def _path(self, mark: str) -> str:
         return f"{self.name}/snapshot-{mark}"
-
-
-def snapshot_names(part: int, mark: str) -> list[str]:
-    """The files of a snapshot."""
-    return [f"{part_name(part)}/snapshot-{mark}{end}" for end in ("", ".sum")]
 
 
 def redo_name(part: int, mark: str, step: int) -> str:

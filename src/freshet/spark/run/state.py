@@ -69,6 +69,9 @@ class State:
         self.node: Node | None = None
         self.batch = NOTHING
         """The version whose batch this process has given to the node."""
+        self.reading = ("", -1)
+        """The reading that this process was the last to be at, and the last step that it did."""
+        # Another kernel cannot make anything of the maps of this one.
         self._kind = f"node-{pipeline.kind(pipeline.role(part))}"
         self._generation = ""
         self._position = Position()
@@ -81,8 +84,7 @@ class State:
         if found is None:
             return None
         generation, position = found
-        if self.node is None or (generation, position) != (self._generation, self._position):
-            # Another process has been at work: what this one remembers beside the maps is old.
+        if self.node is None or generation != self._generation:
             self._drop()
             if not generation.startswith(self._kind) or not (self.folder / generation).is_dir():
                 return None
@@ -90,7 +92,10 @@ class State:
             if not is_shared(self.node):
                 self._drop()
                 return None
-            self._position, self.batch = position, NOTHING
+            self._remember(position)
+        elif position != self._position:
+            # Another process has been at work on these maps; their memory is the same.
+            self._remember(position)
         return position
 
     def at(self, position: Position) -> None:
@@ -120,13 +125,20 @@ class State:
                 if old.name != self._generation:
                     shutil.rmtree(old, ignore_errors=True)
         self.pipeline.fill(node)
-        self.node, self.batch = node, NOTHING
+        self.node = node
+        self._remember(Position())
         self.at(Position())
         return node
 
     def close(self) -> None:
         """Give the node's memory back."""
         self._drop()
+
+    def _remember(self, position: Position) -> None:
+        """Take over the maps from another process: what this one knows beside them is old."""
+        if self.node is not None:
+            self.node.take_over()
+        self._position, self.batch, self.reading = position, NOTHING, ("", -1)
 
     def _told(self) -> tuple[str, Position] | None:
         try:

@@ -105,7 +105,7 @@ class Work(ABC):
         routine: str,
         step: int,
         inputs: Sequence[bytes],
-        batch: bytes,
+        batch: bytes | memoryview,
         clock: Clock,
     ) -> Sent:
         """A step of one part; `batch` is what it has of the batch and was not given yet."""

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from freshet.errors import FreshetError
+from freshet.errors import FreshetError, SnapshotProblem
 from freshet.spark.run.blocks import frame, unframe
 from freshet.spark.run.epoch import fence
 from freshet.spark.run.files import LocalFolder, Torn
@@ -89,7 +89,6 @@ class Worker:
     pipeline: Work
     part: int
     _state: State = field(init=False)
-    _reading: tuple[str, int] = ("", -1)
     _clock: Clock = field(default_factory=Clock)
 
     def __post_init__(self) -> None:
@@ -113,7 +112,7 @@ class Worker:
                 return Outcome(self._again(at), time.perf_counter() - began, -1, self._bytes())
             rebuilt = self._bring(self._state, at)
             if at.step == self._steps(at.routine)[0]:
-                self._forget(at)
+                self._settle(at)
             sent = self._do(at, inputs)
             taken, base = time.perf_counter() - began, self.snapshots.oldest()
             return Outcome(sent, taken, rebuilt, self._bytes(), base, self._clock)
@@ -131,14 +130,12 @@ class Worker:
         """
         with self._locked():
             fence(self.pipeline.folder, at.epoch)
-            rebuilt = self._bring(self._state, At(at.epoch, NOTHING, at.after, "", 0))
-            if rebuilt:
-                self._reading = ("", -1)
+            self._bring(self._state, At(at.epoch, NOTHING, at.after, "", 0))
             self.stored.write(_read(reading, at.step), frame(inputs))
             steps = self._steps(at.routine)
-            since = self._reading[1] if self._reading[0] == reading else -1
-            if since >= at.step:
-                since = -1  # the step was done before: do all of them again
+            name, since = self._state.reading
+            if name != reading or since >= at.step:
+                since = -1  # others were here, or the step was done before: do all of them again
             if at.step == steps[0]:
                 names = [n for n in self.stored.names() if n.startswith("read-")]
                 self.stored.delete(n for n in names if reading not in n)
@@ -152,7 +149,7 @@ class Worker:
                     raise Lost(f"step {step} of a reading is gone", instead="read again")
                 sent = self._perform(self._state, replace(at, step=step), unframe(given), b"")
             self._state.at(replace(position, readings=position.readings + 1))
-            self._reading = (reading, at.step)
+            self._state.reading = (reading, at.step)
             return sent
 
     def save(self, epoch: int, mark: str) -> int:
@@ -160,7 +157,9 @@ class Worker:
         with self._locked():
             fence(self.pipeline.folder, epoch)
             self._bring(self._state, At(epoch, NOTHING, mark, "", 0))
-            self._snapshot(mark)
+            self.snapshots.wait()
+            assert self._state.node is not None
+            self.snapshots.put(mark, self._state.node, self.memory / ".snapshot")
             self.snapshots.truncate(keep=1)
             return self.snapshots.oldest()
 
@@ -171,6 +170,7 @@ class Worker:
 
     def close(self) -> None:
         """Let go of the maps; they can be rebuilt."""
+        self.snapshots.wait()
         self._state.close()
 
     def forget(self) -> None:
@@ -185,23 +185,22 @@ class Worker:
         batch = self._batch(self._state, at)
         if self._takes(at.routine, at.step):
             self.pipeline.folder.write(redo_name(self.part, at.mark, at.step), frame(inputs))
-        self._reading = ("", -1)
+        self._state.reading = ("", -1)
         self._state.dirty()
         sent = self._perform(self._state, at, inputs, batch)
         self.stored.write(_out(at.mark, at.step), sent.dump())
         self._state.at(Position(at.mark, at.step, self._last(at), False, at.epoch))
-        if self._last(at) and self._is_due(at.version):
-            with suppress(OSError):  # the log still has everything since the snapshot before
-                self._snapshot(at.mark)
         return sent
 
-    def _batch(self, state: State, at: At, entry: Entry | None = None) -> bytes:
+    def _batch(self, state: State, at: At, entry: Entry | None = None) -> bytes | memoryview:
         """The rows of a version's batch that this part has, unless the node was given them."""
         if at.step != self._steps(at.routine)[0] and state.batch == at.mark:
             return b""
         return self.pipeline.log.block(entry or self._entry(at.mark), self.part)
 
-    def _perform(self, state: State, at: At, inputs: Sequence[bytes], batch: bytes) -> Sent:
+    def _perform(
+        self, state: State, at: At, inputs: Sequence[bytes], batch: bytes | memoryview
+    ) -> Sent:
         assert state.node is not None
         state.batch = at.mark
         began = time.perf_counter()
@@ -304,6 +303,7 @@ class Worker:
     def _replay(self, state: State, entry: Entry, step: int, epoch: int) -> None:
         at = At(epoch, entry.mark, self._after(entry), entry.routine, step)
         inputs = self._inputs(entry, step)
+        state.reading = ("", -1)
         state.dirty()
         self._perform(state, at, inputs, self._batch(state, at, entry))
         state.at(Position(at.mark, step, self._last(at), False, epoch))
@@ -330,16 +330,15 @@ class Worker:
     def _is_due(self, version: int) -> bool:
         return (version + self.part) % self.pipeline.settings.snapshot_every == 0
 
-    def _snapshot(self, mark: str) -> None:
-        assert self._state.node is not None
-        self.snapshots.put(mark, self._state.node, self.memory / ".snapshot")
-
-    def _forget(self, at: At) -> None:
-        """At the first step of a version the one before it is safe: drop what it needed."""
+    def _settle(self, at: At) -> None:
+        """At the first step of a version the one before it is safe: it is what is kept."""
         old = [n for n in self.stored.names() if n.startswith("out-") and n[4:16] < at.mark[:12]]
         self.stored.delete(old)
-        if self._is_due(at.version - 1):
-            self.snapshots.truncate(keep=2)
+        if at.after and self._is_due(version_of(at.after)):
+            assert self._state.node is not None
+            with suppress(OSError, SnapshotProblem):  # the log has everything since the one before
+                self.snapshots.put_behind(at.after, self._state.node, self.memory)
+            self.snapshots.look_again()
 
     # ---------------------------------------------------------------- names and small questions
 

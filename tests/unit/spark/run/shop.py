@@ -11,6 +11,7 @@ import pyarrow as pa
 from freshet.ivm.compile import compile_queries
 from freshet.runtime.columns import rows_of
 from freshet.spark.compile import distribute
+from freshet.spark.run import task
 from freshet.spark.run.flow import Flow
 from freshet.spark.run.node import COUNT
 from freshet.spark.run.runner import InlineRunner
@@ -87,6 +88,12 @@ class Shop:
             made = self.batch()
             self.flow.apply(made)
             self.count(made)
+
+    def rest(self) -> None:
+        """Wait until no snapshot is on its way."""
+        for _, worker in task._WORKERS.values():
+            worker.snapshots.wait()
+        self.flow._conductor.driver.snapshots.wait()
 
     def restart(self, **told: Any) -> None:
         self.flow = Flow.restart(

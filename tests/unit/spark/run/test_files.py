@@ -25,6 +25,8 @@ def test_what_was_written_is_read(folder: Any) -> None:
     folder.write("p/one", b"other rows")
     folder.write("p/two", b"")
     assert (folder.read("p/one"), folder.read("p/two")) == (b"other rows", b"")
+    assert (bytes(folder.map("p/one")), bytes(folder.map("p/two"))) == (b"other rows", b"")
+    assert folder.map("p/three") is None
     assert folder.names("p") == ["one", "two"]
     assert folder.names("q") == []
     folder.delete(["p/one", "p/none"])
@@ -42,6 +44,11 @@ def test_a_torn_file_is_seen(folder: Any, tmp_path: Path) -> None:
     (tmp_path / "one").write_bytes((tmp_path / "one").read_bytes()[:-1])
     with pytest.raises(Torn):
         folder.read("one")
+    with pytest.raises(Torn):
+        folder.map("one")
+    (tmp_path / "one").write_bytes(b"f")
+    with pytest.raises(Torn):
+        folder.map("one")
 
 
 def test_files_are_carried_there_and_back(folder: Any, tmp_path: Path) -> None:

@@ -233,6 +233,7 @@ class TestDamage:
     def test_an_older_snapshot_does(self, tmp_path: Path) -> None:
         s = Shop(tmp_path, 2, every=2)
         s.apply(7)
+        s.rest()
         for folder in s.place.glob("p*"):
             newest = max(folder.glob("snapshot-*.sum"), default=None)
             if newest is not None:
@@ -267,13 +268,13 @@ def full_disk(every: int) -> Any:
     real = files.LocalFolder._fill
     count = 0
 
-    def fill(self: files.LocalFolder, path: Path, data: bytes) -> None:
+    def fill(self: files.LocalFolder, path: Path, *parts: bytes) -> None:
         nonlocal count
         count += 1
         if count % every == 0:
-            path.write_bytes(data[: len(data) // 2])
+            path.write_bytes(parts[-1][: len(parts[-1]) // 2])
             raise OSError(errno.ENOSPC, "No space left on device")
-        real(self, path, data)
+        real(self, path, *parts)
 
     return mock.patch.object(files.LocalFolder, "_fill", fill)
 
@@ -368,6 +369,7 @@ def test_old_files_go(tmp_path: Path) -> None:
     sizes = []
     for _ in range(20):
         s.apply()
+        s.rest()
         sizes.append(len([p for p in s.place.rglob("*") if p.is_file()]))
     assert max(sizes[10:]) <= max(sizes[:10])
     outputs = list(s.memory.glob("*/p*/out-*"))

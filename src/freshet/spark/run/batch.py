@@ -1,0 +1,67 @@
+"""Batches on their way from users to the log: checked, and in a block for every part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeAlias
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshet.calculus.schema import Relation
+from freshet.errors import ProgramProblem, UnknownName
+from freshet.spark.run.blocks import pack
+from freshet.spark.run.intake import checked, split
+from freshet.spark.run.ledger import Prepared
+from freshet.spark.run.node import change
+from freshet.spark.run.pipeline import NONE, Pipeline
+from freshet.spark.terms import Random
+
+Batch: TypeAlias = pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch]
+"""Rows of a relation by its column names; `node.COUNT`, if there, says how often each comes."""
+
+
+class Batches:
+    """Makes batches of one pipeline ready; it changes nothing."""
+
+    def __init__(self, pipeline: Pipeline, relations: Iterable[Relation]) -> None:
+        self.pipeline = pipeline
+        self._relations = {r.name: r for r in relations}
+        """As users give them; the workers know fewer columns."""
+        self._narrow = {r.name: r for r in pipeline.made.program.relations}
+
+    def relation(self, name: str) -> Relation:
+        """A relation whose rows may be given."""
+        relation = self._relations.get(name)
+        if relation is None:
+            raise UnknownName(f"there is no relation '{name}'", instead="declare it first")
+        if relation.static:
+            raise ProgramProblem(f"'{name}' is a static table", instead="give it to start()")
+        return relation
+
+    def prepared(self, changes: Mapping[str, Batch]) -> Prepared:
+        """A batch as it is written down; `BadRow` if its rows do not fit."""
+        waiting = {n for r in self.pipeline.made.routines for n in r.relations}
+        rows = {}
+        for name, given in changes.items():
+            relation = self.relation(name)
+            if name in waiting:
+                rows[name] = checked(relation, given, self._narrow[name])
+        count = sum(b.num_rows for b in rows.values())
+        return Prepared(self._routine(rows), self._blocks(rows), count)
+
+    def _routine(self, rows: Mapping[str, pa.RecordBatch]) -> str:
+        if not rows:
+            return NONE
+        made = self.pipeline.made
+        return change(made.routines.index(made.routine(*rows)))
+
+    def _blocks(self, rows: Mapping[str, pa.RecordBatch]) -> list[bytes]:
+        """The rows of every worker and of the driver."""
+        workers = self.pipeline.workers
+        at = self.pipeline.made.placement.batches
+        parts: list[dict[str, list[pa.RecordBatch]]] = [{} for _ in range(workers + 1)]
+        for name, batch in rows.items():
+            pieces = split(self._narrow[name], batch, at.get(name, Random()), workers)
+            for part, piece in zip(parts, pieces, strict=True):
+                part[name] = [piece]
+        return [pack(p) for p in parts]

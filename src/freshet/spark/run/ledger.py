@@ -1,0 +1,148 @@
+"""What is written down of versions: the batch before anybody works on it, the commit after."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+from freshet.errors import FreshetError
+from freshet.spark.run.checkpoint import CheckpointProblem
+from freshet.spark.run.commit import Commit, write_commit
+from freshet.spark.run.epoch import TakenOver, fence
+from freshet.spark.run.files import Taken
+from freshet.spark.run.log import Entry, mark, version_of
+from freshet.spark.run.work import Work
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A batch before it is written down."""
+
+    routine: str
+    blocks: list[bytes]
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """A batch whose rows are in the log, under a mark; `parts` have some."""
+
+    mark: str
+    routine: str
+    rows: int
+    parts: tuple[int, ...]
+
+
+class Interrupted(FreshetError):
+    """A batch that is written down, and not done: whatever is asked next goes on with it."""
+
+
+class Ledger:
+    """The versions of some work, for the driver of one epoch.
+
+    `commit` tells the last one that is done; `undone` is the one that is written down after it.
+    """
+
+    def __init__(self, work: Work, epoch: int, commit: Commit) -> None:
+        self.work = work
+        self.epoch = epoch
+        self.commit = commit
+        self.undone = self._written(commit.version + 1)
+
+    def _written(self, version: int) -> Entry | None:
+        """The entry of a version; a torn one was never answered for, and goes."""
+        found = self.work.log.entry(version)
+        if found is None:
+            self.work.log.drop(version)
+        return found
+
+    def lay(self, batch: Prepared, version: int) -> Laid:
+        """Write the rows of a batch down, for a version that may come; any thread may do that."""
+        name = mark(version, uuid.uuid4().hex[:12])
+        with _told():
+            fence(self.work.folder, self.epoch)
+            parts = self.work.log.write_rows(name, batch.blocks)
+        return Laid(name, batch.routine, batch.rows, parts)
+
+    def write(self, batch: Laid, note: Mapping[str, Any]) -> None:
+        """From here on the batch is part of the pipeline, whatever happens."""
+        assert version_of(batch.mark) == self.commit.version + 1
+        after, driver_after = self.commit.after, self.commit.driver_after
+        entry = Entry(batch.mark, batch.routine, after, driver_after, batch.rows, batch.parts, note)
+        with _told():
+            fence(self.work.folder, self.epoch)
+            self.work.log.write(entry)
+        self.undone = entry
+
+    def done(self, entry: Entry) -> None:
+        """Say that a version is done."""
+        work = self.work
+        took_part = bool(work.rounds[entry.routine].jobs)
+        driver = bool(work.steps(entry.routine, work.driver))
+        self._say(
+            Commit(
+                entry.version,
+                entry.mark if took_part else entry.after,
+                entry.mark if driver else entry.driver_after,
+                entry.note,
+            )
+        )
+
+    def give_up(self, entry: Entry) -> None:
+        """A batch that cannot be: its version is used up, and all are as before it."""
+        self._say(replace(self.commit, version=entry.version))
+
+    def _say(self, commit: Commit) -> None:
+        try:
+            fence(self.work.folder, self.epoch)
+            write_commit(self.work.folder, commit)
+        except OSError as e:
+            raise self.interrupted(e) from e
+        self.commit = commit
+        self.undone = None
+
+    def interrupted(self, e: Exception) -> Interrupted:
+        """What to tell when workers or files have failed."""
+        if self.undone is None:
+            return Interrupted(f"the workers failed: {_cause(e)}", instead="mend that, ask again")
+        return Interrupted(
+            f"version {self.undone.version} is written down and not done: {_cause(e)}",
+            instead="mend that; whatever is asked next goes on with it",
+        )
+
+    def truncate(self, bases: Mapping[int, int]) -> None:
+        """Drop the log before what every part has in its snapshots: `bases`, by part."""
+        now, needed = self.commit, []
+        for part in range(self.work.workers + 1):
+            after = now.driver_after if part == self.work.driver else now.after
+            base = bases.get(part, -1)
+            needed.append(now.version if not after or base == version_of(after) else base)
+        if min(needed) > 0:
+            self.work.log.truncate(min(needed))
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """While something is written down: what goes wrong is told in our words."""
+    try:
+        yield
+    except Taken as e:
+        raise TakenOver(
+            "another driver has taken this pipeline over", instead="stop this one"
+        ) from e
+    except OSError as e:
+        raise CheckpointProblem(
+            f"the batch cannot be written down: {e.strerror or e}",
+            instead="nothing is changed; apply it again when that is mended",
+        ) from e
+
+
+def _cause(e: Exception) -> str:
+    """What went wrong, in one line: Spark tells it somewhere in a long text."""
+    lines = str(e).splitlines() or [repr(e)]
+    named = [line for line in lines if re.match(r"[A-Za-z_][\w.]*(Error|Exception|Lost): ", line)]
+    return (named or lines)[-1 if named else 0]
