@@ -21,14 +21,16 @@ Array = np.ndarray[Any, Any]
 N, M = 18, 30
 
 USED = (
-    "abs all any asarray concat eye full isfinite isnan logical_or max maximum min minimum sum "
-    "where bool float32 float64"
+    "abs all any asarray eye full isfinite isnan logical_or max maximum min minimum sum where "
+    "float32 float64"
 )
-"""All that a namespace must have, beside `matmul` by the operator @ and `linalg.inv`."""
+"""All that a namespace must have, beside `concat`, `bool`, the operator @ and `linalg.inv`."""
 
 thin = SimpleNamespace(
     __name__="thin",
     matmul=np.matmul,
+    concat=np.concatenate,
+    bool=np.bool_,
     linalg=SimpleNamespace(inv=np.linalg.inv),
     **{name: getattr(np, name) for name in USED.split()},
 )
