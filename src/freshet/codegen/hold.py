@@ -19,6 +19,9 @@ from freshet.errors import NotNative
 Held = str
 """A C++ type: i8, i32, i64, i128, f64, Sym or Str, or that of a ring's elements."""
 
+BYTES = {"i128": 16, "i64": 8, "f64": 8, "Sym": 8, "i32": 4, "i8": 1}
+"""How wide plain values are."""
+
 NARROW = 4
 """Decimals of up to so many digits after the point are held in 64 bits, others in 128."""
 
@@ -64,6 +67,11 @@ def held(t: Type) -> Held:
             raise NotNative(f"payloads of {t} are kept by the reference engine only")
         case _:
             assert_never(t.kind)
+
+
+def size_of(t: Type) -> int:
+    """The bytes of a value of a type in a record."""
+    return 8 * t.size if isinstance(t, CofactorType) else BYTES[held(t)]
 
 
 def days(d: date) -> int:
