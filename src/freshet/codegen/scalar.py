@@ -148,7 +148,7 @@ def _one_row(a: Cpp, b: Cpp) -> str | None:
 
 def _whole(x: Cpp) -> str:
     """An element that is there: a product is only multiplied when it is needed."""
-    return f"whole({x.text})" if x.text.startswith("mul(") else x.text
+    return f"whole({x.text})" if x.text.startswith(("mul(", "row(")) else x.text
 
 
 def _widened(x: Cpp, kind: str) -> Cpp:
