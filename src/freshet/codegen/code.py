@@ -40,6 +40,10 @@ class Block:
         self.level += 1
         return f"{kind}{self.family}{self.level}"
 
+    def named(self, name: str) -> Scope:
+        """The scope that introduces a name."""
+        return next(x for x in self.items if isinstance(x, Scope) and x.name == name)
+
 
 @dataclass(frozen=True)
 class Spot:

@@ -39,6 +39,8 @@ class Cpp:
     """If it is a key column of a record at hand: the storage, the record, the column."""
     constant: Value = field(default=None, compare=False)
     """Its value, if that is known: of whole numbers and texts."""
+    parts: tuple[Cpp, ...] = field(default=(), compare=False)
+    """The factors of an element of a ring that is a product."""
 
     @property
     def nullable(self) -> bool:

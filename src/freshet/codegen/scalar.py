@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from typing import assert_never
 
@@ -122,20 +123,45 @@ def _in_ring(a: Cpp, b: Cpp) -> Cpp:
         a, b = b, a
     assert isinstance(a.type, CofactorType)
     if isinstance(b.type, CofactorType):
-        t = cofactor_type(a.type.slots | b.type.slots)
-        one = _one_row(a, b)
-        return Cpp(one or f"mul({_whole(a)}, {_whole(b)})", t, t.held)
+        return _multiplied([*(a.parts or (a,)), *(b.parts or (b,))])
     n = f"f64({convert(b, type_of(b)).text})"
+    if a.parts:
+        return _multiplied([*a.parts, Cpp(f"row({n})", cofactor_type(()), cofactor_type(()).held)])
     if a.text.startswith(ROW):
         return Cpp(f"row({n}, {a.text.removeprefix(ROW)}", a.type, a.held)
-    return Cpp(f"scale({_whole(a)}, {n})", a.type, a.held)
+    return Cpp(f"scale({a.text}, {n})", a.type, a.held)
 
 
 ROW = "row(1, "
 
 
+def _multiplied(parts: list[Cpp]) -> Cpp:
+    """A product of elements: small ones with small ones first, as each costs what it has numbers.
+
+    Rows of different variables are one row, which is quicker than the ring's rule.
+    """
+    factors: list[Cpp] = []
+    for x in parts:
+        at = next((i for i, y in enumerate(factors) if _one_row(y, x)), None)
+        if at is None:
+            factors.append(x)
+        else:
+            factors[at] = _product(factors[at], x)
+    left = list(factors)
+    while len(left) > 1:
+        left.sort(key=lambda x: x.type.size)  # type: ignore[attr-defined]
+        left[:2] = [_product(*left[:2])]
+    [out] = left
+    return replace(out, parts=tuple(factors) if len(factors) > 1 else ())
+
+
+def _product(a: Cpp, b: Cpp) -> Cpp:
+    t = cofactor_type(a.type.slots | b.type.slots)  # type: ignore[attr-defined]
+    return Cpp(_one_row(a, b) or f"mul({whole(a)}, {whole(b)})", t, t.held)
+
+
 def _one_row(a: Cpp, b: Cpp) -> str | None:
-    """Two rows of different variables as one: their product is quicker than by the ring's rule."""
+    """Two rows of different variables as one."""
     if not (a.text.startswith("row(") and b.text.startswith("row(")):
         return None
     if a.type.slots & b.type.slots:  # type: ignore[attr-defined]
@@ -146,7 +172,7 @@ def _one_row(a: Cpp, b: Cpp) -> str | None:
     return f"{first.text.removesuffix(')')}, {second.text.removeprefix(ROW)}"
 
 
-def _whole(x: Cpp) -> str:
+def whole(x: Cpp) -> str:
     """An element that is there: a product is only multiplied when it is needed."""
     return f"whole({x.text})" if x.text.startswith(("mul(", "row(")) else x.text
 

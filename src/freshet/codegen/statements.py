@@ -8,7 +8,6 @@ from dataclasses import replace
 from freshet.calculus.build import is_zero
 from freshet.calculus.check import infer
 from freshet.calculus.scope import relations, stored
-from freshet.calculus.terms import View
 from freshet.calculus.types import INT
 from freshet.codegen.code import Spot
 from freshet.codegen.context import ONE, Bound
@@ -99,8 +98,7 @@ class Statements:
     def collect(self, local: Local, spot: Spot, readers: Sequence[Statement]) -> Storage:
         """A table of the batch, and its place among the maps for as long as the trigger runs.
 
-        What its rows are added to later is fetched when they come. Whoever calls declares it when
-        all the code that asks it is there.
+        Whoever calls declares it when all the code that asks it is there.
         """
         terms = self.terms
         payload, types = infer(local.term, terms.schema)
@@ -117,12 +115,6 @@ class Statements:
 
         def write(at: Spot, b: Bound, n: Cpp) -> None:
             terms.write(place, [b[v] for v in local.keys], at, n)
-            for s in readers:
-                if isinstance(s.term, View) and s.term.name == local.name and s.op == "+=":
-                    found = dict(zip(s.term.vars, local.keys, strict=True))
-                    terms.fetch(
-                        terms.places[s.target.name], [b[found[v]] for v in s.target.vars], at
-                    )
 
         _, inner = spot.open(("local", rows.name), "", f"{{  // {local.name}")
         terms.scans.clear()

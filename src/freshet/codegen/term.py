@@ -33,7 +33,7 @@ from freshet.calculus.terms import (
 )
 from freshet.calculus.types import INT, Type
 from freshet.calculus.walk import subterms
-from freshet.codegen.code import Spot, detached
+from freshet.codegen.code import Scope, Spot, detached
 from freshet.codegen.context import ONE, Bound, Next
 from freshet.codegen.firsts import first_rows
 from freshet.codegen.hold import Cpp, Held, convert, gain, held, zero_if_null
@@ -41,12 +41,34 @@ from freshet.codegen.indexed import range_sum
 from freshet.codegen.nested import exists, lift, top
 from freshet.codegen.options import Passes
 from freshet.codegen.rings import cofactor_type, slots_of
-from freshet.codegen.scalar import compare, scalar, times
+from freshet.codegen.scalar import compare, scalar, times, whole
 from freshet.codegen.storage import Place, Storage
 from freshet.errors import NotNative
 from freshet.program.terms import Map
 
 _COLUMN = re.compile(r"c\d+")
+_FIELD = re.compile(r"(\w+)\.k\d+")
+
+AHEAD = 8
+"""How many rows ahead memory is fetched: about what a core has under way at once."""
+
+
+@dataclass
+class Walk:
+    """A loop over the rows of a batch's table, and what it fetches for rows to come."""
+
+    scope: Scope
+    rows: Storage
+    lines: dict[str, None] = field(default_factory=dict)
+
+    def fetch(self, line: str) -> None:
+        """One more look-up that each row will make."""
+        self.lines[line] = None
+        soon = f"[&](const {self.rows.record}& soon) {{ {' '.join(self.lines)} }}"
+        self.scope.opener = (
+            f"{self.rows.path}.each(e.scratch, {AHEAD}, {soon}, "
+            f"[&](const {self.rows.record}& {self.scope.name}) {{"
+        )
 
 
 @dataclass
@@ -74,6 +96,8 @@ class Terms:
     """Tables that the code so far walks through as a whole, whatever the size of the change."""
     ahead: dict[str, None] = field(default_factory=dict)
     """Look-ups by columns of the row alone: what can be fetched some rows ahead."""
+    walks: dict[str, Walk] = field(default_factory=dict)
+    """Loops over tables of the batch, by the name of their row."""
     given: frozenset[str] = frozenset()
     """Conditions that hold for every row that comes here."""
     trigger: str = ""
@@ -274,6 +298,7 @@ class Terms:
                     test = f"same({arrow}k{i}, {keys[i]})"
                     _, spot = spot.open(("if", test), "", f"if ({test}) {{")
         elif positions:
+            m, spot = _settled(m, spot)
             j = s.index(positions)
             self._fetch_ahead(place, keys, j)
             opener = (
@@ -286,8 +311,12 @@ class Terms:
         else:
             if not s.transient and s.keys and not self.rare and s.name not in self.brought:
                 self.scans.append(s.name)
+            m, spot = _settled(m, spot)
             opener = f"{table}.each({where}, [&](const {s.record}& @) {{"
+            outside = spot.block
             r, spot = spot.open(("scan", s.name), "r", opener, "});")
+            if s.transient:
+                self.walks[r] = Walk(outside.named(r), s)
             arrow = f"{r}."
             spot = self._count(spot, "1")
         n = Cpp(f"{arrow}p{place.payload}", place.payload_type, held(place.payload_type))
@@ -312,22 +341,34 @@ class Terms:
         s = place.storage
         columns = s.found_by if index is None else s.indexes[index]
         texts = tuple(keys[i] for i in columns)
-        if s.transient or self.rare or not texts or not all(map(_COLUMN.fullmatch, texts)):
+        if s.transient or self.rare or not texts:
+            return
+        walked = {m[1] if (m := _FIELD.fullmatch(text)) else "" for text in texts}
+        if len(walked) == 1 and (walk := self.walks.get(*walked)) is not None:
+            if self.passes.ahead:
+                soon = [text.replace(*walked, "soon", 1) for text in texts]
+                walk.fetch(self._fetching(s, columns, soon, index, write))
+            return
+        if not all(map(_COLUMN.fullmatch, texts)):
             return
         self.asked.setdefault((self.trigger, texts), set()).add((s.name, columns))
         later = [f"col{text[1:]}[later]" for text in texts]
+        if self.passes.ahead:
+            self.ahead[self._fetching(s, columns, later, index, write)] = None
+
+    def _fetching(
+        self, s: Storage, columns: tuple[int, ...], later: list[str], index: int | None, write: bool
+    ) -> str:
+        """The statement that fetches what is looked up by these values later."""
         if s.home is not None:
             host, positions = s.home
-            line = _fetch_slice(host, host.index(positions), later)
-        elif write and len(columns) == len(s.keys):
-            line = f"{s.path}.prefetch_write(e.arena, {{{', '.join(later)}}});"
-        elif index is None:
+            return _fetch_slice(host, host.index(positions), later)
+        if write and len(columns) == len(s.keys):
+            return f"{s.path}.prefetch_write(e.arena, {{{', '.join(later)}}});"
+        if index is None:
             wanted = _wanted(s, dict(zip(columns, later, strict=True)))
-            line = f"{s.path}.prefetch(e.arena, {s.record}::hash({wanted}));"
-        else:
-            line = _fetch_slice(s, index, later)
-        if self.passes.ahead:
-            self.ahead[line] = None
+            return f"{s.path}.prefetch(e.arena, {s.record}::hash({wanted}));"
+        return _fetch_slice(s, index, later)
 
     def _count(self, spot: Spot, rows: str) -> Spot:
         """Count what is looked at, in kernels that are built to tell."""
@@ -420,15 +461,13 @@ class Terms:
         else:
             spot.line(f"{p} = {convert(m, t).text};")
 
-    def fetch(self, place: Place, keys: list[Cpp], spot: Spot) -> None:
-        """Start to fetch the record that is written with these keys soon."""
-        texts: dict[int, str] = {}
-        for i, x in enumerate(keys):
-            texts[place.columns[i]], spot = self._put(x, place.key_type(i), spot)
-        s = place.storage
-        if self.passes.ahead and s.home is None and s.determining is None and keys:
-            key = ", ".join(texts[i] for i in sorted(texts))
-            spot.line(f"{s.path}.prefetch_write(e.arena, {{{key}}});")
+
+def _settled(m: Cpp, spot: Spot) -> tuple[Cpp, Spot]:
+    """A factor before a loop: an element of a ring is multiplied out once, not for every row."""
+    if m.type.kind != "ring" or whole(m) == m.text:
+        return m, spot
+    name, spot = spot.let(("let", m.text), "v", f"const {m.held} @ = {m.text};")
+    return Cpp(name, m.type, m.held), spot
 
 
 def _is_difference(e: Add) -> bool:

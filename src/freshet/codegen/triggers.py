@@ -16,12 +16,8 @@ from freshet.codegen.select import choose, shared_tests
 from freshet.codegen.stage import stage
 from freshet.codegen.statements import Statements
 from freshet.codegen.storage import Place, Storage
-from freshet.codegen.term import Terms, held_in
+from freshet.codegen.term import AHEAD, Terms, held_in
 from freshet.program.terms import Program, Statement, Trigger
-
-AHEAD = 8
-"""How many rows ahead memory is fetched: about what a core has under way at once."""
-
 
 class Triggers:
     """What writes the triggers of a program.
