@@ -25,6 +25,8 @@ class Scope:
     name: str = ""
     columns: tuple[tuple[str, str], ...] = ()
     """Locals to load first, if anything inside mentions them: name, and the whole line."""
+    ahead: dict[str, None] = field(default_factory=dict)
+    """What the opening line does some rows ahead."""
 
 
 @dataclass

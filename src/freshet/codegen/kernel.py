@@ -36,6 +36,7 @@ from freshet.codegen.triggers import Triggers
 from freshet.errors import NotNative
 from freshet.program.terms import Map, Program, Statement
 
+HEADERS = ("flat", "kernel", "ordered", "pool", "rows")
 KINDS = {
     "int": "Int",
     "double": "Double",
@@ -224,7 +225,10 @@ class _Kernel:
         queries = [self.queries.query(q) for q in self.program.queries]
         maps = [self.queries.map(m) for m in self.program.maps]
         parts = [
-            *(f'#include "{header}.hpp"' for header in ("flat", "kernel", "ordered", "pool", "rows")),
+            *(
+                f'#include "{header}.hpp"'
+                for header in ("flat", "kernel", "ordered", "pool", "rows")
+            ),
             *(['#include "cofactor.hpp"'] if self.slots else []),
             "namespace fr {\n",
             *(f"constexpr u64 {bit(x)} = u64(1) << {i};" for i, x in enumerate(self.slots)),

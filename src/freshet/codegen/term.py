@@ -47,7 +47,7 @@ from freshet.errors import NotNative
 from freshet.program.terms import Map
 
 _COLUMN = re.compile(r"c\d+")
-_FIELD = re.compile(r"(\w+)\.k\d+")
+_FIELD = re.compile(r"\w+\.k\d+")
 
 AHEAD = 8
 """How many rows ahead memory is fetched: about what a core has under way at once."""
@@ -59,12 +59,11 @@ class Walk:
 
     scope: Scope
     rows: Storage
-    lines: dict[str, None] = field(default_factory=dict)
 
     def fetch(self, line: str) -> None:
         """One more look-up that each row will make."""
-        self.lines[line] = None
-        soon = f"[&](const {self.rows.record}& soon) {{ {' '.join(self.lines)} }}"
+        self.scope.ahead[line] = None
+        soon = f"[&](const {self.rows.record}& soon) {{ {' '.join(self.scope.ahead)} }}"
         self.scope.opener = (
             f"{self.rows.path}.each(e.scratch, {AHEAD}, {soon}, "
             f"[&](const {self.rows.record}& {self.scope.name}) {{"
@@ -97,7 +96,7 @@ class Terms:
     ahead: dict[str, None] = field(default_factory=dict)
     """Look-ups by columns of the row alone: what can be fetched some rows ahead."""
     walks: dict[str, Walk] = field(default_factory=dict)
-    """Loops over tables of the batch, by the name of their row."""
+    """The loops over tables of the batch around what is written now, by the name of their row."""
     given: frozenset[str] = frozenset()
     """Conditions that hold for every row that comes here."""
     trigger: str = ""
@@ -333,6 +332,7 @@ class Terms:
         self.bind(
             tuple(names[i] for i in free), [columns[i] for i in free], spot, env, times(m, n), k
         )
+        self.walks.pop(arrow.removesuffix("."), None)
 
     def _fetch_ahead(
         self, place: Place, keys: Mapping[int, str], index: int | None = None, write: bool = False
@@ -343,10 +343,11 @@ class Terms:
         texts = tuple(keys[i] for i in columns)
         if s.transient or self.rare or not texts:
             return
-        walked = {m[1] if (m := _FIELD.fullmatch(text)) else "" for text in texts}
-        if len(walked) == 1 and (walk := self.walks.get(*walked)) is not None:
+        walked = {text.partition(".")[0] for text in texts if _FIELD.fullmatch(text)}
+        walk = self.walks.get(next(iter(walked), ""))
+        if walk is not None and all(text.startswith(f"{walk.scope.name}.") for text in texts):
             if self.passes.ahead:
-                soon = [text.replace(*walked, "soon", 1) for text in texts]
+                soon = [f"soon.{text.partition('.')[2]}" for text in texts]
                 walk.fetch(self._fetching(s, columns, soon, index, write))
             return
         if not all(map(_COLUMN.fullmatch, texts)):

@@ -19,6 +19,7 @@ from freshet.codegen.storage import Place, Storage
 from freshet.codegen.term import AHEAD, Terms, held_in
 from freshet.program.terms import Program, Statement, Trigger
 
+
 class Triggers:
     """What writes the triggers of a program.
 

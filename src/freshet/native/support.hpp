@@ -4,6 +4,7 @@
 #include "flat.hpp"
 #include "kernel.hpp"
 #include "ordered.hpp"
+#include "rows.hpp"
 #include "scalar.hpp"
 
 #ifdef FRESHET_COUNT

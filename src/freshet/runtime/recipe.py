@@ -19,6 +19,7 @@ from freshet.calculus.walk import children
 from freshet.codegen.kernel import Source, write
 from freshet.codegen.toolchain import user_cache
 from freshet.errors import NotNative
+from freshet.ivm.options import Mode
 from freshet.plan.compile import compile_queries
 from freshet.program.terms import Program
 from freshet.program.text import read_program, show_program, show_statement
@@ -56,7 +57,8 @@ def recipe(
     """The recipe of a view, remembered or thought out; NotNative where Python is needed.
 
     Triggers for single rows are taken, unless one of their statements walks through all the
-    data: then the work is shared by the rows of a batch.
+    data, or a number is an element of a ring, which costs more to multiply than rows to group:
+    then the work is shared by the rows of a batch.
     """
     python = python_functions(query, functions)
     if python:
@@ -65,16 +67,21 @@ def recipe(
     known = _recall(key)
     if known is not None:
         return known
-    options = settings.plan("tuple", caches=False)
+    options = settings.plan(suiting(query), caches=False)
     program = compile_queries([query], relations, options, functions)
     source = write(program, functions, settings.passes)
-    if source.scans and settings.mode == "auto":
+    if options.mode == "tuple" and source.scans and settings.mode == "auto":
         options = settings.plan("batch", caches=False)
         program = compile_queries([query], relations, options, functions)
         source = write(program, functions, settings.passes)
     made = _made(program, source)
     _remember(key, made)
     return made
+
+
+def suiting(query: Query) -> Mode:
+    """The triggers that suit a query, as far as its columns tell."""
+    return "batch" if any(c.type.kind == "ring" for c in query.columns) else "tuple"
 
 
 def python_functions(query: Query, functions: Functions) -> list[str]:
