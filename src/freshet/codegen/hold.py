@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import assert_never
 
 from freshet.calculus.types import Type, Value
-from freshet.codegen.rings import CofactorType, cofactor_type
+from freshet.codegen.rings import CofactorType, RingType, cofactor_type
 from freshet.errors import NotNative
 
 Held = str
@@ -64,7 +64,7 @@ def held(t: Type) -> Held:
         case "string":
             return "Sym"
         case "ring":
-            if isinstance(t, CofactorType):
+            if isinstance(t, RingType):
                 return t.held
             raise NotNative(f"payloads of {t} are kept by the reference engine only")
         case _:
@@ -73,7 +73,7 @@ def held(t: Type) -> Held:
 
 def size_of(t: Type) -> int:
     """The bytes of a value of a type in a record."""
-    return 8 * t.size if isinstance(t, CofactorType) else BYTES[held(t)]
+    return 8 * t.size if isinstance(t, RingType) else BYTES[held(t)]
 
 
 def days(d: date) -> int:
@@ -142,7 +142,7 @@ def convert(x: Cpp, to: Type) -> Cpp:
     To fewer digits after the point, or from double, there is no conversion: that would round.
     """
     target, kind = held(to), x.type.kind
-    if isinstance(to, CofactorType):
+    if isinstance(to, RingType):
         return _in_ring(x, to)
     result = to.or_null(x.nullable)
     if kind == "null":
@@ -166,10 +166,12 @@ def convert(x: Cpp, to: Type) -> Cpp:
     raise NotNative(f"{x.type} is not converted to {to}")
 
 
-def _in_ring(x: Cpp, to: CofactorType) -> Cpp:
-    """An element of a ring, whatever its variables; whole numbers are part of it."""
-    if isinstance(x.type, CofactorType):
+def _in_ring(x: Cpp, to: RingType) -> Cpp:
+    """An element of a ring, whatever its variables; whole numbers are part of the cofactors."""
+    if isinstance(x.type, RingType):
         return x
+    if not isinstance(to, CofactorType):
+        raise NotNative(f"a whole number is no element of the ring {to.ring}, which has no one")
     return Cpp(f"row(f64({x.text}))", cofactor_type(()), cofactor_type(()).held)
 
 

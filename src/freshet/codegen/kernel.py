@@ -25,6 +25,7 @@ from freshet.codegen.rings import (
     bit,
     cofactor_type,
     flat,
+    header_type,
     numbered,
     slot,
     slots_of,
@@ -125,6 +126,7 @@ class _Kernel:
         homes: Homes | None = None,
     ) -> None:
         self.passes = passes
+        self.functions = functions
         for m in program.maps:
             if m.inputs:
                 raise NotNative(f"view cache '{m.name}' is kept by the reference engine only")
@@ -165,7 +167,8 @@ class _Kernel:
         kept = (t for s in self.storages for t in s.payloads if isinstance(t, CofactorType))
         # A constant is lifted where the query is read: no map knows of it.
         shown = (x for q in program.queries for x in subterms(q.term))
-        lifted = frozenset(slot(x) for x in shown if isinstance(x, Apply) and x.ring)
+        lifted = frozenset(slot(x) for x in shown if isinstance(x, Apply) and x.ring == "Cofactor")
+        self.headers = [functions.headers[name] for name in sorted(_rings(program, functions))]
         self.slots = numbered([*(t.slots for t in kept), lifted])
         self.statements = Statements(self.terms, passes, deferred or {})
         self.triggers = Triggers(program, self.terms, self.statements, passes, late or {})
@@ -192,6 +195,8 @@ class _Kernel:
         """The type of a map's payloads, with its variables if they are of a ring."""
         if m.payload.kind != "ring":
             return m.payload
+        if m.payload.ring in self.functions.headers:
+            return header_type(self.functions.headers[m.payload.ring])
         if m.payload.ring != "Cofactor":
             raise NotNative(f"payloads of {m.payload} are kept by the reference engine only")
         maps = {other.name: other for other in self.program.maps}
@@ -225,11 +230,10 @@ class _Kernel:
         queries = [self.queries.query(q) for q in self.program.queries]
         maps = [self.queries.map(m) for m in self.program.maps]
         parts = [
-            *(
-                f'#include "{header}.hpp"'
-                for header in ("flat", "kernel", "ordered", "pool", "rows")
-            ),
+            *dict.fromkeys(ring.text for ring in self.headers),
+            *(f'#include "{header}.hpp"' for header in HEADERS),
             *(['#include "cofactor.hpp"'] if self.slots else []),
+            *(['#include "element.hpp"'] if self.headers else []),
             "namespace fr {\n",
             *(f"constexpr u64 {bit(x)} = u64(1) << {i};" for i, x in enumerate(self.slots)),
             *declare_all([*self.storages, *self.terms.transients]),
@@ -283,6 +287,8 @@ class _Kernel:
             join(["static const Query all_queries[] = {", *qs, "};"]),
             join(["static const Map all_maps[] = {", *(ms or ["  {}"]), "};"]),
         ]
+        refusal = "freshet: the zero of the ring {} is not all zeros, as tables need it.\\n"
+        checks = [f'  check_zero<::{r.name}>("{refusal.format(r.name)}");' for r in self.headers]
         creates = [f"  s.{s.name}.init(e.arena);" for s in self.storages if s.home is None]
         texts = [
             f"  s.{name} = s.strings.put(e.arena, {literal});"
@@ -294,6 +300,7 @@ class _Kernel:
                     "static void create(Env& e) {",
                     "  State& s = *e.state;",
                     "  s.strings.init(e.arena);",
+                    *checks,
                     *creates,
                     *texts,
                     "}",
@@ -305,6 +312,13 @@ class _Kernel:
             )
         )
         return "\n".join(out)
+
+
+def _rings(program: Program, functions: Functions) -> set[str]:
+    """The rings of a program that are declared in C++."""
+    payloads = {m.payload.ring for m in program.maps}
+    shown = {c.type.ring for q in program.queries for c in q.columns}
+    return (payloads | shown) & functions.headers.keys()
 
 
 def _walked(program: Program) -> set[str]:

@@ -9,12 +9,13 @@ from freshet.calculus.schema import Query
 from freshet.calculus.scope import is_value, outs, stored
 from freshet.calculus.terms import Add, Exists, Expr, Lift, Sum, Top, View
 from freshet.calculus.walk import children
+from freshet.codegen.access import held_in
 from freshet.codegen.code import Block, Spot, function, identifier, render
 from freshet.codegen.context import ONE, Bound
 from freshet.codegen.hold import Cpp, convert, held
 from freshet.codegen.nested import collected
-from freshet.codegen.rings import CofactorType
-from freshet.codegen.term import Terms, held_in
+from freshet.codegen.rings import CofactorType, HeaderType, RingType
+from freshet.codegen.term import Terms
 from freshet.errors import NotNative
 from freshet.program.terms import Map, Statement
 
@@ -25,7 +26,7 @@ class Queries:
     def __init__(self, terms: Terms, deferred: Mapping[str, Statement]) -> None:
         self.terms = terms
         self.deferred = deferred
-        self.payloads: dict[tuple[str, str], CofactorType] = {}
+        self.payloads: dict[tuple[str, str], RingType] = {}
         """By query and column: the types of those that are elements of a ring."""
 
     def query(self, q: Query) -> str:
@@ -82,9 +83,9 @@ class Queries:
         j = 0
         for v, c in zip(q.vars, q.columns, strict=True):
             x = env[v]
-            if isinstance(x.type, CofactorType):
+            if isinstance(x.type, RingType):
                 self.payloads[q.name, c.name] = x.type
-                spot.line(_all_out(x.text, j))
+                spot.line(_all_out(x.text, x.type, j))
                 j += x.type.size
                 continue
             kind = held(c.type)
@@ -107,8 +108,8 @@ class Queries:
             t = held(place.key_type(i))
             lines.append(f"    static_cast<{t}*>(out.column[{i}])[at] = r.k{place.columns[i]};")
         payload = f"r.p{place.payload}"
-        if isinstance(place.payload_type, CofactorType):
-            lines.append(f"    {_all_out(payload, len(m.keys))}")
+        if isinstance(place.payload_type, RingType):
+            lines.append(f"    {_all_out(payload, place.payload_type, len(m.keys))}")
         else:
             column = f"static_cast<{held(place.payload_type)}*>(out.column[{len(m.keys)}])"
             lines.append(f"    {column}[at] = {payload};")
@@ -122,8 +123,15 @@ class Queries:
         return function(f"dump_{identifier(m.name)}", "Output& out", lines) + size
 
 
-def _all_out(payload: str, first: int) -> str:
+def _all_out(payload: str, t: RingType, first: int) -> str:
     """The numbers of a payload, one column each."""
+    if isinstance(t, HeaderType):
+        columns = [(j, held(kind), member) for j, (member, kind) in enumerate(t.members, first)]
+        return " ".join(
+            f"static_cast<{kind}*>(out.column[{j}])[at] = {kind}(see({payload}).{member});"
+            for j, kind, member in columns
+        )
+    assert isinstance(t, CofactorType)
     column = f"static_cast<f64*>(out.column[{first} + i])[at]"
     return f"for (int i = 0; i < {payload}.size; i++) {column} = {payload}.v[i];"
 

@@ -1,8 +1,9 @@
-"""Payloads that are not numbers: elements of the cofactor ring, as kernels hold them.
+"""Payloads that are not numbers, as kernels hold them: cofactors, and rings of C++ headers.
 
-In a program such a payload is of type `ring(Cofactor)`, whatever its variables. A kernel knows the
-variables of each map and term, and has a type for every set of them (`native/cofactor.hpp`); read
-out, a payload is as many columns of doubles as it has numbers.
+In a program the payload of a cofactor is of type `ring(Cofactor)`, whatever its variables. A kernel
+knows the variables of each map and term, and has a type for every set of them
+(`native/cofactor.hpp`). What a header declares is taken as it is (`native/element.hpp`). Read out,
+a payload is as many columns as it has numbers.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from math import isqrt
 
 from freshet.algebra import Cofactor, Number
 from freshet.algebra.cofactor import Block
+from freshet.calculus.functions import CppRing
 from freshet.calculus.schema import Column
 from freshet.calculus.terms import Apply, Cmp, Const, Exists, Expr, Lift, Var, View
 from freshet.calculus.types import DOUBLE, INT, Type
@@ -22,7 +24,56 @@ from freshet.errors import NotNative
 
 
 @dataclass(frozen=True, slots=True)
-class CofactorType(Type):
+class RingType(Type):
+    """The elements of a ring, as a kernel knows them."""
+
+    @property
+    def held(self) -> str:
+        """The C++ type."""
+        raise NotImplementedError
+
+    @property
+    def zero(self) -> str:
+        """What a new element starts with."""
+        return "{}"
+
+    @property
+    def size(self) -> int:
+        """How many numbers an element has."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderType(RingType):
+    """The elements of a ring that a C++ header declares."""
+
+    members: tuple[tuple[str, Type], ...] = ()
+
+    @property
+    def held(self) -> str:
+        """The C++ type."""
+        return f"Element<::{self.ring}>"
+
+    @property
+    def zero(self) -> str:
+        """What a new element starts with."""
+        return f"{{::{self.ring}::zero}}"
+
+    @property
+    def size(self) -> int:
+        """How many numbers an element has."""
+        return len(self.members)
+
+
+def header_type(ring: CppRing) -> HeaderType:
+    """The type of the elements of a ring in C++."""
+    if not ring.members:
+        raise NotNative(f"no number of the ring {ring.name} of '{ring.path}' is public and plain")
+    return HeaderType("ring", ring=ring.name, members=ring.members)
+
+
+@dataclass(frozen=True, slots=True)
+class CofactorType(RingType):
     """The cofactors of a set of variables."""
 
     slots: frozenset[str] = frozenset()
@@ -59,7 +110,7 @@ def slots_of(
 ) -> frozenset[str]:
     """The variables of a term's payload; the types of views and bound variables others know."""
     match e:
-        case Apply(_, _, ring) if ring:
+        case Apply(_, _, "Cofactor"):
             return frozenset([slot(e)])
         case View(name):
             t = view(name)
@@ -99,6 +150,8 @@ def flat(column: Column, t: Type, order: Sequence[str]) -> list[Column]:
     >>> [c.name for c in flat(Column("p", DOUBLE), cofactor_type("yx"), "xyz")]
     ['p[]', 'p[x]', 'p[y]', 'p[x, x]', 'p[x, y]', 'p[y, y]']
     """
+    if isinstance(t, HeaderType):
+        return [Column(f"{column.name}.{member}", kind) for member, kind in t.members]
     if not isinstance(t, CofactorType):
         return [column]
     names = [s for s in order if s in t.slots]

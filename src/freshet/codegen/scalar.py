@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import assert_never
 
 from freshet.calculus.check import Schema
+from freshet.calculus.functions import CppRing
 from freshet.calculus.terms import (
     Add,
     Apply,
@@ -28,7 +29,15 @@ from freshet.calculus.terms import (
 from freshet.calculus.types import DOUBLE, INT, Type, common, counted
 from freshet.codegen.functions import FUNCTIONS
 from freshet.codegen.hold import Cpp, constant, convert, held
-from freshet.codegen.rings import CofactorType, bit, cofactor_type, slot
+from freshet.codegen.rings import (
+    CofactorType,
+    HeaderType,
+    bit,
+    cofactor_type,
+    header_type,
+    slot,
+)
+from freshet.errors import NotNative
 
 Look = Callable[[str], Cpp]
 """Finds the C++ expression of a variable."""
@@ -47,6 +56,8 @@ def scalar(e: Expr, look: Look, schema: Schema) -> Cpp:
             return look(name)
         case Cmp(op, left, right):
             return Cpp(f"i64({compare(op, inner(left), inner(right))})", INT, "i64")
+        case Apply(fn, args, ring) if ring in schema.functions.headers:
+            return _lifted(fn, [inner(a) for a in args], schema.functions.headers[ring])
         case Apply(_, (_, value), ring) if ring:
             t = cofactor_type([slot(e)])
             x = convert(inner(value), DOUBLE)
@@ -117,8 +128,25 @@ def times(a: Cpp, b: Cpp) -> Cpp:
     return Cpp(f"mul{null}<{kind}>(o, {left.text}, {right.text})", t.or_null(nullable), kind)
 
 
+def _lifted(fn: str, args: list[Cpp], ring: CppRing) -> Cpp:
+    """A call of a lifting function of a header; what is NULL counts as nothing."""
+    t = header_type(ring)
+    for x in args:
+        if x.type.kind not in ("int", "decimal", "double", "bool"):
+            raise NotNative(f"[{fn}: {ring.name}] takes numbers, not {x.type}")
+    numbers = [convert(x, DOUBLE) if x.type.kind == "decimal" else x for x in args]
+    call = f"::{fn}({', '.join(x.text for x in numbers)})"
+    nulls = " || ".join(f"is_null({x.text})" for x in numbers if x.nullable)
+    return Cpp(f"({nulls} ? ::{ring.name}::zero : {call})" if nulls else call, t, t.held)
+
+
 def _in_ring(a: Cpp, b: Cpp) -> Cpp:
     """The product of an element of a ring and another one, or a whole number."""
+    for x, other in ((a, b), (b, a)):
+        if isinstance(x.type, HeaderType) and other.type.kind != "ring":
+            return Cpp(f"copies(o, {convert(other, INT).text}, see({x.text}))", x.type, x.held)
+    if isinstance(a.type, HeaderType):
+        return Cpp(f"(see({a.text}) * see({b.text}))", a.type, a.held)
     if not isinstance(a.type, CofactorType):
         a, b = b, a
     assert isinstance(a.type, CofactorType)

@@ -98,6 +98,9 @@ template <class Rec, class... Heads> struct Pool {
     }
   }
 
+  // As of `Rows`; here there is nothing to be told ahead.
+  template <class G, class F> void each(Arena& arena, u32, G&&, F&& f) const { each(arena, f); }
+
   // f(Rec&) for the records of one slice of index J; f neither inserts nor drops.
   template <int J, class K, class F> void slice(Arena& arena, const K& key, F&& f) {
     auto* head = lists<J>().find(arena, key);

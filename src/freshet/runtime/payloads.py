@@ -8,7 +8,8 @@ one entry for each category: the rows of a group-by query inside the row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations_with_replacement
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from freshet.algebra import Cofactor
 from freshet.algebra.cofactor import Block, Slot, block
 from freshet.calculus.check import Schema, all_types, value_type
+from freshet.calculus.functions import CppRing
 from freshet.calculus.rows import Row
 from freshet.calculus.schema import Column, Query, Relation
 from freshet.calculus.terms import Apply, Const, Lift
@@ -87,9 +89,19 @@ class Payloads:
     whatever rounding left in its sums.
     """
 
-    def __init__(self, query: Query, variables: dict[str, tuple[Variable, ...]]) -> None:
+    def __init__(
+        self,
+        query: Query,
+        variables: dict[str, tuple[Variable, ...]],
+        headers: Mapping[str, CppRing] | None = None,
+    ) -> None:
         self.query = query
         self.variables = variables
+        known = headers or {}
+        self.structs = {
+            c.name: _struct(known[c.type.ring]) for c in query.columns if c.type.ring in known
+        }
+        """What the elements of rings in C++ are read as, by column."""
         self.grouped = len(variables) < len(query.columns)
 
     def __bool__(self) -> bool:
@@ -104,11 +116,12 @@ class Payloads:
     def parts(self) -> dict[str, tuple[Part, ...]]:
         """What the numbers of each column add up."""
         for c in self.query.columns:
-            if c.type.kind == "ring" and c.type.ring != "Cofactor":
+            if c.type.kind == "ring" and c.type.ring != "Cofactor" and c.name not in self.structs:
                 raise FreshetError(
                     f"elements of {c.type} have no Arrow columns", instead="read them with rows()"
                 )
-        return {name: tuple(_parts(found)) for name, found in self.variables.items()}
+        cofactors = {n: found for n, found in self.variables.items() if n not in self.structs}
+        return {name: tuple(_parts(found)) for name, found in cofactors.items()}
 
     # -- rows of elements: the reference engine ----------------------------------------------------
 
@@ -155,7 +168,9 @@ class Payloads:
             for part in self.parts.get(c.name, ()):
                 title = _title(c, part)
                 out.append((title, at[title] if title in at else at[_title(c, part[::-1])]))
-            if c.name not in self.parts:
+            if c.name in self.structs:
+                out += [(f"{c.name}.{m}", at[f"{c.name}.{m}"]) for m in self.structs[c.name][1]]
+            elif c.name not in self.parts:
                 out.append((c.name, at[c.name]))
         return out
 
@@ -164,7 +179,7 @@ class Payloads:
         places = self.places(table.column_names)
         table = table.select([i for _, i in places]).rename_columns([name for name, _ in places])
         if self.grouped:
-            for name in self.variables:
+            for name in self.parts:
                 table = table.filter(pc.not_equal(table.column(f"{name}[]"), 0.0))
         return table
 
@@ -176,13 +191,31 @@ class Payloads:
             cells: list[Any] = []
             at = 0
             for c in self.query.columns:
-                size = len(self.parts.get(c.name, "1"))
+                struct, members = self.structs.get(c.name, (None, ("",)))
+                size = len(self.parts.get(c.name, members))
                 numbers: list[Any] = [row[i] for i in places[at : at + size]]
                 at += size
-                cells.append(_element(self.variables[c.name], numbers) if size > 1 else numbers[0])
+                if struct is not None:
+                    cells.append(struct(*numbers))
+                elif c.name in self.parts:
+                    cells.append(_element(self.variables[c.name], numbers))
+                else:
+                    cells += numbers
             if not self.grouped or all(x.count for x in cells if isinstance(x, Cofactor)):
                 out.append(tuple(cells))
         return out
+
+
+def _struct(ring: CppRing) -> tuple[Callable[..., Any], tuple[str, ...]]:
+    """What an element of a ring in C++ is read as: a named tuple of its numbers.
+
+    >>> ring = CppRing("P", "p.hpp", "", (("n", DOUBLE), ("q[0]", DOUBLE)))
+    >>> _struct(ring)[0](2.0, 3.0)
+    P(n=2.0, q_0=3.0)
+    """
+    members = tuple(name for name, _ in ring.members)
+    fields = [name.replace("[", "_").removesuffix("]") for name in members]
+    return namedtuple(ring.name, fields, rename=True), members
 
 
 def _element(variables: Sequence[Variable], numbers: Sequence[float]) -> Cofactor:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from freshet.calculus.functions import BUILTINS, Functions
+from freshet.calculus.functions import BUILTINS, CppRing, Functions
 from freshet.calculus.schema import Query, Relation
 from freshet.calculus.terms import Apply, Expr
 from freshet.calculus.walk import children
@@ -63,7 +63,7 @@ def recipe(
     python = python_functions(query, functions)
     if python:
         raise NotNative(f"the function '{python[0]}' is Python code")
-    key = _key(query, relations, settings)
+    key = _key(query, relations, settings, functions)
     known = _recall(key)
     if known is not None:
         return known
@@ -85,9 +85,14 @@ def suiting(query: Query) -> Mode:
 
 
 def python_functions(query: Query, functions: Functions) -> list[str]:
-    """The functions of a query that a user has registered."""
+    """The functions of a query that a user has registered, if they are Python."""
     known = BUILTINS.known
-    return sorted(n for n in _applied(query.term) if known.get(n) is not functions.known.get(n))
+    return sorted(
+        n
+        for n in _applied(query.term)
+        if known.get(n) is not functions.known.get(n)
+        and functions.known[n].ring not in functions.headers
+    )
 
 
 def _applied(term: Expr) -> set[str]:
@@ -101,7 +106,7 @@ def remembered(
     """The recipe of a view, if it was thought out before by this very compiler."""
     if python_functions(query, functions):
         return None
-    return _recall(_key(query, relations, settings))
+    return _recall(_key(query, relations, settings, functions))
 
 
 def base_recipe(relation: Relation) -> Recipe:
@@ -120,12 +125,21 @@ def _made(program: Program, source: Source) -> Recipe:
     )
 
 
-def _key(query: Query, relations: Sequence[Relation], settings: Settings) -> str:
+def headers_of(query: Query, functions: Functions) -> list[CppRing]:
+    """The rings of C++ headers that a query lifts into."""
+    used = {functions.known[n].ring for n in _applied(query.term) if n in functions.known}
+    return [ring for name, ring in sorted(functions.headers.items()) if name in used]
+
+
+def _key(
+    query: Query, relations: Sequence[Relation], settings: Settings, functions: Functions
+) -> str:
     orders = sorted((name, str(order)) for name, order in settings.orders.items())
     options: tuple[object, ...]
     options = (settings.strategy, settings.mode, settings.strict, settings.statistics, orders)
     options += ([(n, [list(g) for g in groups]) for n, groups in settings.products.items()],)
-    whole = repr((query, tuple(relations), options, settings.passes, _compiler()))
+    headers = headers_of(query, functions)
+    whole = repr((query, tuple(relations), options, settings.passes, headers, _compiler()))
     return hashlib.sha256(whole.encode()).hexdigest()
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.program.m3 import read_m3
+from freshet.program.read_m3 import read_m3
 from tests.golden.m3.test_m3 import FOLDER
 from tests.unit.cli.test_app import Shell, one_line, shell
 
