@@ -10,9 +10,10 @@ from freshet.calculus.types import INT, Type
 from freshet.codegen.ahead import COLUMN, FIELD, Walk, fetching, wanted
 from freshet.codegen.code import Spot
 from freshet.codegen.context import Bound, Next
-from freshet.codegen.hold import Cpp, Held, convert, gain, held
+from freshet.codegen.hold import Cpp, Held, convert, gain, held, is_mixed
 from freshet.codegen.options import Passes
-from freshet.codegen.scalar import compare, times, whole
+from freshet.codegen.products import SEEN, whole
+from freshet.codegen.scalar import compare, times
 from freshet.codegen.storage import Place, Storage
 from freshet.program.terms import Map
 
@@ -127,7 +128,7 @@ class Access:
                 self.walks[r] = Walk(outside.named(r), s)
             arrow = f"{r}."
             spot = self._count(spot, "1")
-        n = Cpp(f"{arrow}p{place.payload}", place.payload_type, held(place.payload_type))
+        n = payload_at(f"{arrow}p{place.payload}", place.payload_type, where)
         columns = [
             Cpp(
                 f"{arrow}k{place.columns[i]}",
@@ -253,16 +254,24 @@ class Access:
         )
         p, t = f"{r}->p{place.payload}", place.payload_type
         if op == "+=":
-            spot.line(gain(p, t, m))
+            spot.line(gain(p, t, m, where))
+        elif is_mixed(t):
+            spot.line(f"assign({where}, {p}, {convert(m, t).text});")
         else:
             spot.line(f"{p} = {convert(m, t).text};")
 
 
+def payload_at(text: str, t: Type, where: str) -> Cpp:
+    """The payload of a record in an arena."""
+    return Cpp(f"see({where}, {text})", t, SEEN) if is_mixed(t) else Cpp(text, t, held(t))
+
+
 def _settled(m: Cpp, spot: Spot) -> tuple[Cpp, Spot]:
     """A factor before a loop: an element of a ring is multiplied out once, not for every row."""
-    if m.type.kind != "ring" or whole(m) == m.text:
+    if m.type.kind != "ring" or (whole(m) == m.text and m.row is None):
         return m, spot
-    name, spot = spot.let(("let", m.text), "v", f"const {m.held} @ = {m.text};")
+    value = whole(m) if is_mixed(m.type) else m.text
+    name, spot = spot.let(("let", m.text), "v", f"const {m.held} @ = {value};")
     return Cpp(name, m.type, m.held), spot
 
 

@@ -175,6 +175,8 @@ def function(name: str, given: str, body: Sequence[str], often: bool = False) ->
         lines += ["  (void)b;"]
     scratch = ["  e.scratch.reset();"] if "e.scratch" in text else []
     told = ["  e.overflow |= o;"] if checked else []
+    if "Made<" in text:  # what such a local holds goes before the scratch memory is emptied
+        body = ["  {", *body, "  }"]
     return join([*lines, *body, *told, *scratch, "}"])
 
 

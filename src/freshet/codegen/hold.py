@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from freshet.calculus.types import Type, Value
 from freshet.codegen.rings import CofactorType, RingType, cofactor_type
@@ -28,6 +28,14 @@ NARROW = 4
 EPOCH = date(1970, 1, 1)
 
 
+class Row(NamedTuple):
+    """A row, so many times, and the values of its variables: continuous and categorical ones."""
+
+    times: str
+    lifts: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Cpp:
     """A C++ expression without side effects, the type of its value, and how it is held."""
@@ -41,6 +49,8 @@ class Cpp:
     """Its value, if that is known: of whole numbers and texts."""
     parts: tuple[Cpp, ...] = field(default=(), compare=False)
     """The factors of an element of a ring that is a product."""
+    row: Row | None = field(default=None, compare=False)
+    """What the element of a ring is made of, if it is a single row."""
 
     @property
     def nullable(self) -> bool:
@@ -71,9 +81,16 @@ def held(t: Type) -> Held:
             assert_never(t.kind)
 
 
+def is_mixed(t: Type) -> bool:
+    """Whether elements of a type have categories, which lie in an arena."""
+    return isinstance(t, CofactorType) and bool(t.categories)
+
+
 def size_of(t: Type) -> int:
     """The bytes of a value of a type in a record."""
-    return 8 * t.size if isinstance(t, RingType) else BYTES[held(t)]
+    if isinstance(t, RingType):
+        return 8 * t.size + (64 if is_mixed(t) else 0)
+    return BYTES[held(t)]
 
 
 def days(d: date) -> int:
@@ -172,12 +189,16 @@ def _in_ring(x: Cpp, to: RingType) -> Cpp:
         return x
     if not isinstance(to, CofactorType):
         raise NotNative(f"a whole number is no element of the ring {to.ring}, which has no one")
-    return Cpp(f"row(f64({x.text}))", cofactor_type(()), cofactor_type(()).held)
+    times = f"f64({x.text})"
+    return Cpp(f"row({times})", cofactor_type(()), cofactor_type(()).held, row=Row(times))
 
 
-def gain(to: str, t: Type, x: Cpp) -> str:
-    """The statement that adds a value to a place of a type."""
+def gain(to: str, t: Type, x: Cpp, where: str = "") -> str:
+    """The statement that adds a value to a place of a type, in a record `where` or in a local."""
     value = convert(x, t).text
+    if is_mixed(t):
+        value = value if is_mixed(x.type) else f"whole({value})"
+        return f"gain({where}, {to}, {value});" if where else f"gain({to}, {value});"
     if t.kind == "ring":
         return f"gain({to}, {value});"
     return f"{to} = add<{held(t)}>(o, {to}, {value});"

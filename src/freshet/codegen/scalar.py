@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
 from typing import assert_never
 
 from freshet.calculus.check import Schema
-from freshet.calculus.functions import CppRing
 from freshet.calculus.terms import (
     Add,
     Apply,
@@ -29,15 +27,7 @@ from freshet.calculus.terms import (
 from freshet.calculus.types import DOUBLE, INT, Type, common, counted
 from freshet.codegen.functions import FUNCTIONS
 from freshet.codegen.hold import Cpp, constant, convert, held
-from freshet.codegen.rings import (
-    CofactorType,
-    HeaderType,
-    bit,
-    cofactor_type,
-    header_type,
-    slot,
-)
-from freshet.errors import NotNative
+from freshet.codegen.products import call, lift, ring_product
 
 Look = Callable[[str], Cpp]
 """Finds the C++ expression of a variable."""
@@ -57,11 +47,9 @@ def scalar(e: Expr, look: Look, schema: Schema) -> Cpp:
         case Cmp(op, left, right):
             return Cpp(f"i64({compare(op, inner(left), inner(right))})", INT, "i64")
         case Apply(fn, args, ring) if ring in schema.functions.headers:
-            return _lifted(fn, [inner(a) for a in args], schema.functions.headers[ring])
+            return call(fn, [inner(a) for a in args], schema.functions.headers[ring])
         case Apply(_, (_, value), ring) if ring:
-            t = cofactor_type([slot(e)])
-            x = convert(inner(value), DOUBLE)
-            return Cpp(f"row(1, Lifted<{bit(slot(e))}>{{{x.text}}})", t, t.held)
+            return lift(e, inner(value))
         case Apply(fn, args):
             return FUNCTIONS.call(fn, [inner(a) for a in args], schema)
         case Add(parts):
@@ -109,7 +97,7 @@ def times(a: Cpp, b: Cpp) -> Cpp:
         if one.constant == 1 and one.type.kind == "int":
             return convert(other, type_of(other))
     if "ring" in (a.type.kind, b.type.kind):
-        return _in_ring(a, b)
+        return ring_product(a, b)
     ta, tb = type_of(a), type_of(b)
     nullable = ta.nullable or tb.nullable
     if "double" in (ta.kind, tb.kind):
@@ -126,83 +114,6 @@ def times(a: Cpp, b: Cpp) -> Cpp:
     null = "_n" if nullable else ""
     kind = held(t)
     return Cpp(f"mul{null}<{kind}>(o, {left.text}, {right.text})", t.or_null(nullable), kind)
-
-
-def _lifted(fn: str, args: list[Cpp], ring: CppRing) -> Cpp:
-    """A call of a lifting function of a header; what is NULL counts as nothing."""
-    t = header_type(ring)
-    for x in args:
-        if x.type.kind not in ("int", "decimal", "double", "bool"):
-            raise NotNative(f"[{fn}: {ring.name}] takes numbers, not {x.type}")
-    numbers = [convert(x, DOUBLE) if x.type.kind == "decimal" else x for x in args]
-    call = f"::{fn}({', '.join(x.text for x in numbers)})"
-    nulls = " || ".join(f"is_null({x.text})" for x in numbers if x.nullable)
-    return Cpp(f"({nulls} ? ::{ring.name}::zero : {call})" if nulls else call, t, t.held)
-
-
-def _in_ring(a: Cpp, b: Cpp) -> Cpp:
-    """The product of an element of a ring and another one, or a whole number."""
-    for x, other in ((a, b), (b, a)):
-        if isinstance(x.type, HeaderType) and other.type.kind != "ring":
-            return Cpp(f"copies(o, {convert(other, INT).text}, see({x.text}))", x.type, x.held)
-    if isinstance(a.type, HeaderType):
-        return Cpp(f"(see({a.text}) * see({b.text}))", a.type, a.held)
-    if not isinstance(a.type, CofactorType):
-        a, b = b, a
-    assert isinstance(a.type, CofactorType)
-    if isinstance(b.type, CofactorType):
-        return _multiplied([*(a.parts or (a,)), *(b.parts or (b,))])
-    n = f"f64({convert(b, type_of(b)).text})"
-    if a.parts:
-        return _multiplied([*a.parts, Cpp(f"row({n})", cofactor_type(()), cofactor_type(()).held)])
-    if a.text.startswith(ROW):
-        return Cpp(f"row({n}, {a.text.removeprefix(ROW)}", a.type, a.held)
-    return Cpp(f"scale({a.text}, {n})", a.type, a.held)
-
-
-ROW = "row(1, "
-
-
-def _multiplied(parts: list[Cpp]) -> Cpp:
-    """A product of elements: small ones with small ones first, as each costs what it has numbers.
-
-    Rows of different variables are one row, which is quicker than the ring's rule.
-    """
-    factors: list[Cpp] = []
-    for x in parts:
-        at = next((i for i, y in enumerate(factors) if _one_row(y, x)), None)
-        if at is None:
-            factors.append(x)
-        else:
-            factors[at] = _product(factors[at], x)
-    left = list(factors)
-    while len(left) > 1:
-        left.sort(key=lambda x: x.type.size)  # type: ignore[attr-defined]
-        left[:2] = [_product(*left[:2])]
-    [out] = left
-    return replace(out, parts=tuple(factors) if len(factors) > 1 else ())
-
-
-def _product(a: Cpp, b: Cpp) -> Cpp:
-    t = cofactor_type(a.type.slots | b.type.slots)  # type: ignore[attr-defined]
-    return Cpp(_one_row(a, b) or f"mul({whole(a)}, {whole(b)})", t, t.held)
-
-
-def _one_row(a: Cpp, b: Cpp) -> str | None:
-    """Two rows of different variables as one."""
-    if not (a.text.startswith("row(") and b.text.startswith("row(")):
-        return None
-    if a.type.slots & b.type.slots:  # type: ignore[attr-defined]
-        return None
-    first, second = (a, b) if b.text.startswith(ROW) else (b, a)
-    if not second.text.startswith(ROW):
-        return None
-    return f"{first.text.removesuffix(')')}, {second.text.removeprefix(ROW)}"
-
-
-def whole(x: Cpp) -> str:
-    """An element that is there: a product is only multiplied when it is needed."""
-    return f"whole({x.text})" if x.text.startswith(("mul(", "row(")) else x.text
 
 
 def _widened(x: Cpp, kind: str) -> Cpp:

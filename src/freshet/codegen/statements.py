@@ -9,6 +9,7 @@ from freshet.calculus.build import is_zero
 from freshet.calculus.check import infer
 from freshet.calculus.scope import relations, stored
 from freshet.calculus.types import INT
+from freshet.codegen.access import payload_at
 from freshet.codegen.code import Spot
 from freshet.codegen.context import ONE, Bound
 from freshet.codegen.hold import Cpp, held
@@ -158,7 +159,7 @@ class Statements:
         r, inner = spot.open(("pour", rows.name), "r", opener, "});")
         keys = [Cpp(f"{r}.k{i}", t, held(t)) for i, t in enumerate(rows.keys)]
         t = rows.payloads[0]
-        value = Cpp(f"{r}.p0", t, held(t))
+        value = payload_at(f"{r}.p0", t, "e.scratch")
         self.terms.write(self.terms.places[s.target.name], keys, inner, value, s.op)
 
     def _replace(

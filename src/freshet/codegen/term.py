@@ -37,7 +37,8 @@ from freshet.codegen.firsts import first_rows
 from freshet.codegen.hold import Cpp, gain, held, zero_if_null
 from freshet.codegen.indexed import range_sum
 from freshet.codegen.nested import exists, lift, top
-from freshet.codegen.rings import RingType, cofactor_type, header_type, slots_of
+from freshet.codegen.products import SEEN
+from freshet.codegen.rings import CofactorType, RingType, cofactors, header_type
 from freshet.codegen.scalar import compare, scalar, times
 from freshet.errors import NotNative
 
@@ -167,6 +168,9 @@ class Terms(Access):
 
         for part in addends(e):
             self.emit(part, Spot(inside), env, ONE, collect, last=True)
+        if isinstance(t, CofactorType) and t.categories:
+            name, spot = spot.computed("t", f"Made<{t.mask}> @(e.scratch);", inside)
+            return Cpp(name, t, SEEN), spot
         start = f"{kind} @{t.zero};" if isinstance(t, RingType) else f"{kind} @ = 0;"
         name, spot = spot.computed("t", start, inside)
         return Cpp(name, t, kind), spot
@@ -179,9 +183,7 @@ class Terms(Access):
         if t.ring in self.schema.functions.headers:
             return header_type(self.schema.functions.headers[t.ring])
         places, bound = self.places, env
-        return cofactor_type(
-            slots_of(e, lambda name: places[name].payload_type, lambda name: bound[name].type)
-        )
+        return cofactors(e, lambda name: places[name].payload_type, lambda name: bound[name].type)
 
 
 def _is_difference(e: Add) -> bool:
