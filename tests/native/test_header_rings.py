@@ -20,9 +20,9 @@ HEADERS = {
     "RingAvg": """
 struct RingAvg {
     int count;
-    int sum;
+    long sum;  // not right behind the count
     static RingAvg zero;
-    RingAvg(int c, int s) : count(c), sum(s) {}
+    RingAvg(int c, long s) : count(c), sum(s) {}
     RingAvg() : count(0), sum(0) {}
     RingAvg& operator+=(const RingAvg& r) { count += r.count; sum += r.sum; return *this; }
 };

@@ -37,7 +37,7 @@ def call(fn: str, args: list[Cpp], ring: CppRing) -> Cpp:
     numbers = [convert(x, DOUBLE) if x.type.kind == "decimal" else x for x in args]
     text = f"::{fn}({', '.join(x.text for x in numbers)})"
     nulls = " || ".join(f"is_null({x.text})" for x in numbers if x.nullable)
-    return Cpp(f"({nulls} ? ::{ring.name}::zero : {text})" if nulls else text, t, t.held)
+    return Cpp(f"({nulls} ? zero_of<::{ring.name}>() : {text})" if nulls else text, t, t.held)
 
 
 def lift(e: Apply, x: Cpp) -> Cpp:

@@ -69,7 +69,7 @@ class HeaderType(RingType):
     @property
     def zero(self) -> str:
         """What a new element starts with."""
-        return f"{{::{self.ring}::zero}}"
+        return f"{{zero_of<::{self.ring}>()}}"
 
     @property
     def size(self) -> int:

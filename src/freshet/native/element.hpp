@@ -1,7 +1,7 @@
 // Elements of a ring that a user's header declares: what tables and generated code need of them.
 //
 // Tables take zeroed memory for what is not there and move records as bytes: so an element is
-// trivially copied, and `zero` is nothing but zeros. Whether an element is zero is asked of its
+// trivially copied, and its zero is nothing but zeros. Whether an element is zero is asked of its
 // isZero() or its operator ==, and of its bytes where it has neither.
 #pragma once
 
@@ -11,12 +11,22 @@ namespace fr {
 
 template <class R> R& some();  // declared only
 
+// What has a default is zero by default; so a header need not define the `zero` that it declares.
+template <class R> R zero_of() {
+  if constexpr (__is_constructible(R)) return R{};
+  else return R::zero;
+}
+
 template <class R> auto is_zero(const R& x, int) -> decltype(bool(x.isZero())) { return x.isZero(); }
 template <class R> auto is_zero(const R& x, long) -> decltype(bool(x == some<const R>())) {
-  return x == R::zero;
+  return x == zero_of<R>();
 }
 template <class R> bool is_zero(const R& x, ...) {
-  const u8* byte = reinterpret_cast<const u8*>(&x);
+  R copy = x;
+#if defined(__has_builtin) && __has_builtin(__builtin_clear_padding)
+  __builtin_clear_padding(&copy);  // between the members there may be anything
+#endif
+  const u8* byte = reinterpret_cast<const u8*>(&copy);
   u8 any = 0;
   for (size_t i = 0; i < sizeof(R); i++) any |= byte[i];
   return any == 0;
@@ -43,9 +53,8 @@ template <class R> R copies(bool& o, i64 n, const R& x) {
 
 // Stops a kernel whose tables would take an absent element for one that is there.
 template <class R> void check_zero(const char* sentence) {
-  const u8* byte = reinterpret_cast<const u8*>(&R::zero);
-  for (size_t i = 0; i < sizeof(R); i++)
-    if (byte[i]) fail(sentence);
+  alignas(R) u8 absent[sizeof(R)] = {};
+  if (!is_zero(*reinterpret_cast<const R*>(absent), 0) || !is_zero(zero_of<R>(), 0)) fail(sentence);
 }
 
 }  // namespace fr
