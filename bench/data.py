@@ -105,6 +105,17 @@ def interleave(tables: Mapping[str, pa.Table], deletes: float = 0.1, seed: int =
     return Stream(rows, {name: count for name, (_, count, _) in drawn.items()}, at)
 
 
+def in_turn(tables: Mapping[str, pa.Table], size: int) -> list[list[Window]]:
+    """Insert all the rows: `size` of one table, then of the next, and round again."""
+    whole = {name: one_batch(table) for name, table in tables.items()}
+    return [
+        [Window(name, part, np.ones(len(part), np.int64))]
+        for first in range(0, max(map(len, whole.values())), size)
+        for name, rows in whole.items()
+        if len(part := rows.slice(first, size))
+    ]
+
+
 def only(stream: Stream, names: Iterable[str]) -> Stream:
     """The events of some relations, in the same order."""
     kept = sorted(names)

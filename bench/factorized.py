@@ -1,11 +1,11 @@
 """Factorized maintenance beside the other strategies: sums and cofactors over two joins.
 
 Housing is a star of six relations on one key, Retailer a snowflake of five; both only grow here,
-relation by relation at a steady pace, in batches of 1,000 events that may hold rows of all of them.
-A cofactor is what a regression over all the attributes of the join needs: their number, sums and
-products of two. `same ring` is the higher-order program with the cofactor as payload; `one by one`
-keeps each number of it by a program of its own, measured for a few of them and multiplied by how
-many there are.
+by 1,000 rows of one relation after the other in turn, as in seed 004 (`--paced`: every relation at
+its own steady pace, in batches that may hold rows of all of them). A cofactor is what a regression
+over all the attributes of the join needs: their number, sums and products of two. `same ring` is
+the higher-order program with the cofactor as payload; `one by one` keeps each number of it by a
+program of its own, measured for a few of them and multiplied by how many there are.
 """
 
 from __future__ import annotations
@@ -56,6 +56,8 @@ BARS = {
 """How many times as fast as each the factorized program is wanted to be."""
 SIZES = (100, 1000, 10_000, 100_000)
 """Events of a batch that `--sweep` tries."""
+Runs = Sequence[Sequence[data.Window]]
+"""Batches, one after the other."""
 SAMPLED = 8
 """How many numbers of a cofactor are measured one by one."""
 
@@ -88,7 +90,7 @@ def by_deltas(workload: str, factors: Sequence[Expr], t: Type = INT, depth: int 
 
 
 def _mode(t: Type) -> Mode:
-    """Triggers of batches for cofactors, which cost much more than to group rows; of rows else."""
+    """Triggers of batches for elements of a ring, of rows for numbers: as a database chooses."""
     return "batch" if t.kind == "ring" else "tuple"
 
 
@@ -147,22 +149,27 @@ def _column(values: tuple[Any, ...], f: pa.Field) -> pa.Array:
     return pa.array(values, f.type)
 
 
+def runs_of(workload: str, size: int, args: argparse.Namespace) -> Runs:
+    """The insertions of a workload in batches."""
+    found = tables(workload, args.scale)
+    if args.paced:
+        return list(data.interleave(found, 0.0).windows(size))
+    return data.in_turn(found, size)
+
+
 def rate(
-    workload: str, kind: str, way: str, stream: data.Stream, size: int, args: argparse.Namespace
+    workload: str, kind: str, way: str, runs: Runs, args: argparse.Namespace
 ) -> tuple[float, int]:
     """Events per CPU second through all the programs of a way, and how many maps they have."""
     programs = ways(workload, kind)[way]()
     n = len(variables(workload))
     times_as_many = 1 if len(programs) == 1 else (1 + n + n * (n + 1) // 2) / len(programs)
-    seconds = sum(1 / _best(workload, p, stream, size, args) for p in programs)
+    seconds = sum(1 / _best(workload, p, runs, args) for p in programs)
     return 1 / (seconds * times_as_many), round(sum(len(p.maps) for p in programs) * times_as_many)
 
 
-def _best(
-    workload: str, program: Program, stream: data.Stream, size: int, args: argparse.Namespace
-) -> float:
+def _best(workload: str, program: Program, runs: Runs, args: argparse.Namespace) -> float:
     """Events per CPU second, the best of some runs."""
-    runs = list(stream.windows(size))
     best = 0.0
     for _ in range(args.repeat):
         engine = NativeEngine(program, catalog_of(workload).functions)
@@ -187,12 +194,12 @@ def sweep(args: argparse.Namespace) -> None:
     """Cofactors in batches of several sizes: triggers for single rows, and for whole batches."""
     found: dict[str, dict[int, float]] = {}
     for workload in [w for w in SUMMED if args.only in (None, w)]:
-        stream = data.interleave(tables(workload, args.scale), 0.0)
+        every = {size: runs_of(workload, size, args) for size in SIZES}
         whole = lifts(workload)
         made = {"row by row": by_tree(workload, whole), "as a whole": by_batches(workload, whole)}
         for way, program in made.items():
             for size in SIZES:
-                rate_of, problem = apart(_best, workload, program, stream, size, args, limit=600)
+                rate_of, problem = apart(_best, workload, program, every[size], args, limit=600)
                 if problem:
                     print(workload, way, size, problem)
                     continue
@@ -213,6 +220,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=8, help="CPU seconds per run")
     parser.add_argument("--repeat", type=int, default=3, help="runs, of which the best counts")
     parser.add_argument("--quick", action="store_true", help="a tenth of the data")
+    parser.add_argument("--paced", action="store_true", help="every relation at its own pace")
     parser.add_argument("--sweep", action="store_true", help="cofactors by the size of a batch")
     args = parser.parse_args()
     if args.quick:
@@ -223,11 +231,11 @@ def main() -> None:
     results: dict[str, Any] = {}
     lines: list[list[object]] = []
     for workload in [w for w in SUMMED if args.only in (None, w)]:
-        stream = data.interleave(tables(workload, args.scale), 0.0)
+        runs = runs_of(workload, 1000, args)
         for kind in ("sum", "cofactor"):
             found: dict[str, tuple[float, int]] = {}
             for way in ways(workload, kind):
-                answer, problem = apart(rate, workload, kind, way, stream, 1000, args, limit=600)
+                answer, problem = apart(rate, workload, kind, way, runs, args, limit=600)
                 if problem:
                     print(workload, kind, way, problem)
                     continue
@@ -241,7 +249,7 @@ def main() -> None:
                 words = f"{bar:g}x" if bar else "-", times(first / peer) if peer else "-"
                 lines.append([f"{workload} {kind}", way, maps, per_second, times(ratio), *words])
     show(
-        f"Events per CPU second in batches of 1,000, scale {args.scale:g}",
+        f"Events per CPU second in batches of 1,000{', paced' * args.paced}, scale {args.scale:g}",
         ("aggregate", "way", "maps", "rate", "factorized is", "bar", "beside F-IVM"),
         lines,
     )

@@ -34,16 +34,18 @@ def bulk(seed: int, rows: int) -> dict[str, Iterator[Row]]:
     """Whole relations for a measurement; `rows` is the size of Inventory.
 
     As in the data of seed 004, there are few locations, a few hundred days and many products.
+    Stock is counted day by day, shop by shop.
     """
     places, days = max(2, round(rows**0.25)), max(2, round(rows**0.3))
-    products = max(2, round(2 * rows / (places * days)))
+    counts = places * days
+    products = max(2, round(2 * rows / counts))
 
     def inventory() -> Iterator[Row]:
         rng = Random(f"{seed} Inventory")
-        for n in range(rows):
-            place, rest = n % places, n // places
-            product = (rest // days) * 2 + rng.randrange(2)
-            yield place, rest % days, product, rng.randint(0, 9)
+        for n in range(counts):
+            day, place = divmod(n, places)
+            for product in range((rows - n + counts - 1) // counts):
+                yield place, day, product * 2 + rng.randrange(2), rng.randint(0, 9)
 
     def each(name: str, keys: Iterator[Row]) -> Iterator[Row]:
         rng = Random(f"{seed} {name}")

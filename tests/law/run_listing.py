@@ -9,7 +9,7 @@ from freshet.calculus.build import is_zero
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.terms import Rel
 from freshet.factorized.terms import Join
-from freshet.program.m3 import Listing
+from freshet.program.listing import Listing
 from freshet.program.terms import Statement
 from freshet.reference.evaluate import Database, evaluate
 

@@ -15,8 +15,9 @@ from freshet.factorized.listing import listing
 from freshet.factorized.optimize import find_order
 from freshet.factorized.picture import picture
 from freshet.factorized.terms import Join
-from freshet.program.m3 import read_m3, show_m3
 from freshet.program.pdf import show_pdf
+from freshet.program.read_m3 import read_m3
+from freshet.program.show_m3 import show_m3
 from freshet.program.svg import show_svg
 from freshet.reference.evaluate import Database, evaluate
 from tests.law.run_listing import Runner

@@ -18,6 +18,7 @@
 #include "kernel.hpp"
 #include "ordered.hpp"
 #include "pool.hpp"
+#include "rows.hpp"
 #include "strings.hpp"
 
 namespace fr {
@@ -96,7 +97,7 @@ template <i64 Row::*column> struct By {
   bool empty() const { return first == 0; }
 };
 
-using Rows = Pool<Row, By<&Row::k0>, By<&Row::k1>>;
+using Indexed = Pool<Row, By<&Row::k0>, By<&Row::k1>>;
 
 struct Price {
   i64 k;
@@ -123,7 +124,7 @@ struct Inexact {
 struct Maps {
   Strings strings;
   Flat<Pair<>> flat;
-  Rows rows;
+  Indexed rows;
   Ordered<Price, Counted> ordered;
 };
 
@@ -400,14 +401,14 @@ void flat_churn() {
 
 using RowModel = std::map<std::pair<i64, i64>, i64>;
 
-void change(Arena& arena, Rows& rows, RowModel& model, i64 a, i64 b, i64 by) {
+void change(Arena& arena, Indexed& rows, RowModel& model, i64 a, i64 b, i64 by) {
   Row* row = rows.at(arena, {a, b});
   row->p0 += by;
   if (row->empty()) rows.drop(arena, row);
   if ((model[{a, b}] += by) == 0) model.erase({a, b});
 }
 
-template <int J> void compare_slices(Arena& arena, Rows& rows, const RowModel& model, i64 highest) {
+template <int J> void compare_slices(Arena& arena, Indexed& rows, const RowModel& model, i64 highest) {
   std::map<i64, RowModel> slices;
   for (auto& [key, p] : model) slices[J == 0 ? key.first : key.second][key] = p;
   for (i64 i = -1; i <= highest; ++i) {
@@ -418,7 +419,7 @@ template <int J> void compare_slices(Arena& arena, Rows& rows, const RowModel& m
   }
 }
 
-void compare(Arena& arena, Rows& rows, const RowModel& model, i64 a, i64 b) {
+void compare(Arena& arena, Indexed& rows, const RowModel& model, i64 a, i64 b) {
   CHECK(rows.size() == model.size());
   RowModel all;
   rows.each(arena, [&](Row& row) { CHECK(all.emplace(std::pair(row.k0, row.k1), row.p0).second); });
@@ -437,7 +438,7 @@ void pool_random() {
   for (auto [a, b, changes] : {std::tuple(1, 1, 200), std::tuple(3, 50, 5000),
                                std::tuple(200, 200, 60000), std::tuple(5000, 10, 60000)}) {
     Opened arena;
-    Rows rows{};
+    Indexed rows{};
     RowModel model;
     compare(arena, rows, model, a, b);
     for (int i = 0; i < changes; ++i) {
@@ -460,7 +461,7 @@ void pool_random() {
 
 void pool_stays_put() {
   Opened arena;
-  Rows rows{};
+  Indexed rows{};
   std::vector<Row*> at;
   for (i64 i = 0; i < 100000; ++i) {
     at.push_back(rows.at(arena, {i % 100, i}));
@@ -472,9 +473,29 @@ void pool_stays_put() {
   CHECK(found == 1000);
 }
 
+// Large records are in a pool also where nobody asks for slices.
+void pool_without_indexes() {
+  Opened arena;
+  Pool<Row> rows{};
+  RowModel model;
+  for (int i = 0; i < 60000; ++i) {
+    i64 a = roll(50), b = roll(200), by = roll(2) ? 1 : -1;
+    Row* row = rows.at(arena, {a, b});
+    row->p0 += by;
+    if (row->empty()) rows.drop(arena, row);
+    if ((model[{a, b}] += by) == 0) model.erase({a, b});
+  }
+  RowModel all;
+  rows.each(arena, [&](Row& row) { all[{row.k0, row.k1}] = row.p0; });
+  CHECK(all == model && rows.size() == model.size());
+  for (i64 a = 0; a < 50; ++a)
+    for (i64 b = 0; b < 201; ++b)
+      CHECK((rows.find(arena, {a, b}) != nullptr) == (model.count({a, b}) == 1));
+}
+
 void pool_churn() {
   Opened arena;
-  Rows rows{};
+  Indexed rows{};
   RowModel model;
   u64 high = 0;
   for (i64 i = 0; i < 60000; ++i) {  // a window of 1000 rows that moves on
@@ -490,6 +511,45 @@ void pool_churn() {
 // --- Ordered ----------------------------------------------------------------------------------
 
 using Prices = Ordered<Price, Counted>;
+// --- Rows -------------------------------------------------------------------------------------
+
+// Rows come in the order of their first keys; what cancels out is not there, and may come back.
+template <Hashing how> void rows_against_model(i64 keys, int changes) {
+  Opened arena;
+  Rows<Pair<how>> rows{};
+  Model model;
+  std::vector<i64> came;
+  CHECK(rows.find(arena, {0, Sym{0}}) == nullptr);
+  for (int i = 0; i < changes; ++i) {
+    i64 key = roll(keys), by = roll(2) ? 1 : -1;
+    if (std::find(came.begin(), came.end(), key) == came.end()) came.push_back(key);
+    Pair<how>* rec = rows.at(arena, {key, Sym{0}});
+    rec->p0 += by;
+    auto& p0 = model[{key, 0}].first;
+    if ((p0 += by) == 0) model.erase({key, 0});
+    Pair<how>* found = rows.find(arena, {key, Sym{0}});
+    CHECK(model.count({key, 0}) ? found == rec : found == nullptr);
+  }
+  for (u32 ahead : {0u, 1u, 8u}) {
+    std::vector<i64> soon, seen, there;
+    rows.each(arena, ahead, [&](const Pair<how>& rec) { soon.push_back(rec.k0); },
+              [&](Pair<how>& rec) {
+                CHECK(model[std::pair(rec.k0, u64(0))].first == rec.p0);
+                seen.push_back(rec.k0);
+              });
+    for (i64 key : came)
+      if (model.count({key, 0})) there.push_back(key);
+    CHECK(seen == there && (ahead == 0 || soon == came));
+  }
+  CHECK(rows.size() == came.size() && rows.find(arena, {keys, Sym{0}}) == nullptr);
+}
+
+void rows_random() {
+  for (auto [keys, changes] : {std::pair(1, 20), std::pair(40, 500), std::pair(3000, 9000)})
+    rows_against_model<good>(keys, changes);
+  rows_against_model<constant>(300, 1000);
+}
+
 using PriceModel = std::map<i64, Counted>;
 
 void change(Arena& arena, Prices& prices, PriceModel& model, i64 k, Counted by) {
@@ -628,7 +688,7 @@ void ordered_doubles() {
   CHECK(std::abs(prices.sum_between(arena, below(0), below(9999)).sum - sum) < 1e-6);
 }
 
-// Rows of (group, x), x perhaps NULL, and how often each is there: also less than never.
+// Indexed of (group, x), x perhaps NULL, and how often each is there: also less than never.
 struct InGroup {
   i64 group, x;
   bool less(Arena&, const InGroup& other) const {
@@ -830,6 +890,7 @@ const std::map<std::string, std::function<void()>> cases = {
     CASE(strings_random),  CASE(strings_edges),  CASE(text_order),      CASE(text_patterns),
     CASE(flat_random),     CASE(flat_poor_hash), CASE(flat_growth),     CASE(flat_churn),
     CASE(pool_random),     CASE(pool_stays_put), CASE(pool_churn),      CASE(ordered_random),
+    CASE(pool_without_indexes), CASE(rows_random),
     CASE(ordered_shrinks), CASE(ordered_window), CASE(ordered_doubles), CASE(ordered_first_rows),
     CASE(ordered_ends),    CASE(ordered_texts),  CASE(save_and_load),   CASE(damaged_file),
 };

@@ -90,7 +90,3 @@ def test_other_rings_stay_with_the_reference_engine() -> None:
     p = compile_joins({"q": natural_join(RELATIONS, (), lifts)}, RELATIONS)
     with pytest.raises(NotNative, match="Pair"):
         emit(p)
-    lifts = (Apply("onehot", (const("E"), Var("E")), "Cofactor"),)
-    p = compile_joins({"q": natural_join(RELATIONS, (), lifts)}, RELATIONS)
-    with pytest.raises(NotNative, match="onehot"):
-        emit(p)

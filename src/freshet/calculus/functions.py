@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
@@ -50,14 +50,30 @@ class Function:
 
 
 @dataclass(frozen=True, slots=True)
+class CppRing:
+    """A ring whose elements are a C++ struct: only kernels know them.
+
+    `text` declares it; `members` are its numbers, each with the type in which it is read.
+    """
+
+    name: str
+    path: str
+    text: str
+    members: tuple[tuple[str, Type], ...]
+    commutative: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Functions:
     """A registry; `with_` gives a new one, so that no two users disturb each other.
 
-    `rings` are the payload rings that lifting functions may answer in, by name.
+    `rings` are the payload rings that lifting functions may answer in, by name, and `headers`
+    those that are C++.
     """
 
     known: Mapping[str, Function] = field(default_factory=dict)
     rings: Mapping[str, type[Element]] = field(default_factory=dict)
+    headers: Mapping[str, CppRing] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Function:
         if name not in self.known:
@@ -71,7 +87,17 @@ class Functions:
 
     def with_(self, function: Function) -> Functions:
         """The same registry with one more function (or another one of that name)."""
-        return Functions(MappingProxyType({**self.known, function.name: function}), self.rings)
+        return replace(self, known=MappingProxyType({**self.known, function.name: function}))
+
+    def with_header(self, ring: CppRing) -> Functions:
+        """The same registry with one more ring in C++."""
+        return replace(self, headers=MappingProxyType({**self.headers, ring.name: ring}))
+
+    def commutes(self, ring: str) -> bool:
+        """Whether the products of a ring may be turned around."""
+        if ring in self.headers:
+            return self.headers[ring].commutative
+        return ring not in self.rings or self.rings[ring].commutative
 
     def with_lift(
         self, name: str, element: type[Element], compute: Callable[..., Any], arity: int = 1
@@ -85,7 +111,7 @@ class Functions:
         """
         made = lifting(name, element.__name__, compute, arity)
         rings = MappingProxyType({**self.rings, element.__name__: element})
-        return Functions(self.with_(made).known, rings)
+        return replace(self.with_(made), rings=rings)
 
 
 def lifting(name: str, into: str, compute: Callable[..., Any], arity: int = 1) -> Function:

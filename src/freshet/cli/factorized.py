@@ -29,8 +29,10 @@ from freshet.factorized.order import OrderProblem
 from freshet.factorized.picture import picture
 from freshet.factorized.readout import NotFactorized
 from freshet.factorized.terms import Join
-from freshet.program.m3 import Listing, read_m3, show_m3
+from freshet.program.listing import Listing
 from freshet.program.pdf import show_pdf
+from freshet.program.read_m3 import read_m3
+from freshet.program.show_m3 import show_m3
 from freshet.program.svg import show_svg
 from freshet.runtime.settings import Settings
 from freshet.sql import Catalog
@@ -95,9 +97,6 @@ def compile_factorized(
             raise
         tell(f"no listing in M3: {e}")
         found = []
-    if any(t.listing.types for t in found):
-        tell("no kernel: the payloads are of a C++ header, which goes with the M3")
-        return
     given = found if choices.dtree is not None else []
     settings = replace(settings, orders={t.query.name: t.hybrids[0].order for t in given})
     try:
@@ -191,8 +190,7 @@ def _translated(
 def _refuse_order(text: Listing, catalog: Catalog) -> None:
     """M3 multiplies in the order of the tree."""
     for name in sorted({m.payload.ring for m in text.maps} - {""}):
-        ring = catalog.functions.rings.get(name)
-        if ring is not None and not ring.commutative:
+        if not catalog.functions.commutes(name):
             raise NotFactorized(
                 f"the ring {name} does not commute, and M3 multiplies in the order of the tree",
                 instead="use an engine of this process",

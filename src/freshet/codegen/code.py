@@ -25,6 +25,8 @@ class Scope:
     name: str = ""
     columns: tuple[tuple[str, str], ...] = ()
     """Locals to load first, if anything inside mentions them: name, and the whole line."""
+    ahead: dict[str, None] = field(default_factory=dict)
+    """What the opening line does some rows ahead."""
 
 
 @dataclass
@@ -39,6 +41,10 @@ class Block:
         """A local name that nothing visible here has."""
         self.level += 1
         return f"{kind}{self.family}{self.level}"
+
+    def named(self, name: str) -> Scope:
+        """The scope that introduces a name."""
+        return next(x for x in self.items if isinstance(x, Scope) and x.name == name)
 
 
 @dataclass(frozen=True)
@@ -169,6 +175,8 @@ def function(name: str, given: str, body: Sequence[str], often: bool = False) ->
         lines += ["  (void)b;"]
     scratch = ["  e.scratch.reset();"] if "e.scratch" in text else []
     told = ["  e.overflow |= o;"] if checked else []
+    if "Made<" in text:  # what such a local holds goes before the scratch memory is emptied
+        body = ["  {", *body, "  }"]
     return join([*lines, *body, *told, *scratch, "}"])
 
 

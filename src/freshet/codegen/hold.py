@@ -10,19 +10,30 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
-from typing import assert_never
+from typing import NamedTuple, assert_never
 
 from freshet.calculus.types import Type, Value
-from freshet.codegen.rings import CofactorType, cofactor_type
+from freshet.codegen.rings import CofactorType, RingType, cofactor_type
 from freshet.errors import NotNative
 
 Held = str
 """A C++ type: i8, i32, i64, i128, f64, Sym or Str, or that of a ring's elements."""
 
+BYTES = {"i128": 16, "i64": 8, "f64": 8, "Sym": 8, "i32": 4, "i8": 1}
+"""How wide plain values are."""
+
 NARROW = 4
 """Decimals of up to so many digits after the point are held in 64 bits, others in 128."""
 
 EPOCH = date(1970, 1, 1)
+
+
+class Row(NamedTuple):
+    """A row, so many times, and the values of its variables: continuous and categorical ones."""
+
+    times: str
+    lifts: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +47,10 @@ class Cpp:
     """If it is a key column of a record at hand: the storage, the record, the column."""
     constant: Value = field(default=None, compare=False)
     """Its value, if that is known: of whole numbers and texts."""
+    parts: tuple[Cpp, ...] = field(default=(), compare=False)
+    """The factors of an element of a ring that is a product."""
+    row: Row | None = field(default=None, compare=False)
+    """What the element of a ring is made of, if it is a single row."""
 
     @property
     def nullable(self) -> bool:
@@ -59,11 +74,23 @@ def held(t: Type) -> Held:
         case "string":
             return "Sym"
         case "ring":
-            if isinstance(t, CofactorType):
+            if isinstance(t, RingType):
                 return t.held
             raise NotNative(f"payloads of {t} are kept by the reference engine only")
         case _:
             assert_never(t.kind)
+
+
+def is_mixed(t: Type) -> bool:
+    """Whether elements of a type have categories, which lie in an arena."""
+    return isinstance(t, CofactorType) and bool(t.categories)
+
+
+def size_of(t: Type) -> int:
+    """The bytes of a value of a type in a record."""
+    if isinstance(t, RingType):
+        return 8 * t.size + (64 if is_mixed(t) else 0)
+    return BYTES[held(t)]
 
 
 def days(d: date) -> int:
@@ -132,7 +159,7 @@ def convert(x: Cpp, to: Type) -> Cpp:
     To fewer digits after the point, or from double, there is no conversion: that would round.
     """
     target, kind = held(to), x.type.kind
-    if isinstance(to, CofactorType):
+    if isinstance(to, RingType):
         return _in_ring(x, to)
     result = to.or_null(x.nullable)
     if kind == "null":
@@ -156,16 +183,22 @@ def convert(x: Cpp, to: Type) -> Cpp:
     raise NotNative(f"{x.type} is not converted to {to}")
 
 
-def _in_ring(x: Cpp, to: CofactorType) -> Cpp:
-    """An element of a ring, whatever its variables; whole numbers are part of it."""
-    if isinstance(x.type, CofactorType):
+def _in_ring(x: Cpp, to: RingType) -> Cpp:
+    """An element of a ring, whatever its variables; whole numbers are part of the cofactors."""
+    if isinstance(x.type, RingType):
         return x
-    return Cpp(f"row(f64({x.text}))", cofactor_type(()), cofactor_type(()).held)
+    if not isinstance(to, CofactorType):
+        raise NotNative(f"a whole number is no element of the ring {to.ring}, which has no one")
+    times = f"f64({x.text})"
+    return Cpp(f"row({times})", cofactor_type(()), cofactor_type(()).held, row=Row(times))
 
 
-def gain(to: str, t: Type, x: Cpp) -> str:
-    """The statement that adds a value to a place of a type."""
+def gain(to: str, t: Type, x: Cpp, where: str = "") -> str:
+    """The statement that adds a value to a place of a type, in a record `where` or in a local."""
     value = convert(x, t).text
+    if is_mixed(t):
+        value = value if is_mixed(x.type) else f"whole({value})"
+        return f"gain({where}, {to}, {value});" if where else f"gain({to}, {value});"
     if t.kind == "ring":
         return f"gain({to}, {value});"
     return f"{to} = add<{held(t)}>(o, {to}, {value});"

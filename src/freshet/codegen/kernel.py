@@ -9,7 +9,7 @@ from freshet.calculus.check import Schema
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Column, Query
 from freshet.calculus.scope import ins, reads_delta, relations, stored
-from freshet.calculus.terms import Apply, Delta
+from freshet.calculus.terms import Delta
 from freshet.calculus.types import INT, Type
 from freshet.calculus.walk import subterms
 from freshet.codegen.code import identifier, join
@@ -23,11 +23,12 @@ from freshet.codegen.queries import Queries, found_by
 from freshet.codegen.rings import (
     CofactorType,
     bit,
-    cofactor_type,
+    categories,
+    cofactors,
     flat,
+    header_type,
+    number,
     numbered,
-    slot,
-    slots_of,
 )
 from freshet.codegen.statements import Statements
 from freshet.codegen.storage import Place, Storage, declare_all, declare_orders, follow, members
@@ -36,6 +37,7 @@ from freshet.codegen.triggers import Triggers
 from freshet.errors import NotNative
 from freshet.program.terms import Map, Program, Statement
 
+HEADERS = ("flat", "kernel", "ordered", "pool", "rows")
 KINDS = {
     "int": "Int",
     "double": "Double",
@@ -124,6 +126,7 @@ class _Kernel:
         homes: Homes | None = None,
     ) -> None:
         self.passes = passes
+        self.functions = functions
         for m in program.maps:
             if m.inputs:
                 raise NotNative(f"view cache '{m.name}' is kept by the reference engine only")
@@ -163,12 +166,14 @@ class _Kernel:
         )
         kept = (t for s in self.storages for t in s.payloads if isinstance(t, CofactorType))
         # A constant is lifted where the query is read: no map knows of it.
-        shown = (x for q in program.queries for x in subterms(q.term))
-        lifted = frozenset(slot(x) for x in shown if isinstance(x, Apply) and x.ring)
+        shown = (cofactors(x) for q in program.queries for x in subterms(q.term))
+        lifted = frozenset(name for t in shown for name in t.slots)
+        self.categories = categories(program, self.terms.schema)
+        self.headers = [functions.headers[name] for name in sorted(_rings(program, functions))]
         self.slots = numbered([*(t.slots for t in kept), lifted])
         self.statements = Statements(self.terms, passes, deferred or {})
         self.triggers = Triggers(program, self.terms, self.statements, passes, late or {})
-        self.queries = Queries(self.terms, deferred or {})
+        self.queries = Queries(self.terms, deferred or {}, self.categories)
 
     @property
     def scanning(self) -> list[Statement]:
@@ -191,10 +196,12 @@ class _Kernel:
         """The type of a map's payloads, with its variables if they are of a ring."""
         if m.payload.kind != "ring":
             return m.payload
+        if m.payload.ring in self.functions.headers:
+            return header_type(self.functions.headers[m.payload.ring])
         if m.payload.ring != "Cofactor":
             raise NotNative(f"payloads of {m.payload} are kept by the reference engine only")
         maps = {other.name: other for other in self.program.maps}
-        return cofactor_type(slots_of(m.definition, lambda name: self._payload(maps[name])))
+        return cofactors(m.definition, lambda name: self._payload(maps[name]))
 
     def _delta(self, name: str) -> Place:
         """The batch as a table, its rows added up; made at the start of the trigger."""
@@ -210,12 +217,14 @@ class _Kernel:
     def _shown(self, q: Query) -> list[Column]:
         """The columns of a query as the kernel puts them out."""
         given = (self.queries.payloads.get((q.name, c.name), c.type) for c in q.columns)
-        return [f for c, t in zip(q.columns, given, strict=True) for f in flat(c, t, self.slots)]
+        pairs = zip(q.columns, given, strict=True)
+        return [f for c, t in pairs for f in flat(c, t, self.slots, self.categories)]
 
     def _kept(self, m: Map) -> list[Column]:
         """The columns of a map as the kernel puts them out."""
         payload = Column("", m.payload)
-        return [*m.keys, *flat(payload, self.places[m.name].payload_type, self.slots)]
+        t = self.places[m.name].payload_type
+        return [*m.keys, *flat(payload, t, self.slots, self.categories)]
 
     def source(self) -> str:
         ready = self.triggers.ready()
@@ -224,10 +233,14 @@ class _Kernel:
         queries = [self.queries.query(q) for q in self.program.queries]
         maps = [self.queries.map(m) for m in self.program.maps]
         parts = [
-            *(f'#include "{header}.hpp"' for header in ("flat", "kernel", "ordered", "pool")),
+            *dict.fromkeys(ring.text for ring in self.headers),
+            *(f'#include "{header}.hpp"' for header in HEADERS),
             *(['#include "cofactor.hpp"'] if self.slots else []),
+            *(['#include "categorical.hpp"'] if self.categories else []),
+            *(['#include "element.hpp"'] if self.headers else []),
             "namespace fr {\n",
             *(f"constexpr u64 {bit(x)} = u64(1) << {i};" for i, x in enumerate(self.slots)),
+            *(f"constexpr u64 {number(x)} = {i};" for i, x in enumerate(self.categories, 1)),
             *declare_all([*self.storages, *self.terms.transients]),
             *(declare_orders(s) for s in self.storages),
             self._state(),
@@ -279,6 +292,8 @@ class _Kernel:
             join(["static const Query all_queries[] = {", *qs, "};"]),
             join(["static const Map all_maps[] = {", *(ms or ["  {}"]), "};"]),
         ]
+        refusal = "freshet: the zero of the ring {} is not all zeros, as tables need it.\\n"
+        checks = [f'  check_zero<::{r.name}>("{refusal.format(r.name)}");' for r in self.headers]
         creates = [f"  s.{s.name}.init(e.arena);" for s in self.storages if s.home is None]
         texts = [
             f"  s.{name} = s.strings.put(e.arena, {literal});"
@@ -290,6 +305,7 @@ class _Kernel:
                     "static void create(Env& e) {",
                     "  State& s = *e.state;",
                     "  s.strings.init(e.arena);",
+                    *checks,
                     *creates,
                     *texts,
                     "}",
@@ -301,6 +317,13 @@ class _Kernel:
             )
         )
         return "\n".join(out)
+
+
+def _rings(program: Program, functions: Functions) -> set[str]:
+    """The rings of a program that are declared in C++."""
+    payloads = {m.payload.ring for m in program.maps}
+    shown = {c.type.ring for q in program.queries for c in q.columns}
+    return (payloads | shown) & functions.headers.keys()
 
 
 def _walked(program: Program) -> set[str]:

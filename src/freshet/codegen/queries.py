@@ -8,13 +8,15 @@ from freshet.calculus.build import factors
 from freshet.calculus.schema import Query
 from freshet.calculus.scope import is_value, outs, stored
 from freshet.calculus.terms import Add, Exists, Expr, Lift, Sum, Top, View
+from freshet.calculus.types import Type
 from freshet.calculus.walk import children
+from freshet.codegen.access import held_in, payload_at
 from freshet.codegen.code import Block, Spot, function, identifier, render
 from freshet.codegen.context import ONE, Bound
 from freshet.codegen.hold import Cpp, convert, held
 from freshet.codegen.nested import collected
-from freshet.codegen.rings import CofactorType
-from freshet.codegen.term import Terms, held_in
+from freshet.codegen.rings import CofactorType, HeaderType, RingType, entry, number
+from freshet.codegen.term import Terms
 from freshet.errors import NotNative
 from freshet.program.terms import Map, Statement
 
@@ -22,10 +24,13 @@ from freshet.program.terms import Map, Statement
 class Queries:
     """What writes the read-outs; `deferred` maps are brought up to date before."""
 
-    def __init__(self, terms: Terms, deferred: Mapping[str, Statement]) -> None:
+    def __init__(
+        self, terms: Terms, deferred: Mapping[str, Statement], categories: Mapping[str, Type]
+    ) -> None:
         self.terms = terms
+        self.categories = categories
         self.deferred = deferred
-        self.payloads: dict[tuple[str, str], CofactorType] = {}
+        self.payloads: dict[tuple[str, str], RingType] = {}
         """By query and column: the types of those that are elements of a ring."""
 
     def query(self, q: Query) -> str:
@@ -52,7 +57,7 @@ class Queries:
     def _width(self, q: Query, j: int) -> int:
         """How many columns a kernel puts out for a column of a query."""
         payload = self.payloads.get((q.name, q.columns[j].name))
-        return payload.size if payload else 1
+        return payload.width if payload else 1
 
     def _answer(self, q: Query, env: Bound) -> list[str]:
         """Code that puts the rows of a query out, those with the given values if there are any."""
@@ -70,30 +75,49 @@ class Queries:
                 for i, (v, t) in enumerate(zip(names, rows.keys, strict=True))
             }
             t = rows.payloads[0]
-            self._out(q, inner, {**env, **found}, Cpp(f"{r}.p0", t, held(t)))
+            self._out(q, inner, {**env, **found}, payload_at(f"{r}.p0", t, "e.scratch"))
         return render(body, 1)
 
     def _out(self, q: Query, spot: Spot, env: Bound, m: Cpp) -> None:
         if m.type.kind != "int":
             raise NotNative(f"the rows of '{q.name}' are not counted by whole numbers")
         _, spot = spot.open(("out", m.text), "", f"if (const i64 n = {m.text}; n > 0) {{")
-        spot.line("const i64 at = out.next();")
-        spot.line("out.count[at] = n;")
-        j = 0
+        plain, elements, j = ["const i64 at = out.next();", "out.count[at] = n;"], [], 0
         for v, c in zip(q.vars, q.columns, strict=True):
             x = env[v]
-            if isinstance(x.type, CofactorType):
+            if isinstance(x.type, RingType):
                 self.payloads[q.name, c.name] = x.type
-                spot.line(_all_out(x.text, j))
-                j += x.type.size
+                elements.append((x.text, x.type, j))
+                j += x.type.width
                 continue
             kind = held(c.type)
             if x.type.kind == "string":
                 x, spot = self.terms.stored(x, spot)
             else:
                 x = convert(x, c.type)
-            spot.line(f"static_cast<{kind}*>(out.column[{j}])[at] = {x.text};")
+            plain.append(f"static_cast<{kind}*>(out.column[{j}])[at] = {x.text};")
             j += 1
+        self._put_out(spot, plain, elements)
+
+    def _put_out(
+        self, spot: Spot, plain: list[str], elements: list[tuple[str, RingType, int]]
+    ) -> None:
+        """A row, and one more for each entry of its elements."""
+        _, row = spot.open("row", "", "{")
+        for line in plain:
+            row.line(line)
+        for text, t, first in elements:
+            row.line(_all_out(text, t, first, self.categories))
+        for text, t, _ in elements:
+            if not (isinstance(t, CofactorType) and t.categories):
+                continue
+            _, rows = spot.open(
+                ("entries", text), "", f"see({text}).each([&](const Entry& x) {{", "});"
+            )
+            for line in plain:
+                rows.line(line)
+            for other, kind, first in elements:
+                rows.line(_entry_out(other == text, kind, first, self.categories))
 
     def map(self, m: Map) -> str:
         """The functions that tell the contents and the size of a map."""
@@ -101,18 +125,20 @@ class Queries:
         s = place.storage
         lines = ["  refresh(e);"] if m.name in self.deferred else []
         lines += [f"  {s.path}.each(e.arena, [&](const {s.record}& r) {{"]
-        lines += [f"    if (r.p{place.payload} == 0) return;", "    const i64 at = out.next();"]
-        lines += ["    out.count[at] = 1;"]
+        lines += [f"    if (r.p{place.payload} == 0) return;"]
+        body = Block()
+        plain = ["const i64 at = out.next();", "out.count[at] = 1;"]
         for i in range(len(m.keys)):
-            t = held(place.key_type(i))
-            lines.append(f"    static_cast<{t}*>(out.column[{i}])[at] = r.k{place.columns[i]};")
-        payload = f"r.p{place.payload}"
-        if isinstance(place.payload_type, CofactorType):
-            lines.append(f"    {_all_out(payload, len(m.keys))}")
+            kind = held(place.key_type(i))
+            plain.append(f"static_cast<{kind}*>(out.column[{i}])[at] = r.k{place.columns[i]};")
+        t = place.payload_type
+        payload = payload_at(f"r.p{place.payload}", t, "e.arena").text
+        if isinstance(t, RingType):
+            self._put_out(Spot(body), plain, [(payload, t, len(m.keys))])
         else:
-            column = f"static_cast<{held(place.payload_type)}*>(out.column[{len(m.keys)}])"
-            lines.append(f"    {column}[at] = {payload};")
-        lines.append("  });")
+            column = f"static_cast<{held(t)}*>(out.column[{len(m.keys)}])"
+            self._put_out(Spot(body), [*plain, f"{column}[at] = {payload};"], [])
+        lines += [*render(body, 2), "  });"]
         size = (
             f"static u64 size_{identifier(m.name)}(Env& e) {{\n"
             f"  State& s = *e.state;\n"
@@ -122,10 +148,61 @@ class Queries:
         return function(f"dump_{identifier(m.name)}", "Output& out", lines) + size
 
 
-def _all_out(payload: str, first: int) -> str:
+def _all_out(payload: str, t: RingType, first: int, categories: Mapping[str, Type]) -> str:
     """The numbers of a payload, one column each."""
+    if isinstance(t, HeaderType):
+        columns = [(j, held(kind), member) for j, (member, kind) in enumerate(t.members, first)]
+        return " ".join(
+            f"static_cast<{kind}*>(out.column[{j}])[at] = {kind}(see({payload}).{member});"
+            for j, kind, member in columns
+        )
+    assert isinstance(t, CofactorType)
     column = f"static_cast<f64*>(out.column[{first} + i])[at]"
-    return f"for (int i = 0; i < {payload}.size; i++) {column} = {payload}.v[i];"
+    if not t.categories:
+        return f"for (int i = 0; i < {payload}.size; i++) {column} = {payload}.v[i];"
+    numbers = f"for (int i = 0; i < {t.size}; i++) {column} = see({payload}).dense.v[i];"
+    return f"{numbers} {_no_entry(t, first, categories)}"
+
+
+def _entry_out(own: bool, t: RingType, first: int, categories: Mapping[str, Type]) -> str:
+    """The columns of a payload in the row of an entry, its own or that of another payload."""
+    if isinstance(t, HeaderType):
+        kinds = [held(kind) for _, kind in t.members]
+        return " ".join(
+            f"static_cast<{k}*>(out.column[{j}])[at] = 0;" for j, k in enumerate(kinds, first)
+        )
+    assert isinstance(t, CofactorType)
+    zeros = (
+        f"for (int i = 0; i < {t.size}; i++) static_cast<f64*>(out.column[{first} + i])[at] = 0;"
+    )
+    if not (own and t.categories):
+        return f"{zeros} {_no_entry(t, first, categories)}"
+    at = first + t.size
+    lines = [
+        zeros,
+        f"static_cast<i64*>(out.column[{at}])[at] = continuous_in<{t.mask}>(x);",
+        f"static_cast<f64*>(out.column[{at + 1}])[at] = x.p0;",
+    ]
+    for j, c in enumerate(sorted(t.categories), at + 2):
+        kind = held(categories[c])
+        value = f"value_in<{kind}>(x, {number(c)})"
+        lines.append(f"static_cast<{kind}*>(out.column[{j}])[at] = {value};")
+    return " ".join(lines)
+
+
+def _no_entry(t: CofactorType, first: int, categories: Mapping[str, Type]) -> str:
+    """The columns of entries in a row that is none."""
+    at = first + t.size
+    lines = (
+        [
+            f"static_cast<{held(c.type)}*>(out.column[{j}])[at] = "
+            f"{f'null<{held(c.type)}>()' if c.type.nullable else '0'};"
+            for j, c in enumerate(entry(t, categories), at)
+        ]
+        if t.categories
+        else []
+    )
+    return " ".join(lines)
 
 
 def found_by(q: Query) -> tuple[int, ...]:

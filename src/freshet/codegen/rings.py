@@ -1,47 +1,130 @@
-"""Payloads that are not numbers: elements of the cofactor ring, as kernels hold them.
+"""Payloads that are not numbers, as kernels hold them: cofactors, and rings of C++ headers.
 
-In a program such a payload is of type `ring(Cofactor)`, whatever its variables. A kernel knows the
-variables of each map and term, and has a type for every set of them (`native/cofactor.hpp`); read
-out, a payload is as many columns of doubles as it has numbers.
+In a program the payload of a cofactor is of type `ring(Cofactor)`, whatever its variables. A kernel
+knows the variables of each map and term, and has a type for every set of them
+(`native/cofactor.hpp`; with categorical ones, `native/categorical.hpp`). What a header declares is
+taken as it is (`native/element.hpp`). Read out, a payload is as many columns as it has numbers; one
+with categories takes a row more for each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import isqrt
+from types import MappingProxyType
 
 from freshet.algebra import Cofactor, Number
 from freshet.algebra.cofactor import Block
+from freshet.calculus.check import Schema, all_types, value_type
+from freshet.calculus.functions import CppRing
 from freshet.calculus.schema import Column
 from freshet.calculus.terms import Apply, Cmp, Const, Exists, Expr, Lift, Var, View
 from freshet.calculus.types import DOUBLE, INT, Type
-from freshet.calculus.walk import children
+from freshet.calculus.walk import children, subterms
 from freshet.errors import NotNative
+from freshet.program.terms import Program
+
+MOST_CATEGORIES = 127
+NONE: Mapping[str, Type] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class CofactorType(Type):
-    """The cofactors of a set of variables."""
-
-    slots: frozenset[str] = frozenset()
+class RingType(Type):
+    """The elements of a ring, as a kernel knows them."""
 
     @property
     def held(self) -> str:
         """The C++ type."""
-        return f"Cofactor<{'|'.join(map(bit, sorted(self.slots))) or '0'}>"
+        raise NotImplementedError
+
+    @property
+    def zero(self) -> str:
+        """What a new element starts with."""
+        return "{}"
 
     @property
     def size(self) -> int:
         """How many numbers an element has."""
+        raise NotImplementedError
+
+    @property
+    def width(self) -> int:
+        """How many columns an element is read as."""
+        return self.size
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderType(RingType):
+    """The elements of a ring that a C++ header declares."""
+
+    members: tuple[tuple[str, Type], ...] = ()
+
+    @property
+    def held(self) -> str:
+        """The C++ type."""
+        return f"Element<::{self.ring}>"
+
+    @property
+    def zero(self) -> str:
+        """What a new element starts with."""
+        return f"{{zero_of<::{self.ring}>()}}"
+
+    @property
+    def size(self) -> int:
+        """How many numbers an element has."""
+        return len(self.members)
+
+
+def header_type(ring: CppRing) -> HeaderType:
+    """The type of the elements of a ring in C++."""
+    if not ring.members:
+        raise NotNative(f"no number of the ring {ring.name} of '{ring.path}' is public and plain")
+    return HeaderType("ring", ring=ring.name, members=ring.members)
+
+
+@dataclass(frozen=True, slots=True)
+class CofactorType(RingType):
+    """The cofactors of a set of variables, continuous and categorical ones."""
+
+    slots: frozenset[str] = frozenset()
+    categories: frozenset[str] = frozenset()
+
+    @property
+    def held(self) -> str:
+        """The C++ type."""
+        return f"{'Mixed' if self.categories else 'Cofactor'}<{self.mask}>"
+
+    @property
+    def mask(self) -> str:
+        """The set of the continuous variables."""
+        return "|".join(map(bit, sorted(self.slots))) or "0"
+
+    @property
+    def size(self) -> int:
+        """How many numbers an element has, but for those of categories."""
         n = len(self.slots)
         return 1 + n + n * (n + 1) // 2
 
+    @property
+    def width(self) -> int:
+        """How many columns an element is read as: those of `entry`, too."""
+        return self.size + (2 + len(self.categories) if self.categories else 0)
 
-def cofactor_type(slots: Iterable[str]) -> CofactorType:
+    def with_(self, other: CofactorType) -> CofactorType:
+        """The type of products with elements of another one."""
+        twice = self.categories & other.categories
+        if twice:
+            raise NotNative(f"'{min(twice)}' is lifted twice, which the reference engine keeps")
+        return cofactor_type(self.slots | other.slots, self.categories | other.categories)
+
+
+def cofactor_type(slots: Iterable[str], categories: Iterable[str] = ()) -> CofactorType:
     """The type of cofactors of some variables."""
-    return CofactorType("ring", ring="Cofactor", slots=frozenset(slots))
+    return CofactorType(
+        "ring", ring="Cofactor", slots=frozenset(slots), categories=frozenset(categories)
+    )
 
 
 def bit(slot: str) -> str:
@@ -54,29 +137,51 @@ def _number(_: str) -> Type:
     return INT
 
 
-def slots_of(
+def number(category: str) -> str:
+    """The constant of a categorical variable in a kernel."""
+    return f"C{bit(category)[1:]}"
+
+
+def cofactors(
     e: Expr, view: Callable[[str], Type] = _number, var: Callable[[str], Type] = _number
-) -> frozenset[str]:
-    """The variables of a term's payload; the types of views and bound variables others know."""
+) -> CofactorType:
+    """The type of a term's payload; the types of views and bound variables others know."""
     match e:
-        case Apply(_, _, ring) if ring:
-            return frozenset([slot(e)])
+        case Apply(_, _, "Cofactor"):
+            return lifted(e)
         case View(name):
             t = view(name)
         case Var(name):
             t = var(name)
         case Lift() | Exists() | Cmp() | Apply() | Const():
-            return frozenset()
+            return cofactor_type(())
         case _:
-            return frozenset().union(*(slots_of(c, view, var) for c in children(e)))
-    return t.slots if isinstance(t, CofactorType) else frozenset()
+            parts = [cofactors(c, view, var) for c in children(e)]
+            slots = frozenset[str]().union(*(p.slots for p in parts))
+            return cofactor_type(slots, frozenset[str]().union(*(p.categories for p in parts)))
+    return t if isinstance(t, CofactorType) else cofactor_type(())
 
 
-def slot(e: Apply) -> str:
-    """The variable that a lifting function lifts."""
-    if e.fn != "cofactor" or not isinstance(e.args[0], Const):
+def lifted(e: Apply) -> CofactorType:
+    """The type of a lifted variable."""
+    if e.fn not in ("cofactor", "onehot") or not isinstance(e.args[0], Const):
         raise NotNative(f"[{e.fn}: {e.ring}] is computed by the reference engine only")
-    return str(e.args[0].value)
+    name = [str(e.args[0].value)]
+    return cofactor_type((), name) if e.fn == "onehot" else cofactor_type(name)
+
+
+def categories(program: Program, schema: Schema) -> dict[str, Type]:
+    """The categorical variables of a program, in order, and the types of their values."""
+    found: dict[str, Type] = {}
+    for e in (*(m.definition for m in program.maps), *(q.term for q in program.queries)):
+        lifts = [x for x in subterms(e) if isinstance(x, Apply) and x.fn == "onehot"]
+        types = all_types(e, schema) if lifts else {}
+        for x in lifts:
+            [name] = lifted(x).categories
+            found[name] = value_type(x.args[1], schema, types).not_null()
+    if len(found) > MOST_CATEGORIES:
+        raise NotNative(f"{len(found)} categorical variables are kept by the reference engine only")
+    return dict(sorted(found.items()))
 
 
 def numbered(sets: Iterable[frozenset[str]]) -> list[str]:
@@ -93,17 +198,33 @@ def numbered(sets: Iterable[frozenset[str]]) -> list[str]:
     return list(out)
 
 
-def flat(column: Column, t: Type, order: Sequence[str]) -> list[Column]:
+def flat(
+    column: Column, t: Type, order: Sequence[str], categories: Mapping[str, Type] = NONE
+) -> list[Column]:
     """A column as a kernel puts it out: the numbers of a payload one by one.
 
     >>> [c.name for c in flat(Column("p", DOUBLE), cofactor_type("yx"), "xyz")]
     ['p[]', 'p[x]', 'p[y]', 'p[x, x]', 'p[x, y]', 'p[y, y]']
     """
+    if isinstance(t, HeaderType):
+        return [Column(f"{column.name}.{member}", kind) for member, kind in t.members]
     if not isinstance(t, CofactorType):
         return [column]
     names = [s for s in order if s in t.slots]
     pairs = [f"{a}, {b}" for i, a in enumerate(names) for b in names[i:]]
-    return [Column(f"{column.name}[{inside}]", DOUBLE) for inside in ("", *names, *pairs)]
+    numbers = [Column(f"{column.name}[{inside}]", DOUBLE) for inside in ("", *names, *pairs)]
+    if not t.categories:
+        return numbers
+    return [*numbers, *(Column(f"{column.name}{c.name}", c.type) for c in entry(t, categories))]
+
+
+def entry(t: CofactorType, categories: Mapping[str, Type]) -> list[Column]:
+    """What tells an entry: the other variable, how much, and the values of categorical ones.
+
+    The other variable is a continuous one, by its place from 1 on, or none, 0.
+    """
+    values = [Column(f"{{{c}}}", categories[c].or_null()) for c in sorted(t.categories)]
+    return [Column("{}", INT), Column("{sum}", DOUBLE), *values]
 
 
 def gathered(names: Sequence[str], values: Sequence[float]) -> Cofactor:

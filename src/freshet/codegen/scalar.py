@@ -27,7 +27,7 @@ from freshet.calculus.terms import (
 from freshet.calculus.types import DOUBLE, INT, Type, common, counted
 from freshet.codegen.functions import FUNCTIONS
 from freshet.codegen.hold import Cpp, constant, convert, held
-from freshet.codegen.rings import CofactorType, bit, cofactor_type, slot
+from freshet.codegen.products import call, lift, ring_product
 
 Look = Callable[[str], Cpp]
 """Finds the C++ expression of a variable."""
@@ -46,10 +46,10 @@ def scalar(e: Expr, look: Look, schema: Schema) -> Cpp:
             return look(name)
         case Cmp(op, left, right):
             return Cpp(f"i64({compare(op, inner(left), inner(right))})", INT, "i64")
+        case Apply(fn, args, ring) if ring in schema.functions.headers:
+            return call(fn, [inner(a) for a in args], schema.functions.headers[ring])
         case Apply(_, (_, value), ring) if ring:
-            t = cofactor_type([slot(e)])
-            x = convert(inner(value), DOUBLE)
-            return Cpp(f"row(1, Lifted<{bit(slot(e))}>{{{x.text}}})", t, t.held)
+            return lift(e, inner(value))
         case Apply(fn, args):
             return FUNCTIONS.call(fn, [inner(a) for a in args], schema)
         case Add(parts):
@@ -97,7 +97,7 @@ def times(a: Cpp, b: Cpp) -> Cpp:
         if one.constant == 1 and one.type.kind == "int":
             return convert(other, type_of(other))
     if "ring" in (a.type.kind, b.type.kind):
-        return _in_ring(a, b)
+        return ring_product(a, b)
     ta, tb = type_of(a), type_of(b)
     nullable = ta.nullable or tb.nullable
     if "double" in (ta.kind, tb.kind):
@@ -114,41 +114,6 @@ def times(a: Cpp, b: Cpp) -> Cpp:
     null = "_n" if nullable else ""
     kind = held(t)
     return Cpp(f"mul{null}<{kind}>(o, {left.text}, {right.text})", t.or_null(nullable), kind)
-
-
-def _in_ring(a: Cpp, b: Cpp) -> Cpp:
-    """The product of an element of a ring and another one, or a whole number."""
-    if not isinstance(a.type, CofactorType):
-        a, b = b, a
-    assert isinstance(a.type, CofactorType)
-    if isinstance(b.type, CofactorType):
-        t = cofactor_type(a.type.slots | b.type.slots)
-        one = _one_row(a, b)
-        return Cpp(one or f"mul({_whole(a)}, {_whole(b)})", t, t.held)
-    n = f"f64({convert(b, type_of(b)).text})"
-    if a.text.startswith(ROW):
-        return Cpp(f"row({n}, {a.text.removeprefix(ROW)}", a.type, a.held)
-    return Cpp(f"scale({_whole(a)}, {n})", a.type, a.held)
-
-
-ROW = "row(1, "
-
-
-def _one_row(a: Cpp, b: Cpp) -> str | None:
-    """Two rows of different variables as one: their product is quicker than by the ring's rule."""
-    if not (a.text.startswith("row(") and b.text.startswith("row(")):
-        return None
-    if a.type.slots & b.type.slots:  # type: ignore[attr-defined]
-        return None
-    first, second = (a, b) if b.text.startswith(ROW) else (b, a)
-    if not second.text.startswith(ROW):
-        return None
-    return f"{first.text.removesuffix(')')}, {second.text.removeprefix(ROW)}"
-
-
-def _whole(x: Cpp) -> str:
-    """An element that is there: a product is only multiplied when it is needed."""
-    return f"whole({x.text})" if x.text.startswith("mul(") else x.text
 
 
 def _widened(x: Cpp, kind: str) -> Cpp:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from freshet.calculus.build import is_zero
 from freshet.calculus.check import infer
 from freshet.calculus.scope import relations, stored
-from freshet.calculus.terms import View
 from freshet.calculus.types import INT
+from freshet.codegen.access import payload_at
 from freshet.codegen.code import Spot
 from freshet.codegen.context import ONE, Bound
 from freshet.codegen.hold import Cpp, held
@@ -99,8 +99,7 @@ class Statements:
     def collect(self, local: Local, spot: Spot, readers: Sequence[Statement]) -> Storage:
         """A table of the batch, and its place among the maps for as long as the trigger runs.
 
-        What its rows are added to later is fetched when they come. Whoever calls declares it when
-        all the code that asks it is there.
+        Whoever calls declares it when all the code that asks it is there.
         """
         terms = self.terms
         payload, types = infer(local.term, terms.schema)
@@ -117,12 +116,6 @@ class Statements:
 
         def write(at: Spot, b: Bound, n: Cpp) -> None:
             terms.write(place, [b[v] for v in local.keys], at, n)
-            for s in readers:
-                if isinstance(s.term, View) and s.term.name == local.name and s.op == "+=":
-                    found = dict(zip(s.term.vars, local.keys, strict=True))
-                    terms.fetch(
-                        terms.places[s.target.name], [b[found[v]] for v in s.target.vars], at
-                    )
 
         _, inner = spot.open(("local", rows.name), "", f"{{  // {local.name}")
         terms.scans.clear()
@@ -166,7 +159,7 @@ class Statements:
         r, inner = spot.open(("pour", rows.name), "r", opener, "});")
         keys = [Cpp(f"{r}.k{i}", t, held(t)) for i, t in enumerate(rows.keys)]
         t = rows.payloads[0]
-        value = Cpp(f"{r}.p0", t, held(t))
+        value = payload_at(f"{r}.p0", t, "e.scratch")
         self.terms.write(self.terms.places[s.target.name], keys, inner, value, s.op)
 
     def _replace(

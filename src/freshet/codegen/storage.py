@@ -1,7 +1,8 @@
 """Where the maps of a program live: records, their keys and payloads, and their indexes.
 
 Maps with the same keys may share a record (`fuse`). An index comes to be when the emitter asks
-for a slice; a storage without one is a flat table, with one a pool.
+for a slice; a storage without one is a flat table, with one a pool, and so is one of large records:
+those are neither moved when a table grows nor passed over when another one is sought.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from freshet.calculus.types import Type
-from freshet.codegen.hold import held
+from freshet.codegen.hold import BYTES, held, size_of
+
+LARGE = 128
+"""Bytes of keys and payloads above which records lie apart from the slots of their table."""
 
 
 @dataclass(frozen=True)
@@ -86,9 +90,18 @@ class Storage:
         return self if self.home is None else self.home[0]
 
     @property
+    def pooled(self) -> bool:
+        """Whether records lie apart from the slots by which they are found."""
+        if self.indexes or self.transient:
+            return bool(self.indexes)
+        return bool(self.keys) and sum(map(size_of, (*self.keys, *self.payloads))) > LARGE
+
+    @property
     def table(self) -> str:
         """The C++ type of the table."""
-        if not self.indexes:
+        if self.transient and not self.indexes:
+            return f"Rows<{self.record}>"
+        if not self.pooled:
             return f"Flat<{self.record}>"
         heads = "".join(f", Head{j}_{self.name}" for j in range(len(self.indexes)))
         return f"Pool<{self.record}{heads}>"
@@ -120,6 +133,7 @@ def declare_all(storages: Sequence[Storage]) -> list[str]:
         if s.home is not None:
             continue  # told with its host
         look = (*map(held, s.keys), *s.found_by, "|", *map(held, s.payloads), "|", *s.indexes)
+        look = (*look, s.pooled)
         guests = ((at, *map(held, t.payloads)) for at, t in s.tenants.items())
         first = known.setdefault((*look, *guests), s)
         if first is s:
@@ -137,7 +151,7 @@ def declare(s: Storage) -> str:
     """The C++ of a record and of the heads of its indexes."""
     fields = [f"{held(t)} k{i};" for i, t in enumerate(s.keys)]
     payloads = [f"{held(t)} p{j};" for j, t in enumerate(s.payloads)]
-    links = [f"u32 link[{2 * len(s.indexes)}];"] if s.indexes else []
+    links = [f"u32 link[{max(1, 2 * len(s.indexes))}];"] if s.pooled else []
     body = f"  {' '.join(_widest_first([*fields, *payloads]) + links)}\n"
     empty = " && ".join(f"p{j} == 0" for j in range(len(s.payloads)))
     out = _record(s.record, tuple(range(len(s.keys))), s, body, f"return {empty};")
@@ -248,8 +262,7 @@ def members(s: Storage) -> list[str]:
 
 def _widest_first(fields: list[str]) -> list[str]:
     """Fields in an order that needs no padding between them."""
-    size = {"i128": 16, "i64": 8, "f64": 8, "Sym": 8, "i32": 4, "i8": 1}
-    return sorted(fields, key=lambda f: -size.get(f.split()[0], 8))
+    return sorted(fields, key=lambda f: -BYTES.get(f.split()[0], 8))
 
 
 def _record(name: str, positions: tuple[int, ...], s: Storage, body: str, empty: str) -> str:

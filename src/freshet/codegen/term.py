@@ -7,13 +7,10 @@ no code of its own; only Lift, Exists and Top need all the rows of their body fi
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import assert_never
 
 from freshet.calculus.build import addends, is_zero
-from freshet.calculus.check import Schema, infer
+from freshet.calculus.check import infer
 from freshet.calculus.scope import ins, is_value, outs
 from freshet.calculus.terms import (
     Add,
@@ -31,63 +28,23 @@ from freshet.calculus.terms import (
     Var,
     View,
 )
-from freshet.calculus.types import INT, Type
+from freshet.calculus.types import Type
 from freshet.calculus.walk import subterms
+from freshet.codegen.access import Access
 from freshet.codegen.code import Spot, detached
 from freshet.codegen.context import ONE, Bound, Next
 from freshet.codegen.firsts import first_rows
-from freshet.codegen.hold import Cpp, Held, convert, gain, held, zero_if_null
+from freshet.codegen.hold import Cpp, gain, held, zero_if_null
 from freshet.codegen.indexed import range_sum
 from freshet.codegen.nested import exists, lift, top
-from freshet.codegen.options import Passes
-from freshet.codegen.rings import cofactor_type, slots_of
+from freshet.codegen.products import SEEN
+from freshet.codegen.rings import CofactorType, RingType, cofactors, header_type
 from freshet.codegen.scalar import compare, scalar, times
-from freshet.codegen.storage import Place, Storage
 from freshet.errors import NotNative
-from freshet.program.terms import Map
-
-_COLUMN = re.compile(r"c\d+")
 
 
-@dataclass
-class Terms:
-    """What the emission of terms needs to know, and what it finds out."""
-
-    schema: Schema
-    places: dict[str, Place]
-    """Maps and static relations by name."""
-    maps: Mapping[str, Map]
-    """What the maps are."""
-    deltas: dict[str, Place]
-    """Batches that are asked for by key, as transient tables; filled by `delta`."""
-    delta: Callable[[str], Place]
-    transients: list[Storage]
-    """Tables that live while a statement runs."""
-    symbols: dict[str, str]
-    """Long constant texts, and the names of their symbols in the state."""
-    columns: Mapping[str, tuple[Type, ...]]
-    """Column types of the relations."""
-    passes: Passes
-    brought: frozenset[str] = frozenset()
-    """Tables whose rows came with the change: walking through them is no walk through the data."""
-    scans: list[str] = field(default_factory=list)
-    """Tables that the code so far walks through as a whole, whatever the size of the change."""
-    ahead: dict[str, None] = field(default_factory=dict)
-    """Look-ups by columns of the row alone: what can be fetched some rows ahead."""
-    given: frozenset[str] = frozenset()
-    """Conditions that hold for every row that comes here."""
-    trigger: str = ""
-    """What is being written."""
-    asked: dict[tuple[str, tuple[str, ...]], set[tuple[str, tuple[int, ...]]]] = field(
-        default_factory=dict
-    )
-    """By trigger and columns of its row: the storages that are asked by them, and by which keys."""
-    turns: int = 0
-    """How many conditions remember where they turn."""
-    rare: bool = False
-    """Whether what is emitted now runs only when an index cannot serve."""
-
-    # -- rows ------------------------------------------------------------------------------------
+class Terms(Access):
+    """What writes terms."""
 
     def emit(self, e: Expr, spot: Spot, env: Bound, m: Cpp, k: Next, last: bool = False) -> None:
         """Code that runs `k` for every row of `e`; `last` when `k` does nothing but write."""
@@ -211,7 +168,10 @@ class Terms:
 
         for part in addends(e):
             self.emit(part, Spot(inside), env, ONE, collect, last=True)
-        start = f"{kind} @{{}};" if t.kind == "ring" else f"{kind} @ = 0;"
+        if isinstance(t, CofactorType) and t.categories:
+            name, spot = spot.computed("t", f"Made<{t.mask}> @(e.scratch);", inside)
+            return Cpp(name, t, SEEN), spot
+        start = f"{kind} @{t.zero};" if isinstance(t, RingType) else f"{kind} @ = 0;"
         name, spot = spot.computed("t", start, inside)
         return Cpp(name, t, kind), spot
 
@@ -220,215 +180,10 @@ class Terms:
         t = infer(e, self.schema, {v: x.type for v, x in env.items()})[0]
         if t.kind != "ring":
             return t
+        if t.ring in self.schema.functions.headers:
+            return header_type(self.schema.functions.headers[t.ring])
         places, bound = self.places, env
-        return cofactor_type(
-            slots_of(e, lambda name: places[name].payload_type, lambda name: bound[name].type)
-        )
-
-    # -- atoms -----------------------------------------------------------------------------------
-
-    def _batch(
-        self, name: str, names: tuple[str, ...], spot: Spot, env: Bound, m: Cpp, k: Next
-    ) -> None:
-        """All the rows of the batch, as they came."""
-        types = self.columns[name]
-        loads = tuple(
-            (f"c{j}_@", f"const {held_in(t)} c{j}_@ = col{j}[@];") for j, t in enumerate(types)
-        )
-        i, spot = spot.open(("batch", name), "j", "for (i64 @ = 0; @ < b.size; @++) {", "}", loads)
-        self.bind(
-            names,
-            [Cpp(f"c{j}_{i}", t, held_in(t)) for j, t in enumerate(types)],
-            spot,
-            env,
-            times(m, Cpp(f"b.count[{i}]", INT, "i64")),
-            k,
-        )
-
-    def access(
-        self, place: Place, names: tuple[str, ...], spot: Spot, env: Bound, m: Cpp, k: Next
-    ) -> None:
-        """get, slice or scan: by how many of the keys are bound."""
-        known = [i for i, v in enumerate(names) if v in env]
-        keys: dict[int, str] = {}
-        for i in known:
-            found, spot = self.seek(env[names[i]], place.key_type(i), spot)
-            keys[place.columns[i]] = found
-        s = place.storage
-        where = "e.scratch" if s.transient else "e.arena"
-        table = s.path
-        positions = tuple(sorted(keys))
-        key = "{" + ", ".join(keys[i] for i in positions) + "}"
-        at_hand = _record_at_hand(place, [env[v] for v in names if v in env])
-        if len(positions) == len(s.keys) and at_hand:
-            arrow = at_hand
-        elif set(s.found_by) <= keys.keys():
-            self._fetch_ahead(place, keys)
-            wanted = _wanted(s, keys)
-            opener = f"if (const auto* @ = {table}.find({where}, {wanted})) {{"
-            r, spot = spot.open(("get", s.name, wanted), "r", opener)
-            arrow = f"{r}->"
-            spot = self._count(spot, "1")
-            for i in positions:
-                if i not in s.found_by:
-                    test = f"same({arrow}k{i}, {keys[i]})"
-                    _, spot = spot.open(("if", test), "", f"if ({test}) {{")
-        elif positions:
-            j = s.index(positions)
-            self._fetch_ahead(place, keys, j)
-            opener = (
-                f"{table}.template slice<{j}>({where}, Head{j}_{s.name}::Key{key}, "
-                f"[&](const {s.record}& @) {{"
-            )
-            r, spot = spot.open(("slice", s.name, positions, key), "r", opener, "});")
-            arrow = f"{r}."
-            spot = self._count(spot, "1")
-        else:
-            if not s.transient and s.keys and not self.rare and s.name not in self.brought:
-                self.scans.append(s.name)
-            opener = f"{table}.each({where}, [&](const {s.record}& @) {{"
-            r, spot = spot.open(("scan", s.name), "r", opener, "});")
-            arrow = f"{r}."
-            spot = self._count(spot, "1")
-        n = Cpp(f"{arrow}p{place.payload}", place.payload_type, held(place.payload_type))
-        columns = [
-            Cpp(
-                f"{arrow}k{place.columns[i]}",
-                place.key_type(i),
-                held(place.key_type(i)),
-                (s.name, arrow, place.columns[i]),
-            )
-            for i in range(len(names))
-        ]
-        free = [i for i in range(len(names)) if i not in known]
-        self.bind(
-            tuple(names[i] for i in free), [columns[i] for i in free], spot, env, times(m, n), k
-        )
-
-    def _fetch_ahead(
-        self, place: Place, keys: Mapping[int, str], index: int | None = None, write: bool = False
-    ) -> None:
-        """Note a look-up by columns of the row alone: they are known some rows before."""
-        s = place.storage
-        columns = s.found_by if index is None else s.indexes[index]
-        texts = tuple(keys[i] for i in columns)
-        if s.transient or self.rare or not texts or not all(map(_COLUMN.fullmatch, texts)):
-            return
-        self.asked.setdefault((self.trigger, texts), set()).add((s.name, columns))
-        later = [f"col{text[1:]}[later]" for text in texts]
-        if s.home is not None:
-            host, positions = s.home
-            line = _fetch_slice(host, host.index(positions), later)
-        elif write and len(columns) == len(s.keys):
-            line = f"{s.path}.prefetch_write(e.arena, {{{', '.join(later)}}});"
-        elif index is None:
-            wanted = _wanted(s, dict(zip(columns, later, strict=True)))
-            line = f"{s.path}.prefetch(e.arena, {s.record}::hash({wanted}));"
-        else:
-            line = _fetch_slice(s, index, later)
-        if self.passes.ahead:
-            self.ahead[line] = None
-
-    def _count(self, spot: Spot, rows: str) -> Spot:
-        """Count what is looked at, in kernels that are built to tell."""
-        _, spot = spot.let(("visit",), "", f"FR_VISIT({rows});")
-        return spot
-
-    def bind(
-        self,
-        names: tuple[str, ...],
-        columns: list[Cpp],
-        spot: Spot,
-        env: Bound,
-        m: Cpp,
-        k: Next,
-    ) -> None:
-        """Bind free variables to columns; a variable that stands twice must agree."""
-        bound = dict(env)
-        for name, column in zip(names, columns, strict=True):
-            if name in bound:
-                test = compare("=", bound[name], column)
-                _, spot = spot.open(("if", test), "", f"if ({test}) {{")
-            else:
-                bound[name] = column
-        k(spot, bound, m)
-
-    def seek(self, x: Cpp, t: Type, spot: Spot) -> tuple[str, Spot]:
-        """A bound value as a key to look up; text that the state does not know has no row."""
-        if x.type.kind == "string" and x.held == "Str":
-            known = self.symbol(x)
-            if known is not None:
-                return known, spot
-            opener = f"if (Sym @; find_text(e, {x.text}, @)) {{"
-            return spot.open(("seek", x.text), "y", opener)
-        return self._key(x, t), spot
-
-    def _put(self, x: Cpp, t: Type, spot: Spot) -> tuple[str, Spot]:
-        """A bound value as a key to write."""
-        if x.type.kind == "string" and x.held == "Str":
-            known = self.symbol(x)
-            if known is not None:
-                return known, spot
-            return spot.let(("put", x.text), "y", f"const Sym @ = put_text(e, {x.text});")
-        return self._key(x, t), spot
-
-    def stored(self, x: Cpp, spot: Spot) -> tuple[Cpp, Spot]:
-        """A text as a symbol of the state."""
-        name, spot = self._put(x, x.type, spot)
-        return Cpp(name, x.type, "Sym"), spot
-
-    def _key(self, x: Cpp, t: Type) -> str:
-        if held(t) == "f64":
-            return f"as_key({convert(x, t).text})"
-        if (x.type.kind, x.type.scale) != (t.kind, t.scale):
-            x = convert(x, t)
-        return x.text
-
-    def symbol(self, x: Cpp) -> str | None:
-        """The symbol of a constant text: short ones are their own."""
-        if not isinstance(x.constant, str):
-            return None
-        raw = x.constant.encode()
-        if len(raw) <= 7:
-            return f"Sym{{{int.from_bytes(raw, 'little') | len(raw) << 56}ull}}"
-        name = self.symbols.setdefault(x.text, f"text{len(self.symbols)}")
-        return f"s.{name}"
-
-    # -- writing -----------------------------------------------------------------------------------
-
-    def write(self, place: Place, keys: list[Cpp], spot: Spot, m: Cpp, op: str = "+=") -> None:
-        """M[keys] += m, or M[keys] := m."""
-        texts: dict[int, str] = {}
-        for i, x in enumerate(keys):
-            texts[place.columns[i]], spot = self._put(x, place.key_type(i), spot)
-        s = place.storage
-        where = "e.scratch" if s.transient else "e.arena"
-        table = s.path
-        key = "{" + ", ".join(texts[i] for i in sorted(texts)) + "}"
-        self._fetch_ahead(place, texts, write=True)
-        before = "" if s.transient else f" OLD_{s.name}(@)"
-        after = "" if s.transient else f"NEW_{s.name}(@) "
-        r, spot = spot.open(
-            ("at", s.name, key),
-            "w",
-            f"{{ auto* @ = {table}.at({where}, {key}); FR_WRITE;{before}",
-            f"{after}if (@->empty()) {table}.drop({where}, @); }}",
-        )
-        p, t = f"{r}->p{place.payload}", place.payload_type
-        if op == "+=":
-            spot.line(gain(p, t, m))
-        else:
-            spot.line(f"{p} = {convert(m, t).text};")
-
-    def fetch(self, place: Place, keys: list[Cpp], spot: Spot) -> None:
-        """Start to fetch the record that is written with these keys soon."""
-        texts: dict[int, str] = {}
-        for i, x in enumerate(keys):
-            texts[place.columns[i]], spot = self._put(x, place.key_type(i), spot)
-        s = place.storage
-        if self.passes.ahead and s.home is None and s.determining is None and keys:
-            key = ", ".join(texts[i] for i in sorted(texts))
-            spot.line(f"{s.path}.prefetch_write(e.arena, {{{key}}});")
+        return cofactors(e, lambda name: places[name].payload_type, lambda name: bound[name].type)
 
 
 def _is_difference(e: Add) -> bool:
@@ -452,30 +207,3 @@ def _stands_alone(e: Expr, env: Bound) -> bool:
             return not is_value(body) and outs(body) <= env.keys()
         case _:
             return False
-
-
-def _fetch_slice(s: Storage, index: int, later: list[str]) -> str:
-    head = f"Head{index}_{s.name}"
-    key = f"{head}::Key{{{', '.join(later)}}}"
-    return f"s.{s.name}.template prefetch_slice<{index}>(e.arena, {head}::hash({key}));"
-
-
-def _wanted(s: Storage, keys: Mapping[int, str]) -> str:
-    """What a record is looked up by."""
-    kind = "Key" if s.determining is None else "Part"
-    return f"{s.record}::{kind}{{{', '.join(keys[i] for i in s.found_by)}}}"
-
-
-def _record_at_hand(place: Place, keys: list[Cpp]) -> str | None:
-    """The record whose own key is asked for, if a loop or a look-up holds it already."""
-    records = {x.origin[:2] for x in keys if x.origin is not None}
-    columns = [x.origin[2] for x in keys if x.origin is not None]
-    if len(records) != 1 or columns != list(place.columns):
-        return None
-    [(storage, record)] = records
-    return record if storage == place.storage.name else None
-
-
-def held_in(t: Type) -> Held:
-    """How a column of a batch is held: text as it came."""
-    return "Str" if t.kind == "string" else held(t)

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from freshet.calculus.build import neg
 from freshet.calculus.schema import Relation
 from freshet.calculus.types import INT
+from freshet.codegen.access import held_in
+from freshet.codegen.ahead import AHEAD
 from freshet.codegen.code import Block, Spot, function, identifier, render
 from freshet.codegen.context import ONE, Bound
 from freshet.codegen.hold import Cpp
@@ -16,11 +18,8 @@ from freshet.codegen.select import choose, shared_tests
 from freshet.codegen.stage import stage
 from freshet.codegen.statements import Statements
 from freshet.codegen.storage import Place, Storage
-from freshet.codegen.term import Terms, held_in
+from freshet.codegen.term import Terms
 from freshet.program.terms import Program, Statement, Trigger
-
-AHEAD = 8
-"""How many rows ahead memory is fetched: about what a core has under way at once."""
 
 
 class Triggers:

@@ -10,7 +10,7 @@ from freshet.calculus.terms import Rel
 from freshet.errors import Place
 from freshet.factorized.dtree import DTree, read_dtree
 from freshet.factorized.order import OrderProblem
-from freshet.program.m3 import WORDS
+from freshet.program.listing import WORDS
 
 
 @dataclass(frozen=True)

@@ -215,7 +215,7 @@ class Compiler:
     def _commutes(self, join: Join, tree: Node) -> bool:
         """Whether products may be turned around; if not, the tree must keep their order."""
         rings = {x.ring for f in join.factors for x in subterms(f) if isinstance(x, Apply)}
-        if all(self._commutative(name) for name in rings - {""}):
+        if all(self.functions.commutes(name) for name in rings - {""}):
             return True
         if self._lifted(join.factors) != self._lifted(_flat(tree)):
             raise NotFactorized(
@@ -224,9 +224,6 @@ class Compiler:
                 instead="give a variable order with the variables of the later functions on top",
             )
         return False
-
-    def _commutative(self, ring: str) -> bool:
-        return ring not in self.functions.rings or self.functions.rings[ring].commutative
 
     def _lifted(self, parts: Sequence[Expr]) -> list[Expr]:
         return [f for f in parts if any(isinstance(x, Apply) and x.ring for x in subterms(f))]

@@ -20,7 +20,7 @@ from freshet.calculus.walk import bottom_up, subterms
 from freshet.factorized.hybrid import Hybrid
 from freshet.factorized.terms import Leaf, Node, Tree, relations, trees
 from freshet.factorized.viewtree import definition
-from freshet.program.m3 import Listing
+from freshet.program.listing import Listing
 from freshet.program.terms import Map, Statement, Trigger
 
 

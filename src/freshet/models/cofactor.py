@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 Order: TypeAlias = str | VariableOrder | DTree
 """A variable order: in text such as "store - {item, date}", as a dtree file's text, or read."""
 
-ONE_HOT = "one-hot variables are kept by the reference engine"
-
 
 class Cofactor:
     """The count, sums and products of columns over a join, fresh after every change.
@@ -72,7 +70,6 @@ class Cofactor:
                     query,
                     "factorized",
                     order="" if order is None else str(_order(order)),
-                    reference=ONE_HOT if wanted else "",
                 )
             except NotFactorized as problem:
                 problem.instead = "select from a join of streams and tables, with simple tests"

@@ -8,15 +8,43 @@
 
 #include "value.hpp"
 
+// What is written for a variable or a run of numbers is a few instructions, and all its sizes and
+// places are constants; the compiler would stop to believe that after some hundred of them.
+#define FR_INLINE inline __attribute__((always_inline))
+
 namespace fr {
 
-// to[i] += c * from[i]; four at a time also where the compiler would not dare.
+#ifdef __AVX512F__
+constexpr int widest = 8;  // numbers that the machine multiplies at once
+#else
+constexpr int widest = 4;
+#endif
+
+template <int size> struct Several {
+  typedef f64 Type __attribute__((vector_size(8 * size), aligned(8), may_alias));
+};
+
+// to[i] += c * from[i], or just = where the place is fresh, for so many numbers.
+template <bool fresh, int n> FR_INLINE void gain(f64* to, const f64* from, f64 c) {
+  if constexpr (n >= 2) {
+    constexpr int size = n >= widest ? widest : n >= 4 ? 4 : 2;
+    typedef typename Several<size>::Type Part;
+    Part x = c * *reinterpret_cast<const Part*>(from);
+    if constexpr (!fresh) x += *reinterpret_cast<const Part*>(to);
+    *reinterpret_cast<Part*>(to) = x;
+    gain<fresh, n - size>(to + size, from + size, c);
+  } else if constexpr (n == 1) {
+    *to = fresh ? c * *from : *to + c * *from;
+  }
+}
+
+template <bool fresh = false>
 inline void gain(f64* __restrict to, const f64* __restrict from, f64 c, int n) {
-  typedef f64 Four __attribute__((vector_size(32), aligned(8), may_alias));
   int i = 0;
-  for (; i + 4 <= n; i += 4)
-    *reinterpret_cast<Four*>(to + i) += c * *reinterpret_cast<const Four*>(from + i);
-  for (; i < n; i++) to[i] += c * from[i];
+  for (; i + 8 <= n; i += 8) gain<fresh, 8>(to + i, from + i, c);
+  if (n & 4) gain<fresh, 4>(to + i, from + i, c), i += 4;
+  if (n & 2) gain<fresh, 2>(to + i, from + i, c), i += 2;
+  if (n & 1) gain<fresh, 1>(to + i, from + i, c);
 }
 
 // Slots of a table are mostly told by this, so it looks at four numbers at a time.
@@ -69,11 +97,7 @@ template <u64 A, u64 M> constexpr Among<A, M> among{};
 template <u64 A, u64 B> struct Product {
   const Cofactor<A>& a;
   const Cofactor<B>& b;
-  operator Cofactor<A | B>() const {
-    Cofactor<A | B> out{};
-    gain(out, *this);
-    return out;
-  }
+  operator Cofactor<A | B>() const;
 };
 
 template <u64 A, u64 B> Product<A, B> mul(const Cofactor<A>& a, const Cofactor<B>& b) {
@@ -82,8 +106,8 @@ template <u64 A, u64 B> Product<A, B> mul(const Cofactor<A>& a, const Cofactor<B
 template <u64 A, u64 B> Cofactor<A | B> whole(const Product<A, B>& x) { return x; }
 
 template <u64 M> Cofactor<M> scale(const Cofactor<M>& a, f64 by) {
-  Cofactor<M> out{};
-  gain(out.v, a.v, by, out.size);
+  Cofactor<M> out;
+  gain<true>(out.v, a.v, by, out.size);
   return out;
 }
 
@@ -91,62 +115,94 @@ template <u64 M> Cofactor<M> scale(const Cofactor<M>& a, f64 by) {
 template <u64 X> struct Lifted { f64 x; };
 
 // A row, so many times, in which some variables have these values: the product of their liftings.
-template <u64... X> Cofactor<(X | ... | 0)> row(f64 n, Lifted<X>... values) {
-  constexpr u64 M = (X | ... | 0);
-  Cofactor<M> out{};
-  f64 x[Cofactor<M>::n + 1];
-  ((x[__builtin_popcountll(M & (X - 1))] = values.x), ...);
-  out.v[0] = n;
-  gain(out.sums(), x, n, out.n);
-  for (int i = 0; i < out.n; i++) gain(out.row(i) + i, x + i, n * x[i], out.n - i);
+template <u64... X> struct Row {
+  static constexpr u64 M = (X | ... | 0);
+  f64 n;
+  f64 x[sizeof...(X) + 1];
+  operator Cofactor<M>() const;
+};
+
+template <u64... X> Row<X...> row(f64 n, Lifted<X>... values) {
+  Row<X...> out;
+  out.n = n;
+  ((out.x[__builtin_popcountll(Row<X...>::M & (X - 1))] = values.x), ...);
   return out;
 }
+template <u64... X> Cofactor<Row<X...>::M> whole(const Row<X...>& x) { return x; }
+template <u64 M> const Cofactor<M>& whole(const Cofactor<M>& x) { return x; }
 
-// The sums and products of `a`, so many times.
-template <u64 M, u64 A> inline void gain_part(Cofactor<M>& to, const Cofactor<A>& a, f64 times) {
-  constexpr auto& at = among<A, M>;
-  for (int r = 0; r < at.runs; r++) {
-    const auto& run = at.run[r];
-    gain(to.sums() + run.to, a.sums() + run.from, times, run.size);
-    for (int k = run.from; k < run.from + run.size; k++) {
-      f64* row = to.row(at.of[k]);
-      gain(row + at.of[k], a.row(k) + k, times, run.from + run.size - k);
-      for (int q = r + 1; q < at.runs; q++)
-        gain(row + at.run[q].to, a.row(k) + at.run[q].from, times, at.run[q].size);
-    }
+template <bool fresh, int i = 0, u64 M>
+FR_INLINE void put_squares(Cofactor<M>& to, const f64* x, f64 times) {
+  if constexpr (i < to.n) {
+    gain<fresh, to.n - i>(to.row(i) + i, x + i, times * x[i]);
+    put_squares<fresh, i + 1>(to, x, times);
   }
 }
 
-template <u64 M, u64 A> inline void gain(Cofactor<M>& to, const Cofactor<A>& a) {
-  if constexpr (A == M) {
-    gain(to.v, a.v, 1, to.size);
-  } else {
-    to.v[0] += a.v[0];
-    gain_part(to, a, 1);
+template <bool fresh, u64... X> inline void put(Cofactor<Row<X...>::M>& to, const Row<X...>& row) {
+  to.v[0] = fresh ? row.n : to.v[0] + row.n;
+  gain<fresh, to.n>(to.sums(), row.x, row.n);
+  put_squares<fresh>(to, row.x, row.n);
+}
+
+// The numbers of variable k of `a` (its sums: k = -1) with the later ones, from run r of those on.
+template <bool fresh, int k, int r, u64 M, u64 A>
+FR_INLINE void put_row(Cofactor<M>& to, const Cofactor<A>& a, f64 times) {
+  constexpr auto& at = among<A, M>;
+  if constexpr (r < at.runs) {
+    constexpr auto run = at.run[r];
+    constexpr int first = k > run.from ? k : run.from, n = run.from + run.size - first;
+    constexpr int place = run.to + first - run.from;
+    if constexpr (n > 0) {
+      if constexpr (k < 0) gain<fresh, n>(to.sums() + place, a.sums() + first, times);
+      else gain<fresh, n>(to.row(at.of[k]) + place, a.row(k) + first, times);
+    }
+    put_row<fresh, k, r + 1>(to, a, times);
+  }
+}
+
+// The sums and products of `a`, so many times.
+template <bool fresh, int k = -1, u64 M, u64 A>
+FR_INLINE void put_part(Cofactor<M>& to, const Cofactor<A>& a, f64 times) {
+  if constexpr (k < a.n) {
+    put_row<fresh, k, 0>(to, a, times);
+    put_part<fresh, k + 1>(to, a, times);
+  }
+}
+
+// The products of variable k of `a` and those of `b` from run r on that come later.
+template <bool fresh, int k, int r, u64 M, u64 A, u64 B>
+FR_INLINE void put_later(Cofactor<M>& to, const Cofactor<A>& a, const Cofactor<B>& b) {
+  constexpr auto &first = among<A, M>, &second = among<B, M>;
+  if constexpr (r < second.runs) {
+    constexpr auto run = second.run[r];
+    if constexpr (run.to > first.of[k])
+      gain<fresh, run.size>(to.row(first.of[k]) + run.to, b.sums() + run.from, a.sums()[k]);
+    put_later<fresh, k, r + 1>(to, a, b);
   }
 }
 
 // The products of a variable of `a` and a later one of `b`.
-template <u64 M, u64 A, u64 B>
-inline void gain_pairs(Cofactor<M>& to, const Cofactor<A>& a, const Cofactor<B>& b) {
-  constexpr auto &first = among<A, M>, &second = among<B, M>;
-  for (int k = 0; k < a.n; k++) {
-    f64* row = to.row(first.of[k]);
-    for (int r = 0; r < second.runs; r++) {
-      const auto& run = second.run[r];
-      if (run.to > first.of[k]) gain(row + run.to, b.sums() + run.from, a.sums()[k], run.size);
-    }
+template <bool fresh, int k = 0, u64 M, u64 A, u64 B>
+FR_INLINE void put_pairs(Cofactor<M>& to, const Cofactor<A>& a, const Cofactor<B>& b) {
+  if constexpr (k < a.n) {
+    put_later<fresh, k, 0>(to, a, b);
+    put_pairs<fresh, k + 1>(to, a, b);
   }
 }
 
-// (c, s, Q) * (d, t, P) = (c*d, d*s + c*t, d*Q + c*P + s*t' + t*s').
-template <u64 M, u64 A, u64 B> inline void gain(Cofactor<M>& to, const Product<A, B>& p) {
-  to.v[0] += p.a.v[0] * p.b.v[0];
-  gain_part(to, p.a, p.b.v[0]);
-  gain_part(to, p.b, p.a.v[0]);
+// (c, s, Q) * (d, t, P) = (c*d, d*s + c*t, d*Q + c*P + s*t' + t*s'); added to what is there unless
+// that is fresh: where the variables differ, every number of the product is written once.
+template <bool fresh, u64 M, u64 A, u64 B>
+inline void put(Cofactor<M>& to, const Product<A, B>& p) {
+  static_assert(!fresh || M == (A | B), "no number of a fresh element is left out");
+  f64 count = p.a.v[0] * p.b.v[0];
+  to.v[0] = fresh ? count : to.v[0] + count;
+  put_part<fresh>(to, p.a, p.b.v[0]);
+  put_part<fresh>(to, p.b, p.a.v[0]);
   if constexpr ((A & B) == 0) {
-    gain_pairs(to, p.a, p.b);
-    gain_pairs(to, p.b, p.a);
+    put_pairs<fresh>(to, p.a, p.b);
+    put_pairs<fresh>(to, p.b, p.a);
   } else {
     constexpr auto &first = among<A, M>, &second = among<B, M>;
     for (int k = 0; k < p.a.n; k++) {
@@ -157,6 +213,35 @@ template <u64 M, u64 A, u64 B> inline void gain(Cofactor<M>& to, const Product<A
       }
     }
   }
+}
+
+template <u64 A, u64 B> Product<A, B>::operator Cofactor<A | B>() const {
+  Cofactor<A | B> out;
+  if constexpr ((A & B) != 0) out = {};
+  put<(A & B) == 0>(out, *this);
+  return out;
+}
+
+template <u64... X> Row<X...>::operator Cofactor<Row<X...>::M>() const {
+  Cofactor<M> out;
+  put<true>(out, *this);
+  return out;
+}
+
+template <u64 M, u64 A> inline void gain(Cofactor<M>& to, const Cofactor<A>& a) {
+  if constexpr (A == M) {
+    gain(to.v, a.v, 1, to.size);
+  } else {
+    to.v[0] += a.v[0];
+    put_part<false>(to, a, 1);
+  }
+}
+template <u64 M, u64 A, u64 B> inline void gain(Cofactor<M>& to, const Product<A, B>& p) {
+  put<false>(to, p);
+}
+template <u64 M, u64... X> inline void gain(Cofactor<M>& to, const Row<X...>& row) {
+  if constexpr (M == Row<X...>::M) put<false>(to, row);
+  else gain(to, whole(row));
 }
 
 }  // namespace fr

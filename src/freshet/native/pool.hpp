@@ -1,11 +1,11 @@
-// A map with further indexes: records that never move, found by key and by slice.
+// A map with further indexes, or of large records: they never move, found by key and by slice.
 //
 // Records are numbered, and lie in chunks. The primary table holds only 32 bits of the hash and
 // the number, so a probe touches one small line before the record itself. Every index is a table
 // of list heads; the lists run through the records.
 //
 //   struct Rec {  // generated, as for Flat, and
-//     u32 link[2 * number of heads];  // next and previous of each list, as number + 1
+//     u32 link[2 * number of heads];  // next and previous of each list, as number + 1; at least 1
 //   };
 //   struct Head {  // generated, a record of a Flat
 //     u32 first, count;               // the payload; `first` is a number + 1
@@ -48,7 +48,6 @@ template <class Head, class... Rest> struct Indexes<Head, Rest...> {
 template <class Rec, class... Heads> struct Pool {
   using Key = typename Rec::Key;
   static constexpr int indexes = sizeof...(Heads);
-  static_assert(indexes > 0, "a map without indexes is a Flat");
 
   // Zeroed memory needs no `init`.
   void init(Arena&) { *this = Pool{}; }
@@ -98,6 +97,9 @@ template <class Rec, class... Heads> struct Pool {
         if (!rec->empty()) f(*rec);
     }
   }
+
+  // As of `Rows`; here there is nothing to be told ahead.
+  template <class G, class F> void each(Arena& arena, u32, G&&, F&& f) const { each(arena, f); }
 
   // f(Rec&) for the records of one slice of index J; f neither inserts nor drops.
   template <int J, class K, class F> void slice(Arena& arena, const K& key, F&& f) {

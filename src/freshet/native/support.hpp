@@ -4,6 +4,7 @@
 #include "flat.hpp"
 #include "kernel.hpp"
 #include "ordered.hpp"
+#include "rows.hpp"
 #include "scalar.hpp"
 
 #ifdef FRESHET_COUNT
@@ -137,7 +138,7 @@ template <class T> struct Turn {
 
 // Per group, rows in order until `limit` of them are counted; of the last only as many as fit.
 template <class Rec, class Less, class Same, class F>
-inline void top(Arena& scratch, Flat<Rec>& rows, i64 limit, Less less, Same same_group, F f) {
+inline void top(Arena& scratch, Rows<Rec>& rows, i64 limit, Less less, Same same_group, F f) {
   u64 room = rows.size();
   if (!room) return;
   const Rec** list = scratch.at<const Rec*>(scratch.take(room * sizeof(Rec*)));

@@ -36,6 +36,14 @@ class Engines:
 
     def equip(self, views: Sequence[Maintained], bases: MutableMapping[str, AnyBase]) -> None:
         """Give new views the kernels that they shall have from the start."""
+        for view in views:
+            if view.headers and view.settings.engine == "reference":
+                ring = view.headers[0]
+                raise FreshetError(
+                    f"'{view.query.name}' has payloads of the ring {ring.name}, which is C++ of "
+                    f"'{ring.path}': only kernels run it, not the reference engine",
+                    instead="connect with engine='native', or write the ring as a Python class",
+                )
         free = [v for v in views if v.settings.engine != "reference"]
         if self.settings.engine == "native":
             self._build_all(free, bases)
@@ -61,15 +69,20 @@ class Engines:
             bases[name] = _moved(bases[name], kernel)
 
     def _find(self, view: Maintained) -> None:
-        """A kernel from the cache; without kept rows there is no second chance: build it now."""
+        """A kernel from the cache; built now where there is no second chance.
+
+        That is without kept rows, and where payloads are C++, which no other engine runs.
+        """
         flags = self.settings.flags
         known = recipe.remembered(view.query, view.relations, view.settings, view.functions)
         built = kernels.cached(known, flags) if known else None
-        if built is None and not self.settings.keep_rows:
+        if built is None and (view.headers or not self.settings.keep_rows):
             try:
                 kernels.need_compiler()
                 built = kernels.build(self._recipe(view), flags)
             except FreshetError as e:
+                if view.headers:  # no other engine can run it
+                    raise
                 self._stay(view, e)
         if built:
             view.adopt(built)

@@ -8,22 +8,24 @@ one entry for each category: the rows of a group-by query inside the row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from freshet.algebra import Cofactor
+from freshet.algebra import Category, Cofactor
 from freshet.algebra.cofactor import Block, Slot, block
 from freshet.calculus.check import Schema, all_types, value_type
+from freshet.calculus.functions import CppRing
 from freshet.calculus.rows import Row
 from freshet.calculus.schema import Column, Query, Relation
 from freshet.calculus.terms import Apply, Const, Lift
 from freshet.calculus.types import DOUBLE, Type
 from freshet.calculus.walk import subterms
 from freshet.errors import FreshetError
-from freshet.runtime.columns import arrow_type, table_of
+from freshet.runtime.columns import arrow_type, rows_of, table_of
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -87,9 +89,19 @@ class Payloads:
     whatever rounding left in its sums.
     """
 
-    def __init__(self, query: Query, variables: dict[str, tuple[Variable, ...]]) -> None:
+    def __init__(
+        self,
+        query: Query,
+        variables: dict[str, tuple[Variable, ...]],
+        headers: Mapping[str, CppRing] | None = None,
+    ) -> None:
         self.query = query
         self.variables = variables
+        known = headers or {}
+        self.structs = {
+            c.name: _struct(known[c.type.ring]) for c in query.columns if c.type.ring in known
+        }
+        """What the elements of rings in C++ are read as, by column."""
         self.grouped = len(variables) < len(query.columns)
 
     def __bool__(self) -> bool:
@@ -104,11 +116,12 @@ class Payloads:
     def parts(self) -> dict[str, tuple[Part, ...]]:
         """What the numbers of each column add up."""
         for c in self.query.columns:
-            if c.type.kind == "ring" and c.type.ring != "Cofactor":
+            if c.type.kind == "ring" and c.type.ring != "Cofactor" and c.name not in self.structs:
                 raise FreshetError(
                     f"elements of {c.type} have no Arrow columns", instead="read them with rows()"
                 )
-        return {name: tuple(_parts(found)) for name, found in self.variables.items()}
+        cofactors = {n: found for n, found in self.variables.items() if n not in self.structs}
+        return {name: tuple(_parts(found)) for name, found in cofactors.items()}
 
     # -- rows of elements: the reference engine ----------------------------------------------------
 
@@ -155,34 +168,119 @@ class Payloads:
             for part in self.parts.get(c.name, ()):
                 title = _title(c, part)
                 out.append((title, at[title] if title in at else at[_title(c, part[::-1])]))
-            if c.name not in self.parts:
+            if c.name in self.structs:
+                out += [(f"{c.name}.{m}", at[f"{c.name}.{m}"]) for m in self.structs[c.name][1]]
+            elif c.name not in self.parts:
                 out.append((c.name, at[c.name]))
         return out
 
     def in_order(self, table: pa.Table) -> pa.Table:
         """The table of a kernel with its columns in our order, without groups that have no rows."""
+        if self.nested:
+            return self.table(self.gathered(table.column_names, rows_of(table)))
         places = self.places(table.column_names)
         table = table.select([i for _, i in places]).rename_columns([name for name, _ in places])
         if self.grouped:
-            for name in self.variables:
+            for name in self.parts:
                 table = table.filter(pc.not_equal(table.column(f"{name}[]"), 0.0))
         return table
 
     def gathered(self, names: Sequence[str], rows: Iterable[Row]) -> list[Row]:
         """The rows of a kernel with their numbers put together to elements."""
+        if self.nested:
+            return self._with_entries(names, rows)
         places = [i for _, i in self.places(names)]
         out: list[Row] = []
         for row in rows:
             cells: list[Any] = []
             at = 0
             for c in self.query.columns:
-                size = len(self.parts.get(c.name, "1"))
+                struct, members = self.structs.get(c.name, (None, ("",)))
+                size = len(self.parts.get(c.name, members))
                 numbers: list[Any] = [row[i] for i in places[at : at + size]]
                 at += size
-                cells.append(_element(self.variables[c.name], numbers) if size > 1 else numbers[0])
+                if struct is not None:
+                    cells.append(struct(*numbers))
+                elif c.name in self.parts:
+                    cells.append(_element(self.variables[c.name], numbers))
+                else:
+                    cells += numbers
             if not self.grouped or all(x.count for x in cells if isinstance(x, Cofactor)):
                 out.append(tuple(cells))
         return out
+
+    def _with_entries(self, names: Sequence[str], rows: Iterable[Row]) -> list[Row]:
+        """The same where elements have categories: each entry of them came as a row of its own."""
+        at = {name: i for i, name in enumerate(names)}
+        readers = {name: EntryReader(name, found, at) for name, found in self.variables.items()}
+        keys = [at[c.name] for c in self.query.columns if c.name not in readers]
+        groups: dict[Row, dict[str, Cofactor]] = {}
+        for row in rows:
+            key = tuple(row[i] for i in keys)
+            if key not in groups:
+                groups[key] = {name: Cofactor() for name in readers}
+            for name, reader in readers.items():
+                reader.add(groups[key][name], row)
+        out: list[Row] = []
+        for key, elements in groups.items():
+            if self.grouped and not all(x.count for x in elements.values()):
+                continue
+            plain = iter(key)
+            cells: list[Any] = [
+                (elements[c.name] if elements[c.name].count else Cofactor())
+                if c.name in elements
+                else next(plain)
+                for c in self.query.columns
+            ]
+            out.append(tuple(cells))
+        return out
+
+
+class EntryReader:
+    """Puts the elements of a column together, from the rows of a kernel."""
+
+    def __init__(self, column: str, variables: Sequence[Variable], at: Mapping[str, int]) -> None:
+        slots = [v.name for v in variables if v.category is None]
+        self.slots = sorted(slots, key=lambda s: at[f"{column}[{s}]"])
+        self.count = at[f"{column}[]"]
+        self.sums = [(s, at[f"{column}[{s}]"]) for s in self.slots]
+        pairs = combinations_with_replacement(self.slots, 2)
+        self.products = [((a, b), at[f"{column}[{a}, {b}]"]) for a, b in pairs]
+        self.nested = [v.name for v in variables if v.category is not None]
+        self.categories = [(name, at[f"{column}{{{name}}}"]) for name in self.nested]
+        self.other, self.sum = (at.get(f"{column}{word}", 0) for word in ("{}", "{sum}"))
+
+    def add(self, to: Cofactor, row: Row) -> None:
+        """A row of the kernel: the numbers of continuous variables, or an entry."""
+        values: Any = row
+        slots: list[Slot] = [
+            Category(name, values[i]) for name, i in self.categories if values[i] is not None
+        ]
+        if slots:
+            other = self.slots[values[self.other] - 1] if values[self.other] else None
+            self._entry(to, [*slots, other] if other else slots, values[self.sum])
+            return
+        to.count += round(values[self.count])
+        to.sums |= {slot: values[i] for slot, i in self.sums if values[i]}
+        to.products |= {block(a, b): values[i] for (a, b), i in self.products if values[i]}
+
+    def _entry(self, to: Cofactor, slots: Sequence[Slot], total: float) -> None:
+        if len(slots) == 1:
+            to.sums[slots[0]] = total
+            slots = [*slots, *slots]  # a category times itself is itself
+        to.products[block(*slots)] = total
+
+
+def _struct(ring: CppRing) -> tuple[Callable[..., Any], tuple[str, ...]]:
+    """What an element of a ring in C++ is read as: a named tuple of its numbers.
+
+    >>> ring = CppRing("P", "p.hpp", "", (("n", DOUBLE), ("q[0]", DOUBLE)))
+    >>> _struct(ring)[0](2.0, 3.0)
+    P(n=2.0, q_0=3.0)
+    """
+    members = tuple(name for name, _ in ring.members)
+    fields = [name.replace("[", "_").removesuffix("]") for name in members]
+    return namedtuple(ring.name, fields, rename=True), members
 
 
 def _element(variables: Sequence[Variable], numbers: Sequence[float]) -> Cofactor:

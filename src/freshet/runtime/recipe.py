@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from freshet.calculus.functions import BUILTINS, Functions
+from freshet.calculus.functions import BUILTINS, CppRing, Functions
 from freshet.calculus.schema import Query, Relation
 from freshet.calculus.terms import Apply, Expr
 from freshet.calculus.walk import children
 from freshet.codegen.kernel import Source, write
 from freshet.codegen.toolchain import user_cache
 from freshet.errors import NotNative
+from freshet.ivm.options import Mode
 from freshet.plan.compile import compile_queries
 from freshet.program.terms import Program
 from freshet.program.text import read_program, show_program, show_statement
@@ -56,19 +57,20 @@ def recipe(
     """The recipe of a view, remembered or thought out; NotNative where Python is needed.
 
     Triggers for single rows are taken, unless one of their statements walks through all the
-    data: then the work is shared by the rows of a batch.
+    data, or a number is an element of a ring, which costs more to multiply than rows to group:
+    then the work is shared by the rows of a batch.
     """
     python = python_functions(query, functions)
     if python:
         raise NotNative(f"the function '{python[0]}' is Python code")
-    key = _key(query, relations, settings)
+    key = _key(query, relations, settings, functions)
     known = _recall(key)
     if known is not None:
         return known
-    options = settings.plan("tuple", caches=False)
+    options = settings.plan(suiting(query), caches=False)
     program = compile_queries([query], relations, options, functions)
     source = write(program, functions, settings.passes)
-    if source.scans and settings.mode == "auto":
+    if options.mode == "tuple" and source.scans and settings.mode == "auto":
         options = settings.plan("batch", caches=False)
         program = compile_queries([query], relations, options, functions)
         source = write(program, functions, settings.passes)
@@ -77,10 +79,20 @@ def recipe(
     return made
 
 
+def suiting(query: Query) -> Mode:
+    """The triggers that suit a query, as far as its columns tell."""
+    return "batch" if any(c.type.kind == "ring" for c in query.columns) else "tuple"
+
+
 def python_functions(query: Query, functions: Functions) -> list[str]:
-    """The functions of a query that a user has registered."""
+    """The functions of a query that a user has registered, if they are Python."""
     known = BUILTINS.known
-    return sorted(n for n in _applied(query.term) if known.get(n) is not functions.known.get(n))
+    return sorted(
+        n
+        for n in _applied(query.term)
+        if known.get(n) is not functions.known.get(n)
+        and functions.known[n].ring not in functions.headers
+    )
 
 
 def _applied(term: Expr) -> set[str]:
@@ -94,7 +106,7 @@ def remembered(
     """The recipe of a view, if it was thought out before by this very compiler."""
     if python_functions(query, functions):
         return None
-    return _recall(_key(query, relations, settings))
+    return _recall(_key(query, relations, settings, functions))
 
 
 def base_recipe(relation: Relation) -> Recipe:
@@ -113,12 +125,21 @@ def _made(program: Program, source: Source) -> Recipe:
     )
 
 
-def _key(query: Query, relations: Sequence[Relation], settings: Settings) -> str:
+def headers_of(query: Query, functions: Functions) -> list[CppRing]:
+    """The rings of C++ headers that a query lifts into."""
+    used = {functions.known[n].ring for n in _applied(query.term) if n in functions.known}
+    return [ring for name, ring in sorted(functions.headers.items()) if name in used]
+
+
+def _key(
+    query: Query, relations: Sequence[Relation], settings: Settings, functions: Functions
+) -> str:
     orders = sorted((name, str(order)) for name, order in settings.orders.items())
     options: tuple[object, ...]
     options = (settings.strategy, settings.mode, settings.strict, settings.statistics, orders)
     options += ([(n, [list(g) for g in groups]) for n, groups in settings.products.items()],)
-    whole = repr((query, tuple(relations), options, settings.passes, _compiler()))
+    headers = headers_of(query, functions)
+    whole = repr((query, tuple(relations), options, settings.passes, headers, _compiler()))
     return hashlib.sha256(whole.encode()).hexdigest()
 
 

@@ -19,6 +19,7 @@ from freshet.runtime.explain import explain
 from freshet.runtime.history import MOST_VERSIONS, History
 from freshet.runtime.kernels import Built
 from freshet.runtime.payloads import Payloads, variables_of
+from freshet.runtime.recipe import headers_of
 from freshet.runtime.serve import AnyBase, NativeServer, ReferenceServer, Server
 from freshet.runtime.settings import EngineName, Settings
 
@@ -58,7 +59,9 @@ class Maintained:
         self.seen = 0
         self.history: History | None = None
         self.callbacks: list[Callback] = []
-        self.payloads = Payloads(query, variables_of(query, relations, functions))
+        variables = variables_of(query, relations, functions)
+        self.payloads = Payloads(query, variables, functions.headers)
+        self.headers = headers_of(query, functions)
         self._bases = bases
         self._names = frozenset(r.name for r in relations)
         self._server: Server | None = None

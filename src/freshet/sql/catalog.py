@@ -89,7 +89,7 @@ class Catalog:
         name = header.name
         if name in self.types or name in self.functions.rings:
             raise AmbiguousName(f"the type '{name}' is already declared", instead="rename it")
-        functions = self.functions
+        functions = self.functions.with_header(header.ring)
         for fn, arity in header.functions:
             functions = functions.with_(lifting(fn, name, header.refuse, arity))
         return replace(

@@ -18,7 +18,8 @@ import pytest
 
 from freshet.cli.factorized import Choices, Log, Translated, explain_factorized, translate
 from freshet.factorized.picture import picture
-from freshet.program.m3 import read_m3, show_m3
+from freshet.program.read_m3 import read_m3
+from freshet.program.show_m3 import show_m3
 from freshet.program.svg import show_svg
 from tests.golden.conftest import Golden
 

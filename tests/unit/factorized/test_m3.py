@@ -18,7 +18,8 @@ from freshet.factorized.listing import listing as make_listing
 from freshet.factorized.options import Options
 from freshet.factorized.terms import Join, natural_join
 from freshet.program.check import check_program
-from freshet.program.m3 import read_m3, show_m3
+from freshet.program.read_m3 import read_m3
+from freshet.program.show_m3 import show_m3
 
 DTREE = """6 3
 0 A int -1 {} 0

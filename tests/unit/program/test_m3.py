@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from freshet.errors import FreshetError
-from freshet.program.m3 import read_m3, show_m3
+from freshet.program.read_m3 import read_m3
+from freshet.program.show_m3 import show_m3
 
 TEXT = """\
 -- The batch trigger of R, seed 002, listing 4.11.

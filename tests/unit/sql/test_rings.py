@@ -45,18 +45,15 @@ def test_a_type_is_declared_by_its_header(tmp_path: Path) -> None:
     assert catalog.types["Avg"].path == "avg.hpp"
 
 
-def test_a_ring_of_a_header_runs_in_no_engine_of_this_process(tmp_path: Path) -> None:
+def test_the_reference_engine_does_not_run_a_header(tmp_path: Path) -> None:
     (tmp_path / "avg.hpp").write_text(HEADER)
     script = tmp_path / "q.sql"
     script.touch()
+    text = SCHEMA + "CREATE TYPE Avg FROM FILE 'avg.hpp'; CREATE VIEW v AS SELECT SUM([f: Avg](b))"
     db = freshet.connect(engine="reference")
-    db.execute(
-        SCHEMA + "CREATE TYPE Avg FROM FILE 'avg.hpp';"
-        "CREATE VIEW v AS SELECT SUM([f: Avg](b)) FROM r",
-        str(script),
-    )
-    with pytest.raises(FreshetError, match=r"C\+\+ of 'avg.hpp', which no engine .* runs"):
-        db.insert("r", [(1, 2, None)])
+    with pytest.raises(FreshetError, match=r"C\+\+ of 'avg.hpp': only kernels run it") as caught:
+        db.execute(text + " FROM r", str(script))
+    assert "engine='native'" in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 #include "kernel.hpp"
 #include "ordered.hpp"
 #include "pool.hpp"
+#include "rows.hpp"
 namespace fr {
 
 struct Rec_m_vwap {
@@ -148,7 +149,7 @@ static void on_Bids(Env& e, const Batch& b) {
   //     Exists(Sum[](vwap_Bids_4[b2_price_1] * {b2_price_1 > b1_price})) *
   //     (sum_1 := Sum[](vwap_Bids_5[b2_price] * {b2_price > b1_price})) * {0.25e0 * sum > sum_1});
   {
-    Flat<Rec_tmp0> tmp0{};
+    Rows<Rec_tmp0> tmp0{};
     {
       if (const auto* r4 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
         FR_VISIT(1);
@@ -320,7 +321,7 @@ static void on_Bids(Env& e, const Batch& b) {
   //     Exists(Sum[](vwap_Bids_4[b2_price] * {b2_price > b1_price})) *
   //     (sum_1 := Sum[](vwap_Bids_5[b2_price_1] * {b2_price_1 > b1_price})) * {0.25e0 * sum > sum_1});
   {
-    Flat<Rec_tmp1> tmp1{};
+    Rows<Rec_tmp1> tmp1{};
     {
       if (const auto* r5 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
         FR_VISIT(1);
@@ -497,7 +498,7 @@ __attribute__((cold)) static void read_vwap(Env& e, Output& out) {
   State& s = *e.state;
   bool o = false;
   (void)e;
-  Flat<Rec_tmp2> tmp2{};
+  Rows<Rec_tmp2> tmp2{};
   {
     f64 t_1 = 0;
     {

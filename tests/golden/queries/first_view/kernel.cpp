@@ -2,6 +2,7 @@
 #include "kernel.hpp"
 #include "ordered.hpp"
 #include "pool.hpp"
+#include "rows.hpp"
 namespace fr {
 
 struct Rec_m_first_view {
