@@ -87,7 +87,14 @@ class Pipeline:
             raise FreshetError(
                 "the pipeline runs already", instead="declare everything before the start"
             )
-        self.catalog, queries = load(sql, file, self.catalog)
+        catalog, queries = load(sql, file, self.catalog)
+        for query in queries:
+            if query.factorized:
+                raise FreshetError(
+                    f"'{query.name}' is factorized, and a pipeline keeps no factorized views",
+                    instead="declare it with CREATE VIEW, or in a database of this process",
+                )
+        self.catalog = catalog
         self.queries.update({q.name.lower(): q for q in queries})
 
     def view(self, name: str) -> PipelineView:
