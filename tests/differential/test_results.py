@@ -27,7 +27,7 @@ JOINS = (
     "SELECT r.a, s.a AS again, c, e, 5 AS five, NULL AS nothing FROM r, s WHERE r.a = s.a",
     "SELECT * FROM r NATURAL JOIN s NATURAL JOIN u",
     "SELECT r.a, c FROM r JOIN s ON r.a = s.a",
-    "SELECT r.a, r.b, t.name, t.price, f FROM r, t, u WHERE r.a = t.a AND r.a = u.a AND w > 1",
+    "SELECT r.a, r.b, t.name, t.price, f FROM r, t, u WHERE r.a = t.a AND r.a = u.a AND k > 0",
     "SELECT r.a, s.d FROM r, s",
     "SELECT r.a FROM r, s, u WHERE f > 0",
     "SELECT 7 AS seven FROM r JOIN s ON r.a = s.a",
@@ -35,7 +35,7 @@ JOINS = (
     "SELECT x.a, x.b, y.b AS z FROM r x, r y, r w WHERE x.b = y.a AND y.b = w.a AND w.b = x.a",
     "SELECT r.a, b, d FROM r, s WHERE r.a = s.a AND (b = 1 OR c > 1) AND d IN (1, 2) AND e IS NULL",
     "SELECT r.a, b, d FROM r, s WHERE r.a <=> s.a",
-    "SELECT r.a, b, e FROM r, s WHERE r.a = s.a AND r.b = s.e AND a IS NOT NULL",
+    "SELECT r.a, b, e FROM r, s WHERE r.a = s.a AND r.b = s.e AND r.a IS NOT NULL",
     "SELECT x.a, d FROM (SELECT a, b FROM r WHERE c > 1) AS x JOIN s ON x.a = s.a",
 )
 
@@ -45,7 +45,7 @@ def database(sql: str, stream: Stream, engine: str) -> Database:
     db.execute(SCHEMA)
     for name, row, _ in stream.static:
         db.load(name, [row])
-    db.execute(f"CREATE VIEW listed AS {sql}; CREATE FACTORIZED VIEW held AS {sql}")
+    db.execute(f"CREATE FACTORIZED VIEW held AS {sql}; CREATE VIEW listed AS {sql}")
     return db
 
 
@@ -96,7 +96,8 @@ def check_numbers(held: FactorizedView, found: list[Any], rng: random.Random) ->
 
 @pytest.mark.parametrize("sql", JOINS)
 def test_the_rows_are_those_of_the_join(sql: str) -> None:
-    assert agree(sql, f"joins {sql}", 8), "the stream never filled the view"
+    met = sum(agree(sql, f"joins {seed} {sql}", 5) for seed in range(3))
+    assert met, "the streams never filled the view"
 
 
 @pytest.mark.native
@@ -118,13 +119,15 @@ def test_the_rows_are_those_of_the_join_in_full(sql: str) -> None:
 REFUSED = (UnsupportedSql, NotFactorized)
 
 
+@pytest.mark.full
 def test_every_construct_is_kept_or_refused() -> None:
     """What is accepted of all our SQL agrees; nothing else happens than that or a refusal."""
-    kept = 0
+    kept, remedies = 0, []
     for sql in CASES:
         try:
             agree(sql, f"cases {sql}", 2)
             kept += 1
         except REFUSED as e:
-            assert e.instead, sql
+            remedies.append(e.instead)
     assert kept >= 40
+    assert all("CREATE VIEW" in remedy for remedy in remedies)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 else:
     from freshet.runtime.later import pa
 
+
 class Kerneled(Protocol):
     """Whatever runs a program as a kernel."""
 

@@ -109,7 +109,7 @@ class FactorizedView(ViewHandle):
     >>> import freshet
     >>> db = freshet.connect(engine="reference")
     >>> _ = db.execute("CREATE STREAM r (a INT, b INT); CREATE STREAM s (a INT, c INT);"
-    ...                "CREATE FACTORIZED VIEW pairs AS SELECT r.a, b, c FROM r JOIN s ON r.a = s.a")
+    ...                "CREATE FACTORIZED VIEW pairs AS SELECT a, b, c FROM r JOIN s USING (a)")
     >>> db.insert("r", [(1, b) for b in range(1000)])
     >>> db.insert("s", [(1, c) for c in range(1000)])
     >>> pairs = db.factorized("pairs")

@@ -86,9 +86,7 @@ class Maintained:
         """How the views of a factorized view hang together, whichever engine keeps them."""
         if self._result is None:
             options = self.settings.plan("batch")
-            self._result = factorized_result(
-                [self.query], self.relations, options, self.functions
-            )
+            self._result = factorized_result([self.query], self.relations, options, self.functions)
         return self._result
 
     @property
