@@ -244,7 +244,7 @@ class Flow:
         readout = self._readouts[query]
         held = next(h for h in readout.held if h.name == readout.result)
         found = self._safely(lambda: self._conductor.read(reading(query), held, self._commit))
-        return answer(readout, found)
+        return answer(readout, found, self.pipeline.made.program, self.pipeline.functions)
 
     def checkpoint(self) -> int:
         """Make every worker write a snapshot now, and drop the logs before it; the version."""
