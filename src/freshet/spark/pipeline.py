@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
+from freshet.calculus.rows import Row
 from freshet.calculus.schema import Query, Relation
 from freshet.calculus.scope import relations
 from freshet.errors import BadRow, FreshetError, UnknownName
 from freshet.plan.compile import compile_queries
 from freshet.plan.options import Options as PlanOptions
 from freshet.program.terms import Program
-from freshet.runtime.columns import arranged
+from freshet.runtime.columns import arranged, rows_of
+from freshet.runtime.payloads import Payloads, variables_of
 from freshet.spark.choices import Choices
 from freshet.spark.compile import distribute
 from freshet.spark.feed import Feed
@@ -413,7 +415,24 @@ class Pipeline:
             return self._need().version, self._read(self._query(name).name)
 
     def _read(self, name: str) -> pa.Table:
+        payloads = self.payloads(name)
+        if payloads:
+            return payloads.table(payloads.elements(self._need().elements(name)))
         return arranged(self._need().read(name), self._query(name))
+
+    def rows(self, name: str) -> tuple[int, list[Row]]:
+        """A version, and the rows of a view at it as Python values, elements of rings whole."""
+        with self._lock:
+            query, payloads = self._query(name), self.payloads(name)
+            if payloads:
+                return self.version, payloads.elements(self._need().elements(query.name))
+            return self.version, rows_of(self._read(query.name))
+
+    def payloads(self, name: str) -> Payloads:
+        """How the rows of a view lie in Arrow columns, if it has elements of a ring."""
+        query, catalog = self._query(name), self.catalog
+        declared = catalog.relations.values()
+        return Payloads(query, variables_of(query, declared, catalog.functions))
 
     def _query(self, name: str) -> Query:
         found = self.queries.get(name.lower())

@@ -8,7 +8,6 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.calculus.rows import Row
 from freshet.calculus.schema import Column, Query
-from freshet.runtime.columns import rows_of
 from freshet.spark.io.sinks import frame
 
 if TYPE_CHECKING:
@@ -24,6 +23,9 @@ class Owner(Protocol):
 
     def read(self, name: str) -> tuple[int, pa.Table]:
         """A view, and the version of which it is."""
+
+    def rows(self, name: str) -> tuple[int, list[Row]]:
+        """The same as Python values."""
 
 
 class PipelineView:
@@ -63,7 +65,7 @@ class PipelineView:
 
     def rows(self) -> list[Row]:
         """The rows as Python values."""
-        return rows_of(self.to_arrow())
+        return self._owner.rows(self.name)[1]
 
     def to_pylist(self) -> list[dict[str, Any]]:
         """The rows as mappings from column names to values."""

@@ -18,11 +18,26 @@ from freshet.calculus.schema import Column, Query
 from freshet.calculus.terms import Lift, View
 from freshet.calculus.types import Type
 from freshet.calculus.walk import subterms
+from freshet.errors import NotNative
 from freshet.program.terms import Program
 from freshet.runtime.payloads import Payloads, Variable, variables_of
+from freshet.spark.run.node import Role
+from freshet.spark.terms import Distributed
 
 PROTOCOL = 5
 """Of the pickles: every Python that runs us knows it."""
+
+
+def refuse_elements(made: Distributed, role: Role) -> None:
+    """Kernels hold elements, but take none from other nodes: then Python keeps the maps."""
+    held = [h for r in made.routines for h in r.held]
+    held += [h for q in made.readouts for h in q.held]
+    for h in (*made.held, *held):
+        if is_element(h.payload):
+            raise NotNative(
+                f"the {role} would receive elements of {h.payload} for the map '{h.name}', which "
+                "nodes on the reference engine do"
+            )
 
 
 def is_element(t: Type) -> bool:
