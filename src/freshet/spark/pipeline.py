@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -13,17 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from freshet.calculus.rows import Row
-from freshet.calculus.schema import Query, Relation
+from freshet.calculus.schema import Relation
 from freshet.calculus.scope import relations
-from freshet.errors import BadRow, FreshetError, UnknownName
+from freshet.errors import BadRow, FreshetError
 from freshet.plan.compile import compile_queries
 from freshet.plan.options import Options as PlanOptions
 from freshet.program.terms import Program
-from freshet.runtime.columns import arranged, rows_of
-from freshet.runtime.payloads import Payloads, variables_of
 from freshet.spark.choices import Choices
 from freshet.spark.compile import distribute
+from freshet.spark.declared import Declared
 from freshet.spark.feed import Feed
 from freshet.spark.identity import claim, identity
 from freshet.spark.io.arrive import Arrival
@@ -40,14 +37,12 @@ from freshet.spark.pushed import pushed
 from freshet.spark.run.flow import Flow
 from freshet.spark.run.node import COUNT
 from freshet.spark.session import active, session
-from freshet.spark.view import PipelineView
-from freshet.sql import Catalog, load
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-class Pipeline:
+class Pipeline(Declared):
     """Streams, tables and views on Spark.
 
     Views are declared first. `start` compiles them and begins to read the sources, if there are
@@ -65,48 +60,20 @@ class Pipeline:
         folder: Path | None = None,
         flows: type[Flow] | None = None,
     ) -> None:
+        super().__init__()
         self.choices = choices
         self.folder = folder or Path.cwd()
-        self.catalog = Catalog()
-        self.queries: dict[str, Query] = {}
         self.totals = Totals()
         self._flows = flows or Flow
         self._given = spark
         self._spark: SparkSession | None = spark
-        self._flow: Flow | None = None
         self._sinks: list[Sink] = []
         self._listeners: list[Callable[[Progress], object]] = []
-        self._lock = threading.RLock()
         self._note: dict[str, Any] = {}
         self._home = Path()
         self._streams: dict[str, Relation] = {}
 
-    # -- what is declared --------------------------------------------------------------------------
-
-    def declare(self, sql: str, file: str = "<text>") -> None:
-        """Declare more streams, tables and views, before the start."""
-        if self._flow is not None:
-            raise FreshetError(
-                "the pipeline runs already", instead="declare everything before the start"
-            )
-        catalog, queries = load(sql, file, self.catalog)
-        for query in queries:
-            if query.factorized:
-                raise FreshetError(
-                    f"'{query.name}' is factorized, and a pipeline keeps no factorized views",
-                    instead="declare it with CREATE VIEW, or in a database of this process",
-                )
-        self.catalog = catalog
-        self.queries.update({q.name.lower(): q for q in queries})
-
-    def view(self, name: str) -> PipelineView:
-        """The view of a name."""
-        return PipelineView(self, self._query(name))
-
-    @property
-    def views(self) -> tuple[PipelineView, ...]:
-        """All the views, in the order of their declaration."""
-        return tuple(PipelineView(self, q) for q in self.queries.values())
+    # -- who is told -------------------------------------------------------------------------------
 
     def add_sink(self, sink: Sink) -> None:
         """Tell a sink every version of its view from now on."""
@@ -287,11 +254,6 @@ class Pipeline:
 
     # -- changes -----------------------------------------------------------------------------------
 
-    @property
-    def version(self) -> int:
-        """The version of the views: how many batches are in them."""
-        return self._need().version
-
     def push(self, batch: Mapping[str, Any]) -> int:
         """Change several streams at once; the version that has the change.
 
@@ -403,45 +365,6 @@ class Pipeline:
         for listener in self._listeners:
             listener(progress)
 
-    # -- reading -----------------------------------------------------------------------------------
-
     def metrics(self) -> str:
         """The figures of this run as Prometheus reads them."""
         return prometheus(self.totals)
-
-    def read(self, name: str) -> tuple[int, pa.Table]:
-        """A view, and the version of which it is."""
-        with self._lock:
-            return self._need().version, self._read(self._query(name).name)
-
-    def _read(self, name: str) -> pa.Table:
-        payloads = self.payloads(name)
-        if payloads:
-            return payloads.table(payloads.elements(self._need().elements(name)))
-        return arranged(self._need().read(name), self._query(name))
-
-    def rows(self, name: str) -> tuple[int, list[Row]]:
-        """A version, and the rows of a view at it as Python values, elements of rings whole."""
-        with self._lock:
-            query, payloads = self._query(name), self.payloads(name)
-            if payloads:
-                return self.version, payloads.elements(self._need().elements(query.name))
-            return self.version, rows_of(self._read(query.name))
-
-    def payloads(self, name: str) -> Payloads:
-        """How the rows of a view lie in Arrow columns, if it has elements of a ring."""
-        query, catalog = self._query(name), self.catalog
-        declared = catalog.relations.values()
-        return Payloads(query, variables_of(query, declared, catalog.functions))
-
-    def _query(self, name: str) -> Query:
-        found = self.queries.get(name.lower())
-        if found is None:
-            known = ", ".join(q.name for q in self.queries.values()) or "none yet"
-            raise UnknownName(f"there is no view '{name}'", instead=f"the views are: {known}")
-        return found
-
-    def _need(self) -> Flow:
-        if self._flow is None:
-            raise FreshetError("the pipeline does not run", instead="call start()")
-        return self._flow
