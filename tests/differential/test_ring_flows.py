@@ -22,6 +22,7 @@ from freshet.program.terms import Program
 from freshet.reference.run import Engine
 from freshet.spark.compile import distribute
 from freshet.spark.options import LEVELS
+from freshet.spark.run.elements import rows_with_elements
 from freshet.spark.run.flow import Flow
 from freshet.spark.run.runner import InlineRunner
 from freshet.spark.run.settings import Settings
@@ -67,22 +68,19 @@ def agree(
     stream = WORKLOADS[workload].stream(seed=7, batches=batches, sizes=lambda _: size, live=live)
     for number, batch in enumerate(stream):
         changes = dict(grouped(batch))
-        for name, rows in changes.items():
-            engine.apply(name, rows)
-        flow.apply({name: table(declared[name], rows) for name, rows in changes.items()})
+        for name, part in changes.items():
+            engine.apply(name, part)
+        flow.apply({name: table(declared[name], part) for name, part in changes.items()})
         if number == 1:
             flow.close(forget=False)
             flow = Flow.restart(made, runner, **where)
-        found = {row[:-1]: row[-1] for row in flow.elements("Q")}
+        rows = rows_with_elements(program.queries[0].columns, flow.read("Q"))
+        found = {row[:-1]: row[-1] for row in rows}
         wanted = {row[:-1]: row[-1] for row in engine.rows("Q")}
         told = f"{workload}, {workers} workers, batch {number}"
         assert found.keys() == wanted.keys(), told
         assert all(close(x, wanted[key]) for key, x in found.items()), told
-        numbers = flow.read("Q")
-        counts = [getattr(x, "count", x) for x in found.values()]
-        met += sum(counts)
-        shown = [n for n in counts if n] if keys else counts
-        assert sorted(numbers.column("payload[]").to_pylist()) == sorted(shown), told
+        met += sum(getattr(x, "count", x) for x in found.values())
     flow.close()
     return met
 

@@ -19,6 +19,7 @@ from freshet.program.text import show_program
 from freshet.runtime.columns import arranged, rows_of
 from freshet.runtime.payloads import Payloads, variables_of
 from freshet.runtime.settings import EngineName
+from freshet.spark.run.elements import rows_with_elements
 from freshet.spark.run.flow import Flow
 from freshet.spark.view import PipelineView
 from freshet.sql import Catalog, load
@@ -112,14 +113,18 @@ class Declared:
         with self._lock:
             query, payloads = self._query(name), self._payloads(name)
             if payloads:
-                return self.version, payloads.elements(self._need().elements(query.name))
+                return self.version, self._elements(query, payloads)
             return self.version, rows_of(self._read(query.name))
 
     def _read(self, name: str) -> pa.Table:
-        payloads = self._payloads(name)
+        query, payloads = self._query(name), self._payloads(name)
         if payloads:
-            return payloads.table(payloads.elements(self._need().elements(name)))
-        return arranged(self._need().read(name), self._query(name))
+            return payloads.table(self._elements(query, payloads))
+        return arranged(self._need().read(name), query)
+
+    def _elements(self, query: Query, payloads: Payloads) -> list[Row]:
+        table = self._need().read(query.name)
+        return payloads.elements(rows_with_elements(query.columns, table))
 
     def _payloads(self, name: str) -> Payloads:
         """How the rows of a view lie in Arrow columns, if it has elements of a ring."""

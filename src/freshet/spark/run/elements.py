@@ -13,14 +13,11 @@ from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from freshet.calculus.functions import Functions
-from freshet.calculus.schema import Column, Query
-from freshet.calculus.terms import Lift, View
+from freshet.calculus.rows import Row
+from freshet.calculus.schema import Column
 from freshet.calculus.types import Type
-from freshet.calculus.walk import subterms
 from freshet.errors import NotNative
-from freshet.program.terms import Program
-from freshet.runtime.payloads import Payloads, Variable, variables_of
+from freshet.runtime.columns import arrow_type
 from freshet.spark.run.node import Role
 from freshet.spark.terms import Distributed
 
@@ -66,20 +63,16 @@ def values_of(column: pa.Array | pa.ChunkedArray, t: Type) -> list[Any]:
     return values
 
 
-def payloads_of(query: Query, program: Program, functions: Functions) -> Payloads:
-    """How the elements of a program's query lie in Arrow columns.
+def schema_with_elements(columns: Iterable[Column]) -> pa.Schema:
+    """The Arrow schema of rows as they travel."""
+    return pa.schema([pa.field(c.name, _arrow(c.type), c.type.nullable) for c in columns])
 
-    The query reads maps; which variables these lift is in their definitions.
-    """
-    rings = {v: c for v, c in zip(query.vars, query.columns, strict=True) if is_element(c.type)}
-    maps = {m.name: m for m in program.maps}
-    found: dict[str, dict[str, Variable]] = {}
-    for e in subterms(query.term):
-        if isinstance(e, Lift) and e.var in rings:
-            lifted = found.setdefault(rings[e.var].name, {})
-            for view in (x for x in subterms(e.body) if isinstance(x, View)):
-                m = maps[view.name]
-                one = Query("", (Column("p", m.payload),), ("p",), Lift("p", m.definition))
-                some = variables_of(one, program.relations, functions)
-                lifted.update({v.name: v for v in some.get("p", ())})
-    return Payloads(query, {name: tuple(lifted.values()) for name, lifted in found.items()})
+
+def _arrow(t: Type) -> pa.DataType:
+    return pa.binary() if is_element(t) else arrow_type(t)
+
+
+def rows_with_elements(columns: Iterable[Column], table: pa.Table) -> list[Row]:
+    """The rows of a table that has bytes for elements, as Python values."""
+    cells = [values_of(cell, c.type) for cell, c in zip(table.columns, columns, strict=True)]
+    return list(zip(*cells, strict=True))

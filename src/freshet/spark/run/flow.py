@@ -16,11 +16,10 @@ from typing import Any, TypeAlias
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.calculus.functions import BUILTINS, Functions
-from freshet.calculus.rows import Row
 from freshet.calculus.schema import Relation
 from freshet.errors import FreshetError, ProgramProblem, UnknownName
 from freshet.spark.prepare import prepare
-from freshet.spark.run.answer import answer, rows_with_elements
+from freshet.spark.run.answer import answer
 from freshet.spark.run.blocks import pack
 from freshet.spark.run.checkpoint import (
     CheckpointProblem,
@@ -31,7 +30,6 @@ from freshet.spark.run.checkpoint import (
 )
 from freshet.spark.run.commit import Commit, read_commit, write_commit
 from freshet.spark.run.conduct import Conductor
-from freshet.spark.run.elements import is_element, payloads_of
 from freshet.spark.run.epoch import TakenOver, claim, fence
 from freshet.spark.run.files import Taken, Torn
 from freshet.spark.run.intake import as_table, checked, pieces, split
@@ -44,7 +42,7 @@ from freshet.spark.run.settings import Settings
 from freshet.spark.run.snapshots import snapshot_names
 from freshet.spark.run.stats import BatchStats, StageStats, batch_stats
 from freshet.spark.run.worker import Lost, Stale
-from freshet.spark.terms import Distributed, Random, Readout
+from freshet.spark.terms import Distributed, Random
 
 Batch: TypeAlias = pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch]
 """Rows of a relation by its column names; `node.COUNT`, if there, says how often each comes."""
@@ -238,23 +236,7 @@ class Flow:
         return self.version
 
     def read(self, query: str) -> pa.Table:
-        """The rows of a query at the current version, in its order; equal rows stand repeated.
-
-        An element of the cofactor ring is as many columns as it has numbers.
-        """
-        readout, found = self._found(query)
-        if any(is_element(c.type) for c in readout.query.columns):
-            made = self.pipeline.made.program
-            payloads = payloads_of(readout.query, made, self.pipeline.functions)
-            return payloads.table(payloads.elements(rows_with_elements(readout, found)))
-        return answer(readout, found)
-
-    def elements(self, query: str) -> list[Row]:
-        """The rows of a query that has elements of a ring, each as a Python value."""
-        return rows_with_elements(*self._found(query))
-
-    def _found(self, query: str) -> tuple[Readout, pa.RecordBatch]:
-        """What the driver's map of a query holds."""
+        """The rows of a query at the current version, in its order; equal rows stand repeated."""
         if query not in self._readouts:
             known = ", ".join(self._readouts) or "there is none"
             raise UnknownName(f"there is no query '{query}'", instead=f"the queries are: {known}")
@@ -262,7 +244,7 @@ class Flow:
         readout = self._readouts[query]
         held = next(h for h in readout.held if h.name == readout.result)
         found = self._safely(lambda: self._conductor.read(reading(query), held, self._commit))
-        return readout, found
+        return answer(readout, found)
 
     def checkpoint(self) -> int:
         """Make every worker write a snapshot now, and drop the logs before it; the version."""
