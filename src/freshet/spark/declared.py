@@ -132,6 +132,17 @@ class Declared:
         declared = catalog.relations.values()
         return Payloads(query, variables_of(query, declared, catalog.functions))
 
+    def _refuse_unshown(self, name: str, *, changes: bool) -> None:
+        """Sinks are told Arrow tables: rings without columns, and lists that changed, are not."""
+        payloads = self._payloads(name)
+        if payloads:
+            _ = payloads.parts  # refuses what has no columns
+        if changes and payloads.nested:
+            raise FreshetError(
+                f"the changes of '{name}' are not told, since it has categories",
+                instead="take the whole view with every version",
+            )
+
     @property
     def engine(self) -> EngineName:
         """What keeps the maps on the workers: kernels, or Python."""

@@ -77,7 +77,7 @@ class Pipeline(Declared):
 
     def add_sink(self, sink: Sink) -> None:
         """Tell a sink every version of its view from now on."""
-        self._query(sink.view)
+        self._refuse_unshown(sink.view, changes=sink.changes)
         with self._lock:
             self._sinks.append(sink)
             if self._flow is not None:

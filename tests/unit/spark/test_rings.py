@@ -104,13 +104,22 @@ def test_models_follow_a_pipeline(tmp_path: Path) -> None:
     flow.stop()
 
 
-def test_a_pipeline_finds_its_own_orders_and_lists_its_views(tmp_path: Path) -> None:
+def test_what_a_pipeline_does_not_do_with_elements_is_refused(tmp_path: Path) -> None:
     flow = pipeline(tmp_path, 2)
     with pytest.raises(FreshetError, match="comes with a variable order, and a pipeline finds"):
         ft.models.Cofactor(flow, "SELECT units FROM sales", order="store - item")
     with pytest.raises(FreshetError, match="a pipeline keeps no factorized views"):
         flow.declare("CREATE FACTORIZED VIEW f AS SELECT store FROM sales")
+    with pytest.raises(FreshetError, match="the changes of 'moments' are not told"):
+        flow.on_version("moments", print, changes=True)
+    with pytest.raises(FreshetError, match="have no Arrow columns"):
+        flow.on_version("pairs", print)
     assert [v.name for v in flow.views] == ["pairs", "moments"]
+    told: list[tuple[int, list[float]]] = []
+    flow.on_version("moments", lambda v, t: told.append((v, t.column("m[]").to_pylist())))
+    flow.push(BATCHES[0])
+    assert told == [(1, [5.0])]
+    flow.stop()
 
 
 @pytest.mark.native
@@ -122,7 +131,7 @@ def test_kernels_leave_elements_to_python_and_say_so(tmp_path: Path) -> None:
         warnings.simplefilter("always")
         flow.start()
     said = [str(w.message) for w in told]
-    assert any("kept by Python, slowly" in w and "receive elements of ring(" in w for w in said)
+    assert any("kept by Python, slowly" in w and "holds elements of ring(" in w for w in said)
     flow.push(BATCHES[0])
     assert flow.view("pairs").engine == "reference"
     assert len(flow.view("pairs").rows()) == 3

@@ -26,14 +26,14 @@ PROTOCOL = 5
 
 
 def refuse_elements(made: Distributed, role: Role) -> None:
-    """Kernels hold elements, but take none from other nodes: then Python keeps the maps."""
+    """Kernels hold elements, but give and take none: then Python keeps the maps."""
     held = [h for r in made.routines for h in r.held]
     held += [h for q in made.readouts for h in q.held]
     for h in (*made.held, *held):
         if is_element(h.payload):
             raise NotNative(
-                f"the {role} would receive elements of {h.payload} for the map '{h.name}', which "
-                "nodes on the reference engine do"
+                f"the map '{h.name}' of the {role} holds elements of {h.payload}, which kernels do "
+                "not exchange with other nodes"
             )
 
 
