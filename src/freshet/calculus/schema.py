@@ -36,7 +36,8 @@ class Query:
     """A view as the user sees it: columns, and the term that defines them.
 
     The result has a row for every valuation of `vars` (one variable a column) as often as the
-    term's multiplicity says. `order` only arranges the rows when they are read.
+    term's multiplicity says. `order` only arranges the rows when they are read. The rows of a
+    `factorized` view are never listed: it keeps values of columns under those of others.
     """
 
     name: str
@@ -44,3 +45,4 @@ class Query:
     vars: tuple[str, ...]
     term: Expr
     order: tuple[Order, ...] = ()
+    factorized: bool = False

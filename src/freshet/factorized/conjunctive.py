@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from freshet.calculus.build import const, exists, mul
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Column, Query, Relation
-from freshet.calculus.terms import Apply, Lift, Rel, Var, View
+from freshet.calculus.scope import ins
+from freshet.calculus.terms import Apply, Expr, Lift, Rel, Var, View
+from freshet.calculus.text import show
 from freshet.calculus.types import Value
 from freshet.factorized.compile import USUAL, Compiler
 from freshet.factorized.options import Options
@@ -68,13 +70,14 @@ def factorize(
     relations: Sequence[Relation],
     options: Options = USUAL,
     functions: Functions = BUILTINS,
+    tests: Sequence[Expr] = (),
 ) -> Factorized:
     """Keep the result of a conjunctive query factorized; the query itself counts its rows.
 
     The views that the result consists of are queries, too, so that every engine keeps them.
     """
     compiler = Compiler(tuple(relations), options, functions)
-    join = Join((), tuple(atoms))
+    join = Join((), tuple(atoms), tuple(tests))
     compiler.name_params(set(join.variables))
     query = compiler.query(name, join, frozenset(head))
     [tree] = compiler.trees[name]
@@ -102,6 +105,13 @@ def _unions(
         return ()
     inner = bound | set(t.keys) if t.listed else bound
     below = tuple(u for c in t.children for u in _unions(c, accesses, inner, head))
+    for f in t.factors:
+        for v in sorted({v for u in _all(below) for v in u.vars} & ins(f)):
+            # The views below were added up without the test: they hold values that it rejects.
+            raise NotFactorized(
+                f"the test {show(f)} compares {v} with what no relation has beside it",
+                instead="compare columns of one relation, or declare it with CREATE VIEW",
+            )
     if not t.listed:
         return below
     new = tuple(k for k in t.keys if k not in bound)

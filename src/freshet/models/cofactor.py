@@ -13,12 +13,11 @@ from freshet.factorized.dtree import DTree, read_dtree
 from freshet.factorized.order import VariableOrder, read_order
 from freshet.factorized.readout import NotFactorized
 from freshet.models.declare import cofactor_query
+from freshet.models.home import Home, HomeView
 from freshet.models.moments import Feature, Matrix, Moments, Vector, moments, slots_of, title
 from freshet.models.problems import EmptyJoin
-from freshet.runtime.database import Database
 from freshet.runtime.payloads import Variable, variables_of
 from freshet.runtime.settings import EngineName
-from freshet.runtime.view import ViewHandle
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -37,7 +36,7 @@ class Cofactor:
     variable order over the columns that the relations share; without it one is found by cost.
 
     The cofactor is a view of the database: it starts with the data so far, and follows every batch
-    like all the others.
+    like all the others. `db` may be a pipeline on Spark that has not started yet.
 
     >>> import freshet as ft
     >>> db = ft.connect()
@@ -54,7 +53,7 @@ class Cofactor:
 
     def __init__(
         self,
-        db: Database,
+        db: Home,
         sql: str,
         *,
         categorical: Sequence[str] = (),
@@ -77,13 +76,13 @@ class Cofactor:
         self._attach(db, view, query)
 
     @classmethod
-    def attach(cls, db: Database, name: str) -> Cofactor:
+    def attach(cls, db: Home, name: str) -> Cofactor:
         """The cofactor of this name in a database, such as one that was restored."""
         made = cls.__new__(cls)
         made._attach(db, db.view(name), db.catalog.view(name))
         return made
 
-    def _attach(self, db: Database, view: ViewHandle, query: Query) -> None:
+    def _attach(self, db: Home, view: HomeView, query: Query) -> None:
         found = variables_of(query, view.relations, db.catalog.functions)
         if list(found) != [query.columns[-1].name]:
             raise UnknownName(
@@ -253,7 +252,7 @@ def _feature(v: Variable) -> Feature:
     return Feature(v.name, v.category is not None)
 
 
-def _free_name(db: Database) -> str:
+def _free_name(db: Home) -> str:
     n = 1
     while db.catalog.has(f"cofactor_{n}"):
         n += 1

@@ -11,6 +11,7 @@ from freshet.errors import StrictRefusal
 from freshet.factorized import compile as factorized
 from freshet.factorized.options import Options as FactorizedOptions
 from freshet.factorized.readout import NotFactorized
+from freshet.factorized.result import Result, keep_factorized
 from freshet.ivm import compile as ivm
 from freshet.ivm.options import Options as IvmOptions
 from freshet.plan.choose import choose, recomputed
@@ -28,6 +29,8 @@ def compile_queries(
 ) -> Program:
     """The program that maintains the queries; its notes say what was chosen and why."""
     options = options or Options()
+    if any(q.factorized for q in queries):
+        return factorized_result(queries, relations, options, functions).made.program
     products = _products(relations, options)
     by_factors = _by_factors(queries, relations, options, products, functions)
     if by_factors is not None:
@@ -61,6 +64,23 @@ def compile_queries(
     if options.strict:
         _refuse_recomputation(program, options.strategy)
     return program
+
+
+def factorized_result(
+    queries: Sequence[Query],
+    relations: Sequence[Relation],
+    options: Options,
+    functions: Functions = BUILTINS,
+) -> Result:
+    """The views of a factorized view, which is never listed, whatever the strategy."""
+    if len(queries) > 1:
+        names = ", ".join(f"'{q.name}'" for q in queries)
+        raise NotFactorized(
+            f"{names} are views of one program, and a factorized view has one of its own",
+            instead="declare it with CREATE VIEW, or keep it in a database of this process",
+        )
+    trees = FactorizedOptions(options.mode, options.orders, options.statistics)
+    return keep_factorized(queries[0], relations, trees, functions)
 
 
 def _products(

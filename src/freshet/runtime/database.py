@@ -21,6 +21,7 @@ from freshet.runtime.change import Change, Hook, taken
 from freshet.runtime.commit import commit, fill
 from freshet.runtime.defined import Declaration, Defined, Script
 from freshet.runtime.engines import Engines
+from freshet.runtime.factorized import FactorizedView, handle
 from freshet.runtime.followers import Followers
 from freshet.runtime.functions import from_python
 from freshet.runtime.kept import Unkept
@@ -82,11 +83,21 @@ class Database:
     @property
     def views(self) -> tuple[ViewHandle, ...]:
         """All the views, in the order of their declaration."""
-        return tuple(ViewHandle(self, v) for v in self._views.values())
+        return tuple(handle(self, v) for v in self._views.values())
 
     def view(self, name: str) -> ViewHandle:
         """The view of a name."""
-        return ViewHandle(self, self._view(name))
+        return handle(self, self._view(name))
+
+    def factorized(self, name: str) -> FactorizedView:
+        """The factorized view of a name: its rows are counted, found and streamed, never listed."""
+        found = self.view(name)
+        if not isinstance(found, FactorizedView):
+            raise UnknownName(
+                f"'{found.name}' is an ordinary view",
+                instead="read it with view(), or declare it with CREATE FACTORIZED VIEW",
+            )
+        return found
 
     def program(self, name: str) -> Program:
         """The trigger program that keeps a view fresh."""
@@ -146,7 +157,7 @@ class Database:
             }
             self._declared.append(declared)
             self.rewire()
-            return [ViewHandle(self, v) for v in new.values()]
+            return [handle(self, v) for v in new.values()]
 
     def _maintain(
         self,

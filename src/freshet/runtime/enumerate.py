@@ -9,18 +9,18 @@ from the first to the last.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from freshet.calculus.rows import Row
 from freshet.calculus.schema import Column
+from freshet.codegen.load import Instance, Kernel
 from freshet.errors import BadRow
 from freshet.factorized.conjunctive import Factorized, Union
 from freshet.program.terms import Map
 from freshet.reference.run import Engine
 from freshet.runtime.columns import rows_of, table_of
-from freshet.runtime.native import NativeEngine
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,6 +29,17 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 else:
     from freshet.runtime.later import pa
+
+
+class Kerneled(Protocol):
+    """Whatever runs a program as a kernel."""
+
+    kernel: Kernel
+    instance: Instance
+
+
+Runs: TypeAlias = Engine | Kerneled
+"""What keeps the views."""
 
 BATCH = 65_536
 """Rows of a batch that is streamed."""
@@ -93,21 +104,15 @@ class Rows:
     [600000, 400000]
     """
 
-    def __init__(self, made: Factorized, engine: Engine | NativeEngine) -> None:
-        maps = {m.name: m for m in made.program.maps}
-        tables: dict[str, pa.Table] = {}
-
-        def read(name: str) -> pa.Table:
-            if name not in tables:
-                tables[name] = _contents(maps[name], engine)
-            return tables[name]
-
+    def __init__(self, made: Factorized, engine: Runs | Contents) -> None:
+        held = engine if isinstance(engine, Contents) else contents(made, engine)
         self.columns = made.head
-        self._roots = [_values(u, read)[0] for u in made.roots]
+        self._size = held.size
+        self._roots = [_values(u, held.views.__getitem__)[0] for u in made.roots]
 
     def __len__(self) -> int:
         """How many rows there are, each as often as it counts."""
-        return int(_product(int(v.before[-1]) for v in self._roots))
+        return self._size
 
     def __getitem__(self, number: int) -> Row:
         """The row of a number, counted from the end if it is negative."""
@@ -128,7 +133,7 @@ class Rows:
         for values in self._roots:
             total = int(values.before[-1]) or 1
             values.take(np.zeros(len(left), np.int64), left % total, out)
-            left = left // total
+            left = left // total  # what is left counts rows of relations that show no column
         return pa.record_batch([out[name] for name in self.columns], list(self.columns))
 
     def stream(self, rows: int = BATCH) -> Iterator[pa.RecordBatch]:
@@ -145,16 +150,34 @@ class Rows:
         return sum(v.bytes for v in self._roots)
 
 
-def _product(numbers: Iterable[int]) -> int:
-    total = 1
-    for n in numbers:
-        total *= n
-    return total
+@dataclass(frozen=True)
+class Contents:
+    """What an engine held at one moment: how many rows the result has, and its views."""
+
+    size: int
+    views: Mapping[str, pa.Table]
 
 
-def _contents(m: Map, engine: Engine | NativeEngine) -> pa.Table:
+def contents(made: Factorized, engine: Runs) -> Contents:
+    """Read all that the rows are found from; what the engine does later changes nothing of it."""
+    maps = {m.name: m for m in made.program.maps}
+    count, *views = [q.name for q in made.program.queries]
+    return Contents(size_of(count, engine), {name: _contents(maps[name], engine) for name in views})
+
+
+def size_of(name: str, engine: Runs) -> int:
+    """How many rows the result has: what its query counts."""
+    if isinstance(engine, Engine):
+        [(size,)] = engine.rows(name)
+    else:
+        [((size,), _)] = engine.instance.read_rows(engine.kernel.query(name))
+    assert isinstance(size, int)
+    return size
+
+
+def _contents(m: Map, engine: Runs) -> pa.Table:
     """The keys of a map, and how many rows each has, as the last column."""
-    if isinstance(engine, NativeEngine):
+    if not isinstance(engine, Engine):
         table = pa.table(engine.instance.read_arrow(engine.kernel.query(m.name)))
         return table.rename_columns([str(i) for i in range(table.num_columns)])
     columns = [*(Column(str(i), c.type) for i, c in enumerate(m.keys))]

@@ -149,9 +149,10 @@ class Payloads:
                 arrays.append(one.column(0))
                 fields.append(one.schema.field(0))
                 continue
+            parts = self.parts[c.name]  # first, since it refuses the elements of other rings
             elements: list[Any] = [row[i] for row in rows]
             told = [_told(x) for x in elements]
-            for part in self.parts[c.name]:
+            for part in parts:
                 names = tuple(v.name for v in part)
                 values = [_value(t.get(names, []), part) for t in told]
                 fields.append(pa.field(_title(c, part), _arrow(part), nullable=False))

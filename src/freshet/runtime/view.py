@@ -12,7 +12,8 @@ from freshet.calculus.schema import Column, Query, Relation
 from freshet.calculus.types import Type, Value
 from freshet.codegen.load import Instance
 from freshet.errors import FreshetError, UnknownName
-from freshet.plan.compile import compile_queries
+from freshet.factorized.result import Result
+from freshet.plan.compile import compile_queries, factorized_result
 from freshet.program.terms import Program
 from freshet.runtime.columns import arranged, html, rows_of
 from freshet.runtime.explain import explain
@@ -66,6 +67,7 @@ class Maintained:
         self._names = frozenset(r.name for r in relations)
         self._server: Server | None = None
         self._program: Program | None = None
+        self._result: Result | None = None
 
     def reads(self, relation: str) -> bool:
         """Whether changes of this relation reach the view."""
@@ -82,6 +84,13 @@ class Maintained:
             options = self.settings.plan("batch")
             self._program = compile_queries([self.query], self.relations, options, self.functions)
         return self._program
+
+    def result(self) -> Result:
+        """How the views of a factorized view hang together, whichever engine keeps them."""
+        if self._result is None:
+            options = self.settings.plan("batch")
+            self._result = factorized_result([self.query], self.relations, options, self.functions)
+        return self._result
 
     @property
     def engine(self) -> EngineName:
@@ -231,6 +240,18 @@ class ViewHandle:
         Otherwise the columns are compared where they lie, one after the other: a look at each row
         of the view, but none of them in Python.
         """
+        given = self._given(key)
+        with self._db.quiet():
+            server = self._maintained.server
+            found = server.find(given) if isinstance(server, NativeServer) else None
+        if found is not None:
+            return found
+        if self._maintained.payloads:
+            return [r for r in self.rows() if all(r[at] == value for at, value in given.items())]
+        return rows_of(matching(self.to_arrow(), given, self._maintained.query))
+
+    def _given(self, key: Mapping[str, Value]) -> dict[int, Value]:
+        """Values by the places of their columns."""
         names = [c.lower() for c in self.columns]
         given: dict[int, Value] = {}
         for name, value in key.items():
@@ -240,17 +261,7 @@ class ViewHandle:
                     f"'{self.name}' has no column '{name}'", instead=f"its columns are {known}"
                 )
             given[names.index(name.lower())] = value
-        with self._db.quiet():
-            server = self._maintained.server
-            found = server.find(given) if isinstance(server, NativeServer) else None
-        if found is not None:
-            return found
-        if self._maintained.payloads:
-            return [r for r in self.rows() if all(r[at] == value for at, value in given.items())]
-        table = self.to_arrow()
-        for at, value in given.items():
-            table = table.filter(_equals(table.column(at), value, self.schema[at].type))
-        return rows_of(table)
+        return given
 
     def track(self, versions: int = MOST_VERSIONS) -> None:
         """Record from now on what changes, so many versions back.
@@ -328,6 +339,13 @@ class ViewHandle:
 
     def _repr_html_(self) -> str:
         return html(self.to_arrow(), self.name)
+
+
+def matching(table: pa.Table, given: Mapping[int, Value], query: Query) -> pa.Table:
+    """The rows of a view with these values by column."""
+    for at, value in given.items():
+        table = table.filter(_equals(table.column(at), value, query.columns[at].type))
+    return table
 
 
 def _equals(column: pa.ChunkedArray, value: Value, t: Type) -> pa.ChunkedArray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -13,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from freshet.calculus.schema import Query, Relation
-from freshet.errors import BadRow, FreshetError, UnknownName
+from freshet.calculus.schema import Relation
+from freshet.errors import BadRow, FreshetError
 from freshet.program.terms import Program
-from freshet.runtime.columns import arranged
 from freshet.spark.choices import Choices
 from freshet.spark.compile import distribute
+from freshet.spark.declared import Declared
 from freshet.spark.feed import Feed
 from freshet.spark.identity import claim, identity
 from freshet.spark.io.arrive import Arrival
@@ -37,14 +36,12 @@ from freshet.spark.pushed import pushed
 from freshet.spark.run.flow import Flow
 from freshet.spark.run.node import COUNT
 from freshet.spark.session import active, session
-from freshet.spark.view import PipelineView
-from freshet.sql import Catalog, load
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-class Pipeline:
+class Pipeline(Declared):
     """Streams, tables and views on Spark.
 
     Views are declared first. `start` compiles them and begins to read the sources, if there are
@@ -62,45 +59,24 @@ class Pipeline:
         folder: Path | None = None,
         flows: type[Flow] | None = None,
     ) -> None:
+        super().__init__()
         self.choices = choices
         self.folder = folder or Path.cwd()
-        self.catalog = Catalog()
-        self.queries: dict[str, Query] = {}
         self.totals = Totals()
         self._flows = flows or Flow
         self._given = spark
         self._spark: SparkSession | None = spark
-        self._flow: Flow | None = None
         self._sinks: list[Sink] = []
         self._listeners: list[Callable[[Progress], object]] = []
-        self._lock = threading.RLock()
         self._note: dict[str, Any] = {}
         self._home = Path()
         self._streams: dict[str, Relation] = {}
 
-    # -- what is declared --------------------------------------------------------------------------
-
-    def declare(self, sql: str, file: str = "<text>") -> None:
-        """Declare more streams, tables and views, before the start."""
-        if self._flow is not None:
-            raise FreshetError(
-                "the pipeline runs already", instead="declare everything before the start"
-            )
-        self.catalog, queries = load(sql, file, self.catalog)
-        self.queries.update({q.name.lower(): q for q in queries})
-
-    def view(self, name: str) -> PipelineView:
-        """The view of a name."""
-        return PipelineView(self, self._query(name))
-
-    @property
-    def views(self) -> tuple[PipelineView, ...]:
-        """All the views, in the order of their declaration."""
-        return tuple(PipelineView(self, q) for q in self.queries.values())
+    # -- who is told -------------------------------------------------------------------------------
 
     def add_sink(self, sink: Sink) -> None:
         """Tell a sink every version of its view from now on."""
-        self._query(sink.view)
+        self._refuse_unshown(sink.view, changes=sink.changes)
         with self._lock:
             self._sinks.append(sink)
             if self._flow is not None:
@@ -255,11 +231,6 @@ class Pipeline:
 
     # -- changes -----------------------------------------------------------------------------------
 
-    @property
-    def version(self) -> int:
-        """The version of the views: how many batches are in them."""
-        return self._need().version
-
     def push(self, batch: Mapping[str, Any]) -> int:
         """Change several streams at once; the version that has the change.
 
@@ -354,28 +325,6 @@ class Pipeline:
         for listener in self._listeners:
             listener(progress)
 
-    # -- reading -----------------------------------------------------------------------------------
-
     def metrics(self) -> str:
         """The figures of this run as Prometheus reads them."""
         return prometheus(self.totals)
-
-    def read(self, name: str) -> tuple[int, pa.Table]:
-        """A view, and the version of which it is."""
-        with self._lock:
-            return self._need().version, self._read(self._query(name).name)
-
-    def _read(self, name: str) -> pa.Table:
-        return arranged(self._need().read(name), self._query(name))
-
-    def _query(self, name: str) -> Query:
-        found = self.queries.get(name.lower())
-        if found is None:
-            known = ", ".join(q.name for q in self.queries.values()) or "none yet"
-            raise UnknownName(f"there is no view '{name}'", instead=f"the views are: {known}")
-        return found
-
-    def _need(self) -> Flow:
-        if self._flow is None:
-            raise FreshetError("the pipeline does not run", instead="call start()")
-        return self._flow

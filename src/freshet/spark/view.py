@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.calculus.rows import Row
-from freshet.calculus.schema import Column, Query
-from freshet.runtime.columns import rows_of
+from freshet.calculus.schema import Column, Query, Relation
+from freshet.calculus.scope import relations
+from freshet.calculus.types import Value
+from freshet.errors import UnknownName
+from freshet.runtime.settings import EngineName
 from freshet.spark.io.sinks import frame
+from freshet.sql import Catalog
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -18,12 +22,24 @@ if TYPE_CHECKING:
 class Owner(Protocol):
     """The pipeline as its views see it."""
 
+    catalog: Catalog
+
     @property
     def spark(self) -> SparkSession:
         """The session."""
 
+    @property
+    def engine(self) -> EngineName:
+        """What keeps the maps on the workers."""
+
     def read(self, name: str) -> tuple[int, pa.Table]:
         """A view, and the version of which it is."""
+
+    def rows(self, name: str) -> tuple[int, list[Row]]:
+        """The same as Python values."""
+
+    def explain(self) -> str:
+        """How its views are kept."""
 
 
 class PipelineView:
@@ -48,6 +64,21 @@ class PipelineView:
         """The names of the columns."""
         return tuple(c.name for c in self._query.columns)
 
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """The streams and tables that the view reads."""
+        read = relations(self._query.term)
+        return tuple(r for r in self._owner.catalog.relations.values() if r.name in read)
+
+    @property
+    def engine(self) -> EngineName:
+        """What keeps the maps on the workers: "native" kernels or the "reference" engine."""
+        return self._owner.engine
+
+    def explain(self) -> str:
+        """How this view is kept, together with the others of its pipeline."""
+        return self._owner.explain()
+
     def read(self) -> tuple[int, pa.Table]:
         """The version, and the rows at it."""
         return self._owner.read(self.name)
@@ -63,7 +94,19 @@ class PipelineView:
 
     def rows(self) -> list[Row]:
         """The rows as Python values."""
-        return rows_of(self.to_arrow())
+        return self._owner.rows(self.name)[1]
+
+    def lookup(self, **key: Value) -> list[Row]:
+        """The rows whose columns have the given values; None finds NULL."""
+        names = [c.lower() for c in self.columns]
+        for name in key:
+            if name.lower() not in names:
+                known = ", ".join(self.columns)
+                raise UnknownName(
+                    f"'{self.name}' has no column '{name}'", instead=f"its columns are {known}"
+                )
+        given = [(names.index(name.lower()), value) for name, value in key.items()]
+        return [row for row in self.rows() if all(row[i] == value for i, value in given)]
 
     def to_pylist(self) -> list[dict[str, Any]]:
         """The rows as mappings from column names to values."""

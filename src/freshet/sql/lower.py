@@ -12,6 +12,7 @@ from freshet.calculus.walk import Names
 from freshet.errors import FreshetError, TypeProblem
 from freshet.sql import select
 from freshet.sql.catalog import Catalog
+from freshet.sql.conjunctive import check_conjunctive
 from freshet.sql.scope import Env
 from freshet.sql.terms import CreateView
 
@@ -27,6 +28,8 @@ def lower(statement: CreateView, catalog: Catalog, name: str | None = None) -> Q
     Exists(Sum[r_a](r(r_a, r_b))) * (sum := Sum[r_a](r(r_a, r_b_1) * r_b_1))
     """
     try:
+        if statement.factorized:
+            check_conjunctive(statement.query)
         env = Env(catalog, Names())
         rows = select.rows(statement.query, env, top=True)
         check_bound(rows.term)
@@ -46,4 +49,5 @@ def lower(statement: CreateView, catalog: Catalog, name: str | None = None) -> Q
             )
         columns = tuple(replace(c, name=n) for c, n in zip(columns, statement.columns, strict=True))
     title = name or statement.name or "query"
-    return Query(title, columns, tuple(b.var for b in rows.columns), term, rows.order)
+    vars = tuple(b.var for b in rows.columns)
+    return Query(title, columns, vars, term, rows.order, statement.factorized)

@@ -8,6 +8,7 @@ tokens. A lifting function, [f: Ring](x), is made one name before the parser see
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
@@ -79,14 +80,16 @@ def _statement(raw: list[RawToken], tokens: list[Token], script: Script) -> Stat
             return create_relation(cursor, static=True)
         if cursor.accept("TYPE"):
             return create_type(cursor)
-        cursor.accept("MATERIALIZED")
+        factorized = cursor.accept("FACTORIZED")
+        if not factorized:
+            cursor.accept("MATERIALIZED")
         if cursor.accept("VIEW"):
-            return _view(raw, cursor, script)
+            return replace(_view(raw, cursor, script), factorized=factorized)
     except FreshetError as error:
         raise error.located(at) from None
     raise UnsupportedSql(
         f"CREATE {cursor.peek().text} is not supported",
-        instead="write CREATE STREAM, CREATE TABLE, CREATE TYPE or CREATE [MATERIALIZED] VIEW",
+        instead="write CREATE STREAM, CREATE TABLE, CREATE TYPE or CREATE [FACTORIZED] VIEW",
         at=cursor.peek().at,
     )
 

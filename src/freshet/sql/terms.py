@@ -337,12 +337,13 @@ class CreateType:
 
 @dataclass(frozen=True, slots=True)
 class CreateView:
-    """CREATE VIEW name (column, ...) AS SELECT ...; a bare SELECT has no name yet."""
+    """CREATE [FACTORIZED] VIEW name (column, ...) AS SELECT ...; a bare SELECT has no name yet."""
 
     name: str | None
     columns: tuple[str, ...]
     query: Select
     at: Place = NOWHERE
+    factorized: bool = False
 
 
 Statement: TypeAlias = CreateRelation | CreateType | CreateView

@@ -5,15 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from freshet.runtime.columns import arranged, arrow_schema
+from freshet.runtime.columns import arranged
+from freshet.spark.run.elements import schema_with_elements
 from freshet.spark.terms import Readout
 
 
 def answer(readout: Readout, found: pa.RecordBatch) -> pa.Table:
-    """The rows in the columns of the query, each as often as it counts, in the query's order."""
+    """The rows in the columns of the query, each as often as it counts, in the query's order.
+
+    Elements of rings stay the bytes that nodes send; `elements.rows_with_elements` reads them.
+    """
     query = readout.query
     columns = list(dict.fromkeys(query.vars))
-    schema = arrow_schema(query.columns)
+    schema = schema_with_elements(query.columns)
     at = [columns.index(v) for v in query.vars]
     arrays = [found.column(i).cast(f.type) for i, f in zip(at, schema, strict=True)]
     table = pa.Table.from_arrays(arrays, schema=schema)

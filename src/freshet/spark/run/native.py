@@ -12,6 +12,7 @@ from freshet.codegen.kernel import emit
 from freshet.codegen.load import Kernel
 from freshet.codegen.options import Passes
 from freshet.codegen.toolchain import USUAL, Compiler, Flags, build, find_compiler
+from freshet.spark.run.elements import refuse_elements
 from freshet.spark.run.node import COUNT, PAYLOAD, READY, Role
 from freshet.spark.run.program import NodeProgram, node_program
 from freshet.spark.terms import Distributed
@@ -28,6 +29,7 @@ def kernel_of(
     compiler: Compiler | None = None,
 ) -> tuple[NodeProgram, Path]:
     """The program of a node, and its compiled kernel, which any process may load."""
+    refuse_elements(d, role)
     made = node_program(d, role)
     source = emit(made.program, functions, PASSES)
     return made, build(source, compiler=compiler or find_compiler(), flags=flags)

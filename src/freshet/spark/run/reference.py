@@ -20,6 +20,7 @@ from freshet.reference.rows import check_row
 from freshet.reference.statements import compile_statement
 from freshet.reference.store import Store, Stores
 from freshet.runtime.columns import arrow_type, rows_of
+from freshet.spark.run.elements import encoded, is_element, values_of
 from freshet.spark.run.node import COUNT, PAYLOAD, READY, Role, change, reading
 from freshet.spark.terms import Block, Compute, Distributed, Everywhere, Held, Local
 
@@ -86,11 +87,13 @@ class ReferenceNode:
     def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
         """See `Node`."""
         store = self._routines[routine].stores.map(target)
-        *keys, payload = pa.table(rows).columns
-        found = rows_of(pa.table(keys, [str(i) for i in range(len(keys))])) if keys else None
+        held = self._routines[routine].temporary[target]
+        columns = [*held.keys, Column(PAYLOAD, held.payload)]
+        cells = zip(rows.columns, columns, strict=True)
+        *keys, payload = (values_of(cell, c.type) for cell, c in cells)
         with decimal.localcontext(EXACT):
-            for row, m in zip(found or [()] * rows.num_rows, payload.to_pylist(), strict=True):
-                store.add(row, m)
+            for *row, m in zip(*keys, payload, strict=True):
+                store.add(tuple(row), m)
 
     def run(self, routine: str, block: int) -> None:
         """See `Node`."""
@@ -164,6 +167,8 @@ def batch_of(held: Held, rows: Any) -> pa.RecordBatch:
 
 
 def _array(cells: Iterable[Any], t: Type) -> pa.Array:
+    if is_element(t):
+        return encoded(cells)
     if t.kind == "double":
         cells = [None if v is None else float(v) for v in cells]
     elif t.kind == "int":

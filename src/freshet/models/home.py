@@ -1,0 +1,67 @@
+"""Where cofactors live: in a database of this process, or in a pipeline on Spark."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Protocol
+
+from freshet.calculus.rows import Row
+from freshet.calculus.schema import Query, Relation
+from freshet.calculus.types import Value
+from freshet.plan.options import Strategy
+from freshet.runtime.settings import EngineName
+from freshet.sql import Catalog
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+
+class HomeView(Protocol):
+    """A view, as its model reads it."""
+
+    @property
+    def name(self) -> str:
+        """The name of the view."""
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """The streams and tables that it reads."""
+
+    @property
+    def engine(self) -> EngineName:
+        """Which engine keeps it."""
+
+    def rows(self) -> list[Row]:
+        """The rows now, with elements of rings among their values."""
+
+    def lookup(self, **key: Value) -> list[Row]:
+        """The rows with these values."""
+
+    def to_arrow(self) -> pa.Table:
+        """The rows as Arrow columns."""
+
+    def explain(self) -> str:
+        """How it is kept."""
+
+
+class Home(Protocol):
+    """Streams, and views that are declared by their terms."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """What is declared."""
+
+    @property
+    def version(self) -> int:
+        """How many changes there were."""
+
+    def still(self) -> AbstractContextManager[int]:
+        """While this lasts, nothing changes; gives the version."""
+
+    def define(
+        self, query: Query, strategy: Strategy, *, order: str = "", reference: str = ""
+    ) -> HomeView:
+        """Declare a view by its term."""
+
+    def view(self, name: str) -> HomeView:
+        """The view of a name."""

@@ -1,0 +1,171 @@
+"""What is declared in a pipeline, and how it is read: the part of it that views and models see."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshet.calculus.rows import Row
+from freshet.calculus.schema import Query
+from freshet.errors import FreshetError, UnknownName
+from freshet.plan.options import Strategy
+from freshet.program.brief import brief_program
+from freshet.program.terms import Program
+from freshet.program.text import show_program
+from freshet.runtime.columns import arranged, rows_of
+from freshet.runtime.payloads import Payloads, variables_of
+from freshet.runtime.settings import EngineName
+from freshet.spark.run.elements import rows_with_elements
+from freshet.spark.run.flow import Flow
+from freshet.spark.view import PipelineView
+from freshet.sql import Catalog, load
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Declared:
+    """Streams, tables and views by their names; the views at the version of the flow."""
+
+    def __init__(self) -> None:
+        self.catalog = Catalog()
+        self.queries: dict[str, Query] = {}
+        self._flow: Flow | None = None
+        self._lock = threading.RLock()
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session."""
+        raise NotImplementedError
+
+    # -- before the start --------------------------------------------------------------------------
+
+    def declare(self, sql: str, file: str = "<text>") -> None:
+        """Declare more streams, tables and views, before the start."""
+        self._refuse_late()
+        catalog, queries = load(sql, file, self.catalog)
+        for query in queries:
+            if query.factorized:
+                raise FreshetError(
+                    f"'{query.name}' is factorized, and a pipeline keeps no factorized views",
+                    instead="declare it with CREATE VIEW, or in a database of this process",
+                )
+        self.catalog = catalog
+        self.queries.update({q.name.lower(): q for q in queries})
+
+    def define(
+        self, query: Query, strategy: Strategy, *, order: str = "", reference: str = ""
+    ) -> PipelineView:
+        """Declare a view by its term, before the start.
+
+        All the views of a pipeline are one program: its own strategy keeps them (`strategy` is
+        what a database would take), and it finds variable orders itself.
+        """
+        self._refuse_late()
+        if order:
+            raise FreshetError(
+                f"'{query.name}' comes with a variable order, and a pipeline finds its own",
+                instead="leave the order out",
+            )
+        self.catalog = self.catalog.with_view(query)
+        self.queries[query.name.lower()] = query
+        return self.view(query.name)
+
+    def _refuse_late(self) -> None:
+        if self._flow is not None:
+            raise FreshetError(
+                "the pipeline runs already", instead="declare everything before the start"
+            )
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    def view(self, name: str) -> PipelineView:
+        """The view of a name."""
+        return PipelineView(self, self._query(name))
+
+    @property
+    def views(self) -> tuple[PipelineView, ...]:
+        """All the views, in the order of their declaration."""
+        return tuple(PipelineView(self, q) for q in self.queries.values())
+
+    @property
+    def version(self) -> int:
+        """The version of the views: how many batches are in them."""
+        return self._need().version
+
+    @contextmanager
+    def still(self) -> Iterator[int]:
+        """While this lasts, nothing changes; gives the version, 0 before the start."""
+        with self._lock:
+            yield self._flow.version if self._flow is not None else 0
+
+    def read(self, name: str) -> tuple[int, pa.Table]:
+        """A view, and the version of which it is."""
+        with self._lock:
+            return self._need().version, self._read(self._query(name).name)
+
+    def rows(self, name: str) -> tuple[int, list[Row]]:
+        """A version, and the rows of a view at it as Python values, elements of rings whole."""
+        with self._lock:
+            query, payloads = self._query(name), self._payloads(name)
+            if payloads:
+                return self.version, self._elements(query, payloads)
+            return self.version, rows_of(self._read(query.name))
+
+    def _read(self, name: str) -> pa.Table:
+        query, payloads = self._query(name), self._payloads(name)
+        if payloads:
+            return payloads.table(self._elements(query, payloads))
+        return arranged(self._need().read(name), query)
+
+    def _elements(self, query: Query, payloads: Payloads) -> list[Row]:
+        table = self._need().read(query.name)
+        return payloads.elements(rows_with_elements(query.columns, table))
+
+    def _payloads(self, name: str) -> Payloads:
+        """How the rows of a view lie in Arrow columns, if it has elements of a ring."""
+        query, catalog = self._query(name), self.catalog
+        declared = catalog.relations.values()
+        return Payloads(query, variables_of(query, declared, catalog.functions))
+
+    def _refuse_unshown(self, name: str, *, changes: bool) -> None:
+        """Sinks are told Arrow tables: rings without columns, and lists that changed, are not."""
+        payloads = self._payloads(name)
+        if payloads:
+            _ = payloads.parts  # refuses what has no columns
+        if changes and payloads.nested:
+            raise FreshetError(
+                f"the changes of '{name}' are not told, since it has categories",
+                instead="take the whole view with every version",
+            )
+
+    @property
+    def engine(self) -> EngineName:
+        """What keeps the maps on the workers: kernels, or Python."""
+        return "native" if self._need().pipeline.kernels else "reference"
+
+    def explain(self) -> str:
+        """Where each map lives and why, and the program of all the views."""
+        made = self._need().pipeline.made
+        words = made.placement.words or [f"{n}: {at}" for n, at in made.placement.maps.items()]
+        return "\n".join(["== placement", *words, "", "== program", _shown(made.program)])
+
+    def _query(self, name: str) -> Query:
+        found = self.queries.get(name.lower())
+        if found is None:
+            known = ", ".join(q.name for q in self.queries.values()) or "none yet"
+            raise UnknownName(f"there is no view '{name}'", instead=f"the views are: {known}")
+        return found
+
+    def _need(self) -> Flow:
+        if self._flow is None:
+            raise FreshetError("the pipeline does not run", instead="call start()")
+        return self._flow
+
+
+def _shown(program: Program) -> str:
+    return show_program(brief_program(program)).rstrip()
