@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from freshet.errors import FreshetError, FreshetWarning
 from freshet.runtime.connect import connect
 from freshet.runtime.database import Database
+from freshet.runtime.factorized import FactorizedView
 from freshet.runtime.products import Product
 from freshet.runtime.snapshot import restore
 from freshet.runtime.view import Statistics, ViewHandle
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Database",
+    "FactorizedView",
     "FreshetError",
     "FreshetWarning",
     "Pipeline",
