@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from freshet import models as models
     from freshet.runtime.connect import connect
     from freshet.runtime.database import Database
+    from freshet.runtime.factorized import FactorizedView
     from freshet.runtime.products import Product
     from freshet.runtime.snapshot import restore
     from freshet.runtime.view import Statistics, ViewHandle
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Database",
+    "FactorizedView",
     "FreshetError",
     "FreshetWarning",
     "Pipeline",
@@ -43,6 +45,7 @@ __all__ = [
 
 _HOMES = {
     "Database": "runtime.database",
+    "FactorizedView": "runtime.factorized",
     "Pipeline": "spark.pipeline",
     "Product": "runtime.products",
     "SparkProgram": "spark.matrix.program",

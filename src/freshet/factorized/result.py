@@ -68,7 +68,10 @@ def keep_factorized(
     order = _order(query, join, head, declared, options)
     _check_projection(query, join, head, order, declared)
     chosen = replace(options, orders={query.name: order})
-    made = factorize(query.name, head, join.atoms, declared, chosen, functions, tests)
+    try:
+        made = factorize(query.name, head, join.atoms, declared, chosen, functions, tests)
+    except NotFactorized as e:
+        raise _across(join) or e from None
     told = _told(order, join, declared)
     note = f"strategy: a factorized result, never listed, in the variable order {told}"
     program = replace(made.program, notes=(note, *made.program.notes))
@@ -123,6 +126,18 @@ def _source(var: str, join: Join) -> Source:
 def _only_shown(f: Expr, shown: Sequence[str], others: Sequence[Expr]) -> bool:
     """Whether a factor only gives a column that no test reads."""
     return isinstance(f, Lift) and f.var in shown and not any(f.var in ins(x) for x in others)
+
+
+def _across(join: Join) -> NotFactorized | None:
+    """What is wrong with a test of columns that no one relation has, if there is one."""
+    for f in join.factors:
+        if not any(ins(f) <= set(atom.vars) for atom in join.atoms):
+            return NotFactorized(
+                f"the test {_short(f)} compares columns of several relations, whose pairs would "
+                "have to be listed",
+                instead=f"compare columns of one relation, or {INSTEAD}",
+            )
+    return None
 
 
 def _order(
