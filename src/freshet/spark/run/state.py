@@ -23,7 +23,7 @@ class Position:
     """How far a node has come: the last step that it did of a version, and if that was the last.
 
     While it is `dirty`, a step is half done. `readings` counts steps that left the maps as they
-    were, but not all that lies around them.
+    were, but not all that lies around them. `logged` are the bytes that came since a snapshot.
     """
 
     mark: str = NOTHING
@@ -32,10 +32,11 @@ class Position:
     dirty: bool = False
     epoch: int = 0
     readings: int = 0
+    logged: int = 0
 
     def dump(self, generation: str) -> bytes:
         """As bytes, beside the folder of the node that it is about."""
-        flags = f"{self.complete:d} {self.dirty:d} {self.epoch} {self.readings}"
+        flags = f"{self.complete:d} {self.dirty:d} {self.epoch} {self.readings} {self.logged}"
         data = f"{generation} {self.mark or '-'} {self.step} {flags}".encode()
         return _HEAD.pack(crc32(data)) + data
 
@@ -49,9 +50,9 @@ def read_position(data: bytes) -> tuple[str, Position] | None:
     if len(data) <= _HEAD.size or _HEAD.unpack_from(data)[0] != crc32(data[_HEAD.size :]):
         return None
     generation, mark, *numbers = data[_HEAD.size :].decode().split(" ")
-    step, complete, dirty, epoch, readings = map(int, numbers)
+    step, complete, dirty, *rest = map(int, numbers)
     name = NOTHING if mark == "-" else mark
-    return generation, Position(name, step, bool(complete), bool(dirty), epoch, readings)
+    return generation, Position(name, step, bool(complete), bool(dirty), *rest)
 
 
 class State:

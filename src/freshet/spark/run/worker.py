@@ -13,14 +13,11 @@ machines do the same to copies of their own.
 
 from __future__ import annotations
 
-import fcntl
-import os
 import shutil
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
@@ -28,11 +25,18 @@ from freshet.errors import FreshetError, SnapshotProblem
 from freshet.spark.run.blocks import frame, unframe
 from freshet.spark.run.epoch import fence
 from freshet.spark.run.files import LocalFolder, Torn
+from freshet.spark.run.lock import locked
 from freshet.spark.run.log import NOTHING, Entry, version_of
 from freshet.spark.run.perform import Clock, Sent
 from freshet.spark.run.snapshots import Snapshots, redo_name
 from freshet.spark.run.state import Position, State
 from freshet.spark.run.work import Work
+
+SMALL = 1 << 20
+"""Bytes of state that are always worth a snapshot."""
+
+WORTH = 10
+"""Larger state is when a tenth of it has come since the last one, or ten times were passed over."""
 
 
 class Stale(FreshetError):
@@ -101,7 +105,7 @@ class Worker:
         """Do a step, or tell what it sent when it was done; `inputs` go by their senders."""
         began = time.perf_counter()
         self._clock = Clock()
-        with self._locked():
+        with locked(self.memory):
             fence(self.pipeline.folder, at.epoch)
             sent = self._stored(at)
             if sent is not None:
@@ -119,7 +123,7 @@ class Worker:
 
     def recall(self, at: At) -> Sent:
         """What a step sent, however long ago, as far as logs reach; the maps stay as they are."""
-        with self._locked():
+        with locked(self.memory):
             fence(self.pipeline.folder, at.epoch)
             return self._stored(at) or self._again(at)
 
@@ -128,7 +132,7 @@ class Worker:
 
         Steps are kept while the reading lasts, for the case that another process does the next.
         """
-        with self._locked():
+        with locked(self.memory):
             fence(self.pipeline.folder, at.epoch)
             self._bring(self._state, At(at.epoch, NOTHING, at.after, "", 0))
             self.stored.write(_read(reading, at.step), frame(inputs))
@@ -154,7 +158,7 @@ class Worker:
 
     def save(self, epoch: int, mark: str) -> int:
         """Write a snapshot of a version now; the version before which no log is needed."""
-        with self._locked():
+        with locked(self.memory):
             fence(self.pipeline.folder, epoch)
             self._bring(self._state, At(epoch, NOTHING, mark, "", 0))
             self.snapshots.wait()
@@ -189,8 +193,17 @@ class Worker:
         self._state.dirty()
         sent = self._perform(self._state, at, inputs, batch)
         self.stored.write(_out(at.mark, at.step), sent.dump())
-        self._state.at(Position(at.mark, at.step, self._last(at), False, at.epoch))
+        self._note(self._state, at, at.epoch, inputs, batch)
         return sent
+
+    def _note(
+        self, state: State, at: At, epoch: int, inputs: Sequence[bytes], batch: bytes | memoryview
+    ) -> None:
+        """Note that a step is done, and how much it would be to do it again."""
+        before = state.position()
+        assert before is not None
+        logged = before.logged + len(batch) + sum(len(b) for b in inputs)
+        state.at(Position(at.mark, at.step, self._last(at), False, epoch, logged=logged))
 
     def _batch(self, state: State, at: At, entry: Entry | None = None) -> bytes | memoryview:
         """The rows of a version's batch that this part has, unless the node was given them."""
@@ -305,8 +318,9 @@ class Worker:
         inputs = self._inputs(entry, step)
         state.reading = ("", -1)
         state.dirty()
-        self._perform(state, at, inputs, self._batch(state, at, entry))
-        state.at(Position(at.mark, step, self._last(at), False, epoch))
+        batch = self._batch(state, at, entry)
+        self._perform(state, at, inputs, batch)
+        self._note(state, at, epoch, inputs, batch)
 
     def _inputs(self, entry: Entry, step: int) -> list[bytes]:
         if not self._takes(entry.routine, step):
@@ -327,17 +341,23 @@ class Worker:
 
     # ---------------------------------------------------------------- snapshots and old files
 
-    def _is_due(self, version: int) -> bool:
-        return (version + self.part) % self.pipeline.settings.snapshot_every == 0
+    def _is_due(self, version: int, state: int, logged: int) -> bool:
+        """Whether it is time for a snapshot, and enough has come that it is worth its bytes."""
+        every = self.pipeline.settings.snapshot_every
+        turn, rest = divmod(version + self.part, every)
+        return rest == 0 and (logged * WORTH >= state - SMALL or turn % WORTH == 0)
 
     def _settle(self, at: At) -> None:
         """At the first step of a version the one before it is safe: it is what is kept."""
         old = [n for n in self.stored.names() if n.startswith("out-") and n[4:16] < at.mark[:12]]
         self.stored.delete(old)
-        if at.after and self._is_due(version_of(at.after)):
-            assert self._state.node is not None
+        position, node = self._state.position(), self._state.node
+        assert position is not None
+        assert node is not None
+        if at.after and self._is_due(version_of(at.after), node.bytes, position.logged):
             with suppress(OSError, SnapshotProblem):  # the log has everything since the one before
-                self.snapshots.put_behind(at.after, self._state.node, self.memory)
+                if self.snapshots.put_behind(at.after, node, self.memory):
+                    self._state.at(replace(position, logged=0))
             self.snapshots.look_again()
 
     # ---------------------------------------------------------------- names and small questions
@@ -357,23 +377,6 @@ class Worker:
     def _bytes(self) -> int:
         return self._state.node.bytes if self._state.node is not None else 0
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """One attempt at a time on this machine; a killed one lets go of the lock."""
-        self.memory.mkdir(parents=True, exist_ok=True)
-        path = self.memory / "lock"
-        while True:
-            fd = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
-            fcntl.flock(fd, fcntl.LOCK_EX)
-            if _is_still(path, fd):
-                break
-            os.close(fd)  # the folder was deleted while we waited
-            self.memory.mkdir(parents=True, exist_ok=True)
-        try:
-            yield
-        finally:
-            os.close(fd)
-
 
 def _out(mark: str, step: int) -> str:
     return f"out-{mark}-{step:03}"
@@ -381,10 +384,3 @@ def _out(mark: str, step: int) -> str:
 
 def _read(reading: str, step: int) -> str:
     return f"read-{reading}-{step:03}"
-
-
-def _is_still(path: Path, fd: int) -> bool:
-    try:
-        return os.stat(path).st_ino == os.fstat(fd).st_ino
-    except FileNotFoundError:
-        return False

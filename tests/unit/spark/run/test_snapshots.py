@@ -11,7 +11,7 @@ from unittest import mock
 
 import pytest
 
-from freshet.spark.run import files, resident
+from freshet.spark.run import files, resident, task
 from freshet.spark.run.resident import settle
 from freshet.spark.run.snapshots import Snapshots
 from freshet.spark.run.state import Position, State
@@ -76,6 +76,28 @@ def test_a_batch_that_fails_leaves_no_snapshot(tmp_path: Path) -> None:
     s.rest()
     done = {entry.name[9:21] for entry in s.place.glob("p*/snapshot-*")}
     assert max(done) == "000000000002", "the last version may still be taken back"
+    s.flow.close()
+
+
+def test_large_state_waits_until_a_snapshot_is_worth_it(tmp_path: Path) -> None:
+    worker = Shop(tmp_path, 1, every=2).flow._conductor.driver  # part 1: odd versions are its turn
+    large = 100 << 20
+    assert [v for v in range(30) if worker._is_due(v, 1000, 0)] == list(range(1, 30, 2))
+    assert [v for v in range(30) if worker._is_due(v, large, 1000)] == [19]
+    assert [v for v in range(6) if worker._is_due(v, large, large // 10)] == [1, 3, 5]
+
+
+def test_logged_bytes_count_from_the_last_snapshot(tmp_path: Path) -> None:
+    s = Shop(tmp_path, 1, every=3)
+    logged = []
+    for _ in range(7):
+        s.apply()
+        s.rest()
+        [(_, worker)] = [w for key, w in task._WORKERS.items() if key[0] == str(s.place)]
+        position = worker._state.position()
+        assert position is not None
+        logged.append(position.logged)
+    assert logged[0] < logged[1] < logged[2] > logged[3] < logged[5] > logged[6] > 0
     s.flow.close()
 
 
