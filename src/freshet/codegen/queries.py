@@ -13,7 +13,7 @@ from freshet.calculus.walk import children
 from freshet.codegen.access import held_in, payload_at
 from freshet.codegen.code import Block, Spot, function, identifier, render
 from freshet.codegen.context import ONE, Bound
-from freshet.codegen.hold import Cpp, convert, held
+from freshet.codegen.hold import Cpp, convert, held, is_mixed
 from freshet.codegen.nested import collected
 from freshet.codegen.rings import CofactorType, HeaderType, RingType, entry, number
 from freshet.codegen.term import Terms
@@ -103,14 +103,13 @@ class Queries:
         self, spot: Spot, plain: list[str], elements: list[tuple[str, RingType, int]]
     ) -> None:
         """A row, and one more for each entry of its elements."""
-        _, row = spot.open("row", "", "{")
+        mixed = [text for text, t, _ in elements if is_mixed(t)]
+        row = spot.open("row", "", "{")[1] if mixed else spot
         for line in plain:
             row.line(line)
         for text, t, first in elements:
             row.line(_all_out(text, t, first, self.categories))
-        for text, t, _ in elements:
-            if not (isinstance(t, CofactorType) and t.categories):
-                continue
+        for text in mixed:
             _, rows = spot.open(
                 ("entries", text), "", f"see({text}).each([&](const Entry& x) {{", "});"
             )

@@ -110,29 +110,25 @@ class Database:
         """
         with self.still():
             catalog, queries = load(sql, file, self._catalog)
-            views = [(q, self._settings, "") for q in queries]
+            views = [(q, self._settings) for q in queries]
             return self._declare(Script(sql, file), catalog, views)
 
-    def define(
-        self, query: Query, strategy: Strategy, *, order: str = "", reference: str = ""
-    ) -> ViewHandle:
+    def define(self, query: Query, strategy: Strategy, *, order: str = "") -> ViewHandle:
         """Declare a view by its term, kept by a strategy of its own.
 
         `order` is the variable order of the strategy `factorized`, over columns; without it one is
-        found. `reference` says why the reference engine must serve the view, where it must.
+        found.
         """
         with self.still():
             orders = {query.name: read_order(order)} if order else {}
             settings = replace(self._settings, strategy=strategy, orders=orders)
-            if reference:
-                settings = replace(settings, engine="reference")
-            declared = Defined(query, strategy, order, reference)
+            declared = Defined(query, strategy, order)
             catalog = self._catalog.with_view(query)
-            (made,) = self._declare(declared, catalog, [(query, settings, reference)])
+            (made,) = self._declare(declared, catalog, [(query, settings)])
             return made
 
     def _declare(
-        self, declared: Declaration, catalog: Catalog, views: list[tuple[Query, Settings, str]]
+        self, declared: Declaration, catalog: Catalog, views: list[tuple[Query, Settings]]
     ) -> list[ViewHandle]:
         """Take new relations and views over, filled with the data so far; all or none."""
         with self.still():
@@ -141,8 +137,7 @@ class Database:
                 kept = Base if self._settings.keep_rows else Unkept
                 bases.setdefault(relation.name, kept(relation))
             new = {
-                q.name.lower(): self._maintain(q, catalog, bases, settings, note)
-                for q, settings, note in views
+                q.name.lower(): self._maintain(q, catalog, bases, settings) for q, settings in views
             }
             self._engines.equip(list(new.values()), bases)
             for view in new.values():
@@ -165,7 +160,6 @@ class Database:
         catalog: Catalog,
         bases: Mapping[str, AnyBase],
         settings: Settings,
-        note: str,
     ) -> Maintained:
         read = relations(query.term)
         used = [r for r in catalog.relations.values() if r.name in read]
@@ -176,7 +170,6 @@ class Database:
                     instead="declare views before the first rows, or connect with keep_rows=True",
                 )
         view = Maintained(query, used, bases, catalog.functions, settings)
-        view.note = note
         view.seen = sum(bases[r.name].size for r in used)
         return view
 

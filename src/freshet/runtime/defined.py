@@ -25,14 +25,12 @@ class Script:
 class Defined:
     """A view given by its term, and how it is to be kept.
 
-    `order` is a variable order for the strategy `factorized`. `reference` says why the reference
-    engine must serve the view; without it the database's own choice holds.
+    `order` is a variable order for the strategy `factorized`.
     """
 
     query: Query
     strategy: Strategy
     order: str = ""
-    reference: str = ""
 
 
 Declaration: TypeAlias = Script | Defined
@@ -50,7 +48,6 @@ def show_declaration(d: Declaration) -> Any:
         "term": show(q.term),
         "strategy": d.strategy,
         "order": d.order,
-        "reference": d.reference,
     }
 
 
@@ -69,4 +66,4 @@ def read_declaration(told: Any) -> Declaration:
     query = Query(told["name"], columns, tuple(told["vars"]), read(told["term"]))
     if told["strategy"] not in get_args(Strategy):
         raise SnapshotProblem(f"'{query.name}' is kept by a strategy that is not known")
-    return Defined(query, told["strategy"], told["order"], told["reference"])
+    return Defined(query, told["strategy"], told["order"])

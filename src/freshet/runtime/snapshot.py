@@ -103,7 +103,7 @@ def restore(
             db.execute(declared.sql, declared.file)
         else:
             d = declared
-            db.define(d.query, d.strategy, order=d.order, reference=d.reference)
+            db.define(d.query, d.strategy, order=d.order)
     folder = path / body["folder"]
     for name, told in body["bases"].items():
         _restore_base(db, name, told, folder)

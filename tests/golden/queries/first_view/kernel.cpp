@@ -197,9 +197,9 @@ static void find_first_view(Env& e, const Batch& b, Output& out) {
           }
         }
         if (const i64 n = i64(1ll); n > 0) {
+          const Sym y8 = put_text(e, c0);
           const i64 at = out.next();
           out.count[at] = n;
-          const Sym y8 = put_text(e, c0);
           static_cast<Sym*>(out.column[0])[at] = y8;
           static_cast<i64*>(out.column[1])[at] = t5;
           static_cast<i64*>(out.column[2])[at] = t6;
