@@ -36,20 +36,19 @@ thin = SimpleNamespace(
 )
 
 
+OTHERS = ("torch", "cupy", "array_api_strict")
+
+
 def places() -> list[Any]:
-    """Backends and devices to run on; what is not installed is skipped with a reason."""
+    """Backends and devices to run on: those that are installed."""
     found = [pytest.param(thin, None, id="thin")]
-    for name in ("torch", "cupy", "array_api_strict"):
-        missing = pytest.mark.skipif(find_spec(name) is None, reason=f"{name} is not installed")
-        found.append(pytest.param(name, None, id=name, marks=missing))
-    try:
+    found += [pytest.param(name, None, id=name) for name in OTHERS if find_spec(name)]
+    if find_spec("torch"):
         import torch  # type: ignore[import-not-found,unused-ignore]
 
-        gpu = bool(torch.cuda.is_available())
-    except ImportError:
-        gpu = False
-    none = pytest.mark.skipif(not gpu, reason="PyTorch finds no CUDA device here")
-    return [*found, pytest.param("torch", "cuda", id="torch on cuda", marks=none)]
+        if torch.cuda.is_available():
+            found.append(pytest.param("torch", "cuda", id="torch on cuda"))
+    return found
 
 
 PLACES = pytest.mark.parametrize(("backend", "device"), places())
@@ -182,3 +181,11 @@ def test_what_is_no_backend() -> None:
         Program({"B": a @ a}, A=np.eye(2), backend="math")
     with pytest.raises(FreshetError, match="NumPy has no device 'cuda'; name a backend"):
         Program({"B": a @ a}, A=np.eye(2), device="cuda")
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_backend_that_is_not_installed_is_named(name: str) -> None:
+    if find_spec(name):
+        pytest.skip(f"{name} is installed")
+    with pytest.raises(FreshetError, match=name):
+        Program({"B": 2 * linear.matrix("A", "n")}, A=np.eye(2), backend=name)
