@@ -33,7 +33,7 @@ from freshet.spark.keyed import changes_of, kept_by_key
 from freshet.spark.options import Options
 from freshet.spark.program import program_of
 from freshet.spark.pushed import pushed
-from freshet.spark.run.flow import Flow
+from freshet.spark.run.flow import LOAD, Flow
 from freshet.spark.run.node import COUNT
 from freshet.spark.session import active, session
 
@@ -245,6 +245,27 @@ class Pipeline(Declared):
             arrivals[relation.name] = Arrival(pushed(relation, given))
         return self.take(arrivals, {}, "push")
 
+    def load(self, batch: Mapping[str, Any], *, rows: int = LOAD) -> int:
+        """Much data at once, as a first load; the last version of it.
+
+        Given as for `push`, in pieces of `rows` rows, each a version, and several times as fast as
+        batches. If it is cut short, the pieces that were done are in the views: after a restart
+        the same call goes on behind them.
+        """
+        self.start()
+        tables = {}
+        for name, given in batch.items():
+            relation = self._stream(name)
+            if relation.name in self._keys.relations:
+                raise BadRow(f"'{relation.name}' is kept by key", instead="push or upsert its rows")
+            tables[relation.name] = pushed(relation, given)
+        with self._lock:
+            began = time.perf_counter()
+            version = self._need().load(tables, self._note, rows=rows)
+            taken = time.perf_counter() - began
+            self._done(version, {n: t.num_rows for n, t in tables.items()}, taken)
+            return version
+
     def upsert(self, stream: str, rows: Any, deleted: Any = None) -> int:
         """Give keys of a stream new rows; `deleted` says by truth values which have none any more.
 
@@ -298,11 +319,19 @@ class Pipeline(Declared):
             self._note = noted
             if not changes:
                 return flow.version  # what came changes nothing: it may come again
-            self.totals.read.update({name: a.rows for name, a in arrivals.items()})
-            rows = sum(a.rows for a in arrivals.values())
-            self._emitter.emit(version, self._read)
-            self._tell(version, rows, seconds + time.perf_counter() - began, seconds)
+            taken = seconds + time.perf_counter() - began
+            self._done(version, {name: a.rows for name, a in arrivals.items()}, taken, seconds)
             return version
+
+    def _done(
+        self, version: int, rows: Mapping[str, int], seconds: float, source: float = 0.0
+    ) -> None:
+        """Give a version to the sinks, and its figures to those who listen."""
+        began = time.perf_counter()
+        self.totals.read.update(rows)
+        self._emitter.emit(version, self._read)
+        seconds += time.perf_counter() - began
+        self._tell(version, sum(rows.values()), seconds, source)
 
     def _reject(self, arrivals: Mapping[str, Arrival], batch: str) -> None:
         rejected: list[Rejected] = [r for a in arrivals.values() for r in a.rejected]

@@ -269,6 +269,27 @@ def test_rows_are_pushed_by_hand(make: Maker) -> None:
         flow.view("totals").rows()
 
 
+def test_much_data_is_loaded_in_pieces(make: Maker) -> None:
+    rows = [(i, "ab"[i % 2], 1) for i in range(10)]
+    read: list[int] = []
+    with make(f"{SALES};{VIEWS}") as flow:
+        flow.on_progress(lambda p: read.append(p.rows))
+        assert flow.load({"sales": rows}, rows=4) == 3
+        assert flow.push({"sales": [(rows[0], -1)]}) == 4
+        assert [(r["item"], r["n"]) for r in flow.view("totals").to_pylist()] == [
+            ("a", 4),
+            ("b", 5),
+        ]
+        assert read == [10, 1]
+
+
+def test_what_is_kept_by_key_is_not_loaded(make: Maker) -> None:
+    with make(f"{SALES};{VIEWS}", upserts=("sales",)) as flow:
+        with pytest.raises(FreshetError, match="'sales' is kept by key; push or upsert its rows"):
+            flow.load({"sales": [(1, "a", 1)]})
+        assert flow.version == 0
+
+
 def test_a_socket_is_followed_until_the_stop(make: Maker) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
