@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from math import prod
 
-from freshet.linear.bits import FULL, WORD
+from freshet.linear.bits import FULL, NAMED, WORD
 from freshet.linear.cost import Sizes, Work, work
-from freshet.linear.density import Densities, any_of, densities, density
+from freshet.linear.density import Densities, any_of, densities, density, multiplied
 from freshet.linear.fill import Fill
 from freshet.linear.meta import infer
 from freshet.linear.semiring import EMPTY, SPARSE
@@ -22,13 +22,24 @@ UNION = 8 * FULL / WORD
 
 
 def trigger_operations(t: Trigger, sizes: Sizes, fill: Fill) -> float:
-    """Operations of one run."""
-    given = {**fill.known, t.left: fill.left, t.right: fill.right}
-    found = densities(t.assignments, t.scope, given, sizes)
-    statements = (*t.assignments, *t.again)
-    every = [w for s in statements for w in work(s.term, t.scope, sizes, found)]
+    """Operations of one run; what is computed anew finds the input as full as the update leaves it.
+
+    The views among the assignments are as full as they were before it.
+    """
+    before = assigned(t, sizes, fill)
+    added = multiplied(fill.left, fill.right, t.rank.at(sizes))
+    filled = {**fill.known, t.input: min(1.0, fill.known.get(t.input, 1.0) + added)}
+    after = densities(t.again, t.scope, filled, sizes)
+    every = [w for s in t.assignments for w in work(s.term, t.scope, sizes, before)]
+    every += [w for s in t.again for w in work(s.term, t.scope, sizes, after)]
     spent = sum(operations(w, sizes, fill.semiring) for w in every)
-    return spent + sum(_update(t, u, sizes, found) for u in t.updates)
+    return spent + sum(_update(t, u, sizes, before) for u in t.updates)
+
+
+def assigned(t: Trigger, sizes: Sizes, fill: Fill) -> dict[str, float]:
+    """The densities of all that a trigger reads and assigns."""
+    given = {**fill.known, t.left: fill.left, t.right: fill.right}
+    return densities(t.assignments, t.scope, given, sizes)
 
 
 def operations(w: Work, sizes: Sizes, semiring: str) -> float:
@@ -61,9 +72,9 @@ def _product(n: float, m: float, p: float, a: float, b: float, semiring: str) ->
     whole = n * m * p
     if semiring == "boolean":
         if p <= n and p <= WORD:
-            return whole * b if 8 * b <= 1 else whole
+            return whole * b if NAMED * b <= 1 else whole
         if n <= WORD:
-            return whole * a if 8 * a <= 1 else whole
+            return whole * a if NAMED * a <= 1 else whole
         unions = UNION * a * whole
         return n * m + m * p + unions if unions <= whole else whole
     if semiring != "real" and min(n, m, p) >= SPARSE and EMPTY * a <= 1:

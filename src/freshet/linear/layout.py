@@ -1,19 +1,24 @@
 """How Boolean matrices lie in memory: by rows or by columns, as their products read them.
 
 A product with a few columns is a union of columns of its left matrix, one with a few rows a union
-of rows of the right one (`bits`): cells that lie one after the other are read eight at a time, the
-others one by one. What is wide is packed on the way, which takes next to nothing beside the unions.
+of rows of the right one, if the narrow side names few (`bits`). Cells that lie one after the other
+are read many at a time, the others one by one. Wide matrices are packed on the way, which takes
+next to nothing beside the unions, and where ways are counted BLAS reads either order.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
-from freshet.linear.bits import WORD
+from freshet.linear.bits import NAMED, WORD
 from freshet.linear.cost import Sizes, chain, dims
+from freshet.linear.counts import assigned
+from freshet.linear.density import Densities, density, multiplied
+from freshet.linear.fill import Fill
 from freshet.linear.meta import Scope, infer
 from freshet.linear.semiring import Array
 from freshet.linear.show import Tree
@@ -22,17 +27,19 @@ from freshet.linear.trigger import Trigger
 from freshet.linear.walk import free, subterms
 
 
-def by_columns(triggers: Iterable[Trigger], views: Iterable[str], sizes: Sizes) -> frozenset[str]:
+def by_columns(
+    triggers: Iterable[tuple[Trigger, Fill]], views: Iterable[str], sizes: Sizes
+) -> frozenset[str]:
     """The views of which the triggers read columns more often than they read or write rows."""
     reads: Counter[str] = Counter()
-    for t in triggers:
+    for t, fill in triggers:
         at = {**t.sizes, **sizes}
+        count = _Count(t.scope, at, assigned(t, at, fill), reads)
         reads.subtract(u.view for u in t.updates)
         for s in (*t.assignments, *t.again):
             for e in subterms(s.term):
                 if isinstance(e, Mul) and free(e) <= t.scope.keys():
-                    order = chain(dims(e.factors, t.scope), at)[1]
-                    _count(e.factors, order, t.scope, at, reads)
+                    count.product(e.factors, chain(dims(e.factors, t.scope), at)[1])
     return frozenset(v for v in views if reads[v] > 0)
 
 
@@ -41,25 +48,34 @@ def laid(a: Array, *, columns: bool) -> Array:
     return np.asfortranarray(a) if columns else np.ascontiguousarray(a)
 
 
-def _count(
-    factors: tuple[Expr, ...], order: Tree, scope: Scope, sizes: Sizes, reads: Counter[str]
-) -> tuple[float, float]:
-    """Count each read of columns, less each one of rows; the rows and columns of a product."""
-    if isinstance(order, int):
-        m = infer(factors[order], scope)
-        return m.rows.at(sizes), m.cols.at(sizes)
-    left, right = order
-    (n, _), (_, p) = (_count(factors, side, scope, sizes, reads) for side in order)
-    if p <= min(n, WORD) and isinstance(left, int):
-        _read(factors[left], 1, reads)
-    elif n <= WORD and isinstance(right, int):
-        _read(factors[right], -1, reads)
-    return n, p
+@dataclass
+class _Count:
+    """Reads of columns, less those of rows."""
 
+    scope: Scope
+    sizes: Sizes
+    known: Densities
+    reads: Counter[str]
 
-def _read(e: Expr, by: int, reads: Counter[str]) -> None:
-    match e:
-        case Var(name):
-            reads[name] += by
-        case Transpose(Var(name)):
-            reads[name] -= by
+    def product(self, factors: tuple[Expr, ...], order: Tree) -> tuple[float, float, float]:
+        """Count what a product reads; its rows, its columns, and how full it is."""
+        if isinstance(order, int):
+            e = factors[order]
+            m = infer(e, self.scope)
+            share = density(e, self.scope, self.known, self.sizes)
+            return m.rows.at(self.sizes), m.cols.at(self.sizes), share
+        left, right = order
+        (n, inner, a), (_, p, b) = (self.product(factors, side) for side in order)
+        if p <= min(n, WORD):
+            if isinstance(left, int) and NAMED * b <= 1:
+                self.read(factors[left], 1)
+        elif n <= WORD and isinstance(right, int) and NAMED * a <= 1:
+            self.read(factors[right], -1)
+        return n, p, multiplied(a, b, inner)
+
+    def read(self, e: Expr, by: int) -> None:
+        match e:
+            case Var(name):
+                self.reads[name] += by
+            case Transpose(Var(name)):
+                self.reads[name] -= by

@@ -157,9 +157,10 @@ class Program:
         self._running = {
             key: known[key] if key in known else pruned(t, wanted) for key, t in triggers.items()
         }
-        if self.ring.name == "boolean" and self.ring.skips:
-            before = self._columns
-            self._columns = by_columns(self._running.values(), wanted, self.sizes)
+        if self.ring.name == "boolean" and self._counted:
+            before, fill = self._columns, self._counted.fill
+            ready = [(t, fill(t.input)) for t in self._running.values()]
+            self._columns = by_columns(ready, wanted, self.sizes)
             self._lay(before | self._columns)
 
     def _lay(self, views: Iterable[str]) -> None:
