@@ -33,10 +33,10 @@ Densities = Mapping[str, float]
 
 
 def multiplied(a: float, b: float, inner: float) -> float:
-    """The density of a product over an inner size: no pair along it need meet.
+    """The density of a product over an inner size: how likely some pair along it meets.
 
-    >>> multiplied(0.5, 0.5, 2), multiplied(1.0, 0.1, 1), round(multiplied(0.001, 0.001, 1000), 6)
-    (0.4375, 0.1, 0.001)
+    >>> multiplied(0.5, 0.5, 2), multiplied(1.0, 0.25, 1), multiplied(1.0, 1.0, 9)
+    (0.4375, 0.25, 1.0)
     """
     return any_of(a * b, inner)
 

@@ -27,6 +27,8 @@ def made(text: str, ring: str = "boolean", **values: Array) -> Program:
         ("static A(n, n); dynamic X(n, 16); output Y := A * (A * (A * X));", True),
         ("static A(n, n); dynamic X(n, 16); output Y := A' * X;", False),
         ("static A(n, n); dynamic X(n, 16); output Y := X' * A;", False),
+        ("static A(n, n); dynamic X(n, 16); output Y := X' * A';", True),
+        ("static A(n, n); dynamic X(n, 16); output Y := A' * (A' * (A * X));", False),
         ("dynamic A(n, n); static X(n, 16); output Y := [A, X];", False),  # only written, by rows
     ],
 )
