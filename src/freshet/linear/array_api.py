@@ -33,6 +33,11 @@ class Elsewhere(Semiring):
     device: Any = None
 
     @property
+    def skips(self) -> bool:
+        """Whether the kernels pass over what is empty: devices multiply it out."""
+        return False
+
+    @property
     def _where(self) -> dict[str, Any]:
         kind = _first(self.xp, "bool", "bool_") if self.dtype is np.bool_ else self.xp.float64
         return {"dtype": kind, **self._place}

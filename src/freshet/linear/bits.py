@@ -16,6 +16,8 @@ Bits = NDArray[Any]
 WORD = 64
 FULL = 80.0
 """How many words a union of rows may touch for one multiplication and addition of BLAS."""
+NAMED = 8
+"""How many times as many cells as are there a narrow matrix has whose columns are united."""
 EXACT = 1 << 23
 """Up to which length a count of ones is exact in single precision."""
 
@@ -45,7 +47,7 @@ def _by_columns(a: Bits) -> bool:
 
 def _narrow(a: Bits, b: Bits) -> Bits:
     """A few columns: each is the union of columns of the left matrix, if it names few."""
-    if 8 * np.count_nonzero(b) > b.size:
+    if NAMED * np.count_nonzero(b) > b.size:
         return counted(a, b)
     out = np.empty((a.shape[0], b.shape[1]), dtype=np.bool_)
     for j in range(b.shape[1]):

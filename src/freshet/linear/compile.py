@@ -8,8 +8,10 @@ from dataclasses import dataclass, field, replace
 from freshet.errors import FreshetError, UnknownName
 from freshet.linear.build import add, mul, transpose
 from freshet.linear.cost import Sizes, cost
+from freshet.linear.counts import trigger_operations
 from freshet.linear.delta import derive
 from freshet.linear.factor import factor, products, sides, solved
+from freshet.linear.fill import Fill
 from freshet.linear.meta import Meta, infer
 from freshet.linear.normal import Normal, needed, normal
 from freshet.linear.options import STRATEGIES, Options, Strategy
@@ -56,15 +58,25 @@ def candidates(program: Normal, changed: str, options: Options) -> dict[Strategy
 
 
 def choose(
-    made: Mapping[Strategy, Trigger], sizes: Sizes, rank: int, rates: Rates | None = None
+    made: Mapping[Strategy, Trigger],
+    sizes: Sizes,
+    rank: int,
+    rates: Rates | None = None,
+    fill: Fill | None = None,
 ) -> Choice:
-    """The trigger that costs least for updates of a rank: in operations, or in seconds."""
+    """The trigger that costs least for updates of a rank: in operations, or in seconds.
+
+    With `fill`, operations are counted that the kernels do not skip.
+    """
     if len(made) == 1:
         (strategy, only), *_ = made.items()
         return Choice(only, strategy, "it was asked for")
     at = {**sizes, str(next(iter(made.values())).rank): float(rank)}
     if rates is None:
-        price = {s: t.cost().at(at) for s, t in made.items()}
+        price = {
+            s: t.cost().at(at) if fill is None else trigger_operations(t, at, fill)
+            for s, t in made.items()
+        }
         what, unit = "takes the fewest operations", ""
     else:
         price = {s: trigger_seconds(t, at, rates) for s, t in made.items()}

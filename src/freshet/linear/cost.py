@@ -12,6 +12,7 @@ from functools import reduce
 from operator import mul as times
 from typing import Literal, assert_never
 
+from freshet.linear.density import Densities, density, multiplied
 from freshet.linear.meta import Scope, infer, shape
 from freshet.linear.show import Tree
 from freshet.linear.sizes import ONE, Size, size, total
@@ -41,12 +42,14 @@ Sizes = Mapping[str, float]
 class Work:
     """A kind of work, the sizes along it, and how often it is done.
 
-    A product of n x m by m x p runs along n, m and p; an inverse along n three times.
+    A product of n x m by m x p runs along n, m and p; an inverse along n three times. `filled` are
+    the densities of the two sides of a product.
     """
 
     kind: Literal["product", "inverse", "cells"]
     along: tuple[Size, ...]
     times: int = 1
+    filled: tuple[float, float] = (1.0, 1.0)
 
     @property
     def operations(self) -> Size:
@@ -69,8 +72,12 @@ def traffic(w: Work, sizes: Sizes) -> Size:
     return (small + made if back else small) * w.times
 
 
-def chain(dims: Sequence[Size], sizes: Sizes) -> tuple[tuple[Work, ...], Tree]:
+def chain(
+    dims: Sequence[Size], sizes: Sizes, filled: Sequence[float] = ()
+) -> tuple[tuple[Work, ...], Tree]:
     """The cheapest order of a product of matrices dims[0] x dims[1], dims[1] x dims[2], ...
+
+    The order depends on sizes alone; `filled`, the densities of the matrices, goes into the work.
 
     >>> from freshet.linear.sizes import size
     >>> n, k = size("n"), size("k")
@@ -89,14 +96,15 @@ def chain(dims: Sequence[Size], sizes: Sizes) -> tuple[tuple[Work, ...], Tree]:
                 for s in range(i, j)
             )
 
-    def tree(i: int, j: int) -> tuple[tuple[Work, ...], Tree]:
+    def tree(i: int, j: int) -> tuple[tuple[Work, ...], Tree, float]:
         if i == j:
-            return (), i
+            return (), i, filled[i] if filled else 1.0
         s = best[i, j][1]
-        (a, left), (b, right) = tree(i, s), tree(s + 1, j)
-        return (*a, *b, Work("product", (dims[i], dims[s + 1], dims[j + 1]))), (left, right)
+        (a, left, da), (b, right, db) = tree(i, s), tree(s + 1, j)
+        made = Work("product", (dims[i], dims[s + 1], dims[j + 1]), filled=(da, db))
+        return (*a, *b, made), (left, right), multiplied(da, db, at[s + 1])
 
-    return tree(0, count - 1)
+    return tree(0, count - 1)[:2]
 
 
 def dims(factors: Sequence[Expr], scope: Scope) -> list[Size]:
@@ -105,18 +113,18 @@ def dims(factors: Sequence[Expr], scope: Scope) -> list[Size]:
     return [shapes[0][0], *(cols for _, cols in shapes)]
 
 
-def work(e: Expr, scope: Scope, sizes: Sizes) -> list[Work]:
-    """What it takes to compute a term."""
+def work(e: Expr, scope: Scope, sizes: Sizes, known: Densities | None = None) -> list[Work]:
+    """What it takes to compute a term; `known` are the densities of matrices, if any are."""
 
     def inside(*parts: Expr) -> list[Work]:
-        return [w for p in parts for w in work(p, scope, sizes)]
+        return [w for p in parts for w in work(p, scope, sizes, known)]
 
     def cells(often: int = 1) -> Work:
         return Work("cells", shape(e, scope), often)
 
     def repeated(rounds: int, start: Expr, name: str, body: Expr) -> list[Work]:
         inner = {**scope, name: infer(start, scope)}
-        again = [replace(w, times=w.times * rounds) for w in work(body, inner, sizes)]
+        again = [replace(w, times=w.times * rounds) for w in work(body, inner, sizes, known)]
         return [*inside(start), *again]
 
     match e:
@@ -133,7 +141,8 @@ def work(e: Expr, scope: Scope, sizes: Sizes) -> list[Work]:
         case Stack(parts):
             return [*inside(*parts), cells()]
         case Mul(factors):
-            return [*inside(*factors), *chain(dims(factors, scope), sizes)[0]]
+            filled = [density(f, scope, known, sizes) for f in factors] if known else ()
+            return [*inside(*factors), *chain(dims(factors, scope), sizes, filled)[0]]
         case Let(name, value, body):
             return repeated(1, value, name, body)
         case Iterate(count, start, name, body):

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from math import prod
 from typing import Any, Literal, Unpack
 
 import numpy as np
@@ -19,20 +18,21 @@ from freshet.linear.changes import Added, Assigned, BadUpdate, Move, factors, re
 from freshet.linear.compile import Choice, candidates, choose, compile_source, phases
 from freshet.linear.drift import drift
 from freshet.linear.evaluate import NotConverged, Singular, evaluate
+from freshet.linear.explain import explained, lying, sparse
 from freshet.linear.expression import Matrix
+from freshet.linear.fill import Counted, Fill
+from freshet.linear.follow import followed
 from freshet.linear.keep import kept, pruned
+from freshet.linear.layout import by_columns, laid
 from freshet.linear.normal import Normal
 from freshet.linear.options import Options, Strategy
 from freshet.linear.rates import measured
 from freshet.linear.report import REMEMBERED, Report
 from freshet.linear.semiring import Array, Semiring
 from freshet.linear.semiring import semiring as semiring_of
-from freshet.linear.terms import Input, Source, Until, Var
-from freshet.linear.trigger import Dense, Trigger, names
+from freshet.linear.terms import Input, Source, Until
+from freshet.linear.trigger import Trigger, names
 from freshet.linear.walk import free
-
-MAGNIFIES = 1e6
-"""How much Woodbury's formula may magnify errors before the inverse is computed anew."""
 
 LARGE = 1 << 16
 """From how many cells of input on strategies are compared in seconds, not in operations."""
@@ -95,32 +95,54 @@ class Program:
             s.term for s in self.normal.statements if self.normal.scope[s.name].symmetric
         }
         self._compiled: dict[tuple[str, int], dict[Strategy, Trigger]] = {}
-        self._choices: dict[tuple[str, int], Choice] = {}
+        self._choices: dict[tuple[str, int, float, float], Choice] = {}
         self._running: dict[int, Trigger] = {}
         self._kept: frozenset[str] = frozenset()
+        self._columns: frozenset[str] = frozenset()
+        self._counted = self._count()
+        self._choose()
+        self._keep()
+
+    def _choose(self) -> None:
+        """Choose for updates that may come first."""
         for i in self.normal.inputs:
             if i.dynamic:
                 self.choice(i.name)
-        self._keep()
 
     def _bind(self, given: Mapping[str, object]) -> dict[str, Array]:
         return bind(self.source, given, self.ring, self.sizes)
+
+    def _count(self) -> Counted | None:
+        """How full the matrices are, if products over this semiring make use of it."""
+        counts = self.ring.skips and not self.ring.is_ring
+        return Counted(self.normal, self.values, self.ring, self.sizes) if counts else None
+
+    def _fill(self, name: str, m: Move | None = None) -> Fill | None:
+        return self._counted.fill(name, m) if self._counted else None
 
     def choice(self, name: str, rank: int = 1) -> Choice:
         """The trigger for updates of an input of this rank, and why it was chosen.
 
         Triggers are compiled for ranks of 1, 2, 4, 8 ...; which strategy is cheapest is asked for
-        every rank.
+        every rank, and over semirings for factors of every density.
         """
-        if (name, rank) not in self._choices:
+        return self._choice(name, rank, self._fill(name))
+
+    def _chosen(self, m: Move) -> Choice:
+        fill = self._fill(m.name, m)
+        return self._choice(m.name, m.rank, fill) if fill else self.choice(m.name, m.rank)
+
+    def _choice(self, name: str, rank: int, fill: Fill | None) -> Choice:
+        key = (name, rank, *((fill.left, fill.right) if fill else (1.0, 1.0)))
+        if key not in self._choices:
             bucket = 1 << max(0, rank - 1).bit_length()
             if (name, bucket) not in self._compiled:
                 options = replace(self.options, rank=bucket)
                 self._compiled[name, bucket] = candidates(self.normal, name, options)
-            chosen = choose(self._compiled[name, bucket], self.sizes, rank, self.rates)
-            self._choices[name, rank] = chosen
+            made = self._compiled[name, bucket]
+            self._choices[key] = choose(made, self.sizes, rank, self.rates, fill)
             self._keep()
-        return self._choices[name, rank]
+        return self._choices[key]
 
     def _keep(self) -> None:
         """Keep what the triggers read: a view that was not kept so far is computed."""
@@ -135,6 +157,16 @@ class Program:
         self._running = {
             key: known[key] if key in known else pruned(t, wanted) for key, t in triggers.items()
         }
+        if self.ring.name == "boolean" and self._counted:
+            before, fill = self._columns, self._counted.fill
+            ready = [(t, fill(t.input)) for t in self._running.values()]
+            self._columns = by_columns(ready, wanted, self.sizes)
+            self._lay(before | self._columns)
+
+    def _lay(self, views: Iterable[str]) -> None:
+        """Matrices as their products read them."""
+        for name in views:
+            self.values[name] = laid(self.values[name], columns=name in self._columns)
 
     def _compute(self, name: str, into: dict[str, Array]) -> Array:
         """A view from its definition, and whatever that needs, into `into`."""
@@ -199,6 +231,9 @@ class Program:
         self.report.updates += 1
         if self.ring.is_ring and self.report.updates % self.check_every == 0:
             self.check()
+        if self._counted and self._counted.recount(self.report.updates, self.values):
+            self._choices.clear()
+            self._choose()
 
     def _added(self, name: str, told: Added) -> Move:
         shape = self._shape(name)
@@ -236,7 +271,7 @@ class Program:
             try:
                 with self._undone(copies):
                     for m in moves:
-                        self._run(self._running[id(self.choice(m.name, m.rank).trigger)], m)
+                        self._run(self._running[id(self._chosen(m).trigger)], m)
                 return
             except Singular:
                 why = [f"an update of {moves[0].name} made an inverse too sensitive"]
@@ -251,7 +286,7 @@ class Program:
         """Why a change is not followed by its trigger; nothing if it is."""
         if m.lost is not None:
             return f"what {m.name} loses cannot be subtracted in {self.ring.name}"
-        chosen = self.choice(m.name, m.rank)
+        chosen = self._chosen(m)
         if chosen.strategy != "reevaluate":
             return ""
         return f"an update of rank {m.rank} of {m.name}: {chosen.why}"
@@ -267,25 +302,7 @@ class Program:
             self.values[m.name] = self.ring.put(new)
 
     def _run(self, t: Trigger, m: Move) -> None:
-        """A trigger: all the changes over the old views, then the updates in place."""
-        ring = self.ring
-        local = {**self.values, t.left: ring.put(m.left), t.right: ring.put(m.right)}
-        known = {**self.sizes, str(t.rank): float(m.rank)}
-        for s in t.assignments:
-            told = None
-            if isinstance(s.term, Until) and isinstance(s.term.start, Var):
-                told = partial(self.report.rounds.__setitem__, s.term.start.name)
-            found = evaluate(s.term, local, ring, known, MAGNIFIES, told=told)
-            local[s.name] = ring.copy(found) if names(s.term) else found
-        for u in t.updates:
-            view = self.values[u.view]
-            if isinstance(u.change, Dense):
-                new = ring.added(view, evaluate(u.change.term, local, ring, known))
-            else:
-                sides = (u.change.left, u.change.right)
-                p, q = (evaluate(e, local, ring, known) for e in sides)
-                new = ring.accumulate(view, p, q)
-            self.values[u.view] = new
+        self.values.update(followed(t, m, self.values, self.ring, self.sizes, self.report.rounds))
 
     @contextmanager
     def _undone(self, copied: Iterable[str]) -> Iterator[None]:
@@ -297,6 +314,7 @@ class Program:
             yield
         except BaseException:
             self.values = before
+            self._lay(self._columns)
             raise
 
     def _again(self, changed: Iterable[str], why: str) -> None:
@@ -310,6 +328,7 @@ class Program:
         for n in self._kept - fresh.keys():
             self._compute(n, fresh)
         self.values = {n: fresh[n] for n in self._kept}
+        self._lay(self._columns)
         self._told(why)
 
     def _told(self, why: str) -> None:
@@ -367,19 +386,14 @@ class Program:
     def explain(self, name: str, rank: int = 1) -> str:
         """Which strategy follows an input, why, and what is kept."""
         self._input(name)
-        chosen = self.choice(name, rank)
-        views = sorted(self._kept - {i.name for i in self.normal.inputs})
-        cells = sum(prod(self.values[v].shape) for v in views) * np.dtype(self.ring.dtype).itemsize
-        ranks = ", ".join(f"{v} {r}" for v, r in self.trigger(name, rank).ranks().items())
-        return (
-            f"{name}: {chosen.strategy}, since {chosen.why}\n"
-            f"cost: {self.trigger(name, rank).cost()}\n"
-            f"travels, if spread over machines: {self.trigger(name, rank).traffic()} cells\n"
-            f"ranks: {ranks or 'none'}\n"
-            f"views: {', '.join(views)} ({cells:,} bytes)\n"
-            + "".join(
-                f"{s.name} is iterated, from its last value on; last in {rounds} rounds\n"
-                for s in self.normal.statements
-                if (rounds := self.report.rounds.get(s.name)) and isinstance(s.term, Until)
-            )
-        )
+        t = self.trigger(name, rank)
+        views = self._kept - {i.name for i in self.normal.inputs}
+        cell = np.dtype(self.ring.dtype).itemsize
+        held = {v: self.values[v].shape[0] * self.values[v].shape[1] * cell for v in views}
+        rounds = {
+            s.name: found
+            for s in self.normal.statements
+            if (found := self.report.rounds.get(s.name)) and isinstance(s.term, Until)
+        }
+        text = explained(self.choice(name, rank), t, held, rounds)
+        return text + sparse(self._fill(name), t) + lying(self._columns)

@@ -49,6 +49,11 @@ class Semiring:
     times: np.ufunc
     is_ring: bool = False
 
+    @property
+    def skips(self) -> bool:
+        """Whether the kernels pass over what is empty."""
+        return True
+
     def read(self, values: object) -> Array:
         """A matrix of one's own: rows and columns, of the semiring's cells."""
         found: Array = np.array(values, dtype=self.dtype, order="C", ndmin=2, copy=True)
@@ -132,6 +137,10 @@ class Semiring:
     def good(self, a: Array) -> bool:
         """Numbers are numbers: NaN nowhere, and over the reals nothing infinite."""
         return bool((np.isfinite(a) if self.is_ring else ~np.isnan(a)).all())
+
+    def density(self, a: Array) -> float:
+        """The share of cells that differ from zero."""
+        return float(np.count_nonzero(a != self.zero)) / max(1, a.size)
 
     def wait(self, a: Array) -> None:
         """Come back when the array is there; arrays of NumPy are."""

@@ -169,6 +169,9 @@ class SparkProgram(Program):
         self.sizes = {n: float(s) for n, s in self._told_before["sizes"].items()}
         return {}
 
+    def _count(self) -> None:
+        """Nothing is measured: see `_spread`."""
+
     def _keep(self) -> None:
         self._spread()
 
