@@ -104,6 +104,14 @@ def test_only_whole_numbers_multiply_a_payload() -> None:
             product(pair, other)
 
 
-def test_kernels_say_that_they_do_not_hold_them() -> None:
-    with pytest.raises(NotNative, match="onehot"):
-        emit(program())
+LISTED = """
+CREATE STREAM R(a int, x int);
+DECLARE MAP Q[] : ring(Relational) := Sum[](R(a, x) * [listing: Relational]('x', x));
+DECLARE QUERY q(rows ring(Relational) = m) := (m := Q[]);
+ON BATCH UPDATE OF R { Q[] += Sum[]((DELTA R)(a, x) * [listing: Relational]('x', x)); }
+"""
+
+
+def test_kernels_say_what_they_do_not_hold() -> None:
+    with pytest.raises(NotNative, match=r"ring\(Relational\)"):
+        emit(read_program(LISTED))
