@@ -59,6 +59,7 @@ bench-spark: $(READY)
 
 bench-factorized: $(READY)
 	$(BIN)/python -m bench.factorized $(if $(QUICK),--quick)
+	$(BIN)/python -m bench.factorized --only housing --scale 20 $(if $(QUICK),--quick)
 	$(BIN)/python -m bench.factorized --sweep $(if $(QUICK),--quick)
 	$(BIN)/python -m bench.factorized_result $(if $(QUICK),--quick)
 	$(BIN)/python -m bench.matrix_chain $(if $(QUICK),--quick)
