@@ -89,45 +89,15 @@ class Access:
             keys[place.columns[i]] = found
         s = place.storage
         where = "e.scratch" if s.transient else "e.arena"
-        table = s.path
-        positions = tuple(sorted(keys))
-        key = "{" + ", ".join(keys[i] for i in positions) + "}"
         at_hand = _record_at_hand(place, [env[v] for v in names if v in env])
-        if len(positions) == len(s.keys) and at_hand:
+        if len(keys) == len(s.keys) and at_hand:
             arrow = at_hand
         elif set(s.found_by) <= keys.keys():
-            self._fetch_ahead(place, keys)
-            key = wanted(s, keys)
-            opener = f"if (const auto* @ = {table}.find({where}, {key})) {{"
-            r, spot = spot.open(("get", s.name, key), "r", opener)
-            arrow = f"{r}->"
-            spot = self._count(spot, "1")
-            for i in positions:
-                if i not in s.found_by:
-                    test = f"same({arrow}k{i}, {keys[i]})"
-                    _, spot = spot.open(("if", test), "", f"if ({test}) {{")
-        elif positions:
-            m, spot = _settled(m, spot)
-            j = s.index(positions)
-            self._fetch_ahead(place, keys, j)
-            opener = (
-                f"{table}.template slice<{j}>({where}, Head{j}_{s.name}::Key{key}, "
-                f"[&](const {s.record}& @) {{"
-            )
-            r, spot = spot.open(("slice", s.name, positions, key), "r", opener, "});")
-            arrow = f"{r}."
-            spot = self._count(spot, "1")
+            arrow, spot = self._get(place, keys, where, spot)
         else:
-            if not s.transient and s.keys and not self.rare and s.name not in self.brought:
-                self.scans.append(s.name)
             m, spot = _settled(m, spot)
-            opener = f"{table}.each({where}, [&](const {s.record}& @) {{"
-            outside = spot.block
-            r, spot = spot.open(("scan", s.name), "r", opener, "});")
-            if s.transient:
-                self.walks[r] = Walk(outside.named(r), s)
-            arrow = f"{r}."
-            spot = self._count(spot, "1")
+            way = self._slice if keys else self._scan
+            arrow, spot = way(place, keys, where, spot)
         n = payload_at(f"{arrow}p{place.payload}", place.payload_type, where)
         columns = [
             Cpp(
@@ -143,6 +113,50 @@ class Access:
             tuple(names[i] for i in free), [columns[i] for i in free], spot, env, times(m, n), k
         )
         self.walks.pop(arrow.removesuffix("."), None)
+
+    def _get(
+        self, place: Place, keys: Mapping[int, str], where: str, spot: Spot
+    ) -> tuple[str, Spot]:
+        """The one record of these keys, if there is one; what is not looked up by is compared."""
+        s = place.storage
+        self._fetch_ahead(place, keys)
+        key = wanted(s, keys)
+        opener = f"if (const auto* @ = {s.path}.find({where}, {key})) {{"
+        r, spot = spot.open(("get", s.name, key), "r", opener)
+        spot = self._count(spot, "1")
+        for i in sorted(keys):
+            if i not in s.found_by:
+                test = f"same({r}->k{i}, {keys[i]})"
+                _, spot = spot.open(("if", test), "", f"if ({test}) {{")
+        return f"{r}->", spot
+
+    def _slice(
+        self, place: Place, keys: Mapping[int, str], where: str, spot: Spot
+    ) -> tuple[str, Spot]:
+        """The records that agree with these keys, by an index."""
+        s = place.storage
+        positions = tuple(sorted(keys))
+        key = "{" + ", ".join(keys[i] for i in positions) + "}"
+        j = s.index(positions)
+        self._fetch_ahead(place, keys, j)
+        opener = (
+            f"{s.path}.template slice<{j}>({where}, Head{j}_{s.name}::Key{key}, "
+            f"[&](const {s.record}& @) {{"
+        )
+        r, spot = spot.open(("slice", s.name, positions, key), "r", opener, "});")
+        return f"{r}.", self._count(spot, "1")
+
+    def _scan(self, place: Place, _: Mapping[int, str], where: str, spot: Spot) -> tuple[str, Spot]:
+        """All the records; a walk through data is noted."""
+        s = place.storage
+        if not s.transient and s.keys and not self.rare and s.name not in self.brought:
+            self.scans.append(s.name)
+        outside = spot.block
+        opener = f"{s.path}.each({where}, [&](const {s.record}& @) {{"
+        r, spot = spot.open(("scan", s.name), "r", opener, "});")
+        if s.transient:
+            self.walks[r] = Walk(outside.named(r), s)
+        return f"{r}.", self._count(spot, "1")
 
     def _fetch_ahead(
         self, place: Place, keys: Mapping[int, str], index: int | None = None, write: bool = False

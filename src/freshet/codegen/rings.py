@@ -9,6 +9,7 @@ with categories takes a row more for each.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
@@ -31,13 +32,13 @@ NONE: Mapping[str, Type] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
-class RingType(Type):
+class RingType(Type, ABC):
     """The elements of a ring, as a kernel knows them."""
 
     @property
+    @abstractmethod
     def held(self) -> str:
         """The C++ type."""
-        raise NotImplementedError
 
     @property
     def zero(self) -> str:
@@ -45,9 +46,9 @@ class RingType(Type):
         return "{}"
 
     @property
+    @abstractmethod
     def size(self) -> int:
         """How many numbers an element has."""
-        raise NotImplementedError
 
     @property
     def width(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
-class Declared:
+class Declared(ABC):
     """Streams, tables and views by their names; the views at the version of the flow."""
 
     def __init__(self) -> None:
@@ -38,9 +39,9 @@ class Declared:
         self._lock = threading.RLock()
 
     @property
+    @abstractmethod
     def spark(self) -> SparkSession:
         """The session."""
-        raise NotImplementedError
 
     # -- before the start --------------------------------------------------------------------------
 

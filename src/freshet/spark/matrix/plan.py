@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
+from freshet.linear.follow import MAGNIFIES
 from freshet.linear.meta import Meta
 from freshet.linear.normal import Normal
 from freshet.linear.sizes import size
@@ -23,9 +24,6 @@ from freshet.spark.matrix.work import READY, Plan
 ANEW = "anew"
 LEFT, RIGHT = "#u", "#v"
 """The factors of an update after which views are computed anew."""
-
-MAGNIFIES = 1e6
-"""How much Woodbury's formula may magnify errors: as in `linear.program`."""
 
 
 def following(name: str) -> str:
