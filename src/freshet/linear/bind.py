@@ -50,7 +50,8 @@ def bind(
     found: dict[str, Array] = {}
     for i in source.inputs:
         if i.name not in given:
-            raise UnknownName(f"the input {i.name} has no value")
+            instead = f"give it: {i.name}=..., an array of {i.rows} x {i.cols}"
+            raise UnknownName(f"the input {i.name} has no value", instead=instead)
         value = given[i.name]
         array = ring.read(value)
         if array.shape[0] == 1 and i.cols.number == 1 and np.ndim(value) == 1:  # type: ignore[arg-type]

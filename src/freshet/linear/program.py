@@ -358,11 +358,16 @@ class Program:
 
     def __getitem__(self, name: str) -> Array:
         """A copy of an input, a result, or any matrix on the way to one."""
-        if name not in self.values and name not in self._definitions:
-            raise UnknownName(f"there is no matrix {name}")
+        self._known(name)
         if name in self.values:
             return self.ring.copy(self.values[name])
         return self._compute(name, dict(self.values))
+
+    def _known(self, name: str) -> None:
+        """Refuse what is no matrix of this program, and say what is."""
+        if name not in self.values and name not in self._definitions:
+            asked = listed({i.name for i in self.normal.inputs} | {*self.source.outputs})
+            raise UnknownName(f"there is no matrix {name}", instead=f"there is {asked}")
 
     def trigger(self, name: str, rank: int = 1) -> Trigger:
         """The trigger that runs for updates of an input of about this rank."""

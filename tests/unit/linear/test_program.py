@@ -141,7 +141,7 @@ def test_other_complaints() -> None:
         p.update("B", rows=[0], v=np.ones((1, 3)))
     with pytest.raises(FreshetError, match="there is no input X; there is A, B"):
         p.update("X", rows=[0], v=np.ones((1, 3)))
-    with pytest.raises(FreshetError, match="there is no matrix Q"):
+    with pytest.raises(FreshetError, match="there is no matrix Q; there is A, B, C"):
         p["Q"]
     with pytest.raises(FreshetError, match="B has a side of 2, but 3"):
         Program("dynamic A(n, n); static B(n, n); output C := A * B;", A=np.eye(3), B=np.eye(2))

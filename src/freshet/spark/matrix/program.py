@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from freshet.errors import FreshetError, UnknownName
+from freshet.errors import FreshetError
 from freshet.linear.bind import listed
 from freshet.linear.changes import Move
 from freshet.linear.compile import Choice, candidates, choose, rank_name
@@ -279,8 +279,7 @@ class SparkProgram(Program):
         """A copy of an input, a result, or any matrix on the way to one, brought to the driver."""
         if name in self._kept:
             return self.values[name].copy()
-        if name not in self._definitions:
-            raise UnknownName(f"there is no matrix {name}")
+        self._known(name)
         return self._compute(name, {n: self.values[n].copy() for n in self._reads(name)})
 
     def _reads(self, name: str) -> frozenset[str]:
