@@ -2,7 +2,8 @@
 
 Housing is a star of six relations on one key, Retailer a snowflake of five; both only grow here,
 by 1,000 rows of one relation after the other in turn, as in seed 004 (`--paced`: every relation at
-its own steady pace, in batches that may hold rows of all of them). A cofactor is what a regression
+its own steady pace, in batches that may hold rows of all of them; `--order`: stock counted day by
+day, shop by shop or product by product). A cofactor is what a regression
 over all the attributes of the join needs: their number, sums and products of two. `same ring` is
 the higher-order program with the cofactor as payload; `one by one` keeps each number of it by a
 program of its own, measured for a few of them and multiplied by how many there are.
@@ -54,6 +55,12 @@ BARS = {
     ("retailer", "cofactor", "one by one"): 50.0,
 }
 """How many times as fast as each the factorized program is wanted to be."""
+ORDERS = {
+    "day": ("dateid", "locn", "ksn"),
+    "shop": ("locn", "dateid", "ksn"),
+    "product": ("ksn", "locn", "dateid"),
+}
+"""What the rows of Retailer's stock may be sorted by."""
 SIZES = (100, 1000, 10_000, 100_000)
 """Events of a batch that `--sweep` tries."""
 Runs = Sequence[Sequence[data.Window]]
@@ -152,6 +159,10 @@ def _column(values: tuple[Any, ...], f: pa.Field) -> pa.Array:
 def runs_of(workload: str, size: int, args: argparse.Namespace) -> Runs:
     """The insertions of a workload in batches."""
     found = tables(workload, args.scale)
+    if workload == "retailer":
+        found["Inventory"] = found["Inventory"].sort_by(
+            [(c, "ascending") for c in ORDERS[args.order]]
+        )
     if args.paced:
         return list(data.interleave(found, 0.0).windows(size))
     return data.in_turn(found, size)
@@ -221,6 +232,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3, help="runs, of which the best counts")
     parser.add_argument("--quick", action="store_true", help="a tenth of the data")
     parser.add_argument("--paced", action="store_true", help="every relation at its own pace")
+    parser.add_argument("--order", choices=ORDERS, default="day", help="how Retailer's stock comes")
     parser.add_argument("--sweep", action="store_true", help="cofactors by the size of a batch")
     args = parser.parse_args()
     if args.quick:

@@ -16,6 +16,14 @@
 
 #include "flat.hpp"
 
+// In a kernel with hundreds of slices the search of each is called, not repeated: that compiles
+// sooner, and is no slower.
+#ifdef FRESHET_LARGE
+#define FR_CALLED __attribute__((noinline))
+#else
+#define FR_CALLED
+#endif
+
 namespace fr {
 
 template <class... Heads> struct Indexes {
@@ -103,9 +111,7 @@ template <class Rec, class... Heads> struct Pool {
 
   // f(Rec&) for the records of one slice of index J; f neither inserts nor drops.
   template <int J, class K, class F> void slice(Arena& arena, const K& key, F&& f) {
-    auto* head = lists<J>().find(arena, key);
-    if (head == nullptr) return;
-    for (u32 number = head->first; number != 0;) {
+    for (u32 number = first<J>(arena, key); number != 0;) {
       Rec& rec = record(arena, number);
       number = rec.link[2 * J];
       if (number) fetch(&record(arena, number));
@@ -182,6 +188,13 @@ template <class Rec, class... Heads> struct Pool {
   u32 free;  // and of those the first that came back, + 1; linked by link[0]
 
   template <int J> auto& lists() { return all.template get<J>(); }
+
+  // The first record of a slice, as number + 1.
+  template <int J, class K> FR_CALLED u32 first(Arena& arena, const K& key) {
+    auto* head = lists<J>().find(arena, key);
+    return head ? head->first : 0;
+  }
+
   template <class Head> static auto slice_of(Flat<Head>&, const Rec& rec) { return Head::of(rec); }
 
   Rec& record(Arena& arena, u32 number) const {

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+from heapq import heappop, heappush
 
 from freshet.calculus.scope import stored
 from freshet.errors import ProgramProblem
@@ -18,8 +20,8 @@ def order(statements: list[Statement], maps: Mapping[str, Map]) -> tuple[Stateme
     increments = [s for s in statements if s.op == "+="]
     replaced = [s for s in statements if s.op == ":="]
     return (
-        *_sorted(increments, lambda s, o: s.target.name in reads(o, maps)),
-        *_sorted(replaced, lambda s, o: o.target.name in reads(s, maps)),
+        *_sorted(increments, _pairs(increments, maps)),
+        *_sorted(replaced, [(reader, writer) for writer, reader in _pairs(replaced, maps)]),
     )
 
 
@@ -33,19 +35,30 @@ def reads(s: Statement, maps: Mapping[str, Map]) -> frozenset[str]:
     return frozenset(found)
 
 
-def _sorted(
-    pending: list[Statement], waits: Callable[[Statement, Statement], bool]
-) -> list[Statement]:
-    """Topological order: a statement comes when it waits for none of those left."""
-    done: list[Statement] = []
-    while pending:
-        for s in pending:
-            others = [o for o in pending if o is not s]
-            if not any(waits(s, o) for o in others):
-                pending = others
-                done.append(s)
-                break
-        else:
-            names = ", ".join(sorted({s.target.name for s in pending}))
-            raise ProgramProblem(f"the maps {names} wait for each other in a circle")
-    return done
+def _pairs(statements: list[Statement], maps: Mapping[str, Map]) -> list[tuple[int, int]]:
+    """A writer and a reader of one map, by their places."""
+    writers: dict[str, list[int]] = defaultdict(list)
+    for i, s in enumerate(statements):
+        writers[s.target.name].append(i)
+    read = [reads(s, maps) for s in statements]
+    return [(i, j) for j, names in enumerate(read) for n in names for i in writers[n] if i != j]
+
+
+def _sorted(statements: list[Statement], waits: Iterable[tuple[int, int]]) -> list[Statement]:
+    """Topological order, otherwise as given; a pair says that one place waits for the other."""
+    followers: dict[int, set[int]] = defaultdict(set)
+    for late, early in waits:
+        followers[early].add(late)
+    left = Counter(late for later in followers.values() for late in later)
+    ready = [i for i in range(len(statements)) if not left[i]]
+    done: list[int] = []
+    while ready:
+        done.append(heappop(ready))
+        for late in followers[done[-1]]:
+            left[late] -= 1
+            if not left[late]:
+                heappush(ready, late)
+    if len(done) < len(statements):
+        names = ", ".join(sorted({s.target.name for i, s in enumerate(statements) if left[i]}))
+        raise ProgramProblem(f"the maps {names} wait for each other in a circle")
+    return [statements[i] for i in done]

@@ -6,6 +6,7 @@ The order is the evaluation plan of the engines: products run left to right as n
 from __future__ import annotations
 
 from collections import Counter
+from functools import lru_cache
 from operator import itemgetter
 from typing import assert_never
 
@@ -30,6 +31,7 @@ from freshet.calculus.terms import (
 from freshet.errors import UnboundVariable
 
 
+@lru_cache(maxsize=1 << 16)
 def arrange(e: Expr, bound: frozenset[str] = frozenset()) -> Expr:
     """Reorder every product for evaluation in a context that binds `bound`.
 
@@ -103,6 +105,7 @@ def _next(ready: list[tuple[int, Expr]], bound: frozenset[str], links: frozenset
     return best if most > max(1, saved(first)) else first
 
 
+@lru_cache(maxsize=1 << 16)
 def is_led(e: Expr) -> bool:
     """Whether the batch bounds a term: every row of it comes from a row of the change."""
     match e:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -91,6 +92,24 @@ def test_the_boundary_is_compiled_once_for_all(
     build(kernel(3), compiler=compiler, cache=cache)
     assert len(calls) == 1
     assert len(list(cache.glob("*.o"))) == 1
+
+
+@pytest.mark.parametrize("halves", [True, False])
+def test_a_large_kernel_is_compiled_by_halves_where_that_is_possible(
+    compiler: Compiler,
+    cache: Path,
+    calls: list[list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    halves: bool,
+) -> None:
+    if halves and not compiler.halves:
+        pytest.skip("the compiler has no link-time optimization, or there is no make")
+    monkeypatch.setattr(toolchain, "LARGE", 3)
+    this = replace(compiler, halves=halves)
+    assert answer(build(kernel(5), compiler=this, cache=cache)) == 5
+    [words] = [c for c in calls if "-shared" in c]
+    assert "-DFRESHET_LARGE" in words
+    assert ("-flto=2" in words) == halves
 
 
 def test_only_one_name_is_shown(compiler: Compiler, cache: Path) -> None:
