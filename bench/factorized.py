@@ -232,7 +232,7 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3, help="runs, of which the best counts")
     parser.add_argument("--quick", action="store_true", help="a tenth of the data")
     parser.add_argument("--paced", action="store_true", help="every relation at its own pace")
-    parser.add_argument("--order", choices=ORDERS, default="shop", help="how Retailer's stock comes")
+    parser.add_argument("--order", choices=ORDERS, default="shop", help="of Retailer's stock")
     parser.add_argument("--sweep", action="store_true", help="cofactors by the size of a batch")
     args = parser.parse_args()
     if args.quick:
