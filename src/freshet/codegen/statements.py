@@ -44,16 +44,25 @@ class Statements:
         return {self.terms.places[s.target.name].storage.root.name for s in statements}
 
     def _groups(self, statements: Sequence[Statement]) -> list[list[Statement]]:
-        """Runs of statements that do not read what any of them writes: their code may mingle."""
+        """Runs of statements that do not read what any of them writes: their code may mingle.
+
+        Those that replace maps mingle if the maps share their records.
+        """
         groups: list[list[Statement]] = []
         for s in statements:
             together = [*groups[-1], s] if groups else []
             apart = self.reads(together) & self.writes(together)
-            if not groups or apart or s.op == ":=" or groups[-1][-1].op == ":=":
-                groups.append([s])
-            else:
+            if groups and not apart and self._may_mingle(groups[-1][-1], s):
                 groups[-1].append(s)
+            else:
+                groups.append([s])
         return groups
+
+    def _may_mingle(self, a: Statement, b: Statement) -> bool:
+        if a.op == b.op == ":=":
+            tables = [self.terms.places[s.target.name].storage for s in (a, b)]
+            return self.passes.share and tables[0] is tables[1]
+        return a.op == b.op
 
     def emit(
         self,
@@ -74,19 +83,13 @@ class Statements:
                 for line in show_statement(s).split("\n"):
                     spot.line(f"// {line}")
             _, together = spot.open(("group", number), "", "{")
-            for count, s in enumerate(group):
-                inner = together
-                if not self.passes.share:
-                    _, inner = together.open(("alone", count), "", "{")
+            if group[0].op == ":=":
                 self.terms.scans.clear()
-                if s.op == ":=":
-                    self._replace(s, inner, env, m, params)
-                elif self.reads([s]) & self.writes([s]):
-                    self._pour(self._rows(s, inner, env, m), s, inner)
-                else:
-                    self._add(s, inner, env, m)
+                self._replace(group, together, env, m, params)
                 if self.terms.scans:
-                    self.scanning.append(s)
+                    self.scanning += group
+            else:
+                self._add_all(group, together, env, m)
             if self.passes.share:
                 written = self.writes(group)
                 moving = {
@@ -124,62 +127,79 @@ class Statements:
             self.scanning += [s for s in readers if local.name in stored(s.term)]
         return rows
 
-    def _add(self, s: Statement, spot: Spot, env: Bound, m: Cpp) -> None:
-        place = self.terms.places[s.target.name]
+    def _add_all(self, group: Sequence[Statement], spot: Spot, env: Bound, m: Cpp) -> None:
+        for count, s in enumerate(group):
+            inner = spot
+            if not self.passes.share:
+                _, inner = spot.open(("alone", count), "", "{")
+            self.terms.scans.clear()
+            if self.reads([s]) & self.writes([s]):
+                self._pour(self._rows([s], inner, env, m), [s], inner)
+            else:
+                self._add(s, inner, env, m)
+            if self.terms.scans:
+                self.scanning.append(s)
+
+    def _add(
+        self, s: Statement, spot: Spot, env: Bound, m: Cpp, place: Place | None = None
+    ) -> None:
+        """Add up a statement's rows in its target, or in another place."""
+        into = place or self.terms.places[s.target.name]
 
         def write(at: Spot, b: Bound, n: Cpp) -> None:
-            self.terms.write(place, [b[v] for v in s.target.vars], at, n)
+            self.terms.write(into, [b[v] for v in s.target.vars], at, n)
 
         self.terms.emit(s.term, spot, env, m, write, last=True)
 
-    def _rows(self, s: Statement, spot: Spot, env: Bound, m: Cpp) -> Storage:
-        """The right side in a transient table: all of it is known before anything is written.
+    def _rows(self, group: Sequence[Statement], spot: Spot, env: Bound, m: Cpp) -> Storage:
+        """The right sides in a transient table: all is known before anything is written.
 
-        A second payload marks rows that are in the target, whatever their new number.
+        Its keys lie as in the table of the targets. The last payload marks rows that are in the
+        targets, whatever their new numbers.
         """
-        target = self.terms.places[s.target.name]
         terms = self.terms
-        keys = tuple(target.key_type(i) for i in range(len(s.target.vars)))
-        payloads = [target.payload_type, INT]
+        targets = [terms.places[s.target.name] for s in group]
+        payloads = [*(t.payload_type for t in targets), INT]
+        keys = tuple(targets[0].storage.keys)
         rows = Storage(f"tmp{len(terms.transients)}", keys, payloads, transient=True)
         terms.transients.append(rows)
         spot.line(f"{rows.table} {rows.name}{{}};")
-        place = Place(rows, 0, tuple(range(len(keys))))
-
-        def collect(at: Spot, b: Bound, n: Cpp) -> None:
-            terms.write(place, [b[v] for v in s.target.vars], at, n)
-
         _, inner = spot.open(("rows", rows.name), "", "{")
-        terms.emit(s.term, inner, env, m, collect, last=True)
+        for i, (s, target) in enumerate(zip(group, targets, strict=True)):
+            self._add(s, inner, env, m, Place(rows, i, target.columns))
         return rows
 
-    def _pour(self, rows: Storage, s: Statement, spot: Spot) -> None:
-        """Write a transient table to the target of a statement."""
+    def _pour(self, rows: Storage, group: Sequence[Statement], spot: Spot) -> None:
+        """Write a transient table to the targets of statements."""
         opener = f"{rows.name}.each(e.scratch, [&](const {rows.record}& @) {{"
         r, inner = spot.open(("pour", rows.name), "r", opener, "});")
-        keys = [Cpp(f"{r}.k{i}", t, held(t)) for i, t in enumerate(rows.keys)]
-        t = rows.payloads[0]
-        value = payload_at(f"{r}.p0", t, "e.scratch")
-        self.terms.write(self.terms.places[s.target.name], keys, inner, value, s.op)
+        for i, s in enumerate(group):
+            target = self.terms.places[s.target.name]
+            kinds = [(c, target.key_type(j)) for j, c in enumerate(target.columns)]
+            keys = [Cpp(f"{r}.k{c}", t, held(t)) for c, t in kinds]
+            value = payload_at(f"{r}.p{i}", rows.payloads[i], "e.scratch")
+            self.terms.write(target, keys, inner, value, s.op)
 
     def _replace(
-        self, s: Statement, spot: Spot, env: Bound, m: Cpp, params: tuple[str, ...]
+        self, group: Sequence[Statement], spot: Spot, env: Bound, m: Cpp, params: tuple[str, ...]
     ) -> None:
         """M[p, x] := q replaces the slice of M that the trigger's parameters choose."""
-        table = self.terms.places[s.target.name].storage
+        first = group[0].target
+        place = self.terms.places[first.name]
+        table = place.storage
         alone = len(table.payloads) == 1
-        if is_zero(s.term) and alone and not set(s.target.vars) & set(params):
+        if is_zero(group[0].term) and alone and not set(first.vars) & set(params):
             table.emptied = True
             spot.line(f"EMPTY_{table.name}")
             return
-        rows = self._rows(s, spot, env, m)
-        marked = Place(rows, 1, tuple(range(len(rows.keys))))
+        rows = self._rows(group, spot, env, m)
+        marked = Place(rows, len(group), place.columns)
 
         def mark(at: Spot, b: Bound, _: Cpp) -> None:
-            self.terms.write(marked, [b[v] for v in s.target.vars], at, ONE)
+            self.terms.write(marked, [b[v] for v in first.vars], at, ONE)
 
-        known = {v: env[v] for v in s.target.vars if v in params}
+        known = {v: env[v] for v in first.vars if v in params}
         scans = len(self.terms.scans)
-        self.terms.emit(s.target, spot, known, ONE, mark, last=True)
+        self.terms.emit(first, spot, known, ONE, mark, last=True)
         del self.terms.scans[scans:]  # the answer itself is not the data
-        self._pour(rows, s, spot)
+        self._pour(rows, group, spot)

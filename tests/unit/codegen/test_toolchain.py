@@ -104,6 +104,7 @@ def test_a_large_kernel_is_compiled_by_halves_where_that_is_possible(
 ) -> None:
     if halves and not compiler.halves:
         pytest.skip("the compiler has no link-time optimization, or there is no make")
+    monkeypatch.delenv("FRESHET_OPTIMIZE", raising=False)
     monkeypatch.setattr(toolchain, "LARGE", 3)
     this = replace(compiler, halves=halves)
     assert answer(build(kernel(5), compiler=this, cache=cache)) == 5
