@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +16,7 @@ from freshet.errors import BadRow
 from freshet.runtime.columns import arrow_schema
 from freshet.spark.run.node import COUNT
 from freshet.spark.run.partition import spread
+from freshet.spark.sift import Test
 from freshet.spark.terms import Dist, Local, Location, Random, Replicated
 
 
@@ -43,10 +44,28 @@ def checked(relation: Relation, given: Any, wanted: Relation | None = None) -> p
             columns.append(_column(relation, i, column, f.type))
         elif not _is_fine(relation.columns[i].type, column, f.type):
             _column(relation, i, column, f.type)
-    schema = arrow_schema((wanted or relation).columns)
-    schema = schema.append(pa.field(COUNT, pa.int64(), nullable=False))
     columns.append(_counts(relation, table))
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+    return pa.RecordBatch.from_arrays(columns, [*(c for c in names if c in kept), COUNT])
+
+
+def sifted(rows: pa.RecordBatch, tests: Sequence[Test]) -> pa.RecordBatch:
+    """The rows that pass all the tests (`sift.py`)."""
+    mask = None
+    for test in tests:
+        column = rows.column(test.column)
+        passed = _COMPARE[test.op](column, pa.scalar(test.value, column.type))
+        mask = passed if mask is None else pc.and_(mask, passed)
+    return rows if mask is None else rows.filter(mask)
+
+
+_COMPARE = {
+    "=": pc.equal,
+    "<>": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
 
 
 def split(
@@ -120,7 +139,7 @@ def _column(relation: Relation, i: int, column: pa.ChunkedArray, kind: pa.DataTy
             raise BadRow(f"{where} has doubles", instead=instead)
         if pa.types.is_timestamp(column.type) and column.type.tz is not None:
             raise BadRow(f"{where} has a time zone", instead=instead)
-        cast = column if column.type == kind else column.cast(kind)
+        cast = column if _holds(column.type, kind) else column.cast(kind)
     except (pa.ArrowException, UnicodeDecodeError) as e:
         raise BadRow(f"{where} cannot be read: {e}", instead=instead) from e
     one = cast.combine_chunks() if cast.num_chunks != 1 else cast.chunk(0)
@@ -135,14 +154,14 @@ def _is_fine(t: Type, column: pa.ChunkedArray, kind: pa.DataType) -> bool:
     """Whether a column is seen to fit at a glance; if not, it may fit all the same."""
     if column.null_count and not t.nullable:
         return False
-    given = column.type
-    if pa.types.is_decimal(kind):
-        return bool(
-            pa.types.is_decimal(given)
-            and given.scale == kind.scale
-            and given.precision <= kind.precision
-        )
-    return bool(given == kind and not pa.types.is_floating(kind))
+    return _holds(column.type, kind) and not pa.types.is_floating(kind)
+
+
+def _holds(given: pa.DataType, kind: pa.DataType) -> bool:
+    """Whether values of a type are values of another one; decimals may have fewer digits."""
+    if pa.types.is_decimal(kind) and pa.types.is_decimal(given):
+        return bool(given.scale == kind.scale and given.precision <= kind.precision)
+    return bool(given == kind)
 
 
 def _counts(relation: Relation, table: pa.Table) -> pa.Array:
