@@ -10,7 +10,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from freshet.calculus.schema import Relation
 from freshet.errors import ProgramProblem, UnknownName
 from freshet.spark.run.blocks import pack
-from freshet.spark.run.intake import checked, sifted, split
+from freshet.spark.run.intake import checked, split
 from freshet.spark.run.ledger import Prepared
 from freshet.spark.run.node import change
 from freshet.spark.run.pipeline import NONE, Pipeline
@@ -59,14 +59,14 @@ class Batches:
         made = self.pipeline.made
         return change(made.routines.index(made.routine(*rows)))
 
-    def _blocks(self, given: Mapping[str, pa.RecordBatch]) -> list[bytes]:
+    def _blocks(self, rows: Mapping[str, pa.RecordBatch]) -> list[bytes]:
         """The rows of every worker and of the driver."""
         workers = self.pipeline.workers
         at = self.pipeline.made.placement.batches
         parts: list[dict[str, list[pa.RecordBatch]]] = [{} for _ in range(workers + 1)]
-        for name, batch in given.items():
-            rows = tight(sifted(batch, self._tests.get(name, ())))
-            pieces = split(self._narrow[name], rows, at.get(name, Random()), workers)
+        for name, batch in rows.items():
+            there, tests = at.get(name, Random()), self._tests.get(name, ())
+            pieces = split(self._narrow[name], batch, there, workers, tests)
             for part, piece in zip(parts, pieces, strict=True):
-                part[name] = [piece]
+                part[name] = [tight(piece)]
         return [pack(p) for p in parts]

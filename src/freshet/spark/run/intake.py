@@ -48,14 +48,14 @@ def checked(relation: Relation, given: Any, wanted: Relation | None = None) -> p
     return pa.RecordBatch.from_arrays(columns, [*(c for c in names if c in kept), COUNT])
 
 
-def sifted(rows: pa.RecordBatch, tests: Sequence[Test]) -> pa.RecordBatch:
-    """The rows that pass all the tests (`sift.py`)."""
-    mask = None
+def sifted(rows: pa.RecordBatch, tests: Sequence[Test]) -> pa.Array | None:
+    """Which rows pass all the tests (`sift.py`); None if there are none to pass."""
+    kept = None
     for test in tests:
         column = rows.column(test.column)
         passed = _COMPARE[test.op](column, pa.scalar(test.value, column.type))
-        mask = passed if mask is None else pc.and_(mask, passed)
-    return rows if mask is None else rows.filter(mask)
+        kept = passed if kept is None else pc.and_(kept, passed)
+    return kept
 
 
 _COMPARE = {
@@ -69,16 +69,26 @@ _COMPARE = {
 
 
 def split(
-    relation: Relation, rows: pa.RecordBatch, at: Location, workers: int
+    relation: Relation,
+    rows: pa.RecordBatch,
+    at: Location,
+    workers: int,
+    tests: Sequence[Test] = (),
 ) -> list[pa.RecordBatch]:
-    """The rows of every worker, then those of the driver, by the location of the batch."""
+    """The rows of every worker, then those of the driver, by the location of the batch.
+
+    Those that fail a test are nobody's.
+    """
     nothing = rows.slice(0, 0)
+    kept = sifted(rows, tests)
+    if kept is not None and not (isinstance(at, Dist) and at.keys):
+        rows, kept = rows.filter(kept), None
     match at:
         case Local():
             return [nothing] * workers + [rows]
         case Dist(keys):
             names = [c.name for c in relation.columns]
-            return [*spread(rows, [names.index(k) for k in keys], workers), nothing]
+            return [*spread(rows, [names.index(k) for k in keys], workers, kept), nothing]
         case Replicated():
             return [rows] * workers + [nothing]
         case Random(whole):
@@ -99,17 +109,20 @@ def as_table(relation: Relation, given: Any) -> pa.Table:
 def pieces(tables: Mapping[str, pa.Table], rows: int) -> list[dict[str, pa.Table]]:
     """Tables cut into pieces of about so many rows, with an equal share of each table.
 
-    >>> [p["t"].num_rows for p in pieces({"t": pa.table({"a": [1, 2, 3, 4, 5]})}, 2)]
-    [1, 2, 2]
+    The first one is a third as large as the others: workers have something to do sooner.
+
+    >>> [p["t"].num_rows for p in pieces({"t": pa.table({"a": range(14)})}, 5)]
+    [2, 6, 6]
     """
     count = -(-sum(t.num_rows for t in tables.values()) // rows)
+    ends = [3 * i + 1 for i in range(count)]
     found = []
-    for i in range(count):
+    for before, end in pairwise([0, *ends]):
         piece = {}
         for name, table in tables.items():
-            first, end = (table.num_rows * k // count for k in (i, i + 1))
-            if first < end:
-                piece[name] = table.slice(first, end - first)
+            first, last = (table.num_rows * k // ends[-1] for k in (before, end))
+            if first < last:
+                piece[name] = table.slice(first, last - first)
         found.append(piece)
     return found
 

@@ -48,16 +48,24 @@ def _mixed(columns: Sequence[pa.Array], rows: int) -> Codes:
     return mixed
 
 
-def spread(batch: pa.RecordBatch, by: Sequence[int], workers: int) -> list[pa.RecordBatch]:
-    """The rows of each worker; `by` are the positions of the columns that name it."""
+def spread(
+    batch: pa.RecordBatch, by: Sequence[int], workers: int, kept: pa.Array | None = None
+) -> list[pa.RecordBatch]:
+    """The rows of each worker; `by` are the positions of the columns that name it.
+
+    Of a batch that is sifted, only the rows are taken that are `kept`.
+    """
     if workers == 1:
-        return [batch]
-    home = workers_of([batch.column(i) for i in by], batch.num_rows, workers)
+        return [batch if kept is None else batch.filter(kept)]
+    names = [batch.column(i) if kept is None else batch.column(i).filter(kept) for i in by]
+    home = workers_of(names, len(names[0]) if names else batch.num_rows, workers)
     if workers <= FEW:
         order = np.concatenate([np.flatnonzero(home == i) for i in range(workers)])
     else:
         # Numbers of 8 and 16 bits are sorted by counting, which takes a tenth of the time.
         order = np.argsort(home, kind="stable")
+    if kept is not None:
+        order = np.flatnonzero(_numpy(kept, np.bool_))[order]
     sorted_batch = batch.take(pa.array(order))
     ends = np.cumsum(np.bincount(home, minlength=workers))
     starts = [0, *ends[:-1].tolist()]
