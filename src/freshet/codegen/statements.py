@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from freshet.calculus.build import is_zero
@@ -69,6 +70,7 @@ class Statements:
             names = ", ".join(dict.fromkeys(s.target.name for s in put_off))
             spot.line(f"s.stale = true;  // {names}: recomputed when read")
             statements = [s for s in statements if s.target.name not in self.deferred]
+        emptied = self._emptied(statements)
         for number, group in enumerate(self._groups(statements)):
             for s in group:
                 for line in show_statement(s).split("\n"):
@@ -80,7 +82,7 @@ class Statements:
                     _, inner = together.open(("alone", count), "", "{")
                 self.terms.scans.clear()
                 if s.op == ":=":
-                    self._replace(s, inner, env, m, params)
+                    self._replace(s, inner, env, m, params, emptied)
                 elif self.reads([s]) & self.writes([s]):
                     self._pour(self._rows(s, inner, env, m), s, inner)
                 else:
@@ -162,12 +164,26 @@ class Statements:
         value = payload_at(f"{r}.p0", t, "e.scratch")
         self.terms.write(self.terms.places[s.target.name], keys, inner, value, s.op)
 
+    def _emptied(self, statements: Sequence[Statement]) -> set[str]:
+        """The tables of which nothing is left when statements that only empty maps have run."""
+        if not all(s.op == ":=" and is_zero(s.term) for s in statements):
+            return set()
+        places = {s.target.name: self.terms.places[s.target.name] for s in statements}
+        count = Counter(p.storage.name for p in places.values())
+        return {p.storage.name for p in places.values() if _is_whole(p, count)}
+
     def _replace(
-        self, s: Statement, spot: Spot, env: Bound, m: Cpp, params: tuple[str, ...]
+        self,
+        s: Statement,
+        spot: Spot,
+        env: Bound,
+        m: Cpp,
+        params: tuple[str, ...],
+        emptied: Collection[str],
     ) -> None:
         """M[p, x] := q replaces the slice of M that the trigger's parameters choose."""
         table = self.terms.places[s.target.name].storage
-        alone = len(table.payloads) == 1
+        alone = len(table.payloads) == 1 or table.name in emptied
         if is_zero(s.term) and alone and not set(s.target.vars) & set(params):
             table.emptied = True
             spot.line(f"EMPTY_{table.name}")
@@ -183,3 +199,8 @@ class Statements:
         self.terms.emit(s.target, spot, known, ONE, mark, last=True)
         del self.terms.scans[scans:]  # the answer itself is not the data
         self._pour(rows, s, spot)
+
+
+def _is_whole(place: Place, count: Mapping[str, int]) -> bool:
+    """Whether so many maps are all that lie in a table."""
+    return len(place.storage.payloads) == count[place.storage.name]

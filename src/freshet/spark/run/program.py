@@ -93,13 +93,15 @@ class _Maker:
         self, number: int, name: str, blocks: tuple[Block, ...], held: tuple[Held, ...]
     ) -> None:
         own = {h.name: f"{number}.{h.name}" for h in held}
+        made = _made_of_batches(number, blocks)
         for m in self.d.program.maps:
             self.maps[name, m.name] = m.name
         for h in held:
             self.maps[name, h.name] = own[h.name]
             keys = tuple(c.name for c in h.keys)
-            # It is defined by nothing but itself, so that no other map shares its records.
-            definition = View(own[h.name], keys)
+            # Parts of one batch may share records. The others are defined by nothing but
+            # themselves, so that no other map shares theirs.
+            definition = made.get(h.name, View(own[h.name], keys))
             self.temporary.append(Map(own[h.name], h.keys, h.payload, definition))
         empty = [
             Statement(View(own[h.name], tuple(c.name for c in h.keys)), ":=", ZERO) for h in held
@@ -162,6 +164,23 @@ class _Maker:
             names = tuple(c.name for c in columns)
             self.triggers.append(Trigger("insert", title, names, tuple(statements)))
         return title
+
+
+def _made_of_batches(number: int, blocks: tuple[Block, ...]) -> dict[str, Expr]:
+    """What temporary maps of a routine are that are made of batches alone, by their names.
+
+    The batches are those of this routine: it shares records with no other one.
+    """
+
+    def rule(e: Expr) -> Expr | None:
+        return replace(e, name=f"{number} {e.name}") if isinstance(e, Delta) else None
+
+    steps = [s for b in blocks for s in b.steps]
+    found = {}
+    for s in (s.statement for s in steps if isinstance(s, Compute)):
+        if s.op == ":=" and not _views(s) and _read(s) is not None:
+            found[s.target.name] = bottom_up(s.term, rule)
+    return found
 
 
 def together(statements: Iterable[Statement]) -> list[Statement]:
