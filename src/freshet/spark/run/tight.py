@@ -6,7 +6,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.spark.run.node import COUNT
 
-FEW = 4096
+FEW = 1024
 """Rows for which it is not worth the calls."""
 
 
