@@ -1,4 +1,4 @@
-"""What is written down of a batch: the rows that count, in few bytes; and what a load makes of it."""
+"""What is written down of a batch: rows that count, in few bytes; and what a load makes of it."""
 
 from __future__ import annotations
 
