@@ -41,9 +41,14 @@ class Statements:
 
     def writes(self, statements: Iterable[Statement]) -> set[str]:
         """The tables that statements write."""
-        return {self.terms.places[s.target.name].storage.root.name for s in statements}
+        return {self._place(s).storage.root.name for s in statements}
 
-    def _groups(self, statements: Sequence[Statement]) -> list[list[Statement]]:
+    def _place(self, s: Statement) -> Place:
+        return self.terms.places[s.target.name]
+
+    def _groups(
+        self, statements: Sequence[Statement], params: tuple[str, ...]
+    ) -> list[list[Statement]]:
         """Runs of statements that do not read what any of them writes: their code may mingle.
 
         Those that replace maps mingle if the maps share their records.
@@ -52,17 +57,28 @@ class Statements:
         for s in statements:
             together = [*groups[-1], s] if groups else []
             apart = self.reads(together) & self.writes(together)
-            if groups and not apart and self._may_mingle(groups[-1][-1], s):
+            if groups and not apart and self._may_mingle(groups[-1], s, params):
                 groups[-1].append(s)
             else:
                 groups.append([s])
         return groups
 
-    def _may_mingle(self, a: Statement, b: Statement) -> bool:
-        if a.op == b.op == ":=":
-            tables = [self.terms.places[s.target.name].storage for s in (a, b)]
-            return self.passes.share and tables[0] is tables[1]
-        return a.op == b.op
+    def _may_mingle(
+        self, group: Sequence[Statement], s: Statement, params: tuple[str, ...]
+    ) -> bool:
+        first = group[0]
+        if s.op != first.op or s.op == "+=":
+            return s.op == first.op
+        known = any(s.target.name == other.target.name for other in group)
+        return (
+            self.passes.share and not known and self._slice(s, params) == self._slice(first, params)
+        )
+
+    def _slice(self, s: Statement, params: tuple[str, ...]) -> tuple[str, dict[int, str]]:
+        """What a statement replaces: the table, and what its columns have to be."""
+        place = self._place(s)
+        fixed = zip(place.columns, s.target.vars, strict=True)
+        return place.storage.name, {c: v for c, v in fixed if v in params}
 
     def emit(
         self,
@@ -78,7 +94,9 @@ class Statements:
             names = ", ".join(dict.fromkeys(s.target.name for s in put_off))
             spot.line(f"s.stale = true;  // {names}: recomputed when read")
             statements = [s for s in statements if s.target.name not in self.deferred]
-        for number, group in enumerate(self._groups(statements)):
+        if all(_empties(s) for s in statements):  # in any order, so those of one table together
+            statements = sorted(statements, key=lambda s: self._place(s).storage.name)
+        for number, group in enumerate(self._groups(statements, params)):
             for s in group:
                 for line in show_statement(s).split("\n"):
                     spot.line(f"// {line}")
@@ -144,7 +162,7 @@ class Statements:
         self, s: Statement, spot: Spot, env: Bound, m: Cpp, place: Place | None = None
     ) -> None:
         """Add up a statement's rows in its target, or in another place."""
-        into = place or self.terms.places[s.target.name]
+        into = place or self._place(s)
 
         def write(at: Spot, b: Bound, n: Cpp) -> None:
             self.terms.write(into, [b[v] for v in s.target.vars], at, n)
@@ -158,7 +176,7 @@ class Statements:
         targets, whatever their new numbers.
         """
         terms = self.terms
-        targets = [terms.places[s.target.name] for s in group]
+        targets = [self._place(s) for s in group]
         payloads = [*(t.payload_type for t in targets), INT]
         keys = tuple(targets[0].storage.keys)
         rows = Storage(f"tmp{len(terms.transients)}", keys, payloads, transient=True)
@@ -174,7 +192,7 @@ class Statements:
         opener = f"{rows.name}.each(e.scratch, [&](const {rows.record}& @) {{"
         r, inner = spot.open(("pour", rows.name), "r", opener, "});")
         for i, s in enumerate(group):
-            target = self.terms.places[s.target.name]
+            target = self._place(s)
             kinds = [(c, target.key_type(j)) for j, c in enumerate(target.columns)]
             keys = [Cpp(f"{r}.k{c}", t, held(t)) for c, t in kinds]
             value = payload_at(f"{r}.p{i}", rows.payloads[i], "e.scratch")
@@ -185,10 +203,10 @@ class Statements:
     ) -> None:
         """M[p, x] := q replaces the slice of M that the trigger's parameters choose."""
         first = group[0].target
-        place = self.terms.places[first.name]
+        place = self._place(group[0])
         table = place.storage
-        alone = len(table.payloads) == 1
-        if is_zero(group[0].term) and alone and not set(first.vars) & set(params):
+        whole = len(group) == len(table.payloads)
+        if whole and all(_empties(s) for s in group) and not set(first.vars) & set(params):
             table.emptied = True
             spot.line(f"EMPTY_{table.name}")
             return
@@ -203,3 +221,8 @@ class Statements:
         self.terms.emit(first, spot, known, ONE, mark, last=True)
         del self.terms.scans[scans:]  # the answer itself is not the data
         self._pour(rows, group, spot)
+
+
+def _empties(s: Statement) -> bool:
+    """Whether nothing is left of its target, or of a slice of it."""
+    return s.op == ":=" and is_zero(s.term)

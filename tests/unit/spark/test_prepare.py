@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from freshet.calculus.terms import View
+from freshet.calculus.text import read
 from freshet.ivm.compile import compile_queries
+from freshet.program.terms import Statement
 from freshet.spark.compile import distribute
 from freshet.spark.narrow import narrow
 from freshet.spark.once import once
 from freshet.spark.options import Options
 from freshet.spark.prepare import prepare
+from freshet.spark.run.program import together
 from freshet.spark.simulate import Simulation
 from freshet.spark.terms import Compute, Dist, Distributed, Replicated
 from freshet.sql.load import load
@@ -98,3 +102,22 @@ def test_the_views_are_the_same(sql: str) -> None:
             thin[name] = [(tuple(row[i] for i in at), n) for row, n in changes]
         after.apply(thin)
         assert before.read("q") == after.read("q")
+
+
+def runs(*texts: str) -> list[str]:
+    """The targets of statements, in the order in which `together` puts them."""
+    found = []
+    for text in texts:
+        target, _, term = text.partition(" += ")
+        found.append(Statement(View(target, ()), "+=", read(term)))
+    return [s.target.name for s in together(found)]
+
+
+def test_statements_of_one_batch_stand_together() -> None:
+    first, other = "p += (DELTA R)(a)", "m += p[] * n[]"
+    assert runs(first, other, "q += (DELTA R)(b)") == ["p", "q", "m"]
+    assert runs(first, other, "q += (DELTA S)(b)") == ["p", "m", "q"]
+    assert runs(first, other, "q += (DELTA R)(b) * m[]") == ["p", "m", "q"]  # reads what m wrote
+    assert runs(first, other, "n += (DELTA R)(b)") == ["p", "m", "n"]  # m reads it before
+    assert runs(first, other, "m += (DELTA R)(b)") == ["p", "m", "m"]
+    assert runs(other, "k += p[]", "q += (DELTA R)(b)") == ["m", "k", "q"]

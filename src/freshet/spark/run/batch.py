@@ -9,11 +9,13 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.calculus.schema import Relation
 from freshet.errors import ProgramProblem, UnknownName
-from freshet.spark.run.blocks import pack
+from freshet.spark.run.blocks import pack_large
 from freshet.spark.run.intake import checked, split
 from freshet.spark.run.ledger import Prepared
 from freshet.spark.run.node import change
 from freshet.spark.run.pipeline import NONE, Pipeline
+from freshet.spark.run.tight import tight
+from freshet.spark.sift import sift
 from freshet.spark.terms import Random
 
 Batch: TypeAlias = pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch]
@@ -28,6 +30,8 @@ class Batches:
         self._relations = {r.name: r for r in relations}
         """As users give them; the workers know fewer columns."""
         self._narrow = {r.name: r for r in pipeline.made.program.relations}
+        self._tests = sift(pipeline.made)
+        """What rows must pass to change anything."""
 
     def relation(self, name: str) -> Relation:
         """A relation whose rows may be given."""
@@ -55,13 +59,14 @@ class Batches:
         made = self.pipeline.made
         return change(made.routines.index(made.routine(*rows)))
 
-    def _blocks(self, rows: Mapping[str, pa.RecordBatch]) -> list[bytes]:
+    def _blocks(self, rows: Mapping[str, pa.RecordBatch]) -> list[memoryview]:
         """The rows of every worker and of the driver."""
         workers = self.pipeline.workers
         at = self.pipeline.made.placement.batches
         parts: list[dict[str, list[pa.RecordBatch]]] = [{} for _ in range(workers + 1)]
         for name, batch in rows.items():
-            pieces = split(self._narrow[name], batch, at.get(name, Random()), workers)
+            there, tests = at.get(name, Random()), self._tests.get(name, ())
+            pieces = split(self._narrow[name], batch, there, workers, tests)
             for part, piece in zip(parts, pieces, strict=True):
-                part[name] = [piece]
-        return [pack(p) for p in parts]
+                part[name] = [tight(piece)]
+        return [pack_large(p) for p in parts]

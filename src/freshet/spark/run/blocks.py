@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
@@ -25,19 +26,32 @@ def pack(rows: Rows) -> bytes:
     >>> unpack(pack({"M": [pa.record_batch({"a": [1, 2]})], "N": []}))["M"][0].to_pylist()
     [{'a': 1}, {'a': 2}]
     """
+    return bytes(pack_large(rows))
+
+
+def pack_large(rows: Rows) -> memoryview:
+    """The same bytes, copied once: memory is taken when it is known how many they are."""
     parts = []
     for name, batches in rows.items():
         filled = [b for b in batches if b.num_rows]
-        if not filled:
-            continue
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, filled[0].schema) as out:
-            for batch in filled:
-                out.write_batch(batch)
-        text, data = name.encode(), sink.getvalue()
-        pad = -(len(text) + _HEAD.size) % 8  # Arrow wants its bytes aligned
-        parts += [_HEAD.pack(len(text) + pad, data.size), text, b"\0" * pad, data]
-    return b"".join(parts)
+        if filled:
+            count = pa.MockOutputStream()
+            _stream(count, filled)
+            text = name.encode()
+            text += b"\0" * (-(len(text) + _HEAD.size) % 8)  # Arrow wants its bytes aligned
+            parts.append((_HEAD.pack(len(text), count.size()) + text, count.size(), filled))
+    room = pa.allocate_buffer(sum(len(head) + size for head, size, _ in parts))
+    with pa.FixedSizeBufferWriter(room) as out:
+        for head, _, filled in parts:
+            out.write(head)
+            _stream(out, filled)
+    return memoryview(room)
+
+
+def _stream(sink: Any, batches: Sequence[pa.RecordBatch]) -> None:
+    with pa.ipc.new_stream(sink, batches[0].schema) as out:
+        for batch in batches:
+            out.write_batch(batch)
 
 
 def unpack(data: bytes | memoryview | pa.Buffer) -> dict[str, list[pa.RecordBatch]]:

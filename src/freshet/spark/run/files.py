@@ -31,7 +31,7 @@ class Taken(FreshetError):
 class Folder(Protocol):
     """Named files in a folder. A name may have a folder in it: `p3/redo-1`."""
 
-    def write(self, name: str, data: bytes, *, new: bool = False) -> None:
+    def write(self, name: str, data: bytes | memoryview, *, new: bool = False) -> None:
         """All of a file or nothing of it; with `new` there must not be one (`Taken`)."""
 
     def read(self, name: str) -> bytes | None:
@@ -92,7 +92,7 @@ class LocalFolder:
         self.root = root
         self.sync = sync
 
-    def write(self, name: str, data: bytes, *, new: bool = False) -> None:
+    def write(self, name: str, data: bytes | memoryview, *, new: bool = False) -> None:
         """See `Folder`."""
         self._place(name, lambda path: self._fill(path, head_of(data), data), new)
 
@@ -162,7 +162,7 @@ class LocalFolder:
         if self.sync:
             _sync_folder(path.parent)
 
-    def _fill(self, path: Path, *parts: bytes) -> None:
+    def _fill(self, path: Path, *parts: bytes | memoryview) -> None:
         with path.open("wb") as out:
             for part in parts:
                 out.write(part)

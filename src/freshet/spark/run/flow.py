@@ -34,7 +34,7 @@ from freshet.spark.run.stats import BatchStats, StageStats
 from freshet.spark.run.versions import Versions
 from freshet.spark.terms import Distributed
 
-LOAD = 1_000_000
+LOAD = 2_500_000
 """Rows of a piece of a load."""
 
 LOADED = "freshet.loaded"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -16,6 +16,7 @@ from freshet.errors import BadRow
 from freshet.runtime.columns import arrow_schema
 from freshet.spark.run.node import COUNT
 from freshet.spark.run.partition import spread
+from freshet.spark.sift import Test
 from freshet.spark.terms import Dist, Local, Location, Random, Replicated
 
 
@@ -43,23 +44,51 @@ def checked(relation: Relation, given: Any, wanted: Relation | None = None) -> p
             columns.append(_column(relation, i, column, f.type))
         elif not _is_fine(relation.columns[i].type, column, f.type):
             _column(relation, i, column, f.type)
-    schema = arrow_schema((wanted or relation).columns)
-    schema = schema.append(pa.field(COUNT, pa.int64(), nullable=False))
     columns.append(_counts(relation, table))
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
+    return pa.RecordBatch.from_arrays(columns, [*(c for c in names if c in kept), COUNT])
+
+
+def sifted(rows: pa.RecordBatch, tests: Sequence[Test]) -> pa.Array | None:
+    """Which rows pass all the tests (`sift.py`); None if there are none to pass."""
+    kept = None
+    for test in tests:
+        column = rows.column(test.column)
+        passed = _COMPARE[test.op](column, pa.scalar(test.value, column.type))
+        kept = passed if kept is None else pc.and_(kept, passed)
+    return kept
+
+
+_COMPARE = {
+    "=": pc.equal,
+    "<>": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
 
 
 def split(
-    relation: Relation, rows: pa.RecordBatch, at: Location, workers: int
+    relation: Relation,
+    rows: pa.RecordBatch,
+    at: Location,
+    workers: int,
+    tests: Sequence[Test] = (),
 ) -> list[pa.RecordBatch]:
-    """The rows of every worker, then those of the driver, by the location of the batch."""
+    """The rows of every worker, then those of the driver, by the location of the batch.
+
+    Those that fail a test are nobody's.
+    """
     nothing = rows.slice(0, 0)
+    kept = sifted(rows, tests)
+    if kept is not None and not (isinstance(at, Dist) and at.keys):
+        rows, kept = rows.filter(kept), None
     match at:
         case Local():
             return [nothing] * workers + [rows]
         case Dist(keys):
             names = [c.name for c in relation.columns]
-            return [*spread(rows, [names.index(k) for k in keys], workers), nothing]
+            return [*spread(rows, [names.index(k) for k in keys], workers, kept), nothing]
         case Replicated():
             return [rows] * workers + [nothing]
         case Random(whole):
@@ -80,17 +109,20 @@ def as_table(relation: Relation, given: Any) -> pa.Table:
 def pieces(tables: Mapping[str, pa.Table], rows: int) -> list[dict[str, pa.Table]]:
     """Tables cut into pieces of about so many rows, with an equal share of each table.
 
-    >>> [p["t"].num_rows for p in pieces({"t": pa.table({"a": [1, 2, 3, 4, 5]})}, 2)]
-    [1, 2, 2]
+    The first one is a third as large as the others: workers have something to do sooner.
+
+    >>> [p["t"].num_rows for p in pieces({"t": pa.table({"a": range(14)})}, 5)]
+    [2, 6, 6]
     """
     count = -(-sum(t.num_rows for t in tables.values()) // rows)
+    ends = [3 * i + 1 for i in range(count)]
     found = []
-    for i in range(count):
+    for before, end in pairwise([0, *ends]):
         piece = {}
         for name, table in tables.items():
-            first, end = (table.num_rows * k // count for k in (i, i + 1))
-            if first < end:
-                piece[name] = table.slice(first, end - first)
+            first, last = (table.num_rows * k // ends[-1] for k in (before, end))
+            if first < last:
+                piece[name] = table.slice(first, last - first)
         found.append(piece)
     return found
 
@@ -120,7 +152,7 @@ def _column(relation: Relation, i: int, column: pa.ChunkedArray, kind: pa.DataTy
             raise BadRow(f"{where} has doubles", instead=instead)
         if pa.types.is_timestamp(column.type) and column.type.tz is not None:
             raise BadRow(f"{where} has a time zone", instead=instead)
-        cast = column if column.type == kind else column.cast(kind)
+        cast = column if _holds(column.type, kind) else column.cast(kind)
     except (pa.ArrowException, UnicodeDecodeError) as e:
         raise BadRow(f"{where} cannot be read: {e}", instead=instead) from e
     one = cast.combine_chunks() if cast.num_chunks != 1 else cast.chunk(0)
@@ -135,14 +167,14 @@ def _is_fine(t: Type, column: pa.ChunkedArray, kind: pa.DataType) -> bool:
     """Whether a column is seen to fit at a glance; if not, it may fit all the same."""
     if column.null_count and not t.nullable:
         return False
-    given = column.type
-    if pa.types.is_decimal(kind):
-        return bool(
-            pa.types.is_decimal(given)
-            and given.scale == kind.scale
-            and given.precision <= kind.precision
-        )
-    return bool(given == kind and not pa.types.is_floating(kind))
+    return _holds(column.type, kind) and not pa.types.is_floating(kind)
+
+
+def _holds(given: pa.DataType, kind: pa.DataType) -> bool:
+    """Whether values of a type are values of another one; decimals may have fewer digits."""
+    if pa.types.is_decimal(kind) and pa.types.is_decimal(given):
+        return bool(given.scale == kind.scale and given.precision <= kind.precision)
+    return bool(given == kind)
 
 
 def _counts(relation: Relation, table: pa.Table) -> pa.Array:

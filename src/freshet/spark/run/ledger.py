@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,7 +23,7 @@ class Prepared:
     """A batch before it is written down."""
 
     routine: str
-    blocks: list[bytes]
+    blocks: Sequence[bytes | memoryview]
     rows: int
 
 

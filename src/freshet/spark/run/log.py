@@ -58,7 +58,7 @@ class Log:
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
 
-    def write_rows(self, mark: str, blocks: Sequence[bytes]) -> tuple[int, ...]:
+    def write_rows(self, mark: str, blocks: Sequence[bytes | memoryview]) -> tuple[int, ...]:
         """The rows of a batch, which mean nothing until there is an entry; the parts with some."""
         parts = tuple(i for i, b in enumerate(blocks) if b)
         for part in parts:

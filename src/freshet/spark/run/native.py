@@ -84,7 +84,7 @@ class NativeNode:
                 continue
             counts = None
             if COUNT in rows.schema.names:
-                counts = rows.column(COUNT).to_numpy(zero_copy_only=False)
+                counts = rows.column(COUNT).cast(pa.int64()).to_numpy(zero_copy_only=False)
                 rows = rows.drop_columns([COUNT])
             self._instance.apply_arrow(self._kernel.relation(run.starts), rows, counts)
 

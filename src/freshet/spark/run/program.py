@@ -12,7 +12,7 @@ The first number is that of the routine, the second counts the runs of its block
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -93,13 +93,15 @@ class _Maker:
         self, number: int, name: str, blocks: tuple[Block, ...], held: tuple[Held, ...]
     ) -> None:
         own = {h.name: f"{number}.{h.name}" for h in held}
+        made = _made_of_batches(number, blocks)
         for m in self.d.program.maps:
             self.maps[name, m.name] = m.name
         for h in held:
             self.maps[name, h.name] = own[h.name]
             keys = tuple(c.name for c in h.keys)
-            # It is defined by nothing but itself, so that no other map shares its records.
-            definition = View(own[h.name], keys)
+            # Parts of one batch may share records. The others are defined by nothing but
+            # themselves, so that no other map shares theirs.
+            definition = made.get(h.name, View(own[h.name], keys))
             self.temporary.append(Map(own[h.name], h.keys, h.payload, definition))
         empty = [
             Statement(View(own[h.name], tuple(c.name for c in h.keys)), ":=", ZERO) for h in held
@@ -109,7 +111,7 @@ class _Maker:
         self.count = 0
         for at, block in enumerate(blocks):
             statements = [_renamed(c.statement, own) for c in self._computes(block)]
-            self.runs[name, at] = tuple(self._runs(number, statements))
+            self.runs[name, at] = tuple(self._runs(number, together(statements)))
 
     def _runs(self, number: int, statements: list[Statement]) -> Iterator[Run]:
         """Statements that read the same batch, or none, are started by the same relation."""
@@ -162,6 +164,49 @@ class _Maker:
             names = tuple(c.name for c in columns)
             self.triggers.append(Trigger("insert", title, names, tuple(statements)))
         return title
+
+
+def _made_of_batches(number: int, blocks: tuple[Block, ...]) -> dict[str, Expr]:
+    """What temporary maps of a routine are that are made of batches alone, by their names.
+
+    The batches are those of this routine: it shares records with no other one.
+    """
+
+    def rule(e: Expr) -> Expr | None:
+        return replace(e, name=f"{number} {e.name}") if isinstance(e, Delta) else None
+
+    steps = [s for b in blocks for s in b.steps]
+    found = {}
+    for s in (s.statement for s in steps if isinstance(s, Compute)):
+        if s.op == ":=" and not _views(s) and _read(s) is not None:
+            found[s.target.name] = bottom_up(s.term, rule)
+    return found
+
+
+def together(statements: Iterable[Statement]) -> list[Statement]:
+    """Statements in an order that means the same, those that read one batch side by side.
+
+    A batch is taken in once for statements that stand together. One moves up to others that read
+    the same batch past statements that neither write what it reads or writes, nor read what it
+    writes.
+    """
+    found: list[Statement] = []
+    for s in statements:
+        batch, reads = _read(s), _views(s)
+        at = len(found)
+        while batch is not None and at and _read(found[at - 1]) != batch:
+            passed = found[at - 1]
+            if passed.target.name in reads | {s.target.name} or s.target.name in _views(passed):
+                break
+            at -= 1
+        beside = at > 0 and _read(found[at - 1]) == batch
+        found.insert(at if beside else len(found), s)
+    return found
+
+
+def _views(s: Statement) -> set[str]:
+    """The maps that a statement reads."""
+    return {e.name for e in subterms(s.term) if isinstance(e, View)}
 
 
 def _renamed(s: Statement, own: dict[str, str]) -> Statement:

@@ -27,7 +27,7 @@ class RemoteFolder:
         """The folder at a URL."""
         return cls(*pa_fs.FileSystem.from_uri(url))
 
-    def write(self, name: str, data: bytes, *, new: bool = False) -> None:
+    def write(self, name: str, data: bytes | memoryview, *, new: bool = False) -> None:
         """See `Folder`; whether the name is taken is asked before, since there is no better way."""
         path = f"{self.root}/{name}"
         if new and self._is_there(path):

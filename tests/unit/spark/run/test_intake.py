@@ -1,0 +1,164 @@
+"""What is written down of a batch: rows that count, in few bytes; and what a load makes of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pyarrow as pa
+import pytest
+
+from freshet.codegen.toolchain import find_compiler
+from freshet.runtime.columns import rows_of
+from freshet.spark.run.blocks import unpack
+from freshet.spark.run.flow import Flow
+from freshet.spark.run.node import COUNT
+from freshet.spark.run.runner import InlineRunner
+from freshet.spark.run.settings import Settings
+from freshet.spark.run.task import run_stage
+from freshet.spark.run.tight import FEW, tight
+from tests.unit.spark.run.shop import shop
+
+SQL = """
+CREATE STREAM sales (id INT NOT NULL, shop INT NOT NULL, day DATE NOT NULL,
+  price DECIMAL(10, 2) NOT NULL);
+CREATE VIEW late AS SELECT shop, SUM(price) AS total, COUNT(*) AS n FROM sales
+  WHERE day >= DATE '2024-03-01' GROUP BY shop;
+"""
+START, MARCH = date(2024, 1, 1), date(2024, 3, 1)
+SIZE = 16 * FEW
+
+
+def sales(size: int = SIZE) -> pa.Table:
+    """Sales of four months, every seventh one taken back, in narrow decimals."""
+    prices = pa.array([Decimal(i % 97) / 4 for i in range(size)], pa.decimal128(12, 2))
+    return pa.table(
+        {
+            "id": range(size),
+            "shop": [i % 5 for i in range(size)],
+            "day": [START + timedelta(days=i % 120) for i in range(size)],
+            "price": prices.cast(pa.decimal64(12, 2)),
+            COUNT: [-1 if i % 7 == 0 else 1 for i in range(size)],
+        }
+    )
+
+
+def late(table: pa.Table) -> dict[int, tuple[Decimal, int]]:
+    """The view, by hand."""
+    total: Counter[int] = Counter()
+    count: Counter[int] = Counter()
+    for _, at, day, price, n in rows_of(table):
+        if day >= MARCH:
+            total[at] += price * n
+            count[at] += n
+    return {at: (total[at], count[at]) for at in count}
+
+
+class Late:
+    """A flow of the view."""
+
+    def __init__(self, folder: Path, native: bool, runner: Any = None) -> None:
+        self.place = folder / "checkpoint"
+        self.settings = Settings(memory=str(folder / "memory"), native=native, snapshot_every=2)
+        self.made, self.runner = shop(SQL), runner or InlineRunner()
+        told = {"workers": 2, "checkpoint": self.place, "settings": self.settings}
+        self.flow = Flow.start(self.made, self.runner, **told)
+
+    def restart(self) -> None:
+        told = {"checkpoint": self.place, "settings": self.settings}
+        self.flow = Flow.restart(self.made, self.runner, **told)
+
+    def logged(self) -> list[pa.RecordBatch]:
+        """The rows in the log."""
+        files = self.place.glob("log/*-rows-*")
+        names = [str(p.relative_to(self.place)) for p in files]
+        blocks = [self.flow.work.folder.read(n) for n in names]
+        return [b for data in blocks for b in unpack(data or b"")["sales"]]
+
+    def check(self, table: pa.Table) -> None:
+        found = {shop: (total, n) for shop, total, n in rows_of(self.flow.read("late"))}
+        assert found == late(table)
+
+
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.native)])
+def native(request: pytest.FixtureRequest) -> bool:
+    if request.param and find_compiler() is None:
+        pytest.skip("there is no compiler")
+    return bool(request.param)
+
+
+def test_rows_that_do_not_count_are_not_written_down(tmp_path: Path, native: bool) -> None:
+    s, much = Late(tmp_path, native), sales()
+    s.flow.apply({"sales": much})
+    s.check(much)
+    assert s.flow.stats[-1].rows == SIZE  # those that were given
+    written = s.logged()
+    assert sum(b.num_rows for b in written) == sum(d >= MARCH for d in much["day"].to_pylist())
+    for b in written:
+        kinds = {n: str(t) for n, t in zip(b.schema.names, b.schema.types, strict=True)}
+        assert kinds["shop"] == "int32"
+        assert kinds[COUNT] == "int8"
+        assert kinds["price"] == "decimal64(12, 2)"
+    s.flow.close()
+
+
+def test_a_batch_of_which_nothing_counts(tmp_path: Path, native: bool) -> None:
+    s = Late(tmp_path, native)
+    assert s.flow.apply({"sales": sales(50)}) == 1  # of January and February
+    s.check(sales(50))
+    s.flow.close()
+
+
+class Dies(InlineRunner):
+    """Workers of which one does its step of the third version and is heard of no more."""
+
+    def run(self, orders: Any) -> Any:
+        if orders[0].kind == "step" and orders[0].at.version == 3:
+            list(run_stage(orders[0], 0, []))
+            raise KeyboardInterrupt
+        return super().run(orders)
+
+
+def test_a_load_that_dies_with_a_worker_half_way_goes_on(tmp_path: Path, native: bool) -> None:
+    s, much = Late(tmp_path, native, Dies()), sales()
+    with pytest.raises(KeyboardInterrupt):
+        s.flow.load({"sales": much}, rows=SIZE // 4)
+    s.runner = InlineRunner()
+    s.restart()
+    assert s.flow.version == 3  # it was written down, and is done
+    assert s.flow.load({"sales": much}, rows=SIZE // 4) == 4
+    s.check(much)
+    s.flow.close()
+
+
+def test_a_load_that_dies_before_a_piece_is_written_down_goes_on(tmp_path: Path) -> None:
+    s, much = Late(tmp_path, native=False), sales()
+    write, done = s.flow._ledger.write, []
+
+    def die(*given: Any) -> None:
+        if len(done) == 2:
+            raise KeyboardInterrupt
+        done.append(given)
+        write(*given)
+
+    with mock.patch.object(s.flow._ledger, "write", die), pytest.raises(KeyboardInterrupt):
+        s.flow.load({"sales": much}, rows=SIZE // 4)
+    s.restart()
+    assert s.flow.version == 2
+    assert s.flow.load({"sales": much}, rows=SIZE // 4) == 4
+    s.check(much)
+    s.flow.close()
+
+
+def test_numbers_that_need_their_width_keep_it() -> None:
+    wide = [0] * FEW + [1 << 40]
+    many = pa.record_batch({"a": wide, "b": [1] * len(wide), COUNT: [1] * FEW + [300]})
+    found = tight(many)
+    assert [str(t) for t in found.schema.types] == ["int64", "int32", "int64"]
+    assert found.to_pydict() == many.to_pydict()
+    few = many.slice(0, 10)
+    assert tight(few) is few
