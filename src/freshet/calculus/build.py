@@ -76,9 +76,9 @@ def mul(*factors: Expr) -> Expr:
         factor = pending.pop()
         if isinstance(factor, Mul):
             pending.extend(reversed(factor.factors))
-        elif is_zero(factor):
-            return ZERO
         elif is_number(factor):
+            if is_zero(factor):
+                return ZERO
             coefficient = const(NUMBERS.mul(number(coefficient), number(factor)))
         else:
             flat.append(factor)

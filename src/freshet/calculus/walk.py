@@ -109,8 +109,8 @@ def turned_visible(old: Expr, new: Expr) -> tuple[str, ...]:
 def map_children(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
     """Apply `f` to the direct subterms; the very same term if nothing changes."""
     old = children(e)
-    new = tuple(f(c) for c in old)
-    return e if all(a is b for a, b in zip(old, new, strict=True)) else rebuild(e, new)
+    new = tuple([f(c) for c in old])
+    return e if new == old else rebuild(e, new)
 
 
 def bottom_up(e: Expr, rule: Callable[[Expr], Expr | None]) -> Expr:

@@ -8,7 +8,9 @@ the output of the query stays.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 
 from freshet.calculus.build import factors, mul, sum_
 from freshet.calculus.scope import free, ins, is_value, outs
@@ -46,7 +48,7 @@ class Product:
         A Top chooses among all values of the variables that are not its keys; such a variable
         must not become bound from outside, nor be made equal to another one within the choice.
         """
-        for t in (t for f in self.parts for t in tops(f)):
+        for t in self.choices:
             seen = free(t)
             chosen = outs(t) - set(t.keys)
             if old in chosen and (new in self.given or new in seen):
@@ -54,6 +56,21 @@ class Product:
             if new in chosen and old in seen:
                 return False
         return True
+
+    @cached_property
+    def choices(self) -> tuple[Top, ...]:
+        """The Tops inside the factors."""
+        return tuple([t for f in self.parts for t in tops(f)])
+
+    @cached_property
+    def uses(self) -> Counter[str]:
+        """How many of the factors share a variable with their context."""
+        return Counter([v for f in self.parts for v in free(f)])
+
+    @cached_property
+    def binders(self) -> Counter[str]:
+        """How many of the factors bind a variable."""
+        return Counter([v for f in self.parts for v in outs(f)])
 
     def others(self, i: int) -> tuple[Expr, ...]:
         """The factors without one."""
@@ -125,7 +142,7 @@ def _equate(p: Product, i: int, x: str, y: str) -> tuple[Expr, ...] | None:
     for kept, other in ((x, y), (y, x)):
         if not p.may_rename(kept, other) or p.is_local(kept):
             continue
-        if kept not in p.given and any(kept in outs(f) for f in rest):
+        if kept not in p.given and p.binders[kept]:
             # Both are seen outside: join on one of them and say what the other is.
             if other in p.given:
                 return (Lift(kept, Var(other)), *_renamed(rest, kept, other))
@@ -135,23 +152,22 @@ def _equate(p: Product, i: int, x: str, y: str) -> tuple[Expr, ...] | None:
 
 def _assign_variable(p: Product, i: int, x: str, y: str) -> tuple[Expr, ...] | None:
     """(x := y): a local name goes; a visible x stays said once and is read as y elsewhere."""
-    rest = p.others(i)
     if x == y:
-        return rest
+        return p.others(i)
     if p.is_local(x) and p.may_rename(x, y):
-        return _renamed(rest, x, y)
+        return _renamed(p.others(i), x, y)
     if p.is_local(y) and p.may_rename(y, x):
-        return _renamed(rest, y, x)
+        return _renamed(p.others(i), y, x)
     if not p.may_rename(x, y):
         return None
     if x in p.given:
-        if y in p.given or not any(y in outs(f) for f in rest):
+        if y in p.given or not p.binders[y]:
             return (*p.parts[:i], Cmp("=", Var(x), Var(y)), *p.parts[i + 1 :])
         if not p.may_rename(y, x):
             return None
-        return (Lift(y, Var(x)), *_renamed(rest, y, x))
-    if any(x in free(f) for f in rest):
-        renamed = _renamed(rest, x, y)
+        return (Lift(y, Var(x)), *_renamed(p.others(i), y, x))
+    if p.uses[x] > 1:
+        renamed = _renamed(p.others(i), x, y)
         return (*renamed[:i], p.parts[i], *renamed[i:])
     return None
 
