@@ -143,7 +143,8 @@ class _Following:
                 for terms in product(*(deltas[i] for i in chosen)):
                     moved = dict(zip(chosen, terms, strict=True))
                     yield [
-                        moved[i] if i in moved else self.deltas.read(c) for i, c in enumerate(t.children)
+                        moved[i] if i in moved else self.deltas.read(c)
+                        for i, c in enumerate(t.children)
                     ]
 
     def _rows(self, leaf: Leaf) -> Expr:

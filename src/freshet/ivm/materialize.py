@@ -52,9 +52,10 @@ class Decision:
     """What the rules depend on besides the term.
 
     `given` are the trigger's variables; `updated` is the relation that changes (None when the
-    whole query is asked for); `aggressive` applies rule 4 to every nested query; re-evaluation
-    applies it to those whose change by one of `updates` cannot be bounded; `grain` says how large a map may be: connected parts,
-    single atoms with the columns in use, or base relations.
+    whole query is asked for); `aggressive` applies rule 4 to every nested query, `updates` (where
+    a map is re-evaluated) to those whose change by one of them cannot be bounded; `grain` says
+    how large a map may be: connected parts, single atoms with the columns in use, or base
+    relations.
     """
 
     given: frozenset[str] = NONE
@@ -90,8 +91,7 @@ def _product(
     kept = [_stored(definition, store) for definition in made.maps]
     # What leads the product cannot rely on what it binds itself.
     nested = [
-        _nested(f, decision.given if is_led(f) else made.given, store, decision)
-        for f in made.outer
+        _nested(f, decision.given if is_led(f) else made.given, store, decision) for f in made.outer
     ]
     # Put in order at once: what a term needs from outside depends on who binds first.
     return sum_(keys, arrange(mul(*kept, *nested), decision.given | context))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias, assert_never
+from typing import NamedTuple, TypeAlias, assert_never
 
 from freshet.calculus.schema import Relation
 from freshet.calculus.scope import free, has_data, outs
@@ -58,8 +58,7 @@ class Size:
     distinct: tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class Estimate:
+class Estimate(NamedTuple):
     """Rows that a term yields in its context, and rows looked at to find them."""
 
     rows: float

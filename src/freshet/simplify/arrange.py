@@ -65,9 +65,9 @@ def arrange(e: Expr, bound: frozenset[str] = frozenset()) -> Expr:
 def _ordered(factors: tuple[Expr, ...], bound: frozenset[str]) -> list[Expr]:
     """Filters as soon as they can be, then what is first in line among the others."""
     done: list[Expr] = []
-    links = _links(factors)
     filters = [f for f in factors if _is_filter(f)]
     pending = [f for f in factors if not _is_filter(f)]
+    links = _links(pending)
     while filters or pending:
         chosen = next((f for f in filters if ins(f) <= bound), None)
         if chosen is not None:
@@ -88,9 +88,9 @@ def _is_filter(f: Expr) -> bool:
     return is_value(f) or (isinstance(f, Lift) and not has_data(f.body))
 
 
-def _links(parts: tuple[Expr, ...]) -> frozenset[str]:
+def _links(parts: list[Expr]) -> frozenset[str]:
     """The variables that several of the factors bind: those that they are joined on."""
-    counts = Counter(v for f in parts if has_data(f) for v in outs(f))
+    counts = Counter([v for f in parts if has_data(f) for v in outs(f)])
     return frozenset(v for v, n in counts.items() if n > 1)
 
 
