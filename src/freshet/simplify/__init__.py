@@ -101,6 +101,7 @@ __all__ = [
     "absorb",
     "arrange",
     "cancel",
+    "everywhere",
     "expand",
     "factorize",
     "finish",

@@ -28,6 +28,7 @@ from freshet.calculus.terms import (
     Var,
     View,
 )
+from freshet.calculus.walk import variables
 from freshet.errors import UnboundVariable
 
 
@@ -78,7 +79,7 @@ def _ordered(factors: tuple[Expr, ...], bound: frozenset[str]) -> list[Expr]:
         else:
             missing = min(sorted(ins(f) - bound) for f in filters + pending)
             raise UnboundVariable(f"nothing binds variable '{missing[0]}'")
-        done.append(arrange(chosen, bound))
+        done.append(arrange(chosen, bound & variables(chosen)))
         bound = bound | outs(chosen)
     return done
 
