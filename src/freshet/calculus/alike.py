@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 from typing import assert_never
 
 from freshet.calculus.terms import (
@@ -103,18 +104,21 @@ class Renaming:
             del self.back[self.there.pop(name)]
 
 
-def alike(a: Expr, b: Expr, fixed: frozenset[str] = frozenset()) -> dict[str, str] | None:
+def alike(a: Expr, b: Expr, fixed: frozenset[str] = frozenset()) -> Mapping[str, str] | None:
     """A renaming of the variables of `a` that makes it `b`, or None; `fixed` names stay.
 
     >>> from freshet.calculus.text import read
-    >>> alike(read("Sum[a](R(a, b) * b)"), read("Sum[x](y * R(x, y))"))
+    >>> dict(alike(read("Sum[a](R(a, b) * b)"), read("Sum[x](y * R(x, y))")))
     {'a': 'x', 'b': 'y'}
     """
-    if shape(a) != shape(b):
-        return None
+    return _renaming(a, b, fixed) if shape(a) == shape(b) else None
+
+
+@lru_cache(maxsize=1 << 14)  # plans that are compared ask alike
+def _renaming(a: Expr, b: Expr, fixed: frozenset[str]) -> Mapping[str, str] | None:
     renaming = Renaming({name: name for name in fixed})
     for _ in _match(a, b, renaming):
-        return dict(renaming.there)
+        return MappingProxyType(dict(renaming.there))
     return None
 
 

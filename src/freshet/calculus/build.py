@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import lru_cache
 
 from freshet.algebra import NUMBERS
 from freshet.calculus.scope import outs
@@ -69,6 +70,11 @@ def mul(*factors: Expr) -> Expr:
     >>> mul(const(2), Var("x"), const(3)) == Mul((const(6), Var("x")))
     True
     """
+    return _product(factors)
+
+
+@lru_cache(maxsize=1 << 16)
+def _product(factors: tuple[Expr, ...]) -> Expr:
     flat: list[Expr] = []
     coefficient = ONE
     pending = list(reversed(factors))
@@ -76,9 +82,9 @@ def mul(*factors: Expr) -> Expr:
         factor = pending.pop()
         if isinstance(factor, Mul):
             pending.extend(reversed(factor.factors))
-        elif is_zero(factor):
-            return ZERO
         elif is_number(factor):
+            if is_zero(factor):
+                return ZERO
             coefficient = const(NUMBERS.mul(number(coefficient), number(factor)))
         else:
             flat.append(factor)

@@ -26,16 +26,19 @@ Names = frozenset[str]
 NONE: Names = frozenset()
 
 
+@lru_cache(maxsize=1 << 16)
 def outs(e: Expr) -> Names:
     """The variables that a term binds: the schema of its result."""
     return _scope(e)[1]
 
 
+@lru_cache(maxsize=1 << 16)
 def ins(e: Expr) -> Names:
     """The variables that the context must bind before a term can be evaluated."""
     return _scope(e)[0]
 
 
+@lru_cache(maxsize=1 << 16)
 def free(e: Expr) -> Names:
     """All the variables that a term shares with its context."""
     i, o = _scope(e)

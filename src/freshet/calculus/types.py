@@ -44,11 +44,11 @@ class Type:
 
     def or_null(self, nullable: bool = True) -> Type:
         """The same type, also admitting NULL when `nullable` says so."""
-        return replace(self, nullable=self.nullable or nullable)
+        return replace(self, nullable=True) if nullable and not self.nullable else self
 
     def not_null(self) -> Type:
         """The same type without NULL."""
-        return replace(self, nullable=False)
+        return replace(self, nullable=False) if self.nullable else self
 
 
 INT = Type("int")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from typing import assert_never
 
@@ -78,9 +77,9 @@ def rebuild(e: Expr, parts: tuple[Expr, ...]) -> Expr:
         case Const() | Var() | Rel() | Delta() | View():
             return e
         case Apply():
-            return replace(e, args=parts)
+            return Apply(e.fn, parts, e.ring)
         case Cmp():
-            return replace(e, left=parts[0], right=parts[1])
+            return Cmp(e.op, *parts)
         case Add():
             return add(*parts)
         case Mul():
@@ -88,7 +87,7 @@ def rebuild(e: Expr, parts: tuple[Expr, ...]) -> Expr:
         case Sum(keys, body):
             return sum_(keys + turned_visible(body, parts[0]), parts[0])
         case Lift():
-            return replace(e, body=parts[0])
+            return Lift(e.var, parts[0])
         case Exists():
             return exists(parts[0])
         case Top(keys, order, limit, body):
@@ -110,18 +109,13 @@ def turned_visible(old: Expr, new: Expr) -> tuple[str, ...]:
 def map_children(e: Expr, f: Callable[[Expr], Expr]) -> Expr:
     """Apply `f` to the direct subterms; the very same term if nothing changes."""
     old = children(e)
-    new = tuple(f(c) for c in old)
-    return e if all(a is b for a, b in zip(old, new, strict=True)) else rebuild(e, new)
+    new = tuple([f(c) for c in old])
+    return e if new == old else rebuild(e, new)
 
 
-def bottom_up(
-    e: Expr, rule: Callable[[Expr], Expr | None], memo: dict[Expr, Expr] | None = None
-) -> Expr:
-    """Apply a rule at every node, children first; a rule answers or declines (None).
-
-    A memo spares the work for terms that this rule has seen before.
-    """
-    known = {} if memo is None else memo
+def bottom_up(e: Expr, rule: Callable[[Expr], Expr | None]) -> Expr:
+    """Apply a rule at every node, children first; a rule answers or declines (None)."""
+    known: dict[Expr, Expr] = {}
 
     def go(t: Expr) -> Expr:
         found = known.get(t)
@@ -182,10 +176,12 @@ def rename(e: Expr, names: Mapping[str, str]) -> Expr:
             return e
         case Var(name):
             return Var(of(name)) if name in names else e
-        case Rel(_, vars_) | Delta(_, vars_):
-            return replace(e, vars=all_of(vars_))
-        case View(_, vars_, inputs):
-            return replace(e, vars=all_of(vars_), inputs=all_of(inputs))
+        case Rel(name, vars_):
+            return Rel(name, all_of(vars_))
+        case Delta(name, vars_):
+            return Delta(name, all_of(vars_))
+        case View(name, vars_, inputs):
+            return View(name, all_of(vars_), all_of(inputs))
         case Sum(keys, body):
             return sum_(all_of(keys), rename(body, names))
         case Lift(var, body):

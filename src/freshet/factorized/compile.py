@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -13,7 +13,7 @@ from freshet.calculus.schema import Column, Query, Relation
 from freshet.calculus.terms import Apply, Expr, Lift, View
 from freshet.calculus.walk import Names, subterms, variables
 from freshet.errors import ProgramProblem
-from freshet.factorized.delta import Update, delta, product_delta
+from freshet.factorized.delta import Deltas, Update
 from freshet.factorized.fit import fit_order
 from freshet.factorized.indicator import add_indicators
 from freshet.factorized.materialize import materialized
@@ -29,7 +29,6 @@ from freshet.program.terms import Event, Map, Program, Statement, Trigger
 from freshet.simplify import finish, simplify
 
 Key = tuple[Event, str]
-Read = Callable[[Tree], Expr]
 USUAL = Options()
 
 
@@ -147,8 +146,9 @@ class Compiler:
                 return exists(accesses[id(t)])
             return accesses[id(t)]
 
+        deltas = Deltas(read, ordered=not commutes)
         for t, made in new:
-            self._maintain(t, made, read, ordered=not commutes)
+            self._maintain(t, made, deltas)
         return accesses[id(tree)]
 
     def tree(self, join: Join, name: str, listed: frozenset[str] = frozenset()) -> Node:
@@ -175,32 +175,30 @@ class Compiler:
         """A leaf's rows; those of an indicator are counted, not just noticed."""
         return definition(replace(leaf, indicator=False))
 
-    def _maintain(self, t: Tree, target: Map, read: Read, *, ordered: bool) -> None:
+    def _maintain(self, t: Tree, target: Map, deltas: Deltas) -> None:
         """The statements that follow each relation under a view."""
         source: Tree = replace(t, indicator=False) if isinstance(t, Leaf) else t
         for name in sorted(relations(t)):
             if name in self.static:
                 continue
             for event, update in self._updates(name):
-                for change in delta(source, update, read, ordered=ordered):
+                for change in deltas.of(source, update):
                     if not is_zero(change.term):
                         statement = Statement(View(target.name, change.keys), "+=", change.term)
                         self.triggers.setdefault((event, name), []).append(statement)
         for name in sorted(relations(t).keys() & self.factors.keys()):
-            self._follow_products(source, target, name, read, ordered=ordered)
+            self._follow_products(source, target, name, deltas)
         if relations(t).keys() <= self.static:
             keys = tuple(k.name for k in target.keys)
             start = Statement(View(target.name, keys), ":=", target.definition)
             self.triggers.setdefault(("ready", ""), []).append(start)
 
-    def _follow_products(
-        self, t: Tree, target: Map, name: str, read: Read, *, ordered: bool
-    ) -> None:
-        if ordered:
+    def _follow_products(self, t: Tree, target: Map, name: str, deltas: Deltas) -> None:
+        if deltas.ordered:
             raise NotFactorized(f"a product of factors of {name} needs a ring that commutes")
         factors = self.factors[name]
         names = Names({v for leaf in trees(t) for v in leaf.keys})
-        for change in product_delta(t, name, lambda leaf: factors.rows(leaf, names), read):
+        for change in deltas.of_product(t, name, lambda leaf: factors.rows(leaf, names)):
             if not is_zero(change.term):
                 statement = Statement(View(target.name, change.keys), "+=", change.term)
                 event: Key = ("batch", factors.streams[-1].name)

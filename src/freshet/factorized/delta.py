@@ -8,8 +8,9 @@ several children of one view at once: d(V1*V2) = dV1*V2 + V1*dV2 + dV1*dV2, all 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations, product
+from typing import TypeAlias
 
 from freshet.calculus.build import add, const, exists, mul, neg, sum_
 from freshet.calculus.terms import Cmp, Const, Delta, Exists, Expr, Lift, Var
@@ -36,37 +37,58 @@ class Change:
     term: Expr
 
 
-def delta(
-    t: Tree, update: Update, read: Callable[[Tree], Expr], *, ordered: bool = False
-) -> list[Change]:
-    """The changes of a view that follow an update; `read` is the access to a view that is kept.
+Read: TypeAlias = Callable[[Tree], Expr]
+Row: TypeAlias = tuple[Leaf, Expr]
+"""A leaf that changes, where its variables are known already, and its row."""
 
-    `ordered` keeps the factors of a product as they stand, for a ring that does not commute.
+
+@dataclass(frozen=True)
+class Deltas:
+    """How the views of one tree change; `read` is the access to a view that is kept.
+
+    `ordered` keeps the factors of a product as they stand, for a ring that does not commute. The
+    delta of a view is part of those of the views above it: `known` are those found so far.
 
     >>> from freshet.calculus.terms import Rel, View
     >>> from freshet.calculus.text import show
     >>> r, s = Leaf(Rel("R", ("A", "B")), ("A", "B")), Leaf(Rel("S", ("A",)), ("A",))
     >>> v = Node("A", (), (Node("B", ("A",), (r,)), s))
-    >>> [change] = delta(v, Update("R"), lambda t: View("V_S", t.keys))
+    >>> [change] = Deltas(lambda t: View("V_S", t.keys)).of(v, Update("R"))
     >>> show(change.term)
     'Sum[](Sum[A]((DELTA R)(A, B)) * V_S[A])'
     """
-    found = [x for x in trees(t) if isinstance(x, Leaf) and x.atom.name == update.relation]
-    if update.params and _agree(found):
-        return _single(t, found[0], update, read, ordered)
-    return [Change(t.keys, term) for term in _Deltas(update, read, ordered).of(t)]
 
+    read: Read
+    ordered: bool = False
+    known: dict[tuple[Tree, Update, Row | None], list[Expr]] = field(default_factory=dict)
 
-def product_delta(
-    t: Tree, relation: str, rows: Callable[[Leaf], Expr], read: Callable[[Tree], Expr]
-) -> list[Change]:
-    """The changes that follow a product of factors: sums go to the factors that they concern.
+    def of(self, t: Tree, update: Update) -> list[Change]:
+        """The changes of a view that follow an update."""
+        found = [x for x in trees(t) if isinstance(x, Leaf) and x.atom.name == update.relation]
+        if update.params and _agree(found):
+            return self._single(t, found[0], update)
+        return [Change(t.keys, term) for term in _Following(self, update).of(t)]
 
-    What is summed out of a factor never meets the others, and no product is listed before the
-    keys of a view ask for it (OPTIMIZE of seed 004, 5).
-    """
-    terms = _Deltas(Update(relation), read, False, rows=rows).of(t)
-    return [Change(t.keys, finish(simplify(term))) for term in terms]
+    def of_product(self, t: Tree, relation: str, rows: Callable[[Leaf], Expr]) -> list[Change]:
+        """The changes that follow a product of factors: sums go to the factors that they concern.
+
+        What is summed out of a factor never meets the others, and no product is listed before the
+        keys of a view ask for it (OPTIMIZE of seed 004, 5).
+        """
+        terms = _Following(Deltas(self.read), Update(relation), rows=rows).of(t)
+        return [Change(t.keys, finish(simplify(term))) for term in terms]
+
+    def _single(self, t: Tree, leaf: Leaf, update: Update) -> list[Change]:
+        """One row of a relation: its columns go under the names of the parameters."""
+        names: dict[str, str] = {}
+        tests: list[Expr] = []
+        for v, param in zip(leaf.atom.vars, update.params, strict=True):
+            if names.setdefault(v, param) != param:
+                tests.append(Cmp("=", Var(names[v]), Var(param)))
+        row = mul(const(update.sign), *tests)
+        keys = tuple(names.get(k, k) for k in t.keys)
+        terms = _Following(self, update, (leaf, row)).of(t)
+        return [Change(keys, rename(term, names)) for term in terms]
 
 
 def _agree(leaves: list[Leaf]) -> bool:
@@ -80,35 +102,24 @@ def _agree(leaves: list[Leaf]) -> bool:
     return plain <= 1 and whole and all(leaf.atom == first for leaf in leaves)
 
 
-def _single(
-    t: Tree, leaf: Leaf, update: Update, read: Callable[[Tree], Expr], ordered: bool
-) -> list[Change]:
-    """One row of a relation: its columns go under the names of the parameters."""
-    names: dict[str, str] = {}
-    tests: list[Expr] = []
-    for v, param in zip(leaf.atom.vars, update.params, strict=True):
-        if names.setdefault(v, param) != param:
-            tests.append(Cmp("=", Var(names[v]), Var(param)))
-    row = mul(const(update.sign), *tests)
-    keys = tuple(names.get(k, k) for k in t.keys)
-    terms = _Deltas(update, read, ordered, (leaf, row)).of(t)
-    return [Change(keys, rename(term, names)) for term in terms]
-
-
 @dataclass(frozen=True)
-class _Deltas:
-    """The deltas of the views of one tree."""
+class _Following:
+    """The deltas of the views of one tree that follow one update."""
 
+    deltas: Deltas
     update: Update
-    read: Callable[[Tree], Expr]
-    ordered: bool
-    given: tuple[Leaf, Expr] | None = None
-    """A leaf that changes, where its variables are known already, and its row."""
+    given: Row | None = None
     rows: Callable[[Leaf], Expr] | None = None
     """The rows of a change that comes in another form than a batch or a row."""
 
     def of(self, t: Tree) -> list[Expr]:
         """The addends of dV."""
+        known, key = self.deltas.known, (t, self.update, self.given)
+        if key not in known:
+            known[key] = self._addends(t)
+        return known[key]
+
+    def _addends(self, t: Tree) -> list[Expr]:
         if self.update.relation not in relations(t):
             return []
         if isinstance(t, Leaf):
@@ -119,9 +130,8 @@ class _Deltas:
         out: list[Expr] = []
         for parts in self._products(t):
             body = mul(*parts, *t.factors)
-            out.append(
-                sum_((*t.keys, *sorted(known)), body if self.ordered else arrange(body, known))
-            )
+            body = body if self.deltas.ordered else arrange(body, known)
+            out.append(sum_((*t.keys, *sorted(known)), body))
         return out
 
     def _products(self, t: Node) -> Iterator[list[Expr]]:
@@ -133,7 +143,8 @@ class _Deltas:
                 for terms in product(*(deltas[i] for i in chosen)):
                     moved = dict(zip(chosen, terms, strict=True))
                     yield [
-                        moved[i] if i in moved else self.read(c) for i, c in enumerate(t.children)
+                        moved[i] if i in moved else self.deltas.read(c)
+                        for i, c in enumerate(t.children)
                     ]
 
     def _rows(self, leaf: Leaf) -> Expr:
@@ -149,7 +160,7 @@ class _Deltas:
 
     def _indicator(self, leaf: Leaf) -> Expr:
         """Within the keys that the change touches: there afterwards, less there before."""
-        change, before = self._rows(leaf), self.read(leaf)
+        change, before = self._rows(leaf), self.deltas.read(leaf)
         assert isinstance(before, Exists)
         touched = mul() if isinstance(change, Const) else exists(change)
         return mul(touched, add(exists(add(before.body, change)), neg(before)))

@@ -153,7 +153,7 @@ class Compiler:
         store = Pieces(self, f"{target.name}_{relation}", level + 1)
         decision = Decision(
             aggressive=self.options.depth is not None,
-            unbounded=self._is_unbounded,
+            updates=self._all_updates(),
             grain=self.grain(level + 1),
         )
         made = finish(simplify(materialize(target.definition, store, decision)))
@@ -161,11 +161,9 @@ class Compiler:
         for event, _ in self._updates(relation):
             self._add((event, relation), Statement(View(target.name, keys), ":=", made))
 
-    def _is_unbounded(self, part: Expr) -> bool:
-        """Whether a map with this part would be recomputed as well."""
+    def _all_updates(self) -> tuple[Update, ...]:
         streams = [r.name for r in self.relations if not r.static]
-        updates = [u for name in streams for _, u in self._updates(name)]
-        return any(blocker(part, u) is not None for u in updates)
+        return tuple(u for name in streams for _, u in self._updates(name))
 
     def grain(self, level: int) -> str:
         """How large the maps of a level may be: the depth ends with stored base relations."""

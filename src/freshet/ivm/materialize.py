@@ -13,8 +13,8 @@ The rules work on a term in expanded form, product by product:
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Protocol
 
 from freshet.calculus.build import add, addends, factors, is_number, mul, sum_
@@ -22,6 +22,8 @@ from freshet.calculus.scope import free, has_data, ins, is_value, outs, reads_de
 from freshet.calculus.terms import Add, Delta, Exists, Expr, Lift, Mul, Rel, Sum, Top, View
 from freshet.calculus.walk import variables
 from freshet.ivm.cyclic import is_cyclic
+from freshet.ivm.decide import blocker
+from freshet.ivm.delta import Update
 from freshet.simplify.arrange import arrange, is_led
 from freshet.simplify.push_sums import components
 from freshet.simplify.unnest import apart
@@ -50,15 +52,16 @@ class Decision:
     """What the rules depend on besides the term.
 
     `given` are the trigger's variables; `updated` is the relation that changes (None when the
-    whole query is asked for); `aggressive` applies rule 4 to every nested query, `unbounded` to
-    those whose change cannot be bounded; `grain` says how large a map may be: connected parts,
-    single atoms with the columns in use, or base relations.
+    whole query is asked for); `aggressive` applies rule 4 to every nested query, `updates` (where
+    a map is re-evaluated) to those whose change by one of them cannot be bounded; `grain` says
+    how large a map may be: connected parts, single atoms with the columns in use, or base
+    relations.
     """
 
     given: frozenset[str] = NONE
     updated: str | None = None
     aggressive: bool = False
-    unbounded: Callable[[Expr], bool] | None = None
+    updates: tuple[Update, ...] = ()
     grain: str = "connected"
     keep_base_of_cycles: bool = False
 
@@ -84,35 +87,55 @@ def _product(
     store: Store,
     decision: Decision,
 ) -> Expr:
-    parts = _flat(keys, parts)
-    given = _given(parts, decision.given)
-    inner, outer = _split(keys, parts, given, context, decision)
-    kept: list[Expr] = []
-    for group in _grouped(inner, given, context, parts, decision):
-        body = mul(*group)
-        others = frozenset().union(
-            keys, given, *(free(f) for f in parts if not any(f is g for g in group))
-        )
-        if decision.unbounded is not None and _is_readout(group) and outs(body) <= others:
-            outer.extend(group)  # nothing is added up: as quickly put together when it is read
-            continue
-        seen = tuple(sorted(outs(body) & others))
-        kept.append(_stored(seen, group, store))
-    bound = outs(mul(*parts)) | context
+    made = _divided(keys, parts, context, decision)
+    kept = [_stored(definition, store) for definition in made.maps]
     # What leads the product cannot rely on what it binds itself.
     nested = [
-        _nested(f, decision.given if is_led(f) else given & bound, store, decision) for f in outer
+        _nested(f, decision.given if is_led(f) else made.given, store, decision) for f in made.outer
     ]
     # Put in order at once: what a term needs from outside depends on who binds first.
     return sum_(keys, arrange(mul(*kept, *nested), decision.given | context))
 
 
-def _stored(keys: tuple[str, ...], group: tuple[Expr, ...], store: Store) -> Expr:
-    """A map for a group of factors; static tables are read where they are."""
-    body = arrange(mul(*group))
-    if len(group) == 1 and isinstance(body, Rel) and store.is_static(body.name):
-        return sum_(keys, body)
-    return store.access(sum_(keys, body))
+def _stored(definition: Expr, store: Store) -> Expr:
+    """The access to a map; static tables are read where they are."""
+    body = definition.body if isinstance(definition, Sum) else definition
+    if isinstance(body, Rel) and store.is_static(body.name):
+        return definition
+    return store.access(definition)
+
+
+@dataclass(frozen=True)
+class _Division:
+    """A product: the maps that parts of it become, what stays outside, and what that is given."""
+
+    maps: tuple[Expr, ...]
+    outer: tuple[Expr, ...]
+    given: frozenset[str]
+
+
+@lru_cache(maxsize=1 << 13)  # plans that are compared ask alike
+def _divided(
+    keys: tuple[str, ...],
+    parts: tuple[Expr, ...],
+    context: frozenset[str],
+    decision: Decision,
+) -> _Division:
+    parts = _flat(keys, parts)
+    given = _given(parts, decision.given)
+    inner, outer = _split(keys, parts, given, context, decision)
+    maps: list[Expr] = []
+    for group in _grouped(inner, given, context, decision):
+        body = mul(*group)
+        others = frozenset().union(
+            keys, given, *(free(f) for f in parts if not any(f is g for g in group))
+        )
+        if decision.updates and _is_readout(group) and outs(body) <= others:
+            outer.extend(group)  # nothing is added up: as quickly put together when it is read
+            continue
+        maps.append(sum_(tuple(sorted(outs(body) & others)), arrange(body)))
+    bound = outs(mul(*parts)) | context
+    return _Division(tuple(maps), tuple(outer), given & bound)
 
 
 def _flat(keys: tuple[str, ...], parts: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -188,8 +211,8 @@ def _stays_out(f: Expr, given: frozenset[str], decision: Decision) -> bool:
     if _is_nested(f):
         if decision.aggressive or isinstance(f, Add):
             return True
-        if decision.unbounded is not None and decision.unbounded(f):
-            return True
+        if any(blocker(f, u) is not None for u in decision.updates):
+            return True  # a map with it would be recomputed as well
         return decision.updated is not None and decision.updated in relations(f)
     return bool(free(f) & given) or not free(f)
 
@@ -210,7 +233,6 @@ def _grouped(
     inner: list[Expr],
     given: frozenset[str],
     context: frozenset[str],
-    parts: tuple[Expr, ...],
     decision: Decision,
 ) -> list[tuple[Expr, ...]]:
     """Rule 1: connected components; trigger variables do not connect."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import assert_never
+from typing import NamedTuple, TypeAlias, assert_never
 
 from freshet.calculus.schema import Relation
 from freshet.calculus.scope import free, has_data, outs
@@ -29,6 +29,7 @@ from freshet.calculus.terms import (
     Var,
     View,
 )
+from freshet.calculus.walk import variables
 from freshet.program.terms import Program
 
 STREAM_ROWS = 10_000.0
@@ -57,12 +58,15 @@ class Size:
     distinct: tuple[float, ...]
 
 
-@dataclass(frozen=True)
-class Estimate:
+class Estimate(NamedTuple):
     """Rows that a term yields in its context, and rows looked at to find them."""
 
     rows: float
     work: float
+
+
+Values: TypeAlias = frozenset[tuple[str, float]]
+Nested: TypeAlias = tuple[Estimate, dict[str, float]]
 
 
 def program_cost(program: Program, statistics: Statistics) -> float:
@@ -94,6 +98,7 @@ class Model:
 
     def __init__(self, program: Program, statistics: Statistics) -> None:
         self.statistics = statistics
+        self.nested: dict[tuple[Expr, Values, Values], Nested] = {}
         self.relations = {r.name: self._relation(r) for r in program.relations}
         self.maps: dict[str, Size] = {}
         for m in program.maps:
@@ -201,15 +206,25 @@ class Model:
         bound: Mapping[str, float],
         counts: dict[str, float],
     ) -> Estimate:
-        inner: dict[str, float] = dict(counts)
-        visible = {k: v for k, v in bound.items() if k in free(body)}
-        found = self.estimate(body, visible, inner)
+        found, inner = self._nested(
+            body,
+            frozenset((k, bound[k]) for k in free(body) if k in bound),
+            frozenset((k, counts[k]) for k in variables(body).union(keys) if k in counts),
+        )
         groups = 1.0
         for k in keys:
             counts[k] = min(counts.get(k, inner.get(k, 1.0)), inner.get(k, 1.0))
             if k not in bound:
                 groups *= max(1.0, inner.get(k, 1.0))
         return Estimate(min(found.rows, groups), found.work + found.rows)
+
+    def _nested(self, body: Expr, bound: Values, counts: Values) -> Nested:
+        """The estimate of a body in its context, and its distinct counts: each is found once."""
+        key = body, bound, counts
+        if key not in self.nested:
+            inner = dict(counts)
+            self.nested[key] = self.estimate(body, dict(bound), inner), inner
+        return self.nested[key]
 
     def _selectivity(self, op: str, left: Expr, right: Expr, bound: Mapping[str, float]) -> float:
         if op == "=":

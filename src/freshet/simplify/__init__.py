@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from freshet.calculus.terms import Expr
-from freshet.calculus.walk import bottom_up
+from freshet.calculus.walk import bottom_up, map_children, variables
 from freshet.simplify.absorb import absorb
 from freshet.simplify.arrange import arrange
 from freshet.simplify.cancel import cancel
@@ -30,26 +30,38 @@ FINISH: tuple[Rule, ...] = (fold, absorb, cancel, factorize, push_sums)
 APART: tuple[Rule, ...] = tuple(rule for rule in FINISH if rule is not factorize)
 """The same for products that had better run one by one."""
 
+NONE: frozenset[str] = frozenset()
+
 _MOST_ROUNDS = 200
 
 
 @lru_cache(maxsize=1 << 13)  # plans that are compared differ in little, and ask for the rest again
-def simplify(e: Expr, rules: tuple[Rule, ...] = RULES, known: frozenset[str] = frozenset()) -> Expr:
+def simplify(e: Expr, rules: tuple[Rule, ...] = RULES, known: frozenset[str] = NONE) -> Expr:
     """Apply the rules everywhere until none answers; `known` variables are bound outside.
 
     >>> from freshet.calculus.text import read, show
     >>> show(simplify(read("Sum[a](R(a, b) * (x := b + 0) * S(c) * {x = c} * 1)")))
     'Sum[a](R(a, c) * S(c))'
     """
-    rules = tuple(partial(unify, known=known) if rule is unify else rule for rule in rules)
-    memos: list[dict[Expr, Expr]] = [{} for _ in rules]
     for _ in range(_MOST_ROUNDS):
         before = e
-        for rule, memo in zip(rules, memos, strict=True):
-            e = bottom_up(e, rule, memo)
+        for rule in rules:
+            e = everywhere(e, rule, known & variables(e) if rule is unify else NONE)
         if e == before:
             return e
     return e
+
+
+@lru_cache(maxsize=1 << 17)
+def everywhere(e: Expr, rule: Rule, known: frozenset[str] = NONE) -> Expr:
+    """A rule at every node, children first; `known` are the variables of the term bound outside.
+
+    Terms that are simplified one after the other (deltas of one query, plans that are compared)
+    share most of their parts, and every part is worked on once.
+    """
+    e = map_children(e, lambda c: everywhere(c, rule, known and known & variables(c)))
+    answer = unify(e, known) if rule is unify else rule(e)
+    return e if answer is None else answer
 
 
 @lru_cache(maxsize=1 << 13)
@@ -89,6 +101,7 @@ __all__ = [
     "absorb",
     "arrange",
     "cancel",
+    "everywhere",
     "expand",
     "factorize",
     "finish",

@@ -28,6 +28,7 @@ from freshet.calculus.terms import (
     Var,
     View,
 )
+from freshet.calculus.walk import variables
 from freshet.errors import UnboundVariable
 
 
@@ -45,7 +46,7 @@ def arrange(e: Expr, bound: frozenset[str] = frozenset()) -> Expr:
         case Const() | Var() | Apply() | Cmp() | Rel() | Delta() | View():
             return e
         case Mul(factors):
-            return mul(*_ordered(list(factors), bound))
+            return mul(*_ordered(factors, bound))
         case Add(terms):
             return add(*(arrange(t, bound) for t in terms))
         case Sum(keys, body):
@@ -62,24 +63,35 @@ def arrange(e: Expr, bound: frozenset[str] = frozenset()) -> Expr:
             assert_never(e)
 
 
-def _ordered(pending: list[Expr], bound: frozenset[str]) -> list[Expr]:
+def _ordered(factors: tuple[Expr, ...], bound: frozenset[str]) -> list[Expr]:
+    """Filters as soon as they can be, then what is first in line among the others."""
     done: list[Expr] = []
+    filters = [f for f in factors if _is_filter(f)]
+    pending = [f for f in factors if not _is_filter(f)]
     links = _links(pending)
-    while pending:
-        ready = [f for f in pending if ins(f) <= bound]
-        if not ready:
-            missing = min(sorted(ins(f) - bound) for f in pending)
+    while filters or pending:
+        chosen = next((f for f in filters if ins(f) <= bound), None)
+        if chosen is not None:
+            filters.remove(chosen)
+        elif ready := [f for f in pending if ins(f) <= bound]:
+            chosen = _next([(_rank(f, bound), f) for f in ready], bound, links)
+            pending.remove(chosen)
+        else:
+            missing = min(sorted(ins(f) - bound) for f in filters + pending)
             raise UnboundVariable(f"nothing binds variable '{missing[0]}'")
-        chosen = _next([(_rank(f, bound), f) for f in ready], bound, links)
-        pending.remove(chosen)
-        done.append(arrange(chosen, bound))
+        done.append(arrange(chosen, bound & variables(chosen)))
         bound = bound | outs(chosen)
     return done
 
 
+def _is_filter(f: Expr) -> bool:
+    """Whether a factor takes no look at the data: a value, a test, an assignment of a value."""
+    return is_value(f) or (isinstance(f, Lift) and not has_data(f.body))
+
+
 def _links(parts: list[Expr]) -> frozenset[str]:
     """The variables that several of the factors bind: those that they are joined on."""
-    counts = Counter(v for f in parts if has_data(f) for v in outs(f))
+    counts = Counter([v for f in parts if has_data(f) for v in outs(f)])
     return frozenset(v for v, n in counts.items() if n > 1)
 
 
@@ -122,11 +134,7 @@ def is_led(e: Expr) -> bool:
 
 
 def _rank(f: Expr, bound: frozenset[str]) -> int:
-    """Filters, look-ups, the batch, nested values, slices, scans."""
-    if is_value(f):
-        return 0
-    if isinstance(f, Lift) and not has_data(f.body):
-        return 0
+    """Look-ups, the batch, nested values, slices, scans."""
     unbound = outs(f) - bound
     if isinstance(f, Rel | View | Delta):
         if not unbound:

@@ -8,7 +8,10 @@ the output of the query stays.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from freshet.calculus.build import factors, mul, sum_
 from freshet.calculus.scope import free, ins, is_value, outs
@@ -46,7 +49,7 @@ class Product:
         A Top chooses among all values of the variables that are not its keys; such a variable
         must not become bound from outside, nor be made equal to another one within the choice.
         """
-        for t in (t for f in self.parts for t in tops(f)):
+        for t in self.choices:
             seen = free(t)
             chosen = outs(t) - set(t.keys)
             if old in chosen and (new in self.given or new in seen):
@@ -54,6 +57,34 @@ class Product:
             if new in chosen and old in seen:
                 return False
         return True
+
+    def row(self, i: int) -> dict[str, str]:
+        """(x := t) * (y := u) * ... from here on, as long as names of given values follow."""
+        names: dict[str, str] = {}
+        for f in self.parts[i:]:
+            match f:
+                case Lift(x, Var(t)) if x not in names and x not in self.given and t in self.given:
+                    if not self.may_rename(x, t):
+                        break
+                    names[x] = t
+                case _:
+                    break
+        return names
+
+    @cached_property
+    def choices(self) -> tuple[Top, ...]:
+        """The Tops inside the factors."""
+        return tuple([t for f in self.parts for t in tops(f)])
+
+    @cached_property
+    def uses(self) -> Counter[str]:
+        """How many of the factors share a variable with their context."""
+        return Counter([v for f in self.parts for v in free(f)])
+
+    @cached_property
+    def binders(self) -> Counter[str]:
+        """How many of the factors bind a variable."""
+        return Counter([v for f in self.parts for v in outs(f)])
 
     def others(self, i: int) -> tuple[Expr, ...]:
         """The factors without one."""
@@ -93,25 +124,32 @@ def _unify_once(e: Expr, known: frozenset[str]) -> Expr | None:
 
 
 def _unify_product(p: Product) -> tuple[Expr, ...] | None:
-    for i, f in enumerate(p.parts):
-        match f:
-            case Cmp("=", Var(x), Var(y)):
-                new = _equate(p, i, x, y)
-            case Lift(x, Var(y)):
-                new = _assign_variable(p, i, x, y)
-            case Lift(x, body) if is_value(body):
-                new = _assign_value(p, i, x, body)
-            case Lift(x, body):
-                new = _assign_query(p, i, x, body)
-            case _:
-                new = None
+    i = 0
+    while i < len(p.parts):
+        names = p.row(i)
+        new = _assign_row(p, i, names) if names else _unify_factor(p, i)
         if new is not None:
             return new
+        i += max(1, len(names))
     return None
 
 
-def _renamed(parts: tuple[Expr, ...], old: str, new: str) -> tuple[Expr, ...]:
-    return tuple(rename(f, {old: new}) for f in parts)
+def _unify_factor(p: Product, i: int) -> tuple[Expr, ...] | None:
+    match p.parts[i]:
+        case Cmp("=", Var(x), Var(y)):
+            return _equate(p, i, x, y)
+        case Lift(x, Var(y)):
+            return _assign_variable(p, i, x, y)
+        case Lift(x, body) if is_value(body):
+            return _assign_value(p, i, x, body)
+        case Lift(x, body):
+            return _assign_query(p, i, x, body)
+        case _:
+            return None
+
+
+def _renamed(parts: tuple[Expr, ...], names: Mapping[str, str]) -> tuple[Expr, ...]:
+    return tuple([rename(f, names) for f in parts])
 
 
 def _equate(p: Product, i: int, x: str, y: str) -> tuple[Expr, ...] | None:
@@ -121,37 +159,45 @@ def _equate(p: Product, i: int, x: str, y: str) -> tuple[Expr, ...] | None:
         return rest
     for old, new in ((x, y), (y, x)):
         if p.is_local(old) and p.may_rename(old, new):
-            return _renamed(rest, old, new)
+            return _renamed(rest, {old: new})
     for kept, other in ((x, y), (y, x)):
         if not p.may_rename(kept, other) or p.is_local(kept):
             continue
-        if kept not in p.given and any(kept in outs(f) for f in rest):
+        if kept not in p.given and p.binders[kept]:
             # Both are seen outside: join on one of them and say what the other is.
             if other in p.given:
-                return (Lift(kept, Var(other)), *_renamed(rest, kept, other))
-            return (*_renamed(rest, kept, other), Lift(kept, Var(other)))
+                return (Lift(kept, Var(other)), *_renamed(rest, {kept: other}))
+            return (*_renamed(rest, {kept: other}), Lift(kept, Var(other)))
     return None
+
+
+def _assign_row(p: Product, i: int, names: Mapping[str, str]) -> tuple[Expr, ...] | None:
+    """A row of given values: all of them are carried at once, and local names go."""
+    if not any(p.is_local(x) or p.uses[x] > 1 for x in names):
+        return None
+    kept = [Lift(x, Var(t)) for x, t in names.items() if not p.is_local(x)]
+    before, after = p.parts[:i], p.parts[i + len(names) :]
+    return (*_renamed(before, names), *kept, *_renamed(after, names))
 
 
 def _assign_variable(p: Product, i: int, x: str, y: str) -> tuple[Expr, ...] | None:
     """(x := y): a local name goes; a visible x stays said once and is read as y elsewhere."""
-    rest = p.others(i)
     if x == y:
-        return rest
+        return p.others(i)
     if p.is_local(x) and p.may_rename(x, y):
-        return _renamed(rest, x, y)
+        return _renamed(p.others(i), {x: y})
     if p.is_local(y) and p.may_rename(y, x):
-        return _renamed(rest, y, x)
+        return _renamed(p.others(i), {y: x})
     if not p.may_rename(x, y):
         return None
     if x in p.given:
-        if y in p.given or not any(y in outs(f) for f in rest):
+        if y in p.given or not p.binders[y]:
             return (*p.parts[:i], Cmp("=", Var(x), Var(y)), *p.parts[i + 1 :])
         if not p.may_rename(y, x):
             return None
-        return (Lift(y, Var(x)), *_renamed(rest, y, x))
-    if any(x in free(f) for f in rest):
-        renamed = _renamed(rest, x, y)
+        return (Lift(y, Var(x)), *_renamed(p.others(i), {y: x}))
+    if p.uses[x] > 1:
+        renamed = _renamed(p.others(i), {x: y})
         return (*renamed[:i], p.parts[i], *renamed[i:])
     return None
 
@@ -206,7 +252,7 @@ def _assign_query(p: Product, i: int, x: str, body: Expr) -> tuple[Expr, ...] | 
     for f in rest[i:]:
         same = isinstance(f, Lift) and f.body == body
         if isinstance(f, Lift) and same and p.is_local(f.var) and p.may_rename(f.var, x):
-            return _renamed(tuple(g for g in p.parts if g is not f), f.var, x)
+            return _renamed(tuple(g for g in p.parts if g is not f), {f.var: x})
     return None
 
 

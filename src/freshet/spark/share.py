@@ -8,6 +8,7 @@ factors, so the columns of the map that stays may stand in another order: reader
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from freshet.calculus.alike import alike, shape
@@ -127,7 +128,7 @@ def _same(a: Compute, b: Compute) -> Order | None:
     return tuple(columns.index(names[v]) for v in y.target.vars)
 
 
-def _alike_places(b: Location, a: Location, names: dict[str, str]) -> bool:
+def _alike_places(b: Location, a: Location, names: Mapping[str, str]) -> bool:
     if isinstance(a, Dist) and isinstance(b, Dist):
         return a.keys == tuple(names[k] for k in b.keys)
     if isinstance(a, Random) and isinstance(b, Random):

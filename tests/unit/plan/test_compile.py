@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import pytest
 
+from freshet.calculus import alike
 from freshet.errors import FreshetError, StrictRefusal
 from freshet.factorized.readout import NotFactorized
+from freshet.ivm import compile as ivm
+from freshet.ivm import materialize
+from freshet.ivm.options import Options as IvmOptions
 from freshet.plan.choose import recomputed
 from freshet.plan.compile import compile_queries
 from freshet.plan.options import Options
 from freshet.program.cost import Statistics, program_cost
 from freshet.program.terms import Program
 from freshet.reference.run import Engine
+from freshet.simplify import arrange, everywhere
 from freshet.sql.load import load
 from tests.differential.harness import case
 
@@ -52,6 +57,32 @@ def test_auto_caches_a_nested_aggregate_over_few_prices() -> None:
     made = compile_queries([c.query], list(c.catalog.relations.values()), Options())
     assert any(m.inputs for m in made.maps)
     assert "view caches" in made.notes[0]
+
+
+CORRELATED = """
+CREATE STREAM r (a INT NOT NULL, b INT NOT NULL);
+CREATE STREAM s (b INT NOT NULL, c INT NOT NULL);
+SELECT r.a, SUM(s.c) FROM r, s
+WHERE r.b = s.b AND s.c < (SELECT SUM(x.c) FROM s x) GROUP BY r.a
+"""
+
+
+def misses() -> list[int]:
+    remembered = (everywhere, arrange, alike._renaming, materialize._divided)
+    return [f.cache_info().misses for f in remembered]
+
+
+@pytest.mark.parametrize("text", [CORRELATED, BELOW_AVERAGE])
+def test_plans_that_are_compared_share_their_work(text: str) -> None:
+    """Another plan that decides alike simplifies, divides and compares nothing that is new."""
+    catalog, queries = load(text)
+    relations = list(catalog.relations.values())
+    plain = ivm.compile_queries(queries, relations, IvmOptions(mode="tuple"))
+    before = misses()
+    other = ivm.compile_queries(queries, relations, IvmOptions(mode="tuple", cyclic=True))
+    assert recomputed(plain)
+    assert other == plain
+    assert misses() == before
 
 
 def test_sizes_and_rates_change_the_choice() -> None:
