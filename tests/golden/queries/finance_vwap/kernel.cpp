@@ -35,18 +35,17 @@ struct Rec_m_vwap_Bids_2 {
   bool empty() const { return p0 == 0 && p1 == 0; }
 };
 
-using Rec_tmp0 = Rec_m_vwap;
-struct Rec_tmp1 {
+struct Rec_tmp0 {
   struct Key { };
-  i64 p0; i64 p1;
+  f64 p0; i64 p1; i64 p2;
   static u64 hash(const Key&) { return 0x9e3779b97f4a7c15ull; }
   bool is(const Key&) const { return true; }
   u64 hash() const { return hash(Key{}); }
   void set(const Key&) { }
-  bool empty() const { return p0 == 0 && p1 == 0; }
+  bool empty() const { return p0 == 0 && p1 == 0 && p2 == 0; }
 };
 
-struct Rec_tmp2 {
+struct Rec_tmp1 {
   struct Key { f64 k0; };
   f64 k0; i64 p0;
   static u64 hash(const Key& k) { return mix(word(k.k0), 0); }
@@ -148,6 +147,12 @@ static void on_Bids(Env& e, const Batch& b) {
   //     (sum := vwap_Bids_3[]) * vwap_Bids[b1_price] *
   //     Exists(Sum[](vwap_Bids_4[b2_price_1] * {b2_price_1 > b1_price})) *
   //     (sum_1 := Sum[](vwap_Bids_5[b2_price] * {b2_price > b1_price})) * {0.25e0 * sum > sum_1});
+  // vwap_2[] :=
+  //   Exists(vwap_Bids_2[]) *
+  //   Sum[](
+  //     (sum := vwap_Bids_3[]) * vwap_Bids_4[b1_price] *
+  //     Exists(Sum[](vwap_Bids_4[b2_price] * {b2_price > b1_price})) *
+  //     (sum_1 := Sum[](vwap_Bids_5[b2_price_1] * {b2_price_1 > b1_price})) * {0.25e0 * sum > sum_1});
   {
     Rows<Rec_tmp0> tmp0{};
     {
@@ -233,6 +238,11 @@ static void on_Bids(Env& e, const Batch& b) {
                 w11->p0 = add<f64>(o, w11->p0, q9.p0);
               if (w11->empty()) tmp0.drop(e.scratch, w11); }
             }
+            if (q9.p1 != 0) {
+              { auto* w12 = tmp0.at(e.scratch, {}); FR_WRITE;
+                w12->p1 = add<i64>(o, w12->p1, narrow<i64>(o, q9.p1));
+              if (w12->empty()) tmp0.drop(e.scratch, w12); }
+            }
           }
           if (!(s.m_vwap_Bids_below1 == 0 && s.m_vwap_Bids_below2 == 0)) [&]() __attribute__((noinline, cold)) {
             f64 t9 = 0;
@@ -294,6 +304,7 @@ static void on_Bids(Env& e, const Batch& b) {
                 if ((mul<f64>(o, f64(0.25), t9) > t14)) {
                   { auto* w16 = tmp0.at(e.scratch, {}); FR_WRITE;
                     w16->p0 = add<f64>(o, w16->p0, r10.p0);
+                    w16->p1 = add<i64>(o, w16->p1, r10.p1);
                   if (w16->empty()) tmp0.drop(e.scratch, w16); }
                 }
               }
@@ -305,185 +316,14 @@ static void on_Bids(Env& e, const Batch& b) {
     if (const auto* r4 = s.m_vwap.find(e.arena, Rec_m_vwap::Key{})) {
       FR_VISIT(1);
       { auto* w6 = tmp0.at(e.scratch, {}); FR_WRITE;
-        w6->p1 = add<i64>(o, w6->p1, i64(1ll));
+        w6->p2 = add<i64>(o, w6->p2, i64(1ll));
       if (w6->empty()) tmp0.drop(e.scratch, w6); }
     }
     tmp0.each(e.scratch, [&](const Rec_tmp0& r5) {
       { auto* w6 = s.m_vwap.at(e.arena, {}); FR_WRITE; OLD_m_vwap(w6)
         w6->p0 = r5.p0;
+        w6->p1 = r5.p1;
       NEW_m_vwap(w6) if (w6->empty()) s.m_vwap.drop(e.arena, w6); }
-    });
-  }
-  // vwap_2[] :=
-  //   Exists(vwap_Bids_2[]) *
-  //   Sum[](
-  //     (sum := vwap_Bids_3[]) * vwap_Bids_4[b1_price] *
-  //     Exists(Sum[](vwap_Bids_4[b2_price] * {b2_price > b1_price})) *
-  //     (sum_1 := Sum[](vwap_Bids_5[b2_price_1] * {b2_price_1 > b1_price})) * {0.25e0 * sum > sum_1});
-  {
-    Rows<Rec_tmp1> tmp1{};
-    {
-      if (const auto* r5 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
-        FR_VISIT(1);
-        if (r5->p0 != 0) {
-          if (s.m_vwap_Bids_below1 == 0 && s.m_vwap_Bids_below2 == 0) {
-            f64 t9 = 0;
-            {
-              if (const auto* r_1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
-                FR_VISIT(1);
-                t9 = add<f64>(o, t9, r_1->p1);
-              }
-            }
-            Sum_m_vwap_Bids q10{};
-            {
-              auto before = [&](const Ord0_m_vwap_Bids& k_1) -> bool {
-                FR_VISIT(1);
-                (void)k_1;
-                f64 t_3 = 0;
-                {
-                  Sum_m_vwap_Bids q__1{};
-                  {
-                    auto before = [&](const Ord0_m_vwap_Bids& k___1) -> bool {
-                      FR_VISIT(1);
-                      (void)k___1;
-                      if ((k___1.k0 > k_1.k0)) {
-                        return false;
-                      }
-                      return true;
-                    };
-                    auto upto = [&](const Ord0_m_vwap_Bids& k___1) -> bool {
-                      FR_VISIT(1);
-                      (void)k___1;
-                      return true;
-                    };
-                    q__1 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
-                  }
-                  if (q__1.p2 != 0) {
-                    t_3 = add<f64>(o, t_3, q__1.p2);
-                  }
-                }
-                if ((mul<f64>(o, f64(0.25), t9) > t_3)) {
-                  return false;
-                }
-                return true;
-              };
-              auto upto = [&](const Ord0_m_vwap_Bids& k_1) -> bool {
-                FR_VISIT(1);
-                (void)k_1;
-                i64 t_4 = 0;
-                {
-                  Sum_m_vwap_Bids q__1{};
-                  {
-                    auto before = [&](const Ord0_m_vwap_Bids& k___1) -> bool {
-                      FR_VISIT(1);
-                      (void)k___1;
-                      if ((k___1.k0 > k_1.k0)) {
-                        return false;
-                      }
-                      return true;
-                    };
-                    auto upto = [&](const Ord0_m_vwap_Bids& k___1) -> bool {
-                      FR_VISIT(1);
-                      (void)k___1;
-                      return true;
-                    };
-                    q__1 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
-                  }
-                  if (q__1.p1 != 0) {
-                    t_4 = add<i64>(o, t_4, narrow<i64>(o, q__1.p1));
-                  }
-                }
-                if (t_4 != 0) {
-                  return true;
-                }
-                return false;
-              };
-              q10 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
-            }
-            if (q10.p1 != 0) {
-              { auto* w12 = tmp1.at(e.scratch, {}); FR_WRITE;
-                w12->p0 = add<i64>(o, w12->p0, narrow<i64>(o, q10.p1));
-              if (w12->empty()) tmp1.drop(e.scratch, w12); }
-            }
-          }
-          if (!(s.m_vwap_Bids_below1 == 0 && s.m_vwap_Bids_below2 == 0)) [&]() __attribute__((noinline, cold)) {
-            f64 t10 = 0;
-            {
-              if (const auto* r_1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
-                FR_VISIT(1);
-                t10 = add<f64>(o, t10, r_1->p1);
-              }
-            }
-            s.m_vwap_Bids.each(e.arena, [&](const Rec_m_vwap_Bids& r11) {
-              FR_VISIT(1);
-              i64 t13 = 0;
-              {
-                Sum_m_vwap_Bids q_1{};
-                {
-                  auto before = [&](const Ord0_m_vwap_Bids& k__1) -> bool {
-                    FR_VISIT(1);
-                    (void)k__1;
-                    if ((k__1.k0 > r11.k0)) {
-                      return false;
-                    }
-                    return true;
-                  };
-                  auto upto = [&](const Ord0_m_vwap_Bids& k__1) -> bool {
-                    FR_VISIT(1);
-                    (void)k__1;
-                    return true;
-                  };
-                  q_1 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
-                }
-                if (q_1.p1 != 0) {
-                  t13 = add<i64>(o, t13, narrow<i64>(o, q_1.p1));
-                }
-              }
-              if (t13 != 0) {
-                f64 t15 = 0;
-                {
-                  Sum_m_vwap_Bids q_1{};
-                  {
-                    auto before = [&](const Ord0_m_vwap_Bids& k__1) -> bool {
-                      FR_VISIT(1);
-                      (void)k__1;
-                      if ((k__1.k0 > r11.k0)) {
-                        return false;
-                      }
-                      return true;
-                    };
-                    auto upto = [&](const Ord0_m_vwap_Bids& k__1) -> bool {
-                      FR_VISIT(1);
-                      (void)k__1;
-                      return true;
-                    };
-                    q_1 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
-                  }
-                  if (q_1.p2 != 0) {
-                    t15 = add<f64>(o, t15, q_1.p2);
-                  }
-                }
-                if ((mul<f64>(o, f64(0.25), t10) > t15)) {
-                  { auto* w17 = tmp1.at(e.scratch, {}); FR_WRITE;
-                    w17->p0 = add<i64>(o, w17->p0, r11.p1);
-                  if (w17->empty()) tmp1.drop(e.scratch, w17); }
-                }
-              }
-            });
-          }();
-        }
-      }
-    }
-    if (const auto* r5 = s.m_vwap.find(e.arena, Rec_m_vwap::Key{})) {
-      FR_VISIT(1);
-      { auto* w7 = tmp1.at(e.scratch, {}); FR_WRITE;
-        w7->p1 = add<i64>(o, w7->p1, i64(1ll));
-      if (w7->empty()) tmp1.drop(e.scratch, w7); }
-    }
-    tmp1.each(e.scratch, [&](const Rec_tmp1& r6) {
-      { auto* w7 = s.m_vwap.at(e.arena, {}); FR_WRITE; OLD_m_vwap(w7)
-        w7->p1 = r6.p0;
-      NEW_m_vwap(w7) if (w7->empty()) s.m_vwap.drop(e.arena, w7); }
     });
   }
   e.overflow |= o;
@@ -498,7 +338,7 @@ __attribute__((cold)) static void read_vwap(Env& e, Output& out) {
   State& s = *e.state;
   bool o = false;
   (void)e;
-  Rows<Rec_tmp2> tmp2{};
+  Rows<Rec_tmp1> tmp1{};
   {
     f64 t_1 = 0;
     {
@@ -515,11 +355,11 @@ __attribute__((cold)) static void read_vwap(Env& e, Output& out) {
       }
     }
     const f64 x_3 = (truth(t_2) ? t_1 : null<f64>());
-    { auto* w_4 = tmp2.at(e.scratch, {as_key(x_3)}); FR_WRITE;
+    { auto* w_4 = tmp1.at(e.scratch, {as_key(x_3)}); FR_WRITE;
       w_4->p0 = add<i64>(o, w_4->p0, i64(1ll));
-    if (w_4->empty()) tmp2.drop(e.scratch, w_4); }
+    if (w_4->empty()) tmp1.drop(e.scratch, w_4); }
   }
-  tmp2.each(e.scratch, [&](const Rec_tmp2& r2) {
+  tmp1.each(e.scratch, [&](const Rec_tmp1& r2) {
     if (const i64 n = r2.p0; n > 0) {
       const i64 at = out.next();
       out.count[at] = n;
