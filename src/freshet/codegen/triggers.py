@@ -15,6 +15,7 @@ from freshet.codegen.context import ONE, Bound
 from freshet.codegen.hold import Cpp
 from freshet.codegen.options import Passes
 from freshet.codegen.select import choose, shared_tests
+from freshet.codegen.signs import SIGN, both
 from freshet.codegen.stage import stage
 from freshet.codegen.statements import Statements
 from freshet.codegen.storage import Place, Storage
@@ -127,23 +128,7 @@ class Triggers:
         if self.terms.given:
             fetch.line("const i64 later = from + rows[next];")
         ahead = row.block.items[-1]
-        if insert and delete and _opposite(insert, delete, self.late):
-            # One code for both signs; a program that reads none of what it writes can take
-            # a row's multiplicity at once.
-            now = [s for s in insert.statements if s.target.name not in self.late]
-            if self.statements.reads(now) & self.statements.writes(now):
-                row.line("const i64 sign = b.count[i] < 0 ? -1 : 1;")
-                _, inner = row.open("times", "", "for (i64 n = b.count[i]; n; n -= sign) {")
-            else:
-                row.line("const i64 sign = b.count[i];")
-                inner = row
-            self._on_row(insert, r, inner, Cpp("sign", INT, "i64"))
-        else:
-            for t, test, step in ((insert, "n > 0", "n--"), (delete, "n < 0", "n++")):
-                if t is not None:
-                    opener = f"for (i64 n = b.count[i]; {test}; {step}) {{"
-                    _, inner = row.open(t.event, "", opener)
-                    self._on_row(t, r, inner, ONE)
+        self._on_signs(r, insert, delete, row)
         if self.terms.ahead:
             for line in self.terms.ahead:
                 fetch.line(line)
@@ -165,6 +150,37 @@ class Triggers:
                 "  }",
             ]
         return [*lines, *after]
+
+    def _on_signs(
+        self, r: Relation, insert: Trigger | None, delete: Trigger | None, row: Spot
+    ) -> None:
+        """What a row does that comes, and one that goes: by one code if there is one for both."""
+        ones, others = (self._now(t) for t in (insert, delete))
+        alike = insert and delete and insert.params == delete.params
+        together = both(ones, others) if alike else None
+        if insert is None or together is None:
+            for t, test, step in ((insert, "n > 0", "n--"), (delete, "n < 0", "n++")):
+                if t is not None:
+                    opener = f"for (i64 n = b.count[i]; {test}; {step}) {{"
+                    _, inner = row.open(t.event, "", opener)
+                    self._on_row(self._now(t), t.params, self._columns(r, t), inner, ONE)
+            return
+        env = self._columns(r, insert)
+        sign = Cpp("sign", INT, "i64")
+        if _opposite(ones, others) and not self.statements.reads(ones) & self.statements.writes(
+            ones
+        ):
+            # A program that reads none of what it writes can take a row's multiplicity at once.
+            row.line("const i64 sign = b.count[i];")
+            self._on_row(ones, insert.params, env, row, sign)
+            return
+        row.line("const i64 sign = b.count[i] < 0 ? -1 : 1;")
+        _, inner = row.open("times", "", "for (i64 n = b.count[i]; n; n -= sign) {")
+        self._on_row(together, insert.params, {**env, SIGN: sign}, inner, ONE)
+
+    def _now(self, t: Trigger | None) -> list[Statement]:
+        """The statements that run with each row."""
+        return [s for s in t.statements if s.target.name not in self.late] if t else []
 
     def _shared_tests(self, r: Relation, triggers: Sequence[Trigger]) -> frozenset[str]:
         """The conditions on a row without which no statement does anything."""
@@ -196,11 +212,16 @@ class Triggers:
             self.after[names] = name, function(name, "", render(body, 1), often=True)
         return [f"  {self.after[names][0]}(e);"]
 
-    def _on_row(self, t: Trigger, r: Relation, spot: Spot, m: Cpp) -> None:
-        env = self._columns(r, t)
+    def _on_row(
+        self,
+        statements: Sequence[Statement],
+        params: tuple[str, ...],
+        env: Bound,
+        spot: Spot,
+        m: Cpp,
+    ) -> None:
         before = len(self.terms.transients)
-        now = [s for s in t.statements if s.target.name not in self.late]
-        self.statements.emit(now, spot, env, m, t.params)
+        self.statements.emit(statements, spot, env, m, params)
         if len(self.terms.transients) > before:
             spot.line("e.scratch.reset();")
 
@@ -229,14 +250,6 @@ class Triggers:
         return function("refresh", "", render(body, 1)) if deferred else ""
 
 
-def _opposite(insert: Trigger, delete: Trigger, late: Mapping[str, Statement]) -> bool:
+def _opposite(ones: Sequence[Statement], others: Sequence[Statement]) -> bool:
     """Whether deletion does, row by row, what insertion does, with the sign turned."""
-    ones, others = (
-        [s for s in t.statements if s.target.name not in late] for t in (insert, delete)
-    )
-    if insert.params != delete.params or len(ones) != len(others):
-        return False
-    return all(
-        a.target == b.target and a.op == b.op == "+=" and b.term == neg(a.term)
-        for a, b in zip(ones, others, strict=True)
-    )
+    return all(a.op == "+=" and b.term == neg(a.term) for a, b in zip(ones, others, strict=True))

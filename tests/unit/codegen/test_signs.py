@@ -1,0 +1,52 @@
+"""Which pairs of terms have one for both signs."""
+
+from __future__ import annotations
+
+import pytest
+
+from freshet.calculus.terms import View
+from freshet.calculus.text import read, show
+from freshet.codegen.signs import both, signed
+from freshet.program.terms import Statement
+
+
+@pytest.mark.parametrize(
+    ("plus", "minus", "found"),
+    [
+        ("M[a]", "M[a]", "M[a]"),
+        ("a * M[a]", "-1 * a * M[a]", "sign' * a * M[a]"),
+        ("2 * M[a] + 1", "-2 * M[a] + 1", "2 * sign' * M[a] + 1"),
+        ("M[a] + N[a] * b", "N[a] * b - M[a]", "sign' * M[a] + N[a] * b"),
+        ("a * (M[a] + b)", "-1 * a * (M[a] - b)", "sign' * a * (M[a] + sign' * b)"),
+        (
+            "Sum[](S(a, b) * (M[b] + 1))",
+            "Sum[](S(a, b) * (M[b] - 1))",
+            "Sum[](S(a, b) * (M[b] + sign'))",
+        ),
+        (
+            "(x := M[a] + a) * {x > 3}",
+            "(x := M[a] - a) * {x > 3}",
+            "(x := M[a] + sign' * a) * {x > 3}",
+        ),
+        ("M[a]", "N[a]", None),
+        ("M[a] + N[a]", "M[a] + N[a] + 1", None),
+        ("a * M[a]", "2 * a * M[a]", None),
+    ],
+)
+def test_signed(plus: str, minus: str, found: str | None) -> None:
+    term = signed(read(plus), read(minus))
+    assert (None if term is None else show(term)) == found
+
+
+def test_statements_match_one_by_one() -> None:
+    m, n = View("M", ("a",)), View("N", ("a",))
+    plus = [Statement(m, "+=", read("N[a] + 1")), Statement(n, "+=", read("1"))]
+    minus = [Statement(m, "+=", read("1 - N[a]")), Statement(n, "+=", read("-1"))]
+    together = both(plus, minus)
+    assert together is not None
+    assert [show(s.term) for s in together] == ["sign' * N[a] + 1", "sign'"]
+    assert both(plus, minus[:1]) is None
+    assert both(plus, minus[::-1]) is None
+    replaced = [Statement(m, ":=", read("N[a]"))]
+    assert both(replaced, replaced) == replaced
+    assert both(replaced, [Statement(m, ":=", read("2 * N[a]"))]) is None
