@@ -48,11 +48,12 @@ def agree(
     level: str,
     batches: int,
     native: bool = False,
+    size: int = 60,
 ) -> None:
     settings = Settings(snapshot_every=3, memory=str(folder / "memory"), native=native)
     beside = Beside(workload, name, workers, folder / "checkpoint", runner, level, settings)
     beside.check("ready")
-    for number, changes in enumerate(beside.stream(batches)):
+    for number, changes in enumerate(beside.stream(batches, size)):
         beside.apply(changes)
         beside.check(f"batch {number}")
     beside.flow.close()
@@ -98,6 +99,26 @@ def test_kernels_of_delivered_batches(tmp_path: Path, name: str, workers: int) -
     if find_compiler() is None:
         pytest.skip("there is no C++ compiler")
     agree(tmp_path, InlineRunner(), "tpch", name, workers, "delivered", 6, native=True)
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(("workload", "name"), [("mddb", "mddb1"), ("tpch", "q11")])
+def test_kernels_whose_share_of_a_batch_is_empty(tmp_path: Path, workload: str, name: str) -> None:
+    """A statement may read other things beside the batch, of which this worker has no row."""
+    if find_compiler() is None:
+        pytest.skip("there is no C++ compiler")
+    agree(tmp_path, InlineRunner(), workload, name, 2, "shared", 7, native=True)
+
+
+@pytest.mark.full
+@pytest.mark.native
+@pytest.mark.parametrize(("workload", "name"), CASES)
+def test_all_kernels_with_few_rows(tmp_path: Path, workload: str, name: str) -> None:
+    if find_compiler() is None:
+        pytest.skip("there is no C++ compiler")
+    for workers in WORKERS:
+        folder = tmp_path / str(workers)
+        agree(folder, InlineRunner(), workload, name, workers, "shared", 24, native=True, size=6)
 
 
 @pytest.mark.full

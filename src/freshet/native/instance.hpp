@@ -133,8 +133,8 @@ inline const i64* same_counts(Instance& x, i64 size, i64 sign) {
   return x.same[sign < 0];
 }
 
+// A batch without rows is one, too: statements may read other things beside it.
 inline void apply_part(Instance& x, const Relation& r, const Part& part, i64 sign) {
-  if (!part.size) return;
   Batch batch{part.size, part.count ? part.count : same_counts(x, part.size, sign), part.column};
   r.apply(x.env, batch);
   empty_scratch(x.env);

@@ -81,6 +81,8 @@ class NativeNode:
                 continue
             rows = self._batch(run.reads)
             if rows is None or not rows.num_rows:
+                if not run.led:
+                    self._instance.apply_rows(self._kernel.relation(run.starts), [])
                 continue
             counts = None
             if COUNT in rows.schema.names:

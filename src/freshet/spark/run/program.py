@@ -21,6 +21,7 @@ from freshet.calculus.schema import Column, Relation
 from freshet.calculus.terms import Delta, Expr, Var, View
 from freshet.calculus.walk import bottom_up, subterms
 from freshet.program.terms import Map, Program, Statement, Trigger
+from freshet.simplify.arrange import is_led
 from freshet.spark.run.node import PAYLOAD, READY, Role, change, reading
 from freshet.spark.terms import (
     Block,
@@ -36,10 +37,14 @@ from freshet.spark.terms import (
 
 @dataclass(frozen=True)
 class Run:
-    """Statements that a node runs at once: the relation that starts them, the batch they read."""
+    """Statements that a node runs at once: the relation that starts them, the batch they read.
+
+    They are `led` by the batch if there is nothing to do when it is empty.
+    """
 
     starts: str
     reads: str | None
+    led: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,14 +121,14 @@ class _Maker:
     def _runs(self, number: int, statements: list[Statement]) -> Iterator[Run]:
         """Statements that read the same batch, or none, are started by the same relation."""
         for relation, some in groupby(statements, _read):
-            title = f"{number}.{self.count}"
+            title, group = f"{number}.{self.count}", list(some)
             self.count += 1
             if relation is None:
-                yield Run(self._starts(f"run {title}", (), "insert", list(some)), None)
+                yield Run(self._starts(f"run {title}", (), "insert", group), None)
             else:
                 columns = self.relations[relation].columns
-                starts = self._starts(f"give {title} {relation}", columns, "batch", list(some))
-                yield Run(starts, relation)
+                starts = self._starts(f"give {title} {relation}", columns, "batch", group)
+                yield Run(starts, relation, all(is_led(s.term) for s in group))
 
     def _computes(self, block: Block) -> list[Compute]:
         """The statements of a block that this node runs."""
