@@ -48,9 +48,8 @@ def kill_one(spark: Any, flow: Flow, rng: random.Random, folder: Path) -> None:
     """An executor dies, and the memory of its machine with it."""
     pids = list(executors(spark).values())
     os.kill(rng.choice(pids), signal.SIGKILL)
-    lost = rng.random()
     for part in (folder / "memory").glob("*/p*"):
-        if lost < 0.5 and not part.name.endswith(f"{flow.pipeline.driver:04}"):
+        if not part.name.endswith(f"{flow.pipeline.driver:04}"):
             shutil.rmtree(part, ignore_errors=True)
 
 
@@ -71,7 +70,8 @@ def with_dying_executors(folder: Path, seed: int, batches: int) -> None:
         elif number >= 4 and number % 2 == 0:
             pids = list(executors(spark).values())
             victim = rng.choice(pids)
-            timer = threading.Timer(0.4 * rng.random(), os.kill, (victim, signal.SIGKILL))
+            # A batch takes some tens of milliseconds, so most die while they are at work.
+            timer = threading.Timer(0.08 * rng.random(), os.kill, (victim, signal.SIGKILL))
             timer.start()
         beside.apply(changes)
         beside.check(f"batch {number}")
