@@ -32,6 +32,7 @@ SAMPLE = [
     ("finance", "vwap", 1),
     ("tpcds", "d34", 2),
 ]
+COMPILED = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
 INLINE = [c for i, c in enumerate(c for c in CASES if c[1] not in SLOW) if i % 6 == 0]
 
 
@@ -83,39 +84,35 @@ def test_on_spark(tmp_path: Path, spark: Any, workload: str, name: str, workers:
 
 @pytest.mark.spark
 @pytest.mark.native
+@COMPILED
 @pytest.mark.xdist_group("spark")
 @pytest.mark.parametrize(("workload", "name", "workers"), [("tpch", "q03", 3), ("tpch", "q16", 2)])
 def test_kernels_on_spark(
     tmp_path: Path, spark: Any, workload: str, name: str, workers: int
 ) -> None:
-    if find_compiler() is None:
-        pytest.skip("there is no C++ compiler")
     agree(tmp_path, spark, workload, name, workers, "shared", 4, native=True)
 
 
 @pytest.mark.native
+@COMPILED
 @pytest.mark.parametrize(("name", "workers"), [("q04", 2), ("q17", 3), ("q18", 2), ("q22", 2)])
 def test_kernels_of_delivered_batches(tmp_path: Path, name: str, workers: int) -> None:
-    if find_compiler() is None:
-        pytest.skip("there is no C++ compiler")
     agree(tmp_path, InlineRunner(), "tpch", name, workers, "delivered", 6, native=True)
 
 
 @pytest.mark.native
+@COMPILED
 @pytest.mark.parametrize(("workload", "name"), [("mddb", "mddb1"), ("tpch", "q11")])
 def test_kernels_whose_share_of_a_batch_is_empty(tmp_path: Path, workload: str, name: str) -> None:
     """A statement may read other things beside the batch, of which this worker has no row."""
-    if find_compiler() is None:
-        pytest.skip("there is no C++ compiler")
     agree(tmp_path, InlineRunner(), workload, name, 2, "shared", 7, native=True)
 
 
 @pytest.mark.full
 @pytest.mark.native
+@COMPILED
 @pytest.mark.parametrize(("workload", "name"), CASES)
 def test_all_kernels_with_few_rows(tmp_path: Path, workload: str, name: str) -> None:
-    if find_compiler() is None:
-        pytest.skip("there is no C++ compiler")
     for workers in WORKERS:
         folder = tmp_path / str(workers)
         agree(folder, InlineRunner(), workload, name, workers, "shared", 24, native=True, size=6)

@@ -14,7 +14,9 @@ class Passes:
       read. Changes cost less, and reads more.
     - `fuse`: maps over the same rows share a record.
     - `directories`: a table lies in the list heads of another one that is asked by the same key.
-    - `share`: statements with a common beginning share its loops, tests and look-ups.
+    - `share`: statements with a common beginning share its loops, tests and look-ups; maps with
+      common records are recomputed in one walk.
+    - `signs`: rows that come and rows that go run through one code, where it differs in signs.
     - `stage`: changes that several statements of a batch need are computed once, where they are
       elements of a ring; and so are sums whose rows would meet other rows one by one.
     - `hoist`: tests run as soon as what they read is bound.
@@ -32,6 +34,7 @@ class Passes:
     fuse: bool = True
     directories: bool = True
     share: bool = True
+    signs: bool = True
     stage: bool = True
     hoist: bool = True
     select: bool = True

@@ -119,7 +119,7 @@ def _for(source: str, flags: Flags) -> Flags:
 
 def _command(compiler: Compiler, flags: Flags) -> list[str]:
     """How a compiler is called with these flags."""
-    # Sanitized code is not optimized, so there is nothing to do by halves.
+    # Sanitizers are for tests, which had better run what is compiled in one piece.
     halves = HALVES if flags.large and compiler.halves and not flags.sanitize else ()
     return [*compiler.command, *flags.words(compiler.kind), *halves]
 

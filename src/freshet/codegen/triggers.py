@@ -157,7 +157,7 @@ class Triggers:
         """What a row does that comes, and one that goes: by one code if there is one for both."""
         ones, others = (self._now(t) for t in (insert, delete))
         alike = insert and delete and insert.params == delete.params
-        together = both(ones, others) if alike else None
+        together = both(ones, others) if self.passes.signs and alike else None
         if insert is None or together is None:
             for t, test, step in ((insert, "n > 0", "n--"), (delete, "n < 0", "n++")):
                 if t is not None:
@@ -167,9 +167,8 @@ class Triggers:
             return
         env = self._columns(r, insert)
         sign = Cpp("sign", INT, "i64")
-        if _opposite(ones, others) and not self.statements.reads(ones) & self.statements.writes(
-            ones
-        ):
+        reread = self.statements.reads(ones) & self.statements.writes(ones)
+        if _opposite(ones, others) and not reread:
             # A program that reads none of what it writes can take a row's multiplicity at once.
             row.line("const i64 sign = b.count[i];")
             self._on_row(ones, insert.params, env, row, sign)
