@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from freshet.calculus.check import Schema
 from freshet.calculus.types import INT, Type
-from freshet.codegen.ahead import COLUMN, FIELD, Walk, fetching, wanted
+from freshet.codegen.ahead import COLUMN, Walk, batch_loop, fetching, wanted
 from freshet.codegen.code import Spot
 from freshet.codegen.context import Bound, Next
 from freshet.codegen.hold import Cpp, Held, convert, gain, held, is_mixed
@@ -44,7 +44,7 @@ class Access:
     ahead: dict[str, None] = field(default_factory=dict)
     """Look-ups by columns of the row alone: what can be fetched some rows ahead."""
     walks: dict[str, Walk] = field(default_factory=dict)
-    """The loops over tables of the batch around what is written now, by the name of their row."""
+    """The loops over what came with the change around what is written now, by their row's name."""
     given: frozenset[str] = frozenset()
     """Conditions that hold for every row that comes here."""
     trigger: str = ""
@@ -68,7 +68,9 @@ class Access:
         loads = tuple(
             (f"c{j}_@", f"const {held_in(t)} c{j}_@ = col{j}[@];") for j, t in enumerate(types)
         )
-        i, spot = spot.open(("batch", name), "j", "for (i64 @ = 0; @ < b.size; @++) {", "}", loads)
+        outside = spot.block
+        i, spot = spot.open(("batch", name), "j", batch_loop("@"), "}", loads)
+        self.walks[i] = Walk(outside.named(i))
         self.bind(
             names,
             [Cpp(f"c{j}_{i}", t, held_in(t)) for j, t in enumerate(types)],
@@ -77,6 +79,7 @@ class Access:
             times(m, Cpp(f"b.count[{i}]", INT, "i64")),
             k,
         )
+        del self.walks[i]
 
     def access(
         self, place: Place, names: tuple[str, ...], spot: Spot, env: Bound, m: Cpp, k: Next
@@ -154,7 +157,7 @@ class Access:
         outside = spot.block
         opener = f"{s.path}.each({where}, [&](const {s.record}& @) {{"
         r, spot = spot.open(("scan", s.name), "r", opener, "});")
-        if s.transient:
+        if s.keys:
             self.walks[r] = Walk(outside.named(r), s)
         return f"{r}.", self._count(spot, "1")
 
@@ -167,13 +170,12 @@ class Access:
         texts = tuple(keys[i] for i in columns)
         if s.transient or self.rare or not texts:
             return
-        walked = {text.partition(".")[0] for text in texts if FIELD.fullmatch(text)}
-        walk = self.walks.get(next(iter(walked), ""))
-        if walk is not None and all(text.startswith(f"{walk.scope.name}.") for text in texts):
-            if self.passes.ahead:
-                soon = [f"soon.{text.partition('.')[2]}" for text in texts]
-                walk.fetch(fetching(s, columns, soon, index, write))
-            return
+        for walk in self.walks.values():
+            soon = [text for text in map(walk.later, texts) if text is not None]
+            if len(soon) == len(texts):
+                if self.passes.ahead:
+                    walk.fetch(fetching(s, columns, soon, index, write))
+                return
         if not all(map(COLUMN.fullmatch, texts)):
             return
         self.asked.setdefault((self.trigger, texts), set()).add((s.name, columns))

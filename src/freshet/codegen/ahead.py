@@ -10,7 +10,8 @@ from freshet.codegen.code import Scope
 from freshet.codegen.storage import Storage
 
 COLUMN = re.compile(r"c\d+")
-FIELD = re.compile(r"\w+\.k\d+")
+FIELD = re.compile(r"(?P<row>\w+)\.(?P<field>k\d+)|c(?P<column>\d+)_(?P<line>j\w+)")
+"""A field of a table's row, or a column of a batch's."""
 
 AHEAD = 8
 """How many rows ahead memory is fetched: about what a core has under way at once."""
@@ -18,19 +19,39 @@ AHEAD = 8
 
 @dataclass
 class Walk:
-    """A loop over the rows of a batch's table, and what it fetches for rows to come."""
+    """A loop over the rows that come with a change, and what it fetches for rows to come.
+
+    They are those of a table, or if there is none those of the batch itself.
+    """
 
     scope: Scope
-    rows: Storage
+    rows: Storage | None = None
+
+    def later(self, text: str) -> str | None:
+        """A value of this loop's row as that of a row to come; None if it is another value."""
+        found = FIELD.fullmatch(text)
+        if found is None or self.scope.name not in (found["row"], found["line"]):
+            return None
+        return f"soon.{found['field']}" if self.rows else f"col{found['column']}[later]"
 
     def fetch(self, line: str) -> None:
         """One more look-up that each row will make."""
         self.scope.ahead[line] = None
-        soon = f"[&](const {self.rows.record}& soon) {{ {' '.join(self.scope.ahead)} }}"
+        lines, i = " ".join(self.scope.ahead), self.scope.name
+        if self.rows is None:
+            later = f"if (const i64 later = {i} + {AHEAD}; later < b.size)"
+            self.scope.opener = f"{batch_loop(i)} {later} {{ {lines} }}"
+            return
+        where = "e.scratch" if self.rows.transient else "e.arena"
         self.scope.opener = (
-            f"{self.rows.path}.each(e.scratch, {AHEAD}, {soon}, "
-            f"[&](const {self.rows.record}& {self.scope.name}) {{"
+            f"{self.rows.path}.each({where}, {AHEAD}, [&](const {self.rows.record}& soon) "
+            f"{{ {lines} }}, [&](const {self.rows.record}& {i}) {{"
         )
+
+
+def batch_loop(i: str) -> str:
+    """The beginning of a loop over the rows of a batch."""
+    return f"for (i64 {i} = 0; {i} < b.size; {i}++) {{"
 
 
 def fetching(

@@ -204,6 +204,7 @@ const void* rescaled(Room& room, const Source& s, const Column& c, Problem& p, i
 // Decimals of the scale that is asked for, 64 bits each: used where they lie, or the lower halves
 // of 128 bits. Null where one of them is missing or does not fit: then they are told one by one.
 inline const void* same_scale(Room& room, const Source& s, int bits) {
+  if (bits == 32) return s.valid ? nullptr : widened<i32>(room, s);
   if (bits == 64 && s.in_place<i64>())
     return s.all<i64>([](i64 x) { return !is_null(x); }) ? s.start<i64>() : nullptr;
   if (bits == 64 || !s.in_place<i64>()) return nullptr;
@@ -226,7 +227,7 @@ const void* decimals(Room& room, const Source& s, const Column& c, Problem& p) {
     if (!comma) return wrong_type(s, p);
     int scale = atoi(comma + 1), bits = 128;
     if (const char* next = strchr(comma + 1, ',')) bits = atoi(next + 1);
-    if (scale == c.scale && sizeof(To) == 8 && (bits == 64 || bits == 128))
+    if (scale == c.scale && sizeof(To) == 8 && bits <= 128)
       if (const void* as_they_are = same_scale(room, s, bits)) return as_they_are;
     auto wide = [&](auto sample) {
       using T = decltype(sample);

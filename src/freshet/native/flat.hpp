@@ -61,6 +61,18 @@ template <class Rec> struct Flat {
     });
   }
 
+  // The same; `soon` is called with most of the records some slots before f is.
+  template <class G, class F> void each(Arena& arena, u32 ahead, G&& soon, F&& f) const {
+    if (all.count == 0) return;
+    all.each_segment(arena, [&](const Segment& segment) {
+      Rec* rec = arena.at<Rec>(segment.slots);
+      for (Rec* end = rec + segment.room(); rec != end; ++rec) {
+        if (end - rec > ahead && !rec[ahead].empty()) soon(rec[ahead]);
+        if (!rec->empty()) f(*rec);
+      }
+    });
+  }
+
   // Starts to fetch the place of a record that is looked up soon.
   void prefetch(Arena& arena, u64 hash) const {
     if (all.count == 0) return;

@@ -98,16 +98,20 @@ template <class Rec, class... Heads> struct Pool {
 
   // f(Rec&) for all records, in no order; f neither inserts nor drops.
   template <class F> void each(Arena& arena, F&& f) const {
+    each(arena, 0, [](const Rec&) {}, f);
+  }
+
+  // The same; `soon` is called with most of the records some steps before f is.
+  template <class G, class F> void each(Arena& arena, u32 ahead, G&& soon, F&& f) const {
     for (u32 first = 0; first < used; first += per_chunk) {
       Rec* rec = arena.at<Rec>(arena.at<u64>(chunks)[first / per_chunk]);
       u32 n = used - first < per_chunk ? used - first : per_chunk;
-      for (Rec* end = rec + n; rec != end; ++rec)
+      for (Rec* end = rec + n; rec != end; ++rec) {
+        if (ahead && end - rec > ahead && !rec[ahead].empty()) soon(rec[ahead]);
         if (!rec->empty()) f(*rec);
+      }
     }
   }
-
-  // As of `Rows`; here there is nothing to be told ahead.
-  template <class G, class F> void each(Arena& arena, u32, G&&, F&& f) const { each(arena, f); }
 
   // f(Rec&) for the records of one slice of index J; f neither inserts nor drops.
   template <int J, class K, class F> void slice(Arena& arena, const K& key, F&& f) {

@@ -62,7 +62,7 @@ class MatrixFlow(Versions):
         """Use `start` or `restart`."""
         super().__init__(work, spark)
         self.plan = work.plan
-        blocks = [pack(b) for b in self._shares(work, inputs)]
+        blocks = [[pack(b)] for b in self._shares(work, inputs)]
         self._open_at(READY, blocks)
 
     @classmethod
@@ -104,8 +104,8 @@ class MatrixFlow(Versions):
     def change(self, routine: str, given: Mapping[str, Array], rank: int) -> int:
         """A version: a routine with what the driver is given for it; its number."""
         self._finish()
-        blocks = [b""] * self.work.workers
-        blocks.append(pack({f"local {n}": a for n, a in given.items()}))
+        blocks = [[b""]] * self.work.workers
+        blocks.append([pack({f"local {n}": a for n, a in given.items()})])
         batch = self._ledger.lay(Prepared(routine, blocks, rank), self.version + 1)
         self._take(batch, {}, 0.0)
         return self.version

@@ -9,7 +9,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.calculus.schema import Relation
 from freshet.errors import ProgramProblem, UnknownName
-from freshet.spark.run.blocks import pack_large
+from freshet.spark.run.blocks import Pieces, pack_large
 from freshet.spark.run.intake import checked, split
 from freshet.spark.run.ledger import Prepared
 from freshet.spark.run.node import change
@@ -59,7 +59,7 @@ class Batches:
         made = self.pipeline.made
         return change(made.routines.index(made.routine(*rows)))
 
-    def _blocks(self, rows: Mapping[str, pa.RecordBatch]) -> list[memoryview]:
+    def _blocks(self, rows: Mapping[str, pa.RecordBatch]) -> list[Pieces]:
         """The rows of every worker and of the driver."""
         workers = self.pipeline.workers
         at = self.pipeline.made.placement.batches

@@ -16,6 +16,9 @@ import pyarrow as pa  # type: ignore[import-untyped]
 Rows = Mapping[str, Sequence[pa.RecordBatch]]
 """Batches by the name of their map or relation."""
 
+Pieces = Sequence[bytes | memoryview]
+"""Bytes that follow one another."""
+
 _HEAD = struct.Struct("<IQ")
 EMPTY = b""
 
@@ -26,32 +29,44 @@ def pack(rows: Rows) -> bytes:
     >>> unpack(pack({"M": [pa.record_batch({"a": [1, 2]})], "N": []}))["M"][0].to_pylist()
     [{'a': 1}, {'a': 2}]
     """
-    return bytes(pack_large(rows))
+    return b"".join(pack_large(rows))
 
 
-def pack_large(rows: Rows) -> memoryview:
-    """The same bytes, copied once: memory is taken when it is known how many they are."""
-    parts = []
+def pack_large(rows: Rows) -> Pieces:
+    """The same bytes in pieces; numbers stay where they lie."""
+    found: list[bytes | memoryview] = []
     for name, batches in rows.items():
         filled = [b for b in batches if b.num_rows]
         if filled:
-            count = pa.MockOutputStream()
-            _stream(count, filled)
+            sink = _Sink()
+            with pa.ipc.new_stream(pa.PythonFile(sink, "w"), filled[0].schema) as out:
+                for batch in filled:
+                    out.write_batch(batch)
             text = name.encode()
             text += b"\0" * (-(len(text) + _HEAD.size) % 8)  # Arrow wants its bytes aligned
-            parts.append((_HEAD.pack(len(text), count.size()) + text, count.size(), filled))
-    room = pa.allocate_buffer(sum(len(head) + size for head, size, _ in parts))
-    with pa.FixedSizeBufferWriter(room) as out:
-        for head, _, filled in parts:
-            out.write(head)
-            _stream(out, filled)
-    return memoryview(room)
+            found += [_HEAD.pack(len(text), sink.tell()) + text, *sink.pieces]
+    return found
 
 
-def _stream(sink: Any, batches: Sequence[pa.RecordBatch]) -> None:
-    with pa.ipc.new_stream(sink, batches[0].schema) as out:
-        for batch in batches:
-            out.write_batch(batch)
+class _Sink:
+    """A file for Arrow to write to, which keeps what it is given."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self.pieces: list[bytes | memoryview] = []
+        self._size = 0
+
+    def write(self, data: Any) -> None:
+        piece = data if isinstance(data, bytes) else memoryview(data)
+        self.pieces.append(piece)
+        self._size += len(piece)
+
+    def tell(self) -> int:
+        return self._size
+
+    def flush(self) -> None:
+        """There is nothing to wait for."""
 
 
 def unpack(data: bytes | memoryview | pa.Buffer) -> dict[str, list[pa.RecordBatch]]:

@@ -31,7 +31,7 @@ class Taken(FreshetError):
 class Folder(Protocol):
     """Named files in a folder. A name may have a folder in it: `p3/redo-1`."""
 
-    def write(self, name: str, data: bytes | memoryview, *, new: bool = False) -> None:
+    def write(self, name: str, *data: bytes | memoryview, new: bool = False) -> None:
         """All of a file or nothing of it; with `new` there must not be one (`Taken`)."""
 
     def read(self, name: str) -> bytes | None:
@@ -65,9 +65,12 @@ def folder_at(place: str | Path, *, sync: bool = False) -> Folder:
     return RemoteFolder.at(text)
 
 
-def head_of(data: bytes | memoryview) -> bytes:
+def head_of(*data: bytes | memoryview) -> bytes:
     """What stands before data in a file: what it takes to see that they are whole."""
-    return _HEAD.pack(_MAGIC, len(data), crc32(data))
+    check = 0
+    for piece in data:
+        check = crc32(piece, check)
+    return _HEAD.pack(_MAGIC, sum(map(len, data)), check)
 
 
 def read_whole(source: BinaryIO, name: str) -> bytes:
@@ -92,9 +95,9 @@ class LocalFolder:
         self.root = root
         self.sync = sync
 
-    def write(self, name: str, data: bytes | memoryview, *, new: bool = False) -> None:
+    def write(self, name: str, *data: bytes | memoryview, new: bool = False) -> None:
         """See `Folder`."""
-        self._place(name, lambda path: self._fill(path, head_of(data), data), new)
+        self._place(name, lambda path: self._fill(path, head_of(*data), *data), new)
 
     def read(self, name: str) -> bytes | None:
         """See `Folder`."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from freshet.errors import FreshetError
+from freshet.spark.run.blocks import Pieces
 from freshet.spark.run.checkpoint import CheckpointProblem
 from freshet.spark.run.commit import Commit, write_commit
 from freshet.spark.run.epoch import TakenOver, fence
@@ -23,7 +24,7 @@ class Prepared:
     """A batch before it is written down."""
 
     routine: str
-    blocks: Sequence[bytes | memoryview]
+    blocks: Sequence[Pieces]
     rows: int
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from freshet.spark.run.blocks import Pieces
 from freshet.spark.run.files import Folder, Torn
 
 NOTHING = ""
@@ -58,11 +59,11 @@ class Log:
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
 
-    def write_rows(self, mark: str, blocks: Sequence[bytes | memoryview]) -> tuple[int, ...]:
+    def write_rows(self, mark: str, blocks: Sequence[Pieces]) -> tuple[int, ...]:
         """The rows of a batch, which mean nothing until there is an entry; the parts with some."""
-        parts = tuple(i for i, b in enumerate(blocks) if b)
+        parts = tuple(i for i, b in enumerate(blocks) if any(b))
         for part in parts:
-            self.folder.write(_rows(mark, part), blocks[part])
+            self.folder.write(_rows(mark, part), *blocks[part])
         return parts
 
     def write(self, entry: Entry) -> None:

@@ -12,6 +12,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from freshet.spark.partition import NULL, STEP, STEP_2
+from freshet.spark.run.tight import BLOCK, Places, tight
 
 Codes = np.ndarray[Any, np.dtype[np.uint64]]
 Homes = np.ndarray[Any, np.dtype[Any]]
@@ -20,8 +21,7 @@ _EXACT = 1 << 53
 """Below it, doubles are exact, and so their quotient by a power of ten is rounded once."""
 
 
-BLOCK = 1 << 16
-"""Rows whose codes are mixed at once: they stay in the processor's cache meanwhile."""
+_NOBODY = np.empty(0, np.int32)
 
 FEW = 6
 """Workers whose rows are looked for one worker after the other rather than sorted."""
@@ -57,24 +57,37 @@ def spread(
 ) -> list[pa.RecordBatch]:
     """The rows of each worker; `by` are the positions of the columns that name it.
 
-    Of a batch that is sifted, only the rows are taken that are `kept`.
+    Of a batch that is sifted, only the rows are taken that are `kept`. They become `tight`.
     """
     if workers == 1:
-        return [batch if kept is None else batch.filter(kept)]
-    names = [batch.column(i) if kept is None else batch.column(i).filter(kept) for i in by]
-    home = workers_of(names, len(names[0]) if names else batch.num_rows, workers)
-    if workers <= FEW:
-        parts = [np.flatnonzero(home == i) for i in range(workers)]
-        order, sizes = np.concatenate(parts), [len(p) for p in parts]
-    else:
-        # Numbers of 8 and 16 bits are sorted by counting, which takes a tenth of the time.
-        order = np.argsort(home, kind="stable")
-        sizes = np.bincount(home, minlength=workers).tolist()
-    if kept is not None:
-        order = np.flatnonzero(_numpy(kept, np.bool_))[order]
-    sorted_batch = pc.take(batch, pa.array(order), boundscheck=False)
+        return [tight(batch if kept is None else batch.filter(kept))]
+    homes = [_homes(batch, by, workers, kept, start) for start in range(0, batch.num_rows, BLOCK)]
+    parts = [[places[i] for places in homes] for i in range(workers)]
+    order = np.concatenate([_NOBODY, *(places for part in parts for places in part)])
+    together = tight(batch, order)
+    sizes = [sum(map(len, part)) for part in parts]
     ends = accumulate(sizes)
-    return [sorted_batch.slice(end - size, size) for end, size in zip(ends, sizes, strict=True)]
+    return [together.slice(end - size, size) for end, size in zip(ends, sizes, strict=True)]
+
+
+def _homes(
+    batch: pa.RecordBatch, by: Sequence[int], workers: int, kept: pa.Array | None, start: int
+) -> list[Places]:
+    """The rows of each worker among those of a block."""
+    columns = [batch.column(i).slice(start, BLOCK) for i in by]
+    rows = min(BLOCK, batch.num_rows - start)
+    if kept is None:
+        places = np.arange(start, start + rows, dtype=np.int32)
+    else:
+        those = kept.slice(start, BLOCK)
+        columns = [c.filter(those) for c in columns]
+        places = (np.flatnonzero(_numpy(those, np.bool_)) + start).astype(np.int32)
+    home = workers_of(columns, len(places), workers)
+    if workers <= FEW:
+        return [places[home == i] for i in range(workers)]
+    # Numbers of 8 and 16 bits are sorted by counting, which takes a tenth of the time.
+    places = places[np.argsort(home, kind="stable")]
+    return np.split(places, np.cumsum(np.bincount(home, minlength=workers))[:-1])
 
 
 def own(batch: pa.RecordBatch, by: Sequence[int], worker: int, workers: int) -> pa.RecordBatch:

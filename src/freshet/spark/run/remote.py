@@ -27,12 +27,12 @@ class RemoteFolder:
         """The folder at a URL."""
         return cls(*pa_fs.FileSystem.from_uri(url))
 
-    def write(self, name: str, data: bytes | memoryview, *, new: bool = False) -> None:
+    def write(self, name: str, *data: bytes | memoryview, new: bool = False) -> None:
         """See `Folder`; whether the name is taken is asked before, since there is no better way."""
         path = f"{self.root}/{name}"
         if new and self._is_there(path):
             raise Taken(f"'{path}' is there already")
-        self._place(path, head_of(data) + data)
+        self._place(path, b"".join([head_of(*data), *data]))
 
     def read(self, name: str) -> bytes | None:
         """See `Folder`."""

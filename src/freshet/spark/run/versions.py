@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from freshet.errors import FreshetError, ProgramProblem
+from freshet.spark.run.blocks import Pieces
 from freshet.spark.run.checkpoint import CheckpointProblem, is_there
 from freshet.spark.run.commit import read_commit
 from freshet.spark.run.conduct import Conductor
@@ -44,7 +45,7 @@ class Versions:
         self._taken = 0.0, 0.0
         self._closed = False
 
-    def _open_at(self, ready: str, blocks: list[bytes]) -> None:
+    def _open_at(self, ready: str, blocks: Sequence[Pieces]) -> None:
         """Go on with what was not finished; `ready` is the routine of the first version of all."""
         if self._ledger.undone is None and self.version < 0:
             self._ledger.write(self._ledger.lay(Prepared(ready, blocks, 0), 0), {})

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from freshet.codegen.toolchain import find_compiler
@@ -17,6 +19,7 @@ from freshet.runtime.columns import rows_of
 from freshet.spark.run.blocks import unpack
 from freshet.spark.run.flow import Flow
 from freshet.spark.run.node import COUNT
+from freshet.spark.run.partition import own, spread
 from freshet.spark.run.runner import InlineRunner
 from freshet.spark.run.settings import Settings
 from freshet.spark.run.task import run_stage
@@ -162,3 +165,34 @@ def test_numbers_that_need_their_width_keep_it() -> None:
     assert found.to_pydict() == many.to_pydict()
     few = many.slice(0, 10)
     assert tight(few) is few
+
+
+@pytest.mark.parametrize(
+    ("most", "kind"),
+    [(10**9 - 1, "decimal32(9, 2)"), (10**9, "decimal64(18, 2)"), (10**18, "decimal128(20, 2)")],
+)
+def test_decimals_take_as_few_bytes_as_hold_them(most: int, kind: str) -> None:
+    numbers = [Decimal(n).scaleb(-2) for n in (most, -most, 0, *range(FEW))]
+    many = pa.record_batch({"d": pa.array(numbers, pa.decimal128(20, 2))}).slice(1)
+    found = tight(many)
+    assert str(found.schema.types[0]) == kind
+    assert found.to_pydict() == many.to_pydict()
+    order = np.arange(many.num_rows, dtype=np.int32)[::-3]
+    assert tight(many, order).to_pylist() == many.to_pylist()[::-3]
+
+
+def test_what_may_be_missing_or_is_text_is_taken_as_it_is() -> None:
+    many = pa.record_batch({"a": [None, *range(FEW)], "t": [f"t{i}" for i in range(FEW + 1)]})
+    order = np.array([FEW, 0, 3, 3], np.int32)
+    assert tight(many, order).to_pylist() == [many.to_pylist()[i] for i in (FEW, 0, 3, 3)]
+    assert tight(many).schema == many.schema
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5, 7])
+def test_sifted_rows_of_several_blocks_find_their_workers(workers: int) -> None:
+    many = pa.record_batch({"a": range(150_000), "b": [i % 7 for i in range(150_000)]})
+    kept = pc.less(many["b"], 3)
+    parts = spread(many, [0], workers, kept)
+    assert len(parts) == workers
+    for i, part in enumerate(parts):
+        assert part.to_pydict() == own(many.filter(kept), [0], i, workers).to_pydict()
