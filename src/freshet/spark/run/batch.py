@@ -30,6 +30,7 @@ class Batches:
         self._relations = {r.name: r for r in relations}
         """As users give them; the workers know fewer columns."""
         self._narrow = {r.name: r for r in pipeline.made.program.relations}
+        self._waiting = {n for r in pipeline.made.routines for n in r.relations}
         self._tests = sift(pipeline.made)
         """What rows must pass to change anything."""
 
@@ -44,20 +45,19 @@ class Batches:
 
     def prepared(self, changes: Mapping[str, Batch]) -> Prepared:
         """A batch as it is written down; `BadRow` if its rows do not fit."""
-        waiting = {n for r in self.pipeline.made.routines for n in r.relations}
         rows = {}
         for name, given in changes.items():
             relation = self.relation(name)
-            if name in waiting:
+            if name in self._waiting:
                 rows[name] = checked(relation, given, self._narrow[name])
         count = sum(b.num_rows for b in rows.values())
-        return Prepared(self._routine(rows), self._blocks(rows), count)
+        return Prepared(self.routine(rows), self._blocks(rows), count)
 
-    def _routine(self, rows: Mapping[str, pa.RecordBatch]) -> str:
-        if not rows:
-            return NONE
+    def routine(self, relations: Iterable[str]) -> str:
+        """What is done with a batch of these relations."""
         made = self.pipeline.made
-        return change(made.routines.index(made.routine(*rows)))
+        names = [n for n in relations if n in self._waiting]
+        return change(made.routines.index(made.routine(*names))) if names else NONE
 
     def _blocks(self, rows: Mapping[str, pa.RecordBatch]) -> list[Pieces]:
         """The rows of every worker and of the driver."""

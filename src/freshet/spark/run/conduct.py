@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
+from freshet.errors import FreshetError
 from freshet.spark.run.blocks import frame
 from freshet.spark.run.commit import Commit
 from freshet.spark.run.log import NOTHING, Entry
@@ -36,6 +37,15 @@ class Told:
     driver_base: int = -1
 
 
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """The last version that is done, and whether no worker is elsewhere."""
+
+    version: int
+    alike: bool
+    figures: list[Figures]
+
+
 class Conductor:
     """Has versions and readings done by the driver's own maps and by the workers."""
 
@@ -53,6 +63,39 @@ class Conductor:
     def step(self, entry: Entry) -> Told:
         """Do a version, all of it; what of it was done before is not done again."""
         return self._mended(lambda: self._step(entry))
+
+    def can_follow(self, routine: str) -> bool:
+        """Whether a version is one step of each worker, of which at most the driver hears."""
+        found = self.pipeline.rounds[routine]
+        alone = [len(j) for j in found.jobs] == [1] and not found.stages[0].receives
+        return alone and 0 not in self.pipeline.steps(routine, self.pipeline.driver)
+
+    def follow(self, versions: range, written: Callable[[], Sequence[Entry]]) -> Followed:
+        """Have versions done as they are written down, and then tell which are `written`."""
+        self._asked.clear()
+        self._ahead.clear()
+        at = At(self.epoch, NOTHING, NOTHING, "", 0)
+        reports = self.runner.run([replace(self._order("follow", at), versions=versions)])
+        reports.sort(key=lambda r: r.part)
+        done = -1
+        reached = {r.reached if r.failure is None else -1 for r in reports}
+        for entry in written():
+            if entry.version > min(reached) or not self._gather(entry, reports):
+                break
+            done = entry.version
+        return Followed(done, reached == {done}, [f for r in reports for f in r.figures])
+
+    def _gather(self, entry: Entry, reports: Sequence[Report]) -> bool:
+        """What the driver does in a version that workers have followed; whether it could."""
+        at = At(self.epoch, entry.mark, entry.driver_after, entry.routine, 1)
+        if at.step not in self.pipeline.steps(entry.routine, self.pipeline.driver):
+            return True
+        try:
+            sent = [r.followed[entry.version] for r in reports]
+            self.driver_bytes = self.driver.step(at, sent, keeping=True).state
+        except (KeyError, FreshetError):
+            return False
+        return True
 
     def read(self, routine: str, held: Held, now: Commit) -> pa.RecordBatch:
         """The rows of a readout's result."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from freshet.spark.run.stats import BatchStats, StageStats
 from freshet.spark.run.versions import Versions
 from freshet.spark.terms import Distributed
 
-LOAD = 2_500_000
+LOAD = 2_000_000
 """Rows of a piece of a load."""
 
 LOADED = "freshet.loaded"
@@ -156,23 +156,36 @@ class Flow(Versions):
         self._finish()
         tables = {n: as_table(self._batches.relation(n), given) for n, given in changes.items()}
         cut = pieces(tables, rows)
-        done = int(self.note.get(LOADED, 0))
+        before = self.note
+        done = int(before.get(LOADED, 0))
         first = self.version + 1 - done
 
-        def ready(i: int) -> Laid:
-            return self._ledger.lay(self._batches.prepared(cut[i]), first + i)
+        def ready(i: int) -> tuple[Laid, Mapping[str, Any]]:
+            laid = self._ledger.lay(self._batches.prepared(cut[i]), first + i)
+            return laid, {**before, LOADED: i + 1} if i + 1 < len(cut) else dict(note or {})
 
+        todo = range(done, len(cut))
+        routines = {self._batches.routine(cut[i]) for i in todo}
+        if len(todo) > 1 and all(map(self._conductor.can_follow, routines)):
+            self._take_together(ready, todo)
+        else:
+            self._take_in_turn(ready, todo)
+        return self.version
+
+    def _take_in_turn(
+        self, ready: Callable[[int], tuple[Laid, Mapping[str, Any]]], numbers: Sequence[int]
+    ) -> None:
+        """Make batches the next versions, each with jobs of its own; one is laid ahead."""
         with ThreadPoolExecutor(1) as pool:
             began = time.perf_counter()
-            ahead = pool.submit(ready, done) if done < len(cut) else None
-            while ahead is not None:
-                batch, ahead, done = ahead.result(), None, done + 1
-                if done < len(cut):
-                    ahead = pool.submit(ready, done)
-                told = {**self.note, LOADED: done} if ahead is not None else dict(note or {})
-                self._take(batch, told, time.perf_counter() - began)
+            ahead = pool.submit(ready, numbers[0]) if numbers else None
+            for i in numbers:
+                assert ahead is not None
+                batch, note = ahead.result()
+                if i != numbers[-1]:
+                    ahead = pool.submit(ready, i + 1)
+                self._take(batch, note, time.perf_counter() - began)
                 began = time.perf_counter()
-        return self.version
 
     def read(self, query: str) -> pa.Table:
         """The rows of a query at the current version, in its order; equal rows stand repeated."""

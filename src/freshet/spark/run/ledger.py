@@ -13,7 +13,7 @@ from freshet.errors import FreshetError
 from freshet.spark.run.blocks import Pieces
 from freshet.spark.run.checkpoint import CheckpointProblem
 from freshet.spark.run.commit import Commit, write_commit
-from freshet.spark.run.epoch import TakenOver, fence
+from freshet.spark.run.epoch import TakenOver, claim, fence
 from freshet.spark.run.files import Taken
 from freshet.spark.run.log import Entry, mark, version_of
 from freshet.spark.run.work import Work
@@ -45,20 +45,26 @@ class Interrupted(FreshetError):
 class Ledger:
     """The versions of some work, for the driver of one epoch.
 
-    `commit` tells the last one that is done; `undone` is the one that is written down after it.
+    `commit` tells the last one that is done; `pending` are those that are written down after it.
     """
 
     def __init__(self, work: Work, epoch: int, commit: Commit) -> None:
         self.work = work
         self.epoch = epoch
         self.commit = commit
-        self.undone = self._written(commit.version + 1)
+        self.pending = self._written(commit.version + 1)
 
-    def _written(self, version: int) -> Entry | None:
-        """The entry of a version; a torn one was never answered for, and goes."""
-        found = self.work.log.entry(version)
-        if found is None:
-            self.work.log.drop(version)
+    @property
+    def undone(self) -> Entry | None:
+        """The version that is to be done next."""
+        return self.pending[0] if self.pending else None
+
+    def _written(self, version: int) -> list[Entry]:
+        """The entries from a version on; a torn one was never answered for, and goes."""
+        found: list[Entry] = []
+        while (entry := self.work.log.entry(version + len(found))) is not None:
+            found.append(entry)
+        self.work.log.drop(version + len(found))
         return found
 
     def lay(self, batch: Prepared, version: int) -> Laid:
@@ -71,31 +77,47 @@ class Ledger:
 
     def write(self, batch: Laid, note: Mapping[str, Any]) -> None:
         """From here on the batch is part of the pipeline, whatever happens."""
-        assert version_of(batch.mark) == self.commit.version + 1
-        after, driver_after = self.commit.after, self.commit.driver_after
+        before = self._commit_of(self.pending[-1]) if self.pending else self.commit
+        assert version_of(batch.mark) == before.version + 1
+        after, driver_after = before.after, before.driver_after
         entry = Entry(batch.mark, batch.routine, after, driver_after, batch.rows, batch.parts, note)
         with _told():
             fence(self.work.folder, self.epoch)
             self.work.log.write(entry)
-        self.undone = entry
+        self.pending.append(entry)
 
     def done(self, entry: Entry) -> None:
-        """Say that a version is done."""
+        """Say that a version is done, and all before it."""
+        self._say(self._commit_of(entry))
+        self.pending = [e for e in self.pending if e.version > entry.version]
+
+    def _commit_of(self, entry: Entry) -> Commit:
+        """What is said when a version is done."""
         work = self.work
         took_part = bool(work.rounds[entry.routine].jobs)
         driver = bool(work.steps(entry.routine, work.driver))
-        self._say(
-            Commit(
-                entry.version,
-                entry.mark if took_part else entry.after,
-                entry.mark if driver else entry.driver_after,
-                entry.note,
-            )
+        return Commit(
+            entry.version,
+            entry.mark if took_part else entry.after,
+            entry.mark if driver else entry.driver_after,
+            entry.note,
         )
 
     def give_up(self, entry: Entry) -> None:
-        """A batch that cannot be: its version is used up, and all are as before it."""
+        """A batch that cannot be: its version is used up, and all are as before it.
+
+        What was written down after it begins where it would have ended, and goes, too.
+        """
+        for later in reversed([e for e in self.pending if e.version > entry.version]):
+            self.work.log.drop(later.version)
         self._say(replace(self.commit, version=entry.version))
+        self.pending = []
+
+    def renew(self) -> int:
+        """Another epoch for the same driver: who is ahead of what is asked of him goes back."""
+        fence(self.work.folder, self.epoch)
+        self.epoch = claim(self.work.folder)
+        return self.epoch
 
     def _say(self, commit: Commit) -> None:
         try:
@@ -104,7 +126,6 @@ class Ledger:
         except OSError as e:
             raise self.interrupted(e) from e
         self.commit = commit
-        self.undone = None
 
     def interrupted(self, e: Exception) -> Interrupted:
         """What to tell when workers or files have failed."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from freshet.errors import FreshetError
@@ -15,8 +15,9 @@ from freshet.spark.run.pipeline import open_work
 from freshet.spark.run.work import Work
 from freshet.spark.run.worker import At, Outcome, Worker
 
-Kind = Literal["step", "read", "save", "recall", "forget"]
-"""Do a step; a step of a readout; write a snapshot; tell what a step sent; leave no trace."""
+Kind = Literal["step", "follow", "read", "save", "recall", "forget"]
+"""Do a step; the steps of versions to come; a step of a readout; write a snapshot; tell what a step
+sent; leave no trace."""
 
 Parcel: TypeAlias = tuple[int, bytes, "Report | None"]
 """A sender, its block, and what it reports, which travels to its own next stage."""
@@ -49,6 +50,10 @@ class Report:
     failure: FreshetError | None = None
     along: tuple[bytes, ...] = ()
     """What was gathered by the readings that were asked for along with the step."""
+    reached: int = -1
+    """The version up to which versions were followed."""
+    followed: Mapping[int, bytes] = field(default_factory=dict)
+    """By version, what was gathered by those that were followed."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,8 @@ class Order:
     wanted: int = -1
     along: tuple[str, ...] = ()
     """Readouts of one stage that are read when the step is done: routines, by name."""
+    versions: range = range(0)
+    """Those that are to be followed."""
 
 
 # A process is used for many tasks: it keeps the programs and the maps that it has, for as long as
@@ -129,7 +136,9 @@ def run_stage(order: Order, part: int, parcels: Iterable[Parcel]) -> Iterator[tu
         try:
             outcome = _outcome(order, part, blocks)
             sent, gathered = outcome.sent.blocks, outcome.sent.gathered
-            mine = replace(mine, figures=(*mine.figures, _figures(order, part, outcome)))
+            figures = (*mine.figures, _figures(order, part, outcome))
+            reached, followed = outcome.reached, outcome.gathered
+            mine = replace(mine, figures=figures, reached=reached, followed=followed)
         except FreshetError as e:
             failure = e
     report = replace(mine, gathered=gathered, failure=failure)
@@ -167,6 +176,8 @@ def _outcome(order: Order, part: int, blocks: Sequence[bytes]) -> Outcome:
     worker = worker_of(order.place, part, order.at.epoch)
     if order.kind == "step":
         return worker.step(order.at, blocks)
+    if order.kind == "follow":
+        return worker.follow(order.at.epoch, order.versions)
     sent, base = Sent(()), -1
     match order.kind:
         case "read":

@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any, Self, TypeVar
 
 from freshet.errors import FreshetError, ProgramProblem
@@ -17,8 +19,10 @@ from freshet.spark.run.conduct import Conductor
 from freshet.spark.run.epoch import TakenOver, claim
 from freshet.spark.run.files import Torn
 from freshet.spark.run.ledger import Interrupted, Laid, Ledger, Prepared
+from freshet.spark.run.log import Entry
 from freshet.spark.run.runner import runner_of
 from freshet.spark.run.stats import BatchStats, batch_stats
+from freshet.spark.run.task import Figures
 from freshet.spark.run.work import Work
 from freshet.spark.run.worker import Lost, Stale
 
@@ -101,13 +105,62 @@ class Versions:
         self._taken = intake, written + time.perf_counter() - began
         self._finish()
 
+    def _take_together(
+        self, ready: Callable[[int], tuple[Laid, Mapping[str, Any]]], numbers: Sequence[int]
+    ) -> None:
+        """Make batches the next versions: they are done while the next ones are written down.
+
+        All of them are one job: tasks wait for what is written down next. If that fails, they are
+        done one by one, and tell what is wrong.
+        """
+        began, first = time.perf_counter(), self.version + 1
+        versions = range(first, first + len(numbers))
+
+        lost = Event()
+
+        def write() -> None:
+            try:
+                for n in numbers:
+                    laid = ready(n)
+                    if lost.is_set():
+                        return
+                    self._ledger.write(*laid)
+            except BaseException:
+                self._conductor.epoch = self._ledger.renew()  # nobody waits for it any more
+                raise
+
+        def pending() -> list[Entry]:
+            wait([written])
+            return self._ledger.pending
+
+        with ThreadPoolExecutor(1) as pool:
+            written = pool.submit(write)
+            try:
+                told = self._safely(lambda: self._conductor.follow(versions, pending))
+            except BaseException:
+                lost.set()
+                wait([written])
+                self._conductor.epoch = self._ledger.renew()
+                raise
+        through = [e for e in self._ledger.pending if e.version <= told.version]
+        if through:
+            self._ledger.done(through[-1])
+            rows, taken = sum(e.rows for e in through), time.perf_counter() - began
+            self._tell(through[-1].version, rows, taken, 1, told.figures)
+        if self._ledger.pending and not told.alike:
+            self._conductor.epoch = self._ledger.renew()
+        self._finish()
+        written.result()
+
     def _finish(self) -> None:
         """Do what was written down and is not done."""
         if self._closed:
             raise ProgramProblem("the flow is closed", instead="restart it from its checkpoint")
-        entry = self._ledger.undone
-        if entry is None:
-            return
+        while (entry := self._ledger.undone) is not None:
+            self._do(entry)
+
+    def _do(self, entry: Entry) -> None:
+        """Do a version."""
         began = time.perf_counter()
         try:
             told = self._safely(lambda: self._conductor.step(entry))
@@ -117,14 +170,19 @@ class Versions:
             self._ledger.give_up(entry)
             raise
         self._ledger.done(entry)
-        seconds = time.perf_counter() - began
-        driver = self._conductor.driver_bytes
-        found = batch_stats(entry.version, entry.rows, seconds, told.jobs, driver, told.figures)
+        self._bases[self.work.driver] = told.driver_base
+        taken = time.perf_counter() - began
+        self._tell(entry.version, entry.rows, taken, told.jobs, told.figures)
+
+    def _tell(
+        self, version: int, rows: int, seconds: float, jobs: int, figures: Sequence[Figures]
+    ) -> None:
+        """Keep what a version took, and no more of the log than somebody needs."""
+        found = batch_stats(version, rows, seconds, jobs, self._conductor.driver_bytes, figures)
         intake, written = self._taken
         self._taken = 0.0, 0.0
         self._stats.append(replace(found, intake=intake, written=written))
-        self._bases |= {f.part: f.base for f in told.figures}
-        self._bases[self.work.driver] = told.driver_base
+        self._bases |= {f.part: f.base for f in figures}
         self._ledger.truncate(self._bases)
 
     def _safely(self, work: Callable[[], T]) -> T:

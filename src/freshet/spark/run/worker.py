@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -23,7 +23,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.errors import FreshetError, SnapshotProblem
 from freshet.spark.run.blocks import frame, unframe
-from freshet.spark.run.epoch import fence
+from freshet.spark.run.epoch import current, fence
 from freshet.spark.run.files import LocalFolder, Torn
 from freshet.spark.run.lock import locked
 from freshet.spark.run.log import NOTHING, Entry, version_of
@@ -37,6 +37,10 @@ SMALL = 1 << 20
 
 WORTH = 10
 """Larger state is when a tenth of it has come since the last one, or ten times were passed over."""
+
+
+PATIENCE = 60.0
+"""Seconds for which a worker waits for the next version of those that it follows."""
 
 
 class Stale(FreshetError):
@@ -84,6 +88,16 @@ class Outcome:
     base: int = -1
     """The version of the snapshot before which this part needs no log."""
     clock: Clock = field(default_factory=Clock)
+    reached: int = -1
+    """The version up to which versions were followed."""
+    gathered: Mapping[int, bytes] = field(default_factory=dict)
+    """By version, what those sent to the driver that were followed."""
+
+    def and_then(self, other: Outcome) -> Outcome:
+        """What both of them took, and what the later one told."""
+        clock = Clock(self.clock.total + other.clock.total, self.clock.native + other.clock.native)
+        seconds = self.seconds + other.seconds
+        return replace(other, seconds=seconds, rebuilt=self.rebuilt + other.rebuilt, clock=clock)
 
 
 @dataclass
@@ -101,8 +115,11 @@ class Worker:
         self.snapshots = Snapshots(self.pipeline.folder, self.part)
         self._state = State(self.pipeline, self.part, self.memory)
 
-    def step(self, at: At, inputs: Sequence[bytes] = ()) -> Outcome:
-        """Do a step, or tell what it sent when it was done; `inputs` go by their senders."""
+    def step(self, at: At, inputs: Sequence[bytes] = (), *, keeping: bool = False) -> Outcome:
+        """Do a step, or tell what it sent when it was done; `inputs` go by their senders.
+
+        With `keeping`, snapshots stay as they are.
+        """
         began = time.perf_counter()
         self._clock = Clock()
         with locked(self.memory):
@@ -116,10 +133,50 @@ class Worker:
                 return Outcome(self._again(at), time.perf_counter() - began, -1, self._bytes())
             rebuilt = self._bring(self._state, at)
             if at.step == self._steps(at.routine)[0]:
-                self._settle(at)
+                self._settle(at, keeping)
             sent = self._do(at, inputs)
             taken, base = time.perf_counter() - began, self.snapshots.oldest()
             return Outcome(sent, taken, rebuilt, self._bytes(), base, self._clock)
+
+    def follow(self, epoch: int, versions: range) -> Outcome:
+        """Do versions in the order in which they are written down, each as soon as it is there.
+
+        It ends with the last one, or when none comes for a while, or when the driver has begun
+        another epoch. Every version is one step that takes nothing from others. No snapshots are
+        made meanwhile: if one of these versions cannot be, all go back to those before it.
+        """
+        found, reached = Outcome(Sent(())), self._got_to(epoch, versions)
+        gathered = {}
+        for version in range(reached + 1, versions.stop):
+            entry = self._coming(version, epoch)
+            if entry is None:
+                break
+            [step] = self._steps(entry.routine)
+            at = At(epoch, entry.mark, entry.after, entry.routine, step)
+            found, reached = found.and_then(self.step(at, keeping=True)), version
+            gathered[version] = found.sent.gathered
+        base, state = self.snapshots.oldest(), self._bytes()
+        return replace(found, reached=reached, gathered=gathered, state=state, base=base)
+
+    def _got_to(self, epoch: int, versions: range) -> int:
+        """The version after which to go on: an attempt before this one may have begun."""
+        with locked(self.memory):
+            position = self._state.position()
+        if position is not None and not position.dirty and position.epoch == epoch:
+            version = version_of(position.mark)
+            if version in versions and position.complete:
+                return version
+        return versions.start - 1
+
+    def _coming(self, version: int, epoch: int) -> Entry | None:
+        """The entry of a version, when it is written down; None if it is not to be waited for."""
+        until, pause = time.monotonic() + PATIENCE, 0.001
+        while (entry := self.pipeline.log.entry(version)) is None:
+            if current(self.pipeline.folder) > epoch or time.monotonic() > until:
+                return None
+            time.sleep(pause)
+            pause = min(2 * pause, 0.016)
+        return entry
 
     def recall(self, at: At) -> Sent:
         """What a step sent, however long ago, as far as logs reach; the maps stay as they are."""
@@ -347,10 +404,12 @@ class Worker:
         turn, rest = divmod(version + self.part, every)
         return rest == 0 and (logged * WORTH >= state - SMALL or turn % WORTH == 0)
 
-    def _settle(self, at: At) -> None:
+    def _settle(self, at: At, keeping: bool) -> None:
         """At the first step of a version the one before it is safe: it is what is kept."""
         old = [n for n in self.stored.names() if n.startswith("out-") and n[4:16] < at.mark[:12]]
         self.stored.delete(old)
+        if keeping:
+            return
         position, node = self._state.position(), self._state.node
         assert position is not None
         assert node is not None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from concurrent import futures
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
 from pathlib import Path
+from threading import Event
 from typing import Any
 from unittest import mock
 
@@ -16,6 +19,7 @@ import pytest
 
 from freshet.codegen.toolchain import find_compiler
 from freshet.runtime.columns import rows_of
+from freshet.spark.run import versions
 from freshet.spark.run.blocks import unpack
 from freshet.spark.run.flow import Flow
 from freshet.spark.run.node import COUNT
@@ -117,18 +121,33 @@ def test_a_batch_of_which_nothing_counts(tmp_path: Path, native: bool) -> None:
 
 
 class Dies(InlineRunner):
-    """Workers of which one does its step of the third version and is heard of no more."""
+    """Workers of which one does three versions and is heard of no more."""
 
     def run(self, orders: Any) -> Any:
-        if orders[0].kind == "step" and orders[0].at.version == 3:
-            list(run_stage(orders[0], 0, []))
+        if orders[0].kind == "follow":
+            list(run_stage(replace(orders[0], versions=range(1, 4)), 0, []))
             raise KeyboardInterrupt
         return super().run(orders)
 
 
 def test_a_load_that_dies_with_a_worker_half_way_goes_on(tmp_path: Path, native: bool) -> None:
     s, much = Late(tmp_path, native, Dies()), sales()
-    with pytest.raises(KeyboardInterrupt):
+    lay, laid, dead = s.flow._ledger.lay, [], Event()
+
+    def waits(*given: Any) -> Any:
+        laid.append(given)
+        assert len(laid) < 4 or dead.wait(10)
+        return lay(*given)
+
+    def wait(writers: Any) -> Any:
+        dead.set()
+        return futures.wait(writers)
+
+    patches = (
+        mock.patch.object(s.flow._ledger, "lay", waits),
+        mock.patch.object(versions, "wait", wait),
+    )
+    with patches[0], patches[1], pytest.raises(KeyboardInterrupt):
         s.flow.load({"sales": much}, rows=SIZE // 4)
     s.runner = InlineRunner()
     s.restart()

@@ -1,0 +1,223 @@
+"""Loads whose pieces are one job: workers do each as soon as it is written down."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pyarrow as pa
+import pytest
+
+from freshet.codegen.toolchain import find_compiler
+from freshet.errors import BadRow, Overflow
+from freshet.ivm.compile import compile_queries
+from freshet.runtime.columns import rows_of
+from freshet.spark.compile import distribute
+from freshet.spark.options import Options
+from freshet.spark.run import worker
+from freshet.spark.run.flow import LOADED, Flow
+from freshet.spark.run.ledger import Interrupted
+from freshet.spark.run.runner import InlineRunner
+from freshet.spark.run.settings import Settings
+from freshet.spark.run.task import Order, Report, forget, run_stage
+from freshet.sql.load import load
+
+SQL = """
+CREATE STREAM sales (shop INT NOT NULL, price DECIMAL(18, 0) NOT NULL);
+CREATE VIEW totals AS SELECT shop, SUM(price) AS total, COUNT(*) AS n FROM sales GROUP BY shop;
+"""
+HUGE = 10**18 - 1
+PIECES = 4
+
+
+class Counts(InlineRunner):
+    """Counts what it is asked for."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+        self.ended = False
+
+    def run(self, orders: Any) -> list[Report]:
+        self.asked[orders[0].kind] += 1
+        found = super().run(orders)
+        self.ended = self.ended or orders[0].kind == "follow"
+        return found
+
+
+class Sales:
+    """A flow of the view."""
+
+    def __init__(self, folder: Path, native: bool, runner: Any = None, every: int = 2) -> None:
+        self.place = folder / "checkpoint"
+        self.settings = Settings(memory=str(folder / "memory"), native=native, snapshot_every=every)
+        catalog, queries = load(SQL)
+        program = compile_queries(queries, list(catalog.relations.values()))
+        self.made = distribute(program, options=Options(workers=2, deliver=True))
+        self.runner = runner or Counts()
+        told: dict[str, Any] = {"workers": 2, "checkpoint": self.place, "settings": self.settings}
+        self.flow = Flow.start(self.made, self.runner, **told)
+
+    def restart(self) -> None:
+        told: dict[str, Any] = {"checkpoint": self.place, "settings": self.settings}
+        self.flow = Flow.restart(self.made, self.runner, **told)
+
+    def load(
+        self, rows: list[tuple[int, int]], note: dict[str, Any] | None = None, pieces: int = PIECES
+    ) -> int:
+        return self.flow.load({"sales": table(rows)}, note, rows=-(-len(rows) // pieces))
+
+    def check(self, *parts: list[tuple[int, int]]) -> None:
+        rows = [row for part in parts for row in part]
+        totals, counts = Counter[int](), Counter(shop for shop, _ in rows)
+        for shop, price in rows:
+            totals[shop] += price
+        found = {shop: (int(total), n) for shop, total, n in rows_of(self.flow.read("totals"))}
+        assert found == {shop: (totals[shop], counts[shop]) for shop in counts}
+
+
+def table(rows: list[tuple[int, int]]) -> pa.Table:
+    prices = [None if price is None else Decimal(price) for _, price in rows]
+    return pa.table(
+        {"shop": [shop for shop, _ in rows], "price": pa.array(prices, pa.decimal128(18))}
+    )
+
+
+def some(count: int, since: int = 0) -> list[tuple[int, int]]:
+    return [(i % 7, i) for i in range(since, since + count)]
+
+
+def piece(rows: list[Any], i: int, pieces: int = PIECES) -> int:
+    """Where a piece begins: the first one is a third of the others."""
+    return len(rows) * (3 * i - 2) // (3 * pieces - 2) if i else 0
+
+
+@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.native)])
+def native(request: pytest.FixtureRequest) -> bool:
+    if request.param and find_compiler() is None:
+        pytest.skip("there is no compiler")
+    return bool(request.param)
+
+
+def test_a_load_is_one_job(tmp_path: Path, native: bool) -> None:
+    s = Sales(tmp_path, native)
+    before = some(20)
+    s.flow.apply({"sales": table(before)})
+    s.runner.asked.clear()
+    assert s.load(some(100, 50), {"offset": 7}) == 1 + PIECES
+    assert s.runner.asked == {"follow": 1}
+    assert s.flow.note == {"offset": 7}
+    assert (s.flow.stats[-1].rows, s.flow.stats[-1].version) == (100, 1 + PIECES)
+    s.check(before, some(100, 50))
+    s.flow.apply({"sales": table(some(5))})
+    s.restart()
+    assert s.flow.version == 2 + PIECES
+    s.check(before, some(100, 50), some(5))
+    s.flow.close()
+
+
+def test_a_piece_with_a_bad_row_is_told_and_those_before_it_are_done(
+    tmp_path: Path, native: bool
+) -> None:
+    s, rows = Sales(tmp_path, native), some(100)
+    good = piece(rows, 2)
+    bad: Any = [*rows[:good], (1, None), *rows[good + 1 :]]
+    with pytest.raises(BadRow, match="NULL"):
+        s.load(bad)
+    assert s.flow.note == {LOADED: 2}
+    s.check(rows[:good])
+    assert s.load(rows) == PIECES  # goes on behind what was done
+    s.check(rows)
+    s.flow.close()
+
+
+def test_a_piece_that_cannot_be_is_given_up_and_so_are_those_after_it(
+    tmp_path: Path, native: bool
+) -> None:
+    s, before, rows = Sales(tmp_path, native), some(40), some(400, 40)
+    for i in range(0, 40, 8):  # so that there are snapshots, and no log before them
+        s.flow.apply({"sales": table(before[i : i + 8])})
+    at = piece(rows, 2, 20)
+    much = [*rows[:at], *[(1, HUGE)] * 12, *rows[at + 12 :]]
+    performs = worker.Worker._perform if native else _overflows(s)
+    with mock.patch.object(worker.Worker, "_perform", performs), pytest.raises(Overflow):
+        s.load(much if native else rows, pieces=20)
+    assert s.flow.version == 5 + 3  # the third one is used up
+    assert not [e for e in s.flow.work.folder.names("log") if int(e[:12]) > 8]
+    s.check(before, rows[:at])
+    s.flow.apply({"sales": table(some(3))})
+    s.check(before, rows[:at], some(3))
+    s.restart()
+    s.check(before, rows[:at], some(3))
+    s.flow.close()
+
+
+def _overflows(s: Sales) -> Any:
+    """One of the workers cannot do the third piece; Python's numbers have no end."""
+    perform = worker.Worker._perform
+
+    def performed(self: Any, state: Any, at: Any, *given: Any) -> Any:
+        if at.version == 8 and self.part == 1:
+            raise Overflow("a number outgrew its column")
+        return perform(self, state, at, *given)
+
+    return performed
+
+
+class Half(Counts):
+    """One worker follows to the end; then the job is lost, and what the other one has in memory."""
+
+    def run(self, orders: Any) -> list[Report]:
+        if orders[0].kind == "follow" and not self.asked["follow"]:
+            self.asked["follow"] += 1
+            list(run_stage(orders[0], 0, []))
+            raise ConnectionError("the cluster is gone")
+        return super().run(orders)
+
+
+def test_a_job_that_is_lost_half_way_is_made_up_for(tmp_path: Path, native: bool) -> None:
+    s, before, rows = Sales(tmp_path, native, Half()), some(10), some(100)
+    s.flow.apply({"sales": table(before)})
+    with pytest.raises(Interrupted, match="the cluster is gone"):
+        s.load(rows)
+    s.check(before, rows)  # whatever is asked next goes on with it
+    assert s.flow.version == 1 + PIECES
+    s.flow.close()
+
+
+class Twice(Counts):
+    """Every task is attempted twice, by two processes."""
+
+    def run(self, orders: list[Order]) -> list[Report]:
+        if orders[0].kind == "follow":
+            for part in range(2):
+                list(run_stage(orders[0], part, []))
+            forget(orders[0].place)
+        return super().run(orders)
+
+
+def test_a_second_attempt_finds_that_all_is_done(tmp_path: Path, native: bool) -> None:
+    s = Sales(tmp_path, native, Twice())
+    s.load(some(100))
+    s.check(some(100))
+    s.flow.close()
+
+
+def test_who_waits_too_long_goes(tmp_path: Path, native: bool) -> None:
+    s = Sales(tmp_path, native)
+    lay, laid = s.flow._ledger.lay, []
+
+    def slow(*given: Any) -> Any:
+        while len(laid) == 2 and not s.runner.ended:  # until nobody waits
+            time.sleep(0.001)
+        laid.append(given)
+        return lay(*given)
+
+    patience = mock.patch.object(worker, "PATIENCE", 0.05)
+    with patience, mock.patch.object(s.flow._ledger, "lay", slow):
+        assert s.load(some(100)) == PIECES
+    s.check(some(100))
+    s.flow.close()
