@@ -2,6 +2,7 @@
 
 python -m tests.fault.on_spark executors FOLDER SEED BATCHES
 python -m tests.fault.on_spark driver FOLDER SEED BATCHES
+python -m tests.fault.on_spark loading FOLDER SEED BATCHES
 """
 
 from __future__ import annotations
@@ -59,8 +60,9 @@ def with_dying_executors(folder: Path, seed: int, batches: int) -> None:
     workload, name = rng.choice([("tpch", "q03"), ("tpch", "q16"), ("tpch", "q22")])
     spark = session("local-cluster[2,1,1024]")
     workers = rng.choice((2, 3, 5))
+    level = rng.choice(("shared", "delivered"))
     beside = Beside(
-        workload, name, workers, folder / "checkpoint", spark, settings=settings(folder)
+        workload, name, workers, folder / "checkpoint", spark, level, settings=settings(folder)
     )
     rebuilt = 0
     for number, changes in enumerate(beside.stream(batches)):
@@ -73,7 +75,11 @@ def with_dying_executors(folder: Path, seed: int, batches: int) -> None:
             # A batch takes some tens of milliseconds, so most die while they are at work.
             timer = threading.Timer(0.08 * rng.random(), os.kill, (victim, signal.SIGKILL))
             timer.start()
-        beside.apply(changes)
+        if number % 3:
+            beside.apply(changes)
+        else:  # in pieces, which one job does if the program allows
+            beside.told(changes)
+            beside.flow.load(beside.tables(changes), rows=7)
         beside.check(f"batch {number}")
         rebuilt += beside.flow.stats[-1].rebuilt
         if timer is not None:
@@ -89,17 +95,42 @@ def with_dying_executors(folder: Path, seed: int, batches: int) -> None:
 def driven(folder: Path, seed: int, batches: int) -> None:
     """A driver that tells how far it is, and may be killed; at its end it compares."""
     rng = random.Random(seed)
-    workload, name = rng.choice([("tpch", "q03"), ("tpch", "q16"), ("finance", "vwap")])
+    beside = opened(folder, rng, [("tpch", "q03"), ("tpch", "q16"), ("finance", "vwap")], "shared")
+    changes = list(beside.stream(batches))
+    while beside.flow.version < batches:
+        beside.flow.apply(beside.tables(changes[beside.flow.version]))
+        print("version", beside.flow.version, flush=True)
+    ends(beside, changes)
+
+
+def loading(folder: Path, seed: int, batches: int) -> None:
+    """A driver that loads all the batches as one, in as many pieces."""
+    rng = random.Random(seed)
+    queries = [("tpch", "q04"), ("tpch", "q13"), ("finance", "vwap")]
+    beside = opened(folder, rng, queries, "delivered")
+    changes = list(beside.stream(batches))
+    every: dict[str, list[Any]] = {}
+    for each in changes:
+        for name, rows in each.items():
+            every.setdefault(name, []).extend(rows)
+    size = -(-sum(map(len, every.values())) // batches)
+    while beside.flow.version < batches:
+        beside.flow.load(beside.tables(every), rows=size)
+    ends(beside, changes)
+
+
+def opened(folder: Path, rng: random.Random, queries: list[tuple[str, str]], level: str) -> Beside:
+    """A flow that begins, or goes on where the last driver died."""
+    workload, name = rng.choice(queries)
     workers = rng.choice((1, 2, 3))
-    spark = session("local[2]")
-    place = folder / "checkpoint"
-    kept = folder / "kept"
+    place, kept = folder / "checkpoint", folder / "kept"
     beside = Beside(
         workload,
         name,
         workers,
         kept if Flow.exists(place) else place,
-        spark,
+        session("local[2]"),
+        level,
         settings=settings(folder),
     )
     if Flow.exists(place) and beside.flow.pipeline.place != str(place):
@@ -108,19 +139,20 @@ def driven(folder: Path, seed: int, batches: int) -> None:
         beside.folder = place
         beside.restart()
     print("version", beside.flow.version, flush=True)
-    changes = list(beside.stream(batches))
-    while beside.flow.version < batches:
-        beside.flow.apply(beside.tables(changes[beside.flow.version]))
-        print("version", beside.flow.version, flush=True)
+    return beside
+
+
+def ends(beside: Beside, changes: list[Any]) -> None:
+    """All that was given is in the views, once."""
     for each in changes:
         beside.told(each)
     beside.check("at the end")
     beside.flow.close()
-    spark.stop()
-    print("all the same", workload, name, workers, flush=True)
+    beside.runner.stop()
+    print("all the same", beside.name, flush=True)
 
 
 if __name__ == "__main__":
     what, where, number, length = sys.argv[1:]
-    work = {"executors": with_dying_executors, "driver": driven}[what]
+    work = {"executors": with_dying_executors, "driver": driven, "loading": loading}[what]
     work(Path(where), int(number), int(length))

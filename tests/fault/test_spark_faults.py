@@ -68,12 +68,14 @@ def test_executors_with_matrices_die(tmp_path: Path, name: str, seed: int) -> No
     ends_well(start(name, tmp_path, seed, batches=6, program="matrices_on_spark"), tmp_path)
 
 
-def drivers_die(folder: Path, seed: int, kills: int, batches: int) -> None:
+def drivers_die(
+    folder: Path, seed: int, kills: int, batches: int, what: str = "driver", steps: int = 3
+) -> None:
     rng = random.Random(seed)
     for _ in range(kills):
-        process = start("driver", folder, seed, batches)
+        process = start(what, folder, seed, batches)
         assert process.stdout is not None
-        waited = rng.randint(1, 3)
+        waited = rng.randint(1, steps)
         for line in process.stdout:
             waited -= line.startswith("version")
             if not waited:
@@ -86,11 +88,17 @@ def drivers_die(folder: Path, seed: int, kills: int, batches: int) -> None:
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         process.stdout.close()
-    ends_well(start("driver", folder, seed, batches), folder)
+    ends_well(start(what, folder, seed, batches), folder)
 
 
 def test_the_driver_dies(tmp_path: Path) -> None:
     drivers_die(tmp_path, seed=1, kills=1, batches=4)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(4))
+def test_the_driver_dies_in_a_load_seeded(tmp_path: Path, seed: int) -> None:
+    drivers_die(tmp_path, seed, kills=3, batches=40, what="loading", steps=1)
 
 
 @pytest.mark.full
