@@ -62,8 +62,12 @@ class Ledger:
     def _written(self, version: int) -> list[Entry]:
         """The entries from a version on; a torn one was never answered for, and goes."""
         found: list[Entry] = []
+        before = self.commit
         while (entry := self.work.log.entry(version + len(found))) is not None:
+            if (entry.after, entry.driver_after) != (before.after, before.driver_after):
+                break
             found.append(entry)
+            before = self._commit_of(entry)
         self.work.log.drop(version + len(found))
         return found
 
@@ -108,8 +112,7 @@ class Ledger:
 
         What was written down after it begins where it would have ended, and goes, too.
         """
-        for later in reversed([e for e in self.pending if e.version > entry.version]):
-            self.work.log.drop(later.version)
+        self.work.log.drop(entry.version + 1)
         self._say(replace(self.commit, version=entry.version))
         self.pending = []
 

@@ -92,8 +92,8 @@ class Log:
         return data
 
     def drop(self, version: int) -> None:
-        """Take away what is left of a version that was never finished."""
-        left = [n for n in self.folder.names("log") if version_of(n) == version]
+        """Take away what is left of a version that was never finished, and of those after it."""
+        left = [n for n in self.folder.names("log") if version_of(n) >= version]
         self.folder.delete(f"log/{n}" for n in left)
 
     def truncate(self, before: int) -> None:
