@@ -115,7 +115,6 @@ class Versions:
         """
         began, first = time.perf_counter(), self.version + 1
         versions = range(first, first + len(numbers))
-
         lost = Event()
 
         def write() -> None:
@@ -126,7 +125,7 @@ class Versions:
                         return
                     self._ledger.write(*laid)
             except BaseException:
-                self._conductor.epoch = self._ledger.renew()  # nobody waits for it any more
+                self._renew()  # nobody waits for it any more
                 raise
 
         def pending() -> list[Entry]:
@@ -140,7 +139,7 @@ class Versions:
             except BaseException:
                 lost.set()
                 wait([written])
-                self._conductor.epoch = self._ledger.renew()
+                self._renew()
                 raise
         through = [e for e in self._ledger.pending if e.version <= told.version]
         if through:
@@ -148,9 +147,13 @@ class Versions:
             rows, taken = sum(e.rows for e in through), time.perf_counter() - began
             self._tell(through[-1].version, rows, taken, 1, told.figures)
         if self._ledger.pending and not told.alike:
-            self._conductor.epoch = self._ledger.renew()
+            self._renew()
         self._finish()
         written.result()
+
+    def _renew(self) -> None:
+        """Begin another epoch: who is ahead of the commit goes back to it."""
+        self._conductor.epoch = self._ledger.renew()
 
     def _finish(self) -> None:
         """Do what was written down and is not done."""
