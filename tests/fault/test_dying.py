@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import pyarrow as pa
 import pytest
 
 from freshet.codegen.toolchain import find_compiler
@@ -70,6 +71,29 @@ class Life:
         self.beside.check("at the end")
 
 
+class Load(Life):
+    """All the batches are given as one load, in as many pieces: they are one job."""
+
+    def __init__(self, folder: Path, workload: str, name: str, workers: int, **told: Any) -> None:
+        super().__init__(folder, workload, name, workers, "delivered", **told)
+        parts: dict[str, list[Any]] = {}
+        for batch in self.batches:
+            for relation, rows in batch.items():
+                parts.setdefault(relation, []).append(rows)
+        self.every = {relation: pa.concat_tables(rows) for relation, rows in parts.items()}
+        self.size = -(-sum(t.num_rows for t in self.every.values()) // len(self.batches))
+        conductor = self.beside.flow._conductor
+        assert conductor.can_follow(self.beside.flow._batches.routine(self.every))
+
+    def go(self) -> None:
+        """Restart and load, unless it was told that all is loaded."""
+        task.forget(self.beside.flow.pipeline.place)
+        self.beside.restart()
+        now = self.beside.flow._ledger.commit
+        if now.version < len(self.batches) or now.loading is not None:
+            self.beside.flow.load(self.every, rows=self.size)
+
+
 @pytest.fixture(params=["process", "shared", "kernel"])
 def nodes(request: pytest.FixtureRequest) -> Iterator[str]:
     """In a process, in files that stand for shared memory, or in a kernel on shared memory."""
@@ -95,7 +119,11 @@ def run(
     nodes: str,
     level: str = "shared",
 ) -> None:
-    life = Life(tmp_path, workload, name, workers, level, native=nodes == "kernel")
+    kill(Life(tmp_path, workload, name, workers, level, native=nodes == "kernel"), rng, kills)
+
+
+def kill(life: Life, rng: random.Random, kills: int) -> None:
+    """At some moment, so many times; now and then memory is lost."""
     for _ in range(kills):
         if life.go_until(rng.randint(1, 40)):
             break
@@ -122,6 +150,23 @@ def test_killed_again_and_again(
 ) -> None:
     rng = random.Random(f"{workload}/{name}/{nodes}")
     run(tmp_path, rng, 40, workload, name, workers, nodes)
+
+
+@pytest.mark.parametrize(("workload", "name"), [("tpch", "q04"), ("finance", "vwap")])
+def test_loads_are_killed_again_and_again(
+    tmp_path: Path, nodes: str, workload: str, name: str
+) -> None:
+    rng = random.Random(f"{workload}/{name}/{nodes}")
+    kill(Load(tmp_path, workload, name, 2, native=nodes == "kernel"), rng, 25)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(10))
+def test_loads_are_killed_seeded(tmp_path: Path, nodes: str, seed: int) -> None:
+    rng = random.Random(f"load {seed}")
+    name = rng.choice(("q01", "q04", "q12", "q13", "q17"))
+    life = Load(tmp_path, "tpch", name, rng.choice((1, 2, 3)), native=nodes == "kernel")
+    kill(life, rng, 40)
 
 
 class Alternating(InlineRunner):

@@ -245,12 +245,13 @@ class Pipeline(Declared):
             arrivals[relation.name] = Arrival(pushed(relation, given))
         return self.take(arrivals, {}, "push")
 
-    def load(self, batch: Mapping[str, Any], *, rows: int = LOAD) -> int:
+    def load(self, batch: Mapping[str, Any], *, rows: int = LOAD, anew: bool = False) -> int:
         """Much data at once, as a first load; the last version of it.
 
         Given as for `push`, in pieces of `rows` rows, each a version, and several times as fast as
-        batches. If it is cut short, the pieces that were done are in the views: after a restart
-        the same call goes on behind them.
+        batches. If it is cut short, the pieces that were done are in the views: the same call goes
+        on behind them, after a restart too. Another load is refused until then, unless it is told
+        to begin `anew`.
         """
         self.start()
         tables = {}
@@ -261,7 +262,7 @@ class Pipeline(Declared):
             tables[relation.name] = pushed(relation, given)
         with self._lock:
             began = time.perf_counter()
-            version = self._need().load(tables, self._note, rows=rows)
+            version = self._need().load(tables, self._note, rows=rows, anew=anew)
             taken = time.perf_counter() - began
             self._done(version, {n: t.num_rows for n, t in tables.items()}, taken)
             return version
@@ -304,7 +305,7 @@ class Pipeline(Declared):
         with self._lock:
             flow = self._need()
             began = time.perf_counter()
-            number = flow.version + 1
+            number = flow.catch_up() + 1
             changes, events = changes_of(arrivals, self._streams, self._keys)
             self._reject(arrivals, f"{batch}-{number}" if batch == "push" else batch)
             if not changes and not note:

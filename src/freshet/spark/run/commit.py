@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from freshet.spark.run.files import Folder
+from freshet.spark.run.loading import Loading, loading_from
 from freshet.spark.run.log import NOTHING
 
 
@@ -22,6 +23,8 @@ class Commit:
     after: str = NOTHING
     driver_after: str = NOTHING
     note: Mapping[str, Any] = field(default_factory=dict)
+    loading: Loading | None = None
+    """The last load, until its end is told."""
 
 
 def write_commit(folder: Folder, commit: Commit) -> None:
@@ -32,4 +35,7 @@ def write_commit(folder: Folder, commit: Commit) -> None:
 def read_commit(folder: Folder) -> Commit:
     """What was said last."""
     data = folder.read("commit")
-    return Commit() if data is None else Commit(**json.loads(data))
+    if data is None:
+        return Commit()
+    told = json.loads(data)
+    return Commit(**{**told, "loading": loading_from(told.get("loading"))})

@@ -39,10 +39,9 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """The last version that is done, and whether no worker is elsewhere."""
+    """The last version that is done; workers may be ahead of it."""
 
     version: int
-    alike: bool
     figures: list[Figures]
 
 
@@ -70,11 +69,16 @@ class Conductor:
         alone = [len(j) for j in found.jobs] == [1] and not found.stages[0].receives
         return alone and 0 not in self.pipeline.steps(routine, self.pipeline.driver)
 
-    def follow(self, versions: range, written: Callable[[], Sequence[Entry]]) -> Followed:
-        """Have versions done as they are written down, and then tell which are `written`."""
+    def follow(
+        self, epoch: int, versions: range, written: Callable[[], Sequence[Entry]]
+    ) -> Followed:
+        """Have versions done as they are written down; in the end `written` tells which are.
+
+        If the driver begins another epoch meanwhile, nobody waits any longer.
+        """
         self._asked.clear()
         self._ahead.clear()
-        at = At(self.epoch, NOTHING, NOTHING, "", 0)
+        at = At(epoch, NOTHING, NOTHING, "", 0)
         reports = self.runner.run([replace(self._order("follow", at), versions=versions)])
         reports.sort(key=lambda r: r.part)
         done = -1
@@ -83,7 +87,7 @@ class Conductor:
             if entry.version > min(reached) or not self._gather(entry, reports):
                 break
             done = entry.version
-        return Followed(done, reached == {done}, [f for r in reports for f in r.figures])
+        return Followed(done, [f for r in reports for f in r.figures])
 
     def _gather(self, entry: Entry, reports: Sequence[Report]) -> bool:
         """What the driver does in a version that workers have followed; whether it could."""

@@ -23,6 +23,19 @@ def claim(folder: Folder) -> int:
         return epoch
 
 
+def succeed(folder: Folder, epoch: int) -> int:
+    """The next number, for the driver that has this one; `TakenOver` if another has come since."""
+    try:
+        folder.write(_name(epoch + 1), b"", new=True)
+    except Taken:
+        pass
+    else:
+        folder.delete([_name(epoch)])
+        fence(folder, epoch + 1)
+        return epoch + 1
+    raise _taken_over()
+
+
 def current(folder: Folder) -> int:
     """The highest number that was given; 0 before the first."""
     return max((int(n) for n in folder.names("epoch")), default=0)
@@ -31,9 +44,13 @@ def current(folder: Folder) -> int:
 def fence(folder: Folder, epoch: int) -> None:
     """Refuse a driver whose number is not the highest."""
     if current(folder) > epoch:
-        raise TakenOver(
-            "another driver has taken this pipeline over", instead="stop this one, or restart it"
-        )
+        raise _taken_over()
+
+
+def _taken_over() -> TakenOver:
+    return TakenOver(
+        "another driver has taken this pipeline over", instead="stop this one, or restart it"
+    )
 
 
 def _name(epoch: int) -> str:

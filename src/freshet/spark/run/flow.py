@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from freshet.spark.run.epoch import TakenOver
 from freshet.spark.run.equip import with_kernels
 from freshet.spark.run.intake import as_table, checked, pieces
 from freshet.spark.run.ledger import Interrupted, Laid
+from freshet.spark.run.loading import Loading, loading_of
 from freshet.spark.run.node import COUNT, READY, reading
 from freshet.spark.run.pipeline import Pipeline, save_pipeline, save_program
 from freshet.spark.run.settings import Settings
@@ -36,9 +38,6 @@ from freshet.spark.terms import Distributed
 
 LOAD = 2_000_000
 """Rows of a piece of a load."""
-
-LOADED = "freshet.loaded"
-"""In the note: how many pieces of a load are done."""
 
 
 class Flow(Versions):
@@ -145,24 +144,27 @@ class Flow(Versions):
         note: Mapping[str, Any] | None = None,
         *,
         rows: int = LOAD,
+        anew: bool = False,
     ) -> int:
         """Much data at once, as a first load: in pieces of `rows` rows, each a version.
 
         While the workers are at a piece, the driver writes the next one down. The views may
         be read when it returns the last version. If it is cut short, the pieces that were done are
-        in the views: after a restart the same call goes on behind them. So it does after `BadRow`,
-        when the rows of the other pieces are mended.
+        in the views: the same call goes on behind them, after a restart too. So it does after
+        `BadRow`, when the rows of the other pieces are mended. Another load is refused until then,
+        unless it is told to begin `anew`.
         """
         self._finish()
         tables = {n: as_table(self._batches.relation(n), given) for n, given in changes.items()}
         cut = pieces(tables, rows)
-        before = self.note
-        done = int(before.get(LOADED, 0))
-        first = self.version + 1 - done
+        load = loading_of(tables, rows, len(cut))
+        done = 0 if anew else load.done_before(self._ledger.commit.loading)
+        before, first = self.note, self.version + 1 - done
 
-        def ready(i: int) -> tuple[Laid, Mapping[str, Any]]:
+        def ready(i: int) -> tuple[Laid, Mapping[str, Any], Loading]:
             laid = self._ledger.lay(self._batches.prepared(cut[i]), first + i)
-            return laid, {**before, LOADED: i + 1} if i + 1 < len(cut) else dict(note or {})
+            told = before if i + 1 < len(cut) else dict(note or {})
+            return laid, told, replace(load, done=i + 1)
 
         todo = range(done, len(cut))
         routines = {self._batches.routine(cut[i]) for i in todo}
@@ -170,10 +172,13 @@ class Flow(Versions):
             self._take_together(ready, todo)
         else:
             self._take_in_turn(ready, todo)
+        self._ledger.answered()
         return self.version
 
     def _take_in_turn(
-        self, ready: Callable[[int], tuple[Laid, Mapping[str, Any]]], numbers: Sequence[int]
+        self,
+        ready: Callable[[int], tuple[Laid, Mapping[str, Any], Loading]],
+        numbers: Sequence[int],
     ) -> None:
         """Make batches the next versions, each with jobs of its own; one is laid ahead."""
         with ThreadPoolExecutor(1) as pool:
@@ -181,10 +186,10 @@ class Flow(Versions):
             ahead = pool.submit(ready, numbers[0]) if numbers else None
             for i in numbers:
                 assert ahead is not None
-                batch, note = ahead.result()
+                batch, note, loading = ahead.result()
                 if i != numbers[-1]:
                     ahead = pool.submit(ready, i + 1)
-                self._take(batch, note, time.perf_counter() - began)
+                self._take(batch, note, time.perf_counter() - began, loading=loading)
                 began = time.perf_counter()
 
     def read(self, query: str) -> pa.Table:

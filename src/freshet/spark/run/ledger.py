@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,8 +13,9 @@ from freshet.errors import FreshetError
 from freshet.spark.run.blocks import Pieces
 from freshet.spark.run.checkpoint import CheckpointProblem
 from freshet.spark.run.commit import Commit, write_commit
-from freshet.spark.run.epoch import TakenOver, claim, fence
+from freshet.spark.run.epoch import TakenOver, fence, succeed
 from freshet.spark.run.files import Taken
+from freshet.spark.run.loading import Loading
 from freshet.spark.run.log import Entry, mark, version_of
 from freshet.spark.run.work import Work
 
@@ -68,6 +69,12 @@ class Ledger:
                 break
             found.append(entry)
             before = self._commit_of(entry)
+        names = self.work.folder.names("log")
+        if not found and version == 0 and any(version_of(n) > 0 for n in names):
+            raise CheckpointProblem(
+                "the checkpoint does not tell how far it is: its file 'commit' is gone",
+                instead="bring that file back, or begin in another folder",
+            )
         self.work.log.drop(version + len(found))
         return found
 
@@ -79,12 +86,15 @@ class Ledger:
             parts = self.work.log.write_rows(name, batch.blocks)
         return Laid(name, batch.routine, batch.rows, parts)
 
-    def write(self, batch: Laid, note: Mapping[str, Any]) -> None:
+    def write(self, batch: Laid, note: Mapping[str, Any], loading: Loading | None = None) -> None:
         """From here on the batch is part of the pipeline, whatever happens."""
         before = self._commit_of(self.pending[-1]) if self.pending else self.commit
         assert version_of(batch.mark) == before.version + 1
         after, driver_after = before.after, before.driver_after
-        entry = Entry(batch.mark, batch.routine, after, driver_after, batch.rows, batch.parts, note)
+        told = loading or before.loading
+        entry = Entry(
+            batch.mark, batch.routine, after, driver_after, batch.rows, batch.parts, note, told
+        )
         with _told():
             fence(self.work.folder, self.epoch)
             self.work.log.write(entry)
@@ -105,6 +115,7 @@ class Ledger:
             entry.mark if took_part else entry.after,
             entry.mark if driver else entry.driver_after,
             entry.note,
+            entry.loading,
         )
 
     def give_up(self, entry: Entry) -> None:
@@ -112,14 +123,22 @@ class Ledger:
 
         What was written down after it begins where it would have ended, and goes, too.
         """
-        self.work.log.drop(entry.version + 1)
         self._say(replace(self.commit, version=entry.version))
         self.pending = []
+        self.work.log.drop(entry.version + 1)
+
+    def answered(self) -> None:
+        """Whoever asked for the last load hears that it is done."""
+        if self.commit.loading is not None:
+            with suppress(Interrupted):  # it is done all the same
+                self._say(replace(self.commit, loading=None))
 
     def renew(self) -> int:
         """Another epoch for the same driver: who is ahead of what is asked of him goes back."""
-        fence(self.work.folder, self.epoch)
-        self.epoch = claim(self.work.folder)
+        try:
+            self.epoch = succeed(self.work.folder, self.epoch)
+        except OSError as e:
+            raise self.interrupted(e) from e
         return self.epoch
 
     def _say(self, commit: Commit) -> None:

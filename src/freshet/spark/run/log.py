@@ -9,6 +9,7 @@ from typing import Any
 
 from freshet.spark.run.blocks import Pieces
 from freshet.spark.run.files import Folder, Torn
+from freshet.spark.run.loading import Loading, loading_from
 
 NOTHING = ""
 """The mark of the time before any version."""
@@ -43,6 +44,7 @@ class Entry:
     rows: int = 0
     parts: tuple[int, ...] = ()
     note: Mapping[str, Any] = field(default_factory=dict)
+    loading: Loading | None = None
 
     @property
     def version(self) -> int:
@@ -80,7 +82,9 @@ class Log:
         if data is None:
             return None
         told = json.loads(data)
-        return Entry(**{**told, "parts": tuple(told["parts"])})
+        return Entry(
+            **{**told, "parts": tuple(told["parts"]), "loading": loading_from(told.get("loading"))}
+        )
 
     def block(self, entry: Entry, part: int) -> bytes | memoryview:
         """The rows of one worker, or of the driver."""

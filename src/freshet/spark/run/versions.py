@@ -6,6 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
@@ -19,6 +20,7 @@ from freshet.spark.run.conduct import Conductor
 from freshet.spark.run.epoch import TakenOver, claim
 from freshet.spark.run.files import Torn
 from freshet.spark.run.ledger import Interrupted, Laid, Ledger, Prepared
+from freshet.spark.run.loading import Loading
 from freshet.spark.run.log import Entry
 from freshet.spark.run.runner import runner_of
 from freshet.spark.run.stats import BatchStats, batch_stats
@@ -48,6 +50,8 @@ class Versions:
         self._bases: dict[int, int] = {}
         self._taken = 0.0, 0.0
         self._closed = False
+        self._apart = False
+        """Whether workers may be ahead of the commit."""
 
     def _open_at(self, ready: str, blocks: Sequence[Pieces]) -> None:
         """Go on with what was not finished; `ready` is the routine of the first version of all."""
@@ -75,6 +79,11 @@ class Versions:
         """Figures of the last batches, oldest first."""
         return tuple(self._stats)
 
+    def catch_up(self) -> int:
+        """Do what was written down and is not done; the version."""
+        self._finish()
+        return self.version
+
     def checkpoint(self) -> int:
         """Make every worker write a snapshot now, and drop the logs before it; the version."""
         self._finish()
@@ -97,16 +106,23 @@ class Versions:
     # ---------------------------------------------------------------- a batch
 
     def _take(
-        self, batch: Laid, note: Mapping[str, Any], intake: float, written: float = 0.0
+        self,
+        batch: Laid,
+        note: Mapping[str, Any],
+        intake: float,
+        written: float = 0.0,
+        loading: Loading | None = None,
     ) -> None:
         """Make a batch the next version, and do it."""
         began = time.perf_counter()
-        self._ledger.write(batch, note)
+        self._ledger.write(batch, note, loading)
         self._taken = intake, written + time.perf_counter() - began
         self._finish()
 
     def _take_together(
-        self, ready: Callable[[int], tuple[Laid, Mapping[str, Any]]], numbers: Sequence[int]
+        self,
+        ready: Callable[[int], tuple[Laid, Mapping[str, Any], Loading]],
+        numbers: Sequence[int],
     ) -> None:
         """Make batches the next versions: they are done while the next ones are written down.
 
@@ -115,7 +131,7 @@ class Versions:
         """
         began, first = time.perf_counter(), self.version + 1
         versions = range(first, first + len(numbers))
-        lost = Event()
+        epoch, lost = self._conductor.epoch, Event()
 
         def write() -> None:
             try:
@@ -132,22 +148,22 @@ class Versions:
             wait([written])
             return self._ledger.pending
 
+        self._apart = True
         with ThreadPoolExecutor(1) as pool:
             written = pool.submit(write)
             try:
-                told = self._safely(lambda: self._conductor.follow(versions, pending))
+                told = self._safely(lambda: self._conductor.follow(epoch, versions, pending))
             except BaseException:
                 lost.set()
                 wait([written])
-                self._renew()
+                with suppress(FreshetError):
+                    self._renew()  # tasks that are still there wait no longer
                 raise
         through = [e for e in self._ledger.pending if e.version <= told.version]
         if through:
             self._ledger.done(through[-1])
             rows, taken = sum(e.rows for e in through), time.perf_counter() - began
             self._tell(through[-1].version, rows, taken, 1, told.figures)
-        if self._ledger.pending and not told.alike:
-            self._renew()
         self._finish()
         written.result()
 
@@ -159,6 +175,9 @@ class Versions:
         """Do what was written down and is not done."""
         if self._closed:
             raise ProgramProblem("the flow is closed", instead="restart it from its checkpoint")
+        if self._apart and self._ledger.pending:
+            self._renew()
+        self._apart = False
         while (entry := self._ledger.undone) is not None:
             self._do(entry)
 

@@ -107,11 +107,11 @@ def test_a_load_that_was_cut_short_goes_on(tmp_path: Path) -> None:
     s.count(much)
     take, taken = s.flow._take, []
 
-    def die(*given: Any) -> None:
+    def die(*given: Any, **told: Any) -> None:
         if len(taken) == 3:
             raise KeyboardInterrupt
         taken.append(given)
-        take(*given)
+        take(*given, **told)
 
     with mock.patch.object(s.flow, "_take", die), pytest.raises(KeyboardInterrupt):
         s.flow.load(much, rows=20)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import time
 from collections import Counter
 from decimal import Decimal
 from pathlib import Path
+from threading import Event
 from typing import Any
 from unittest import mock
 
@@ -13,13 +15,15 @@ import pyarrow as pa
 import pytest
 
 from freshet.codegen.toolchain import find_compiler
-from freshet.errors import BadRow, Overflow
+from freshet.errors import BadRow, Overflow, ProgramProblem
 from freshet.ivm.compile import compile_queries
 from freshet.runtime.columns import rows_of
 from freshet.spark.compile import distribute
 from freshet.spark.options import Options
-from freshet.spark.run import worker
-from freshet.spark.run.flow import LOADED, Flow
+from freshet.spark.run import ledger, worker
+from freshet.spark.run.checkpoint import CheckpointProblem
+from freshet.spark.run.epoch import TakenOver
+from freshet.spark.run.flow import Flow
 from freshet.spark.run.ledger import Interrupted
 from freshet.spark.run.runner import InlineRunner
 from freshet.spark.run.settings import Settings
@@ -127,10 +131,16 @@ def test_a_piece_with_a_bad_row_is_told_and_those_before_it_are_done(
     bad: Any = [*rows[:good], (1, None), *rows[good + 1 :]]
     with pytest.raises(BadRow, match="NULL"):
         s.load(bad)
-    assert s.flow.note == {LOADED: 2}
+    assert s.flow.note == {}
     s.check(rows[:good])
-    assert s.load(rows) == PIECES  # goes on behind what was done
-    s.check(rows)
+    s.flow.apply({"sales": table(some(3))}, {"offset": 1})
+    with pytest.raises(ProgramProblem, match="after 2 of 4 pieces"):
+        s.load(some(99))
+    s.restart()
+    assert s.load(rows) == PIECES + 1  # goes on behind what was done
+    s.check(rows, some(3))
+    s.load(rows[:50])  # another one
+    s.check(rows, some(3), rows[:50])
     s.flow.close()
 
 
@@ -185,7 +195,88 @@ def test_a_job_that_is_lost_half_way_is_made_up_for(tmp_path: Path, native: bool
         s.load(rows)
     s.check(before, rows)  # whatever is asked next goes on with it
     assert s.flow.version == 1 + PIECES
+    assert s.load(rows) == 1 + PIECES  # the same call: nobody had heard that it is done
+    s.check(before, rows)
+    assert s.load(rows) == 1 + 2 * PIECES
+    s.check(before, rows, rows)
     s.flow.close()
+
+
+def test_after_a_commit_that_failed_whatever_is_asked_goes_on(tmp_path: Path, native: bool) -> None:
+    s, rows = Sales(tmp_path, native), some(100)
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with mock.patch.object(ledger, "write_commit", side_effect=full), pytest.raises(Interrupted):
+        s.load(rows)
+    s.check(rows)
+    assert s.load(rows) == PIECES
+    s.check(rows)
+    s.flow.close()
+
+
+def test_after_an_epoch_that_could_not_begin_whatever_is_asked_goes_on(
+    tmp_path: Path, native: bool
+) -> None:
+    s, rows = Sales(tmp_path, native, Half()), some(100)
+    full = OSError(errno.ENOSPC, "No space left on device")
+    with mock.patch.object(ledger, "succeed", side_effect=full), pytest.raises(Interrupted):
+        s.load(rows)
+    s.check(rows)
+    s.flow.close()
+
+
+def test_a_first_piece_that_is_bad_keeps_nobody_waiting(tmp_path: Path, native: bool) -> None:
+    s = Sales(tmp_path, native)
+    prepared, follow = s.flow._batches.prepared, s.flow._conductor.follow
+    told = Event()
+
+    def bad(changes: Any) -> Any:
+        try:
+            return prepared(changes)
+        finally:
+            told.set()
+
+    def late(*given: Any) -> Any:
+        told.wait(10)
+        time.sleep(0.01)  # the writer has begun another epoch
+        return follow(*given)
+
+    patches = (
+        mock.patch.object(s.flow._batches, "prepared", bad),
+        mock.patch.object(s.flow._conductor, "follow", late),
+    )
+    began = time.monotonic()
+    with patches[0], patches[1], pytest.raises(BadRow):
+        s.flow.load({"sales": table(some(100)).drop_columns(["price"])}, rows=25)
+    assert time.monotonic() - began < worker.PATIENCE / 2
+    s.flow.close()
+
+
+def test_a_driver_that_was_taken_over_begins_no_other_epoch(tmp_path: Path, native: bool) -> None:
+    s = Sales(tmp_path, native)
+    old = s.flow._ledger
+    s.restart()
+    with pytest.raises(TakenOver):
+        old.renew()
+    s.flow.apply({"sales": table(some(5))})
+    s.restart()
+    s.restart()
+    with pytest.raises(TakenOver):
+        old.renew()
+    s.flow.apply({"sales": table(some(5))})
+    s.check(some(5), some(5))
+    s.flow.close()
+
+
+def test_a_checkpoint_without_its_commit_is_refused(tmp_path: Path, native: bool) -> None:
+    s = Sales(tmp_path, native, every=1)
+    for i in range(6):
+        s.flow.apply({"sales": table(some(5, i))})
+    s.flow.checkpoint()
+    s.flow.apply({"sales": table(some(5))})
+    (s.place / "commit").unlink()
+    with pytest.raises(CheckpointProblem, match="'commit' is gone"):
+        s.restart()
+    assert s.flow.work.folder.names("log")
 
 
 class Twice(Counts):
