@@ -300,7 +300,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.spark", description=__doc__)
     parser.add_argument("--scale", type=float, default=1.0, help="TPC-H's scale factor")
     parser.add_argument("--batch", type=int, default=100_000, help="events of a batch")
-    parser.add_argument("--batches", type=int, default=5, help="batches that are measured")
+    parser.add_argument("--batches", type=int, default=9, help="batches that are measured")
     parser.add_argument("--load", type=int, default=1_000_000, help="events of a batch of the base")
     parser.add_argument("--first", type=int, default=10_000_000, help="rows of a first load")
     parser.add_argument("--workers", type=int, default=2, help="partitions of the state")
