@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from freshet.calculus.check import Schema
 from freshet.calculus.types import INT, Type
-from freshet.codegen.ahead import COLUMN, Walk, batch_loop, fetching, wanted
+from freshet.codegen.ahead import COLUMN, Walk, fetching, wanted
 from freshet.codegen.code import Spot
 from freshet.codegen.context import Bound, Next
 from freshet.codegen.hold import Cpp, Held, convert, gain, held, is_mixed
@@ -69,7 +69,7 @@ class Access:
             (f"c{j}_@", f"const {held_in(t)} c{j}_@ = col{j}[@];") for j, t in enumerate(types)
         )
         outside = spot.block
-        i, spot = spot.open(("batch", name), "j", batch_loop("@"), "}", loads)
+        i, spot = spot.open(("batch", name), "j", "for (i64 @ = 0; @ < b.size; @++) {", "}", loads)
         self.walks[i] = Walk(outside.named(i))
         self.bind(
             names,

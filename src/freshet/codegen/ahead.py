@@ -39,19 +39,13 @@ class Walk:
         self.scope.ahead[line] = None
         lines, i = " ".join(self.scope.ahead), self.scope.name
         if self.rows is None:
-            later = f"if (const i64 later = {i} + {AHEAD}; later < b.size)"
-            self.scope.opener = f"{batch_loop(i)} {later} {{ {lines} }}"
+            self.scope.later = f"if (const i64 later = {i} + {AHEAD}; later < b.size)"
             return
         where = "e.scratch" if self.rows.transient else "e.arena"
         self.scope.opener = (
             f"{self.rows.path}.each({where}, {AHEAD}, [&](const {self.rows.record}& soon) "
             f"{{ {lines} }}, [&](const {self.rows.record}& {i}) {{"
         )
-
-
-def batch_loop(i: str) -> str:
-    """The beginning of a loop over the rows of a batch."""
-    return f"for (i64 {i} = 0; {i} < b.size; {i}++) {{"
 
 
 def fetching(

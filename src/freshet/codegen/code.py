@@ -26,7 +26,9 @@ class Scope:
     columns: tuple[tuple[str, str], ...] = ()
     """Locals to load first, if anything inside mentions them: name, and the whole line."""
     ahead: dict[str, None] = field(default_factory=dict)
-    """What the opening line does some rows ahead."""
+    """What is done some rows ahead."""
+    later: str = ""
+    """The test under which it is, if the opening line does not do it itself."""
 
 
 @dataclass
@@ -140,6 +142,11 @@ def render(block: Block, depth: int = 0) -> list[str]:
             out.extend(pad + line for line in item.split("\n"))
             continue
         out.append(pad + item.opener)
+        if item.later:
+            deeper = pad + INDENT
+            out.append(f"{deeper}{item.later} {{")
+            out.extend(f"{deeper}{INDENT}{line}" for line in item.ahead)
+            out.append(f"{deeper}}}")
         body = render(item.inside, depth + 1)
         if item.columns:
             words = set(re.findall(r"\w+", "\n".join(body)))

@@ -85,6 +85,9 @@ static void on_orders(Env& e, const Batch& b) {
   // first_view_items[i_id, o_customer] += (DELTA orders)(i_id, o_customer);
   {
     for (i64 j2 = 0; j2 < b.size; j2++) {
+      if (const i64 later = j2 + 8; later < b.size) {
+        s.m_first_view_orders.prefetch(e.arena, Rec_m_first_view_orders::hash(Rec_m_first_view_orders::Key{col0[later]}));
+      }
       const i64 c0_j2 = col0[j2];
       const Str c1_j2 = col1[j2];
       if (const auto* r3 = s.m_first_view_orders.find(e.arena, Rec_m_first_view_orders::Key{c0_j2})) {
@@ -119,6 +122,10 @@ static void on_items(Env& e, const Batch& b) {
   // first_view_2_orders[i_id] += Sum[i_id]((DELTA items)(i_id, i_price) * i_price);
   {
     for (i64 j2 = 0; j2 < b.size; j2++) {
+      if (const i64 later = j2 + 8; later < b.size) {
+        s.m_first_view_items.template prefetch_slice<0>(e.arena, Head0_m_first_view_items::hash(Head0_m_first_view_items::Key{col0[later]}));
+        s.m_first_view_orders.prefetch_write(e.arena, {col0[later]});
+      }
       const i64 c0_j2 = col0[j2];
       const i64 c1_j2 = col1[j2];
       s.m_first_view_items.template slice<0>(e.arena, Head0_m_first_view_items::Key{c0_j2}, [&](const Rec_m_first_view_items& r3) {
