@@ -20,7 +20,7 @@ class Settings:
     """How a flow runs.
 
     Every worker writes a snapshot each `snapshot_every` batches, not all of them at the same one;
-    one whose state is large waits up to ten times as long, until a tenth of it has come anew.
+    one whose state is large waits up to ten times as long, until half of it has come anew.
     `memory` is the folder for state on every machine. With `sync` what is durable is also forced
     to the disk, so that it outlives the machine and not only the process. `native` False keeps
     the maps in Python.

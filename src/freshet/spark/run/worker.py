@@ -35,8 +35,12 @@ from freshet.spark.run.work import Work
 SMALL = 1 << 20
 """Bytes of state that are always worth a snapshot."""
 
-WORTH = 10
-"""Larger state is when a tenth of it has come since the last one, or ten times were passed over."""
+WORTH = 2
+"""Larger state is when half of it has come since the last one: to write it disturbs batches, and what
+is in the log is soon done again."""
+
+PASSED = 10
+"""Or when so many times were passed over."""
 
 
 PATIENCE = 60.0
@@ -402,7 +406,7 @@ class Worker:
         """Whether it is time for a snapshot, and enough has come that it is worth its bytes."""
         every = self.pipeline.settings.snapshot_every
         turn, rest = divmod(version + self.part, every)
-        return rest == 0 and (logged * WORTH >= state - SMALL or turn % WORTH == 0)
+        return rest == 0 and (logged * WORTH >= state - SMALL or turn % PASSED == 0)
 
     def _settle(self, at: At, keeping: bool) -> None:
         """At the first step of a version the one before it is safe: it is what is kept."""

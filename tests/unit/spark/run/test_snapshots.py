@@ -84,7 +84,7 @@ def test_large_state_waits_until_a_snapshot_is_worth_it(tmp_path: Path) -> None:
     large = 100 << 20
     assert [v for v in range(30) if worker._is_due(v, 1000, 0)] == list(range(1, 30, 2))
     assert [v for v in range(30) if worker._is_due(v, large, 1000)] == [19]
-    assert [v for v in range(6) if worker._is_due(v, large, large // 10)] == [1, 3, 5]
+    assert [v for v in range(6) if worker._is_due(v, large, large // 2)] == [1, 3, 5]
 
 
 def test_logged_bytes_count_from_the_last_snapshot(tmp_path: Path) -> None:
