@@ -36,8 +36,8 @@ SMALL = 1 << 20
 """Bytes of state that are always worth a snapshot."""
 
 WORTH = 2
-"""Larger state is when half of it has come since the last one: to write it disturbs batches, and what
-is in the log is soon done again."""
+"""Larger state is when half of it has come since the last one: to write it disturbs batches, and
+what is in the log is soon done again."""
 
 PASSED = 10
 """Or when so many times were passed over."""
