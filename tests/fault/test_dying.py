@@ -81,7 +81,9 @@ class Load(Life):
             for relation, rows in batch.items():
                 parts.setdefault(relation, []).append(rows)
         self.every = {relation: pa.concat_tables(rows) for relation, rows in parts.items()}
-        self.size = -(-sum(t.num_rows for t in self.every.values()) // len(self.batches))
+        total = sum(t.num_rows for t in self.every.values())
+        self.size = -(-total // len(self.batches))
+        self.pieces = -(-total // self.size)
         conductor = self.beside.flow._conductor
         assert conductor.can_follow(self.beside.flow._batches.routine(self.every))
 
@@ -90,7 +92,7 @@ class Load(Life):
         task.forget(self.beside.flow.pipeline.place)
         self.beside.restart()
         now = self.beside.flow._ledger.commit
-        if now.version < len(self.batches) or now.loading is not None:
+        if now.version < self.pieces or now.loading is not None:
             self.beside.flow.load(self.every, rows=self.size)
 
 
