@@ -24,8 +24,8 @@ from freshet.spark.run.ledger import Prepared
 from freshet.spark.run.log import NOTHING
 from freshet.spark.run.pipeline import FORMAT, describe, ship_work
 from freshet.spark.run.settings import Settings
+from freshet.spark.run.step import At
 from freshet.spark.run.versions import Versions
-from freshet.spark.run.worker import At
 
 
 class MatrixConductor(Conductor):

@@ -17,9 +17,10 @@ from freshet.spark.run.log import NOTHING, Entry
 from freshet.spark.run.reference import batch_of
 from freshet.spark.run.runner import Runner
 from freshet.spark.run.snapshots import redo_name
+from freshet.spark.run.step import At, Lost, RedoLost
 from freshet.spark.run.task import Figures, Kind, Order, Report
 from freshet.spark.run.work import StageLike, Work
-from freshet.spark.run.worker import At, Lost, RedoLost, Worker
+from freshet.spark.run.worker import Worker
 from freshet.spark.terms import Held
 
 T = TypeVar("T")

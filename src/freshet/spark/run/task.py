@@ -12,8 +12,9 @@ from freshet.errors import FreshetError
 from freshet.spark.run.log import NOTHING
 from freshet.spark.run.perform import Sent
 from freshet.spark.run.pipeline import open_work
+from freshet.spark.run.step import At, Outcome
 from freshet.spark.run.work import Work
-from freshet.spark.run.worker import At, Outcome, Worker
+from freshet.spark.run.worker import Worker
 
 Kind = Literal["step", "follow", "read", "save", "recall", "forget"]
 """Do a step; the steps of versions to come; a step of a readout; write a snapshot; tell what a step

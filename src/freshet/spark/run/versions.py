@@ -24,9 +24,9 @@ from freshet.spark.run.loading import Loading
 from freshet.spark.run.log import Entry
 from freshet.spark.run.runner import runner_of
 from freshet.spark.run.stats import BatchStats, batch_stats
+from freshet.spark.run.step import Lost, Stale
 from freshet.spark.run.task import Figures
 from freshet.spark.run.work import Work
-from freshet.spark.run.worker import Lost, Stale
 
 T = TypeVar("T")
 

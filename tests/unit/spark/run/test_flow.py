@@ -16,7 +16,7 @@ from freshet.spark.run import files, task
 from freshet.spark.run.flow import CheckpointProblem, Flow, Interrupted, TakenOver
 from freshet.spark.run.reference import ReferenceNode
 from freshet.spark.run.runner import InlineRunner
-from freshet.spark.run.worker import Stale
+from freshet.spark.run.step import Stale
 from tests.unit.spark.run.shop import SQL, Shop, items, orders, shop
 
 

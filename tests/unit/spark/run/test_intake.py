@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from freshet.codegen.toolchain import find_compiler
 from freshet.runtime.columns import rows_of
 from freshet.spark.run import versions
 from freshet.spark.run.blocks import unpack
@@ -89,13 +88,6 @@ class Late:
     def check(self, table: pa.Table) -> None:
         found = {shop: (total, n) for shop, total, n in rows_of(self.flow.read("late"))}
         assert found == late(table)
-
-
-@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.native)])
-def native(request: pytest.FixtureRequest) -> bool:
-    if request.param and find_compiler() is None:
-        pytest.skip("there is no compiler")
-    return bool(request.param)
 
 
 def test_rows_that_do_not_count_are_not_written_down(tmp_path: Path, native: bool) -> None:

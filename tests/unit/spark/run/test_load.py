@@ -14,7 +14,6 @@ from unittest import mock
 import pyarrow as pa
 import pytest
 
-from freshet.codegen.toolchain import find_compiler
 from freshet.errors import BadRow, Overflow, ProgramProblem
 from freshet.ivm.compile import compile_queries
 from freshet.runtime.columns import rows_of
@@ -97,13 +96,6 @@ def some(count: int, since: int = 0) -> list[tuple[int, int]]:
 def piece(rows: list[Any], i: int, pieces: int = PIECES) -> int:
     """Where a piece begins: the first one is a third of the others."""
     return len(rows) * (3 * i - 2) // (3 * pieces - 2) if i else 0
-
-
-@pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.native)])
-def native(request: pytest.FixtureRequest) -> bool:
-    if request.param and find_compiler() is None:
-        pytest.skip("there is no compiler")
-    return bool(request.param)
 
 
 def test_a_load_is_one_job(tmp_path: Path, native: bool) -> None:
