@@ -66,7 +66,8 @@ def pagerank() -> tuple[Program, Callable[[Program], Array]]:
     def wanted(p: Program) -> Array:
         rank = np.ones((N, 1))
         for _ in range(10):
-            rank = 0.85 * p["L"] @ rank + 0.15
+            moved = 0.85 * p["L"] @ rank
+            rank = moved + (N - moved.sum()) / N
         return rank
 
     return Program({"result": linear.pagerank(links, 10)}, L=values / values.sum(0)), wanted

@@ -1,6 +1,5 @@
 """Matrix programs maintained through factored deltas (LINVIEW and Lago)."""
 
-from freshet.linear.changes import BadUpdate
 from freshet.linear.evaluate import NotConverged, Singular
 from freshet.linear.expression import (
     Matrix,
@@ -16,6 +15,7 @@ from freshet.linear.expression import (
     until,
     zeros,
 )
+from freshet.linear.intake import BadUpdate
 from freshet.linear.labels import BadCell
 from freshet.linear.library import (
     gradient_descent,

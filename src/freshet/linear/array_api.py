@@ -158,10 +158,12 @@ class Elsewhere(Semiring):
         return bool(self.xp.all(a == b))
 
     def good(self, a: Array) -> bool:
-        """Numbers are numbers: NaN nowhere, and over the reals nothing infinite."""
+        """NaN nowhere, over the reals nothing infinite, and in max-times nothing below its zero."""
         if self.name == "boolean" or not _is_foreign(a):
             return self.name == "boolean" or super().good(a)
         xp = self.xp
+        if self.name == "max-times":
+            return bool(xp.all(a >= 0))
         return bool(xp.all(xp.isfinite(a) if self.is_ring else ~xp.isnan(a)))
 
     def wait(self, a: Array) -> None:
@@ -183,9 +185,11 @@ class Elsewhere(Semiring):
         depth = max(1, CHUNK // max(1, height * p))
         rows = []
         for i in range(0, n, height):
-            total = self.full(min(height, n - i), p, self.zero)
+            end = min(n, i + height)  # the standard has no slices beyond the end
+            total = self.full(end - i, p, self.zero)
             for j in range(0, m, depth):
-                left, right = a[i : i + height, j : j + depth, None], b[None, j : j + depth, :]
+                there = slice(j, min(m, j + depth))
+                left, right = a[i:end, there, None], b[None, there, :]
                 best = along(left + right if self.name == "min-plus" else left * right, axis=1)
                 total = plus(total, getattr(best, "values", best))  # PyTorch tells where as well
             rows.append(total)

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from freshet.errors import FreshetError, UnknownName
-from freshet.linear.changes import BadUpdate, check_cells
 from freshet.linear.expression import Matrix
+from freshet.linear.intake import BadUpdate, cells_of, check_cells
 from freshet.linear.semiring import Array, Semiring
 from freshet.linear.sizes import Size
 from freshet.linear.terms import Input, Source, Statement
@@ -52,9 +52,9 @@ def bind(
         if i.name not in given:
             instead = f"give it: {i.name}=..., an array of {i.rows} x {i.cols}"
             raise UnknownName(f"the input {i.name} has no value", instead=instead)
-        value = given[i.name]
+        value = cells_of(i.name, given[i.name], ring)
         array = ring.read(value)
-        if array.shape[0] == 1 and i.cols.number == 1 and np.ndim(value) == 1:  # type: ignore[arg-type]
+        if array.shape[0] == 1 and i.cols.number == 1 and np.ndim(value) == 1:
             array = ring.copy(array.T)  # a plain list for a column
         if array.ndim != 2:
             raise BadUpdate(f"{i.name} has {array.ndim} dimensions", instead="expected two")

@@ -11,12 +11,8 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from freshet.errors import FreshetError
+from freshet.linear.intake import BadUpdate, cells_of, check_cells
 from freshet.linear.semiring import Array, Semiring
-
-
-class BadUpdate(FreshetError):
-    """An update that does not fit its matrix."""
 
 
 class Added(TypedDict, total=False):
@@ -51,14 +47,14 @@ def factors(
         return _by_row(name, shape, ring, _places(name, rows, shape[0], "row"), v)
     if cols is not None:
         _needs(name, "cols", "u", u)
-        turned = ring.host(u)
+        turned = ring.host(cells_of(name, u, ring))
         turned = turned.T if turned.ndim == 2 else turned
         places = _places(name, cols, shape[1], "column")
         right, left = _by_row(name, shape[::-1], ring, places, turned)
         return left, right
     _needs(name, "u", "v", v)
     _needs(name, "v", "u", u)
-    left, right = _columns(u, shape[0], ring), _columns(v, shape[1], ring)
+    left, right = _columns(name, u, ring), _columns(name, v, ring)
     if left.shape[0] != shape[0] or right.shape[0] != shape[1] or left.shape[1] != right.shape[1]:
         raise BadUpdate(
             f"{name} is {shape[0]} x {shape[1]}, but u is {left.shape[0]} x {left.shape[1]} and "
@@ -104,7 +100,7 @@ def replacement(
         last = {(i, j): x for i, j, x in cells}
         i = _places(name, [p[0] for p in last] or np.empty(0, int), shape[0], "row")
         j = _places(name, [p[1] for p in last] or np.empty(0, int), shape[1], "column")
-        values = np.asarray(list(last.values()), dtype=ring.dtype)
+        values = ring.host(cells_of(name, list(last.values()), ring))
         check_cells(name, values, ring)
         return Replacement((i, j), values, lambda d: _few(shape, ring, i, j, d))
     if rows is None and cols is None:
@@ -113,7 +109,7 @@ def replacement(
     turned = cols is not None
     sides = shape[::-1] if turned else shape
     places = _places(name, cols if turned else rows, sides[0], "column" if turned else "row")
-    given: Array = ring.host(to)
+    given: Array = ring.host(cells_of(name, to, ring))
     given = given.T if turned and given.ndim == 2 else np.atleast_2d(given)
     _fits(name, places, given, sides[1])
     check_cells(name, given, ring)
@@ -127,13 +123,6 @@ def replacement(
     if turned:
         return Replacement((slice(None), distinct), values.T, spread)
     return Replacement(distinct, values, spread)
-
-
-def check_cells(name: str, values: Array, ring: Semiring) -> None:
-    """Numbers are numbers: NaN nowhere, and over the reals nothing infinite."""
-    if not ring.good(values):
-        what = "infinite or not a number" if ring.is_ring else "not a number"
-        raise BadUpdate(f"a value for {name} is {what}")
 
 
 def _one_kind(
@@ -163,8 +152,8 @@ def _needs(name: str, what: str, other: str, value: object) -> None:
         raise BadUpdate(f"an update of {name} by {what} needs {other} as well")
 
 
-def _columns(values: object, rows: int, ring: Semiring) -> Array:
-    found: Array = ring.host(values)
+def _columns(name: str, values: object, ring: Semiring) -> Array:
+    found: Array = ring.host(cells_of(name, values, ring))
     return found.reshape(-1, 1) if found.ndim == 1 else found
 
 
@@ -181,7 +170,7 @@ def _by_row(
     name: str, shape: tuple[int, int], ring: Semiring, places: Array, values: object
 ) -> tuple[Array, Array]:
     """Changes of whole rows: u has a one where a row stands, v its values; doubles merged."""
-    found: Array = np.atleast_2d(ring.host(values))
+    found: Array = np.atleast_2d(ring.host(cells_of(name, values, ring)))
     _fits(name, places, found, shape[1])
     check_cells(name, found, ring)
     distinct, where = np.unique(places, return_inverse=True)
@@ -198,7 +187,7 @@ def _cells(
     """Changes of cells, by rows or by columns: whichever are fewer."""
     i = _places(name, [c[0] for c in cells] or np.empty(0, int), shape[0], "row")
     j = _places(name, [c[1] for c in cells] or np.empty(0, int), shape[1], "column")
-    values = np.asarray([c[2] for c in cells], dtype=ring.dtype)
+    values = ring.host(cells_of(name, [c[2] for c in cells], ring))
     check_cells(name, values, ring)
     return _few(shape, ring, i, j, values)
 

@@ -88,6 +88,9 @@ def numpy(t: Trigger) -> str:
     return "\n".join([*head, *(f"    {line}" for line in lines)]) + "\n"
 
 
+LANGUAGES = {"octave": octave, "numpy": numpy}
+
+
 def _statement(s: Statement, t: Trigger, language: Language) -> list[str]:
     """A statement; an iteration is a loop."""
 

@@ -49,13 +49,22 @@ def pagerank(
     """The ranks of pages; column j of `links` says where page j leads.
 
     After some rounds, or, if none are told, when a round changes them by less than a tolerance.
-    The columns of `links` sum up to 1. Ranks sum up to the number of pages, so that the program
-    need not know it: divide by it for probabilities.
+    The columns of `links` sum up to 1; from a page that leads nowhere, whose column is empty, one
+    goes on anywhere. Ranks sum up to the number of pages, so that the program need not know it:
+    divide by it for probabilities.
     """
     ones = fill(links.rows, 1, 1.0)
+    share = inverse(ones.T @ ones)  # 1 / n
     if rounds is not None:
-        return iteration(damping * links, (1 - damping) * ones, ones, rounds, form, sizes)
-    return until(tolerance, ones, lambda x: damping * (links @ x) + (1 - damping) * ones)
+        lost = ones @ (share @ (ones.T - ones.T @ links))
+        return iteration(damping * (links + lost), (1 - damping) * ones, ones, rounds, form, sizes)
+    # A round keeps the sum of the ranks: what jumps and dangling pages take from it goes to all.
+    return until(tolerance, ones, lambda x: _evened(x, damping * (links @ x), ones, share))
+
+
+def _evened(x: Matrix, y: Matrix, ones: Matrix, share: Matrix) -> Matrix:
+    """Y, and what it has less than x, spread evenly."""
+    return y + ones @ (share @ (ones.T @ x - ones.T @ y))
 
 
 def power_iteration(

@@ -14,14 +14,15 @@ from freshet.errors import FreshetError, UnknownName
 from freshet.linear import emit
 from freshet.linear.array_api import elsewhere
 from freshet.linear.bind import bind, check_change, listed, source_of
-from freshet.linear.changes import Added, Assigned, BadUpdate, Move, factors, replacement
+from freshet.linear.changes import Added, Assigned, Move, factors, replacement
 from freshet.linear.compile import Choice, candidates, choose, compile_source, phases
-from freshet.linear.drift import drift
+from freshet.linear.drift import drift, sensitivity
 from freshet.linear.evaluate import NotConverged, Singular, evaluate
 from freshet.linear.explain import explained, lying, sparse
 from freshet.linear.expression import Matrix
 from freshet.linear.fill import Counted, Fill
 from freshet.linear.follow import followed
+from freshet.linear.intake import BadUpdate
 from freshet.linear.keep import kept, pruned
 from freshet.linear.layout import by_columns, laid
 from freshet.linear.normal import Normal
@@ -34,6 +35,10 @@ from freshet.linear.terms import Input, Source, Until
 from freshet.linear.trigger import Trigger, names
 from freshet.linear.walk import free
 
+FRESH = 32
+"""How many times its sensitivity an inverse that was just computed may be off: as far as a view is
+not beyond that, computing it anew gains nothing."""
+
 LARGE = 1 << 16
 """From how many cells of input on strategies are compared in seconds, not in operations."""
 
@@ -42,8 +47,9 @@ class Program:
     """Results of a matrix program that follow their inputs.
 
     `what` is a program as text, or expressions by the names of their results. Arrays for the
-    inputs come by name. Every `check_every` updates the drift from rounding is measured; beyond
-    `drift_bound`, all the views are computed anew. `measure` says whether `auto` compares seconds,
+    inputs come by name. The drift from rounding is measured every `check_every` updates, and as
+    soon as the condition of an inverse lets it be over `drift_bound`; beyond that, all the views
+    are computed anew. `measure` says whether `auto` compares seconds,
     by rates measured once a process, or operations; if nothing is said, large inputs decide.
     `backend` is what holds the matrices and computes: `numpy`, `torch`, `cupy`, or a namespace of
     the array API; `device` is one of its own, such as `cuda`.
@@ -99,6 +105,7 @@ class Program:
         self._running: dict[int, Trigger] = {}
         self._kept: frozenset[str] = frozenset()
         self._columns: frozenset[str] = frozenset()
+        self._risk = 0.0
         self._counted = self._count()
         self._choose()
         self._keep()
@@ -229,11 +236,18 @@ class Program:
             return
         self._commit(moves)
         self.report.updates += 1
-        if self.ring.is_ring and self.report.updates % self.check_every == 0:
-            self.check()
+        self._watch()
         if self._counted and self._counted.recount(self.report.updates, self.values):
             self._choices.clear()
             self._choose()
+
+    def _watch(self) -> None:
+        """Measure the drift when it is time, or when rounding may have been magnified enough."""
+        if not self.ring.is_ring:
+            return
+        self._risk += sensitivity(self.normal, self.values, self.sizes, self.ring)
+        if self.report.updates % self.check_every == 0 or self._risk > self.drift_bound:
+            self.check()
 
     def _added(self, name: str, told: Added) -> Move:
         shape = self._shape(name)
@@ -341,9 +355,11 @@ class Program:
         """Measure the drift; beyond the bound, compute the views anew and measure again."""
         if not self.ring.is_ring:
             return 0.0  # choices do not round
+        self._risk = 0.0
         found = drift(self.normal, self.values, self.sizes, self.ring)
         self.report.worst_drift = max(self.report.worst_drift, found)
-        if found > self.drift_bound:
+        least = FRESH * sensitivity(self.normal, self.values, self.sizes, self.ring)
+        if found > max(self.drift_bound, least):
             self._all_again(f"the drift {found:.1e} exceeded {self.drift_bound:.1e}")
             found = drift(self.normal, self.values, self.sizes, self.ring)
         self.report.drift = found
@@ -385,8 +401,12 @@ class Program:
             raise FreshetError(
                 f"Octave and NumPy compute over the reals, not over {self.ring.name}"
             )
-        t = self.trigger(name, rank)
-        return emit.octave(t) if language == "octave" else emit.numpy(t)
+        if language not in emit.LANGUAGES:
+            raise FreshetError(
+                f"there is no code in {language!r}",
+                instead=f"ask for one of {', '.join(emit.LANGUAGES)}",
+            )
+        return emit.LANGUAGES[language](self.trigger(name, rank))
 
     def explain(self, name: str, rank: int = 1) -> str:
         """Which strategy follows an input, why, and what is kept."""

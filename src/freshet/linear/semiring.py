@@ -135,7 +135,9 @@ class Semiring:
         return bool(np.array_equal(a, b))
 
     def good(self, a: Array) -> bool:
-        """Numbers are numbers: NaN nowhere, and over the reals nothing infinite."""
+        """NaN nowhere, over the reals nothing infinite, and in max-times nothing below its zero."""
+        if self.name == "max-times":
+            return bool((a >= 0).all())
         return bool((np.isfinite(a) if self.is_ring else ~np.isnan(a)).all())
 
     def density(self, a: Array) -> float:

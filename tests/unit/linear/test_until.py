@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from inspect import signature
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -143,10 +146,11 @@ def test_text_reads_back() -> None:
 
 def test_as_numpy_code() -> None:
     p = Program({"rank": linear.pagerank(linear.matrix("L", "n"))}, L=links())
-    space: dict[str, object] = {}
+    space: dict[str, Any] = {}
     exec(p.code("L", "numpy"), space)
     u, v = 1e-3 * np.eye(N)[:, [0]], np.eye(N)[:, [1]]
-    found = space["on_L"](p["L"], p["rank"], u, v)  # type: ignore[operator]
+    *views, _, _ = signature(space["on_L"]).parameters
+    found = space["on_L"](*(p[name] for name in views), u, v)
     p.update("L", u=u, v=v)
     np.testing.assert_allclose(found[-1], p["rank"], rtol=1e-10)
     assert "while true" in p.code("L", "octave")
