@@ -139,6 +139,9 @@ def translate(sql: str) -> str:
         start = node.args.get("start")
         if isinstance(start, exp.Literal) and start.this == "0":
             node.set("start", exp.Literal.number(1))
+    for node in list(tree.find_all(exp.DataType)):
+        if node.this == exp.DataType.Type.TIMESTAMPTZ:  # our timestamps have no zone
+            node.set("this", exp.DataType.Type.TIMESTAMP)
     for node in list(tree.find_all(exp.Join)):
         if _is_comma(node, sql):
             node.set("kind", None)

@@ -1,0 +1,162 @@
+"""Several views of a database, as users get them, give DuckDB's rows after every batch.
+
+`pytest -k world-7-` repeats seed 7, and `python -m tests.differential.test_worlds reference 0 5000`
+runs many seeds and prints those that differ. A seed that failed goes into FAILED and stays there.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pytest
+
+import freshet
+from freshet.codegen.toolchain import find_compiler
+from freshet.errors import FreshetError
+from freshet.runtime import engines
+from freshet.runtime.database import Database
+from tests.differential.worlds import World, follow, world
+
+COMPILED = [
+    pytest.mark.native,
+    pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler"),
+]
+STRATEGIES = ("auto", "auto", "higher-order", "first-order", "project", "reeval")
+MODES = ("auto", "batch", "tuple")
+
+FAILED: tuple[int, ...] = ()
+"""Seeds that once gave wrong rows."""
+
+
+def settings(seed: int) -> dict[str, Any]:
+    """A strategy and a mode: neighbours differ; every other seed takes what users get."""
+    if seed % 2:
+        return {}
+    return {"strategy": STRATEGIES[seed // 2 % 6], "mode": MODES[seed // 12 % 3]}
+
+
+def on_reference(seed: int) -> None:
+    """The reference engine alone."""
+    follow(world(seed), lambda: freshet.connect(engine="reference", **settings(seed)))
+
+
+def on_kernels(seed: int) -> None:
+    """Kernels from the start."""
+    follow(world(seed), lambda: freshet.connect(engine="native", **settings(seed)))
+
+
+def by_default(seed: int) -> None:
+    """As `connect()` does it: Python answers until a kernel is ready, and the kernel goes on."""
+    rng = random.Random(seed)
+    moment = rng.randrange(1, 6)
+
+    def wait(db: Database, number: int) -> None:
+        if number == moment:
+            for job in list(db._engines.jobs.values()):
+                job.wait()
+
+    with early_kernels():
+        follow(world(seed), freshet.connect, wait)
+
+
+def with_restarts(seed: int) -> None:
+    """A database that is written to a folder and read again between batches."""
+    rng = random.Random(seed)
+    with TemporaryDirectory() as folder:
+        follow_with_restarts(world(seed), Path(folder), rng, settings(seed))
+
+
+def follow_with_restarts(w: World, folder: Path, rng: random.Random, told: dict[str, Any]) -> None:
+    """Go on from a snapshot, now and then."""
+
+    def restart(db: Database, number: int) -> Database | None:
+        if rng.random() < 0.3:
+            db.snapshot(folder / "snapshot")
+            return freshet.restore(folder / "snapshot")
+        return None
+
+    follow(w, lambda: freshet.connect(**told), restart)
+
+
+@contextmanager
+def early_kernels() -> Iterator[None]:
+    """Kernels are built after a few rows, not after thousands."""
+    before, engines.ENOUGH = engines.ENOUGH, 3
+    try:
+        yield
+    finally:
+        engines.ENOUGH = before
+
+
+@pytest.mark.parametrize("seed", [*range(80), *FAILED], ids="world-{}-".format)
+def test_reference(seed: int) -> None:
+    on_reference(seed)
+
+
+@pytest.mark.parametrize("seed", [*range(200, 220), *FAILED], ids="world-{}-".format)
+class TestKernels:
+    pytestmark = COMPILED
+
+    def test_from_the_start(self, seed: int) -> None:
+        on_kernels(seed)
+
+    def test_that_take_over(self, seed: int) -> None:
+        by_default(seed)
+
+
+@pytest.mark.parametrize("seed", range(300, 315), ids="world-{}-".format)
+def test_restarts(seed: int) -> None:
+    with_restarts(seed)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(1000, 6000), ids="world-{}-".format)
+def test_reference_in_full(seed: int) -> None:
+    on_reference(seed)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(6000, 7000), ids="world-{}-".format)
+class TestKernelsInFull:
+    pytestmark = COMPILED
+
+    def test_as_users_get_them(self, seed: int) -> None:
+        (on_kernels if seed % 2 else by_default)(seed)
+
+
+WAYS: dict[str, Callable[[int], None]] = {
+    "reference": on_reference,
+    "kernels": on_kernels,
+    "default": by_default,
+    "restarts": with_restarts,
+}
+
+
+def main(way: str, first: str, end: str) -> None:
+    """Run seeds and print what differs."""
+    outcomes: Counter[str] = Counter()
+    for seed in range(int(first), int(end)):
+        try:
+            WAYS[way](seed)
+            outcomes["equal"] += 1
+        except AssertionError as e:
+            outcomes["different"] += 1
+            print(f"seed {seed}: {e}", flush=True)
+        except FreshetError as e:
+            outcomes["refused"] += 1
+            print(f"seed {seed} is refused: {e}", flush=True)
+        except Exception as e:
+            outcomes[type(e).__name__] += 1
+            print(f"seed {seed}: {type(e).__name__}: {e}", flush=True)
+    print(dict(outcomes))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
