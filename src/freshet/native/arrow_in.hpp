@@ -251,10 +251,6 @@ const void* decimals(Room& room, const Source& s, const Column& c, Problem& p) {
   });
 }
 
-// Days and moments of the years 1 to 9999, as in Python and SQL.
-inline bool is_day(i64 x) { return -719162 <= x && x <= 2932896; }
-inline bool is_moment(i64 x) { return -719162 * DAY <= x && x < 2932897 * DAY; }
-
 inline const void* dates(Room& room, const Source& s, const Column& c, Problem& p) {
   if (!strcmp(s.schema->format, "tdD")) {
     if (s.in_place<i32>()) {

@@ -51,8 +51,17 @@ def table_of(columns: Sequence[Column], rows: Sequence[Row], name: str) -> pa.Ta
     try:
         arrays = [pa.array(c, f.type) for c, f in zip(cells, schema, strict=True)]
     except (pa.ArrowInvalid, OverflowError) as e:
-        raise Overflow(f"a number of '{name}' leaves its range when it is read") from e
+        raise left_range(name) from e
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def left_range(name: str) -> Overflow:
+    """The complaint about a number that is computed when a view is read, and is too large."""
+    return Overflow(
+        f"a number of '{name}' leaves its range when it is read",
+        instead="integers have 64 bits and decimals 38 digits; "
+        "delete the rows that make it so large, or use DOUBLE in the view",
+    )
 
 
 def rows_of(table: pa.Table) -> list[Row]:
