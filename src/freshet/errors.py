@@ -101,7 +101,7 @@ class Overflow(FreshetError):
     """A change would take some integer or decimal of a view out of its range."""
 
 
-class NoRoom(Overflow):
+class NoRoom(Overflow, BadRow):
     """A kernel that is written for few digits meets a decimal that has more."""
 
 

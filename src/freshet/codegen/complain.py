@@ -81,8 +81,8 @@ def _is_good(value: Any, t: Type) -> bool:
 def _no_room(relation: Relation, column: int, value: Any, place: Place) -> NoRoom:
     c = relation.columns[column]
     return NoRoom(
-        f"{relation.name}.{c.name} holds {value!r}, but this kernel is written for 18 digits",
-        instead="connect with keep_rows=True, so that another one can take its place",
+        f"{relation.name}.{c.name} cannot hold {value!r} in this kernel",
+        instead="expected a decimal that fits in 64 bits, or a kernel that is written for more",
         at=place,
     )
 
@@ -144,6 +144,11 @@ def _refuse(relation: Relation, what: str, row: int, column: int, value: Any) ->
         case "table":
             raise BadRow(
                 f"rows of '{name}' cannot come as one Arrow column", instead=f"give {names}"
+            )
+        case "damaged":
+            raise BadRow(
+                f"the Arrow column for {name}.{relation.columns[column].name} is damaged: {value}",
+                instead="validate the table where it is made, as pyarrow's validate(full=True) does",
             )
         case "whole":
             raise BadRow(f"row {row + 1} of '{name}' is NULL as a whole")

@@ -103,6 +103,7 @@ inline PyObject* complain(Instance& x, int relation, const Problem& p) {
     case Problem::WrongType: what = "type", value = Py_BuildValue("s", p.name); break;
     case Problem::NotUtf8: value = PyBytes_FromStringAndSize(p.text.at, p.text.size); break;
     case Problem::NullRow: what = "whole"; break;
+    case Problem::Damaged: what = "damaged", value = Py_BuildValue("s", p.name); break;
     case Problem::Nothing:
     case Problem::IsNull: break;
     case Problem::Outside: {

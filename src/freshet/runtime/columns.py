@@ -99,11 +99,13 @@ def rows_in(relation: Relation, table: pa.Table) -> list[Row]:
                 f"'{relation.name}' has no column '{name}'",
                 instead=f"its columns are {', '.join(names)}",
             )
+    chosen = table.select(wanted)
     try:
-        return rows_of(table.select(wanted))
+        chosen.validate(full=True)  # damaged buffers would take the process with them
+        return rows_of(chosen)
     except UnicodeDecodeError as e:
         raise BadRow(f"a text of '{relation.name}' is not UTF-8: {e.object!r}") from e
-    except (pa.ArrowException, ValueError) as e:
+    except (pa.ArrowException, ValueError, OverflowError) as e:
         raise BadRow(f"a column of '{relation.name}' cannot be read: {e}") from e
 
 
