@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from freshet.calculus.domain import INT_MAX
 from freshet.calculus.rows import Row
 from freshet.calculus.schema import Column, Query, Relation
 from freshet.calculus.types import Type
@@ -80,6 +82,26 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
         column = column.cast(pa.timestamp("us", column.type.tz))  # as fine as Python's
     values: list[Any] = column.to_pylist()
     return values
+
+
+def is_within(column: pa.Array) -> bool:
+    """Whether all the values are of the domain that all engines have."""
+    ends = _ENDS.get(str(column.type))
+    if ends is None or not len(column):
+        return True
+    found = pc.min_max(column.view(getattr(pa, f"int{column.type.bit_width}")()))
+    low, high = found["min"].as_py(), found["max"].as_py()
+    return low is None or (ends[0] <= low and high <= ends[1])
+
+
+_DAY = 86_400_000_000
+_DAYS = (date.min - date(1970, 1, 1)).days, (date.max - date(1970, 1, 1)).days
+_ENDS = {
+    "int64": (-INT_MAX, INT_MAX),
+    "date32[day]": _DAYS,
+    "timestamp[us]": (_DAYS[0] * _DAY, (_DAYS[1] + 1) * _DAY - 1),
+}
+"""The smallest and the largest value, as integers, by the name of the Arrow type."""
 
 
 def rows_in(relation: Relation, table: pa.Table) -> list[Row]:
