@@ -7,9 +7,9 @@ value of each representation, so that equality of keys is equality of bits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import NamedTuple, assert_never
 
 from freshet.calculus.domain import limit
@@ -155,7 +155,10 @@ def constant(value: Value, t: Type) -> Cpp:
         case bool():
             return Cpp(f"{kind}({int(value)})", t, kind)
         case int() | Decimal() if t.kind in ("int", "decimal"):
-            return Cpp(integer(int(value * 10**t.scale), kind), t, kind, constant=value)
+            whole = int(Decimal(value).scaleb(t.scale, Context(prec=200)))
+            if t.kind == "decimal" and not -(1 << 63) < whole < 1 << 63:
+                t, kind = replace(t, wide=True), "i128"
+            return Cpp(integer(whole, kind), t, kind, constant=value)
         case int() | float() | Decimal():
             return Cpp(f"f64({float(value)!r})", t, "f64")
         case datetime():
@@ -228,6 +231,9 @@ def _over(x: Cpp) -> str:
 
 
 def _scaled(x: Cpp, digits: int, result: Type, target: Held) -> Cpp:
+    if x.held == "i128" and target == "i64":  # it may not fit: then the change is refused
+        wide = _scaled(x, digits, result, "i128") if digits else x
+        return Cpp(f"narrowed{_null(x)}(o, {wide.text})", result, target)
     if not digits and not x.nullable:
         return Cpp(f"{target}({x.text})", result, target)
     factor = integer(10**digits, target)

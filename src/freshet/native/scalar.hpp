@@ -51,6 +51,7 @@ inline i64 narrowed(bool& o, i128 x) {
   if (__builtin_expect(i64(x) != x || is_null(i64(x)), 0)) o = true;
   return i64(x);
 }
+inline i64 narrowed_n(bool& o, i128 x) { return is_null(x) ? null<i64>() : narrowed(o, x); }
 // Two 64-bit factors of a 128-bit product cannot overflow.
 inline i128 wide(i64 a, i64 b) { return i128(a) * b; }
 

@@ -165,8 +165,9 @@ class Maintained:
         The bases have the change already. It is for whoever calls to `resume` or to `retire`.
         """
         assert self.built is not None
+        exact = self.exact()  # first: it may refuse the change by itself
         self._suspended, self.built = (self.built, self._server), None
-        self._server = self.exact()
+        self._server = exact
 
     def resume(self) -> None:
         """The kernel serves again, as it was when it gave way."""
