@@ -101,5 +101,9 @@ class Overflow(FreshetError):
     """A change would take some integer or decimal of a view out of its range."""
 
 
+class NoRoom(Overflow, BadRow):
+    """A kernel that is written for few digits meets a decimal that has more."""
+
+
 class SnapshotProblem(FreshetError):
     """A snapshot cannot be written, is damaged, or belongs to another program."""

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 import re
+from calendar import monthrange
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, timedelta
+from datetime import MAXYEAR, MINYEAR, date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
 from itertools import pairwise
@@ -174,7 +175,9 @@ def _substring(text: str, start: int, length: int | None = None) -> str:
 def _add_months(day: date, months: int) -> date:
     month = day.month - 1 + months
     year, month = day.year + month // 12, month % 12 + 1
-    last = (date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)).day
+    if not MINYEAR <= year <= MAXYEAR:
+        raise OverflowError("date value out of range")
+    last = monthrange(year, month)[1]
     return day.replace(year=year, month=month, day=min(day.day, last))
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from datetime import date
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from typing import TypeAlias
 
+from freshet.calculus.domain import DIGITS, is_decimal, is_int, is_text
 from freshet.calculus.schema import Column, Relation
 from freshet.calculus.types import Type, Value, fits
 from freshet.errors import BadRow, Place
@@ -15,7 +16,8 @@ from freshet.errors import BadRow, Place
 Row: TypeAlias = tuple[Value, ...]
 RowLike: TypeAlias = Sequence[Value] | Mapping[str, Value]
 
-INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
+_WIDE = Context(prec=1000)
+"""A context of its own: that of the thread has 28 digits, and may be anything."""
 
 EXPECTED = {
     "int": "a 64-bit integer",
@@ -59,15 +61,24 @@ def conform(value: Value, t: Type) -> Value:
         raise ValueError(value)
     if value is None or isinstance(value, bool):
         return value
-    if t.kind == "int" and isinstance(value, int) and not INT_MIN <= value <= INT_MAX:
+    if t.kind == "int" and isinstance(value, int) and not is_int(value):
+        raise ValueError(value)
+    if t.kind == "string" and isinstance(value, str) and not is_text(value):
         raise ValueError(value)
     if t.kind == "double" and isinstance(value, int):
-        return float(value)
+        return _as_double(value)
     if t.kind == "decimal" and isinstance(value, int | Decimal):
         return scaled(Decimal(value), t.scale)
     if t.kind == "timestamp" and getattr(value, "tzinfo", None) is not None:
         raise ValueError(value)
     return value
+
+
+def _as_double(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError as e:
+        raise ValueError(value) from e
 
 
 def scaled(value: Decimal, scale: int) -> Decimal:
@@ -76,11 +87,13 @@ def scaled(value: Decimal, scale: int) -> Decimal:
     >>> scaled(Decimal("1.5"), 2)
     Decimal('1.50')
     """
+    if value and value.adjusted() > DIGITS:
+        raise ValueError(value)  # before it is written out: 1E+999999 takes a while
     try:
-        out = value.quantize(Decimal(1).scaleb(-scale))
+        out = value.quantize(Decimal(1).scaleb(-scale), context=_WIDE)
     except InvalidOperation as e:
         raise ValueError(value) from e
-    if out != value:
+    if out != value or not is_decimal(out):
         raise ValueError(value)
     return out
 
@@ -141,6 +154,30 @@ def bad_value(relation: Relation, column: Column, value: object, at: Place | Non
     name = f"{relation.name}.{column.name}"
     if value is None:
         return BadRow(f"{name} is NOT NULL", instead=f"expected {expected(column.type)}", at=at)
-    return BadRow(
-        f"{name} cannot hold {value!r}", instead=f"expected {expected(column.type)}", at=at
-    )
+    words = f"expected {expected(column.type)}{_beyond(value, column.type)}"
+    return BadRow(f"{name} cannot hold {_shown(value)}", instead=words, at=at)
+
+
+def _beyond(value: object, t: Type) -> str:
+    """Why a value of the right kind is none of the domain, if it is so."""
+    match value:
+        case bool():
+            return ""
+        case int() if t.kind == "int" and not is_int(value):
+            return ", from -9223372036854775807 to 9223372036854775807"
+        case int() | Decimal() if t.kind == "decimal":
+            return f", {DIGITS} in all"
+        case str() if t.kind == "string":
+            return " of whole characters, not half a surrogate pair"
+    return ""
+
+
+def _shown(value: object) -> str:
+    """A value as Python writes it; a number that would fill the screen by its ends."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no integers of thousands of digits
+        return f"an integer of {value.bit_length()} bits" if isinstance(value, int) else "this"
+    if isinstance(value, int | Decimal) and len(text) > 100:
+        return f"{text[:40]}...{text[-20:]}"
+    return text

@@ -20,12 +20,14 @@ class Type:
     """A kind of value; decimals carry digits after the point; `nullable` admits SQL NULL.
 
     A payload that is not a number is of kind `ring`, and `ring` names the class of its elements.
+    `wide` says how a kernel holds a decimal, not what it is: no text shows it.
     """
 
     kind: Kind
     scale: int = 0
     nullable: bool = False
     ring: str = ""
+    wide: bool = False
 
     def __str__(self) -> str:
         name = f"decimal({self.scale})" if self.kind == "decimal" else self.kind
@@ -132,11 +134,11 @@ def common(a: Type, b: Type) -> Type:
     if "ring" in (a.kind, b.kind):
         return _in_ring(a, b)
     if a.kind == b.kind:
-        return Type(a.kind, max(a.scale, b.scale), nullable)
+        return Type(a.kind, max(a.scale, b.scale), nullable, wide=a.wide or b.wide)
     if a.is_numeric and b.is_numeric:
         if "double" in (a.kind, b.kind):
             return Type("double", nullable=nullable)
-        return Type("decimal", max(a.scale, b.scale), nullable)
+        return Type("decimal", max(a.scale, b.scale), nullable, wide=a.wide or b.wide)
     if {a.kind, b.kind} == {"date", "timestamp"}:
         return Type("timestamp", nullable=nullable)
     raise TypeProblem(f"{a.kind} and {b.kind} do not go together", instead="cast one of them")
@@ -160,7 +162,8 @@ def product(a: Type, b: Type) -> Type:
         return _in_ring(a.not_null(), b.not_null())
     if a.kind == "decimal" or b.kind == "decimal":
         if "double" not in (a.kind, b.kind):
-            return Type("decimal", a.scale + b.scale, a.nullable or b.nullable)
+            nullable, wide = a.nullable or b.nullable, a.wide or b.wide
+            return Type("decimal", a.scale + b.scale, nullable, wide=wide)
     return common(a, b)
 
 

@@ -234,7 +234,7 @@ class Access:
     def _key(self, x: Cpp, t: Type) -> str:
         if held(t) == "f64":
             return f"as_key({convert(x, t).text})"
-        if (x.type.kind, x.type.scale) != (t.kind, t.scale):
+        if (x.type.kind, x.type.scale, x.held) != (t.kind, t.scale, held(t)):
             x = convert(x, t)
         return x.text
 

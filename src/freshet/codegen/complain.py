@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from freshet.calculus.rows import bad_value, checked, expected
+from freshet.calculus.rows import bad_value, checked, conform, expected
 from freshet.calculus.schema import Relation
-from freshet.errors import BadRow, Overflow, Place, ProgramProblem
+from freshet.calculus.types import Type
+from freshet.errors import BadRow, NoRoom, Overflow, Place, ProgramProblem
 
 if TYPE_CHECKING:
     from freshet.codegen.load import Kernel
@@ -57,12 +58,33 @@ def complain(kernel: Kernel, number: int, what: str, row: int, column: int, valu
                 raise bad_value(relation, relation.columns[column], value[column], place) from e
             if what == "odd":
                 return good
-            # It is a good row, but the kernel has no room for one of its values.
-            raise bad_value(relation, relation.columns[column], value[column], place)
+            raise _no_room(relation, column, good[column], place)
         case "value":
+            if _is_good(value, relation.columns[column].type):
+                raise _no_room(relation, column, value, place)
             raise bad_value(relation, relation.columns[column], value, place)
         case _:
             _refuse(relation, what, row, column, value)
+
+
+def _is_good(value: Any, t: Type) -> bool:
+    """Whether a value is a decimal of the domain, though of more digits than the kernel has."""
+    if t.kind != "decimal" or value is None:
+        return False
+    try:
+        conform(value, t)
+    except ValueError:
+        return False
+    return True
+
+
+def _no_room(relation: Relation, column: int, value: Any, place: Place) -> NoRoom:
+    c = relation.columns[column]
+    return NoRoom(
+        f"{relation.name}.{c.name} cannot hold {value!r} in this kernel",
+        instead="expected a decimal that fits in 64 bits, or a kernel that is written for more",
+        at=place,
+    )
 
 
 def _counts(counts: Any) -> Any:
@@ -87,7 +109,8 @@ def _refuse(relation: Relation, what: str, row: int, column: int, value: Any) ->
         case "overflow":
             raise Overflow(
                 f"this change of '{name}' takes a number of a view out of its range",
-                instead="nothing was changed; use decimals or doubles in the view",
+                instead="nothing was changed; integers have 64 bits and decimals 38 digits, "
+                "use DOUBLE for larger ones",
             )
         case "static":
             raise Overflow(
@@ -121,6 +144,11 @@ def _refuse(relation: Relation, what: str, row: int, column: int, value: Any) ->
         case "table":
             raise BadRow(
                 f"rows of '{name}' cannot come as one Arrow column", instead=f"give {names}"
+            )
+        case "damaged":
+            raise BadRow(
+                f"the Arrow column for {name}.{relation.columns[column].name} is damaged: {value}",
+                instead="validate the table where it is made, as pyarrow's validate(full=True) does",
             )
         case "whole":
             raise BadRow(f"row {row + 1} of '{name}' is NULL as a whole")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from freshet.calculus.check import Schema
 from freshet.calculus.functions import BUILTINS
 from freshet.calculus.types import DOUBLE, STRING, Type
-from freshet.codegen.hold import Cpp, Held, convert, held
+from freshet.codegen.hold import Cpp, Held, convert, held, integer
 from freshet.codegen.like import like
 from freshet.errors import NotNative
 
@@ -135,7 +135,7 @@ def _date(args: list[Cpp], _: Type) -> str:
 def _seconds(args: list[Cpp], _: Type) -> str:
     if args[0].type.kind != "timestamp" or args[1].type.kind != "int":
         raise NotNative("seconds are added to a timestamp only")
-    return f"add<i64>(o, {args[0].text}, mul<i64>(o, {args[1].text}, 1000000))"
+    return f"add_seconds(o, {args[0].text}, {args[1].text})"
 
 
 def _days_between(args: list[Cpp], _: Type) -> str:
@@ -157,7 +157,7 @@ def _round(args: list[Cpp], result: Type) -> str:
     if places <= 0:
         return x.text
     kind = held(x.type)
-    return f"round_to<{kind}>({x.text}, {kind}({10**places}))"
+    return f"round_to<{kind}>(o, {x.text}, {integer(10**places, kind)})"
 
 
 def _whole(name: str) -> Emit:
@@ -166,7 +166,7 @@ def _whole(name: str) -> Emit:
         if x.type.kind == "double":
             return f"whole(o, {name}({x.text}))"
         kind = held(x.type)
-        return f"i64({name}_of<{kind}>({x.text}, {kind}({10**x.type.scale})))"
+        return f"narrowed(o, {name}_of<{kind}>({x.text}, {integer(10**x.type.scale, kind)}))"
 
     return emit
 
@@ -215,8 +215,8 @@ FUNCTIONS = Functions(
         "hour": _clock("hour_of"),
         "minute": _clock("minute_of"),
         "second": _clock("second_of"),
-        "add_days": lambda a, _: f"add_days({a[0].text}, {a[1].text})",
-        "add_months": lambda a, _: f"add_months({a[0].text}, {a[1].text})",
+        "add_days": lambda a, _: f"add_days(o, {a[0].text}, {a[1].text})",
+        "add_months": lambda a, _: f"add_months(o, {a[0].text}, {a[1].text})",
         "add_seconds": _seconds,
         "days_between": _days_between,
         "date": _date,

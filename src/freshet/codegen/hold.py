@@ -7,11 +7,12 @@ value of each representation, so that equality of keys is equality of bits.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from decimal import Decimal
+from decimal import Context, Decimal
 from typing import NamedTuple, assert_never
 
+from freshet.calculus.domain import limit
 from freshet.calculus.types import Type, Value
 from freshet.codegen.rings import CofactorType, RingType, cofactor_type
 from freshet.errors import NotNative
@@ -23,7 +24,10 @@ BYTES = {"i128": 16, "i64": 8, "f64": 8, "Sym": 8, "i32": 4, "i8": 1}
 """How wide plain values are."""
 
 NARROW = 4
-"""Decimals of up to so many digits after the point are held in 64 bits, others in 128."""
+"""Decimals of up to so many digits after the point are held in 64 bits, others in 128.
+
+That is room enough for most money. A kernel that meets a decimal with more digits gives way to the
+reference engine, and is written again with all its decimals in 128 bits (`widen.py`)."""
 
 EPOCH = date(1970, 1, 1)
 
@@ -64,7 +68,7 @@ def held(t: Type) -> Held:
         case "int" | "timestamp":
             return "i64"
         case "decimal":
-            return "i64" if t.scale <= NARROW else "i128"
+            return "i64" if t.scale <= NARROW and not t.wide else "i128"
         case "double":
             return "f64"
         case "date":
@@ -79,6 +83,17 @@ def held(t: Type) -> Held:
             raise NotNative(f"payloads of {t} are kept by the reference engine only")
         case _:
             assert_never(t.kind)
+
+
+def room(t: Type) -> int | Decimal | None:
+    """What the size of a number stays below as it is held; None where there is no such bound.
+
+    >>> room(Type("decimal", 2)), room(Type("decimal", 6)) == 10**32
+    (Decimal('92233720368547758.08'), True)
+    """
+    if t.kind == "decimal" and held(t) == "i64":
+        return Decimal(1 << 63).scaleb(-t.scale)
+    return limit(t)
 
 
 def is_mixed(t: Type) -> bool:
@@ -140,7 +155,10 @@ def constant(value: Value, t: Type) -> Cpp:
         case bool():
             return Cpp(f"{kind}({int(value)})", t, kind)
         case int() | Decimal() if t.kind in ("int", "decimal"):
-            return Cpp(integer(int(value * 10**t.scale), kind), t, kind, constant=value)
+            whole = int(Decimal(value).scaleb(t.scale, Context(prec=200)))
+            if t.kind == "decimal" and not -(1 << 63) < whole < 1 << 63:
+                t, kind = replace(t, wide=True), "i128"
+            return Cpp(integer(whole, kind), t, kind, constant=value)
         case int() | float() | Decimal():
             return Cpp(f"f64({float(value)!r})", t, "f64")
         case datetime():
@@ -213,6 +231,9 @@ def _over(x: Cpp) -> str:
 
 
 def _scaled(x: Cpp, digits: int, result: Type, target: Held) -> Cpp:
+    if x.held == "i128" and target == "i64":  # it may not fit: then the change is refused
+        wide = _scaled(x, digits, result, "i128") if digits else x
+        return Cpp(f"narrowed{_null(x)}(o, {wide.text})", result, target)
     if not digits and not x.nullable:
         return Cpp(f"{target}({x.text})", result, target)
     factor = integer(10**digits, target)

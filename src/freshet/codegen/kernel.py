@@ -34,6 +34,7 @@ from freshet.codegen.statements import Statements
 from freshet.codegen.storage import Place, Storage, declare_all, declare_orders, follow, members
 from freshet.codegen.term import Terms
 from freshet.codegen.triggers import Triggers
+from freshet.codegen.widen import widen
 from freshet.errors import NotNative
 from freshet.program.terms import Map, Program, Statement
 
@@ -73,6 +74,8 @@ def write(program: Program, functions: Functions = BUILTINS, passes: Passes = US
     A map that would be recomputed from all the data with every change, and that only queries
     read, is recomputed when it is read; one that an index recomputes, after the rows of a batch.
     """
+    if passes.wide:
+        program = widen(program)
     if passes.derive:
         program = derive(program, factorise=passes.factorise)
     first = _Kernel(program, functions, passes)

@@ -7,8 +7,8 @@ import os
 import sys
 import sysconfig
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -206,6 +206,20 @@ class Instance:
             name = self.kernel.relations[relation].name
             raise BadRow(f"these are no columns of '{name}': {e}") from e
         self.apply_arrow(relation, table, counts, sign)
+
+    @contextmanager
+    def wrapping(self) -> Iterator[None]:
+        """Let numbers leave their range on the way to where they are in it again.
+
+        Whoever says so must know that: a batch is taken back, or another engine has found that
+        all the numbers are in their range after it. Wrapped integers are a ring, so what comes
+        out is exact.
+        """
+        self._calls["wrapping"](self._state, 1)
+        try:
+            yield
+        finally:
+            self._calls["wrapping"](self._state, 0)
 
     def load_static(self, relation: int, rows: Any) -> None:
         """Rows of a static table: tuples, or an Arrow table."""

@@ -105,7 +105,8 @@ def times(a: Cpp, b: Cpp) -> Cpp:
         left, right = convert(a, DOUBLE), convert(b, DOUBLE)
     else:
         scale = ta.scale + tb.scale
-        t = Type("decimal", scale) if "decimal" in (ta.kind, tb.kind) else INT
+        wide = ta.wide or tb.wide
+        t = Type("decimal", scale, wide=wide) if "decimal" in (ta.kind, tb.kind) else INT
         kind = held(t)
         left, right = convert(a, ta), convert(b, tb)
         if kind == "i128" and left.held == right.held == "i64" and not nullable:
@@ -154,7 +155,7 @@ def _with_null(op: Op, a: Cpp, b: Cpp) -> str:
 
 
 def _aligned(a: Cpp, b: Cpp) -> tuple[Cpp, Cpp]:
-    if a.type.kind == b.type.kind and a.type.scale == b.type.scale:
+    if a.type.kind == b.type.kind and a.type.scale == b.type.scale and a.held == b.held:
         return a, b
     t = common(counted(a.type), counted(b.type)) if a.type.is_numeric else common(a.type, b.type)
     for one, other in ((a, b), (b, a)):
@@ -162,7 +163,7 @@ def _aligned(a: Cpp, b: Cpp) -> tuple[Cpp, Cpp]:
             known = _known(one, t)
             if known is not None:
                 return (known, other) if one is a else (other, known)
-    if t.kind == "decimal" and held(t) == "i64":
+    if t.kind == "decimal" and "i64" in (a.held, b.held):
         # More digits after the point may not fit in 64 bits; a comparison must not overflow.
         return tuple(_widened_to(x, t) for x in (a, b))  # type: ignore[return-value]
     return convert(a, t), convert(b, t)
@@ -177,6 +178,8 @@ def _known(x: Cpp, t: Type) -> Cpp | None:
 
 
 def _widened_to(x: Cpp, t: Type) -> Cpp:
+    if x.held == "i128" and x.type.scale == t.scale:
+        return x
     digits = t.scale - x.type.scale
     null = "_n" if x.nullable else ""
     return Cpp(f"scaled{null}<i128>(o, {x.text}, i128({10**digits}))", x.type, "i128")

@@ -15,11 +15,14 @@ namespace edge {
 
 // What is wrong with a batch: the first thing that was found.
 struct Problem {
-  enum What { Nothing, NotTable, Missing, Extra, WrongType, IsNull, Outside, NotUtf8, NullRow };
+  enum What {
+    Nothing, NotTable, Missing, Extra, WrongType, IsNull, Outside, NotUtf8, NullRow, Damaged
+  };
   What what = Nothing;
   i64 row = 0;                 // -1: in a dictionary
   int column = 0;              // of the relation
-  const char* name = nullptr;  // of an extra column, or the Arrow format of a wrong one
+  const char* name = nullptr;  // of an extra column, or the Arrow format of a wrong one, or what is
+                               // damaged
   i128 value = 0;              // what does not fit, times 10^scale
   int scale = 0;
   f64 real = 0;                // the same of a double that is no finite number
@@ -115,6 +118,32 @@ inline const void* wrong_type(const Source& s, Problem& p) {
   return nullptr;
 }
 
+inline const void* damaged(Problem& p, const char* what) {
+  p.what = Problem::Damaged;
+  p.name = what;
+  return nullptr;
+}
+
+// How many buffers an array of a format has at least; 0 where the format is none that is taken.
+inline i64 buffers_of(const char* format) {
+  if (!strcmp(format, "n")) return 0;
+  if (!strcmp(format, "u") || !strcmp(format, "U") || !strcmp(format, "vu")) return 3;
+  return 2;
+}
+
+// What can be seen to be wrong with an array that shall have so many rows. The interface does not
+// tell how long buffers are, so that one that is too short cannot be seen here.
+inline const char* fault_of(const ArrowSchema& schema, const ArrowArray& a, i64 rows) {
+  if (a.length < 0 || a.offset < 0 || a.n_buffers < 0) return "a length or an offset is negative";
+  if (a.length < rows) return "it is shorter than the table";
+  i64 buffers = schema.dictionary ? 2 : buffers_of(schema.format);
+  if (a.n_buffers < buffers) return "a buffer is missing";
+  if (a.null_count > 0 && buffers && !a.buffers[0]) return "it counts NULLs, and marks none";
+  if (rows && buffers && !a.buffers[1]) return "a buffer is missing";
+  if (!schema.dictionary != !a.dictionary) return "its dictionary is missing";
+  return nullptr;
+}
+
 // Whole numbers of any width as 64 bits, where they lie if they have them; null where a format is
 // none of theirs. What does not fit becomes the smallest, which no column holds.
 template <class T> const i64* widened(Room& room, const Source& s) {
@@ -176,10 +205,11 @@ inline const void* doubles(Room& room, const Source& s, const Column& c, Problem
     return from_reals(f64());
   }
   if (!strcmp(s.schema->format, "f")) return from_reals(float());
+  if (!strcmp(s.schema->format, "L")) return from_reals(u64());
   const i64* from = integers(room, s);
   if (!from) return wrong_type(s, p);
-  auto read = [&](i64 i, f64& out) { out = f64(from[i]); return !is_null(from[i]); };
-  return filled<f64>(room, s, c, p, read, [&](i64 i) { p.value = shown_integer(s, i, from[i]); });
+  auto read = [&](i64 i, f64& out) { out = f64(from[i]); return true; };
+  return filled<f64>(room, s, c, p, read, [](i64) {});
 }
 
 template <class To> inline bool narrow(i128 x, To& out) {
@@ -203,10 +233,14 @@ const void* rescaled(Room& room, const Source& s, const Column& c, Problem& p, i
 
 // Decimals of the scale that is asked for, 64 bits each: used where they lie, or the lower halves
 // of 128 bits. Null where one of them is missing or does not fit: then they are told one by one.
-inline const void* same_scale(Room& room, const Source& s, int bits) {
-  if (bits == 32) return s.valid ? nullptr : widened<i32>(room, s);
-  if (bits == 64 && s.in_place<i64>())
-    return s.all<i64>([](i64 x) { return !is_null(x); }) ? s.start<i64>() : nullptr;
+inline const void* same_scale(Room& room, const Source& s, int bits, int digits) {
+  const i64 most = digits > 0 && digits < 19 ? i64(ten_to(digits) - 1) : INT64_MAX;
+  auto fits = [=](i64 x) { return (-most <= x) & (x <= most); };
+  if (bits == 32) {
+    const i64* out = s.valid ? nullptr : widened<i32>(room, s);
+    return out && all_good(out, s.size, s.next, fits) ? out : nullptr;
+  }
+  if (bits == 64 && s.in_place<i64>()) return s.all<i64>(fits) ? s.start<i64>() : nullptr;
   if (bits == 64 || !s.in_place<i64>()) return nullptr;
   const i64* halves = static_cast<const i64*>(s.values()) + 2 * s.first;
   i64* out = room.array<i64>(s.size);
@@ -214,7 +248,7 @@ inline const void* same_scale(Room& room, const Source& s, int bits) {
   for (i64 i = 0; i < s.size; i++) {
     i64 low = halves[2 * i];
     out[i] = low;
-    good &= (halves[2 * i + 1] == low >> 63) & (low != INT64_MIN);
+    good &= (halves[2 * i + 1] == low >> 63) & fits(low);
   }
   return good ? out : nullptr;
 }
@@ -225,13 +259,15 @@ const void* decimals(Room& room, const Source& s, const Column& c, Problem& p) {
   if (format[0] == 'd' && format[1] == ':') {  // d:precision,scale or d:precision,scale,bits
     const char* comma = strchr(format, ',');
     if (!comma) return wrong_type(s, p);
-    int scale = atoi(comma + 1), bits = 128;
+    int scale = atoi(comma + 1), bits = 128, digits = atoi(format + 2);
+    const i128 end = digits > 0 && digits < 38 ? ten_to(digits) : ten_to(38);
+    auto told = [=](i128 x) { return -end < x && x < end; };  // no more digits than the type says
     if (const char* next = strchr(comma + 1, ',')) bits = atoi(next + 1);
     if (scale == c.scale && sizeof(To) == 8 && bits <= 128)
-      if (const void* as_they_are = same_scale(room, s, bits)) return as_they_are;
+      if (const void* as_they_are = same_scale(room, s, bits, digits)) return as_they_are;
     auto wide = [&](auto sample) {
       using T = decltype(sample);
-      auto raw = [&](i64 i, i128& x) { x = s.at<T>(i); return true; };
+      auto raw = [&](i64 i, i128& x) { x = s.at<T>(i); return told(x); };
       return rescaled<To>(room, s, c, p, scale, raw);
     };
     if (bits == 32) return wide(i32());
@@ -240,20 +276,16 @@ const void* decimals(Room& room, const Source& s, const Column& c, Problem& p) {
     if (bits != 256) return wrong_type(s, p);
     return rescaled<To>(room, s, c, p, scale, [&](i64 i, i128& x) {
       x = s.at<i128>(2 * i + s.first);
-      return s.at<i128>(2 * i + s.first + 1) == (x < 0 ? -1 : 0);
+      return s.at<i128>(2 * i + s.first + 1) == (x < 0 ? -1 : 0) && told(x);
     });
   }
   const i64* from = integers(room, s);
   if (!from) return wrong_type(s, p);
   return rescaled<To>(room, s, c, p, 0, [&](i64 i, i128& x) {
     x = shown_integer(s, i, from[i]);
-    return !is_null(from[i]);
+    return true;
   });
 }
-
-// Days and moments of the years 1 to 9999, as in Python and SQL.
-inline bool is_day(i64 x) { return -719162 <= x && x <= 2932896; }
-inline bool is_moment(i64 x) { return -719162 * DAY <= x && x < 2932897 * DAY; }
 
 inline const void* dates(Room& room, const Source& s, const Column& c, Problem& p) {
   if (!strcmp(s.schema->format, "tdD")) {
@@ -354,6 +386,10 @@ inline const void* texts(Room& room, const Source& s, const Column& c, Problem& 
     using T = decltype(sample);
     const char* bytes = static_cast<const char*>(s.array->buffers[2]);
     i64 from = s.size ? i64(s.at<T>(0)) : 0, to = s.size ? i64(s.at<T>(s.size)) : 0;
+    bool rising = from >= 0;
+    for (i64 i = 0; i < s.size; i++) rising &= s.at<T>(i) <= s.at<T>(i + 1);
+    if (!rising) return damaged(p, "the offsets of its texts go back");
+    if (to > from && !bytes) return damaged(p, "a buffer is missing");
     bool plain = to <= from || is_ascii(bytes + from, to - from);
     return pieces(room, s, c, p, plain, [&](i64 i, i64& size) {
       i64 begin = i64(s.at<T>(i));
@@ -365,6 +401,15 @@ inline const void* texts(Room& room, const Source& s, const Column& c, Problem& 
   if (!strcmp(format, "U")) return joined(i64());
   if (strcmp(format, "vu")) return wrong_type(s, p);
   struct View { i32 size; i32 words[3]; };  // up to 12 bytes inside; else prefix, buffer, offset
+  i64 shared = s.array->n_buffers - 3;  // the last buffer tells how long those are
+  for (i64 i = 0; i < s.size; i++) {
+    View view = load<View>(s.values(), s.first + i);
+    if (!s.has(i) || (view.size >= 0 && view.size <= 12)) continue;
+    bool there = view.size >= 0 && view.words[1] >= 0 && view.words[1] < shared && view.words[2] >= 0;
+    if (!there || i64(view.words[2]) + view.size >
+                      load<i64>(s.array->buffers[2 + shared], view.words[1]))
+      return damaged(p, "a text lies outside of its buffers");
+  }
   return pieces(room, s, c, p, false, [&](i64 i, i64& size) {
     const char* at = static_cast<const char*>(s.values()) + (s.first + i) * i64(sizeof(View));
     View view = load<View>(at, 0);
@@ -382,6 +427,8 @@ const void* picked(Room& room, const Source& s, const Column& c, Problem& p) {
   Column entry = c;
   entry.nullable = true;  // an entry may be NULL as long as no row picks it
   i64 size = s.array->dictionary->length;
+  if (const char* fault = fault_of(*s.schema->dictionary, *s.array->dictionary, size))
+    return p.row = -1, damaged(p, fault);
   Source dictionary(*s.schema->dictionary, *s.array->dictionary, 0, size);
   const To* values = static_cast<const To*>(convert(room, dictionary, entry, p));
   if (!values) return p.row = -1, nullptr;
@@ -485,10 +532,18 @@ inline const char* read_next(const Relation& r, const int* where, const ArrowArr
   return static_cast<const char*>(a.buffers[1]) + (a.offset + table.offset) * width;
 }
 
+// Whether a table has the columns that its schema tells; what is in them is not looked at yet.
+inline bool is_whole(const ArrowSchema& schema, const ArrowArray& table, Problem& p) {
+  if (table.length >= 0 && table.offset >= 0 && table.n_children == schema.n_children) return true;
+  damaged(p, "the table has a negative length, or other columns than its schema");
+  return false;
+}
+
 // The columns of one table that the relation's statements read, or null with a problem; `where` is
 // as `match` found it.
 inline Part* table_in(Room& room, const Relation& r, const ArrowSchema& schema, const int* where,
                       const ArrowArray& table, Problem& p) {
+  if (!is_whole(schema, table, p)) return nullptr;
   if (table.null_count && table.n_buffers > 0 && table.buffers[0]) {
     for (i64 i = 0; i < table.length; i++) {
       if (bit(table.buffers[0], table.offset + i)) continue;
@@ -504,6 +559,9 @@ inline Part* table_in(Room& room, const Relation& r, const ArrowSchema& schema, 
     if (!r.columns[i].used) continue;
     p.column = i;
     i64 at = where[i];
+    const i64 rows = table.offset + table.length;
+    if (const char* fault = fault_of(*schema.children[at], *table.children[at], rows))
+      return damaged(p, fault), nullptr;
     Source source(*schema.children[at], *table.children[at], table.offset, table.length);
     source.next = read_next(r, where, table, i + 1);
     part->column[i] = convert(room, source, r.columns[i], p);

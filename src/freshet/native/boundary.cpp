@@ -170,6 +170,17 @@ PyObject* stats(PyObject*, PyObject* const* args, intptr_t n) {
                        (unsigned long long)writes, sizes.object);
 }
 
+// wrapping(instance, on): from now on, numbers may leave their range on the way to where they are in
+// it again, as the caller knows; or every change that takes one out of it is refused.
+PyObject* wrapping(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 on;
+  Instance* x = arity(n, 2) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, 2, on)) return nullptr;
+  Locked lock(*x);
+  x->wraps = on;
+  return none();
+}
+
 PyObject* columns_of(int width, const Column* columns) {
   PyObject* out = PyTuple_New(width);
   for (int i = 0; out && i < width; i++) {
@@ -222,6 +233,7 @@ PyMethodDef methods[] = {
     {"read_frame", read_frame, FastCall, nullptr},
     {"export_frame", export_frame, FastCall, nullptr},
     {"ready", ready, FastCall, nullptr},
+    {"wrapping", wrapping, FastCall, nullptr},
     {"save", save, FastCall, nullptr},
     {"restore", restore, FastCall, nullptr},
     {"stats", stats, FastCall, nullptr},

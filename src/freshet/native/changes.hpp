@@ -261,6 +261,7 @@ inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const 
   const int* where = where_in(x, relation, schema, problem);
   if (!where) return nullptr;
   auto* told = static_cast<ArrowSchema*>(PyCapsule_GetPointer(schema, "arrow_schema"));
+  if (!told || !is_whole(*told, array, problem)) return told ? complain(x, int(relation), problem) : nullptr;
   const Relation& r = kernel.relation[relation];
   int* kept = own.room->array<int>(r.width + 1);  // another thread may bring another schema
   memcpy(kept, where, size_t(r.width) * sizeof(int));

@@ -46,13 +46,14 @@ inline bool read_decimal(const char* at, i64 size, int scale, i128& out) {
     bool down = ++at < end && *at == '-';
     if (at < end && (*at == '-' || *at == '+')) at++;
     for (; at < end; at++) {
-      if (*at < '0' || *at > '9' || power > 1000) return false;
-      power = power * 10 + (*at - '0');
+      if (*at < '0' || *at > '9') return false;
+      if (power < 1000000) power = power * 10 + (*at - '0');
     }
     if (down) power = -power;
   }
   i64 by = scale + power - places;
-  return any && by >= 0 && by < 1000 && rescale(minus ? -digits : digits, int(by), out);
+  if (!any || by < 0) return false;
+  return rescale(minus ? -digits : digits, by < 1000 ? int(by) : 1000, out);
 }
 
 // Writes digits with a point before the last `scale` of them; gives the end. A scale is a byte,

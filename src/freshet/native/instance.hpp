@@ -26,6 +26,7 @@ struct Instance {
   Env env;
   pthread_mutex_t mutex;
   bool open, ready;
+  bool wraps;          // a number may leave its range on the way: all of them are in it at the end
   u64 diverted;        // relations, as bits, whose single rows go to Python, which wants to know
   u64 singles;         // single rows taken since somebody asked
   PyObject* complain;  // raises the error that a problem deserves; belongs to the library
@@ -102,6 +103,7 @@ inline PyObject* complain(Instance& x, int relation, const Problem& p) {
     case Problem::WrongType: what = "type", value = Py_BuildValue("s", p.name); break;
     case Problem::NotUtf8: value = PyBytes_FromStringAndSize(p.text.at, p.text.size); break;
     case Problem::NullRow: what = "whole"; break;
+    case Problem::Damaged: what = "damaged", value = Py_BuildValue("s", p.name); break;
     case Problem::Nothing:
     case Problem::IsNull: break;
     case Problem::Outside: {
@@ -161,6 +163,7 @@ inline Done make_ready(Instance& x) {
   if (x.ready) return Done::Well;
   kernel.ready(x.env);
   empty_scratch(x.env);
+  if (x.wraps) x.env.overflow = false;
   x.ready = !x.env.overflow;
   x.env.arena.mark() = x.ready;
   if (x.ready) return Done::Well;
@@ -180,6 +183,10 @@ inline Done run(Instance& x, const Relation& r, Part* first, i64 sign) {
   for (Part* part = first; part; part = part->next) {
     apply_part(x, r, *part, sign);
     if (__builtin_expect(!x.env.overflow, 1)) continue;
+    if (x.wraps) {
+      x.env.overflow = false;
+      continue;
+    }
     for (; part; part = part->previous) take_back(x, r, *part, sign);
     x.env.overflow = false;
     return Done::Overflow;

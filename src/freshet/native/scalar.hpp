@@ -1,7 +1,9 @@
 // Arithmetic and functions on single values, as the reference engine defines them.
 //
 // Whole numbers and decimals that leave their range wrap and set the sticky flag `o`: wrapped
-// integers are a ring, so the batch can still be taken back exactly. Names that end in _n admit NULL.
+// integers are a ring, so the batch can still be taken back exactly. The range of 64 bits is without
+// the smallest number, which is NULL; that of 128 bits is 38 decimal digits. Names that end in _n
+// admit NULL.
 #pragma once
 
 #include <math.h>
@@ -12,18 +14,44 @@
 namespace fr {
 
 template <class T> inline T add(bool& o, T a, T b) {
-  T c;
-  if (__builtin_expect(__builtin_add_overflow(a, b, &c), 0)) o = true;
+  T c, below;  // to take one away overflows for the smallest number alone
+  if (__builtin_expect(__builtin_add_overflow(a, b, &c) | __builtin_sub_overflow(c, T(1), &below), 0))
+    o = true;
   return c;
 }
 template <> inline f64 add(bool&, f64 a, f64 b) { return a + b; }
+constexpr i128 ten_to_38() {
+  i128 out = 1;
+  for (int i = 0; i < 38; i++) out *= 10;
+  return out;
+}
+inline bool is_digits(i128 x) { return -ten_to_38() < x && x < ten_to_38(); }
+template <> inline i128 add(bool& o, i128 a, i128 b) {
+  i128 c;
+  if (__builtin_expect(__builtin_add_overflow(a, b, &c) || !is_digits(c), 0)) o = true;
+  return c;
+}
 
 template <class T> inline T mul(bool& o, T a, T b) {
-  T c;
-  if (__builtin_expect(__builtin_mul_overflow(a, b, &c), 0)) o = true;
+  T c, below;
+  if (__builtin_expect(__builtin_mul_overflow(a, b, &c) | __builtin_sub_overflow(c, T(1), &below), 0))
+    o = true;
   return c;
 }
 template <> inline f64 mul(bool&, f64 a, f64 b) { return a * b; }
+template <> inline i128 mul(bool& o, i128 a, i128 b) {
+  // Most factors are small, and a product of two halves takes one instruction.
+  if (__builtin_expect(i64(a) == a && i64(b) == b, 1)) return i128(i64(a)) * i64(b);
+  i128 c;
+  if (__builtin_mul_overflow(a, b, &c) || !is_digits(c)) o = true;
+  return c;
+}
+// A number in fewer bits.
+inline i64 narrowed(bool& o, i128 x) {
+  if (__builtin_expect(i64(x) != x || is_null(i64(x)), 0)) o = true;
+  return i64(x);
+}
+inline i64 narrowed_n(bool& o, i128 x) { return is_null(x) ? null<i64>() : narrowed(o, x); }
 // Two 64-bit factors of a 128-bit product cannot overflow.
 inline i128 wide(i64 a, i64 b) { return i128(a) * b; }
 
@@ -72,13 +100,14 @@ template <> inline f64 absolute(bool&, f64 x) { return fabs(x); }
 template <class T> inline T floor_of(T x, T unit) { return x / unit - (x % unit < 0); }
 template <class T> inline T ceil_of(T x, T unit) { return x / unit + (x % unit > 0); }
 inline i64 whole(bool& o, f64 x) {
-  if (!(x > -9.2e18 && x < 9.2e18)) { o = true; return 0; }
+  constexpr f64 end = 9223372036854775808.0;
+  if (!(x > -end && x < end)) { o = true; return 0; }
   return i64(x);
 }
-template <class T> inline T round_to(T x, T unit) {
+template <class T> inline T round_to(bool& o, T x, T unit) {
   T rest = x % unit, down = x - rest;
-  if (rest < 0) return -rest * 2 >= unit ? down - unit : down;
-  return rest * 2 >= unit ? down + unit : down;
+  if (rest < 0) return -rest >= unit + rest ? add<T>(o, down, -unit) : down;
+  return rest >= unit - rest ? add<T>(o, down, unit) : down;
 }
 inline f64 round_real(f64 x, f64 scale) { return copysign(floor(fabs(x) * scale + 0.5) / scale, x); }
 
@@ -115,12 +144,41 @@ inline i64 add_months_to(i64 days, i64 months) {
   i64 first = days_of(year, m, 1), next = m == 12 ? days_of(year + 1, 1, 1) : days_of(year, m + 1, 1);
   return first + (c.day - 1 < next - first - 1 ? c.day - 1 : next - first - 1);
 }
-inline i32 add_months(i32 day, i64 months) { return i32(add_months_to(day, months)); }
-inline i64 add_months(i64 moment, i64 months) {
-  return add_months_to(day_of(moment), months) * DAY + time_of(moment);
+// Days and moments of the years 1 to 9999, as in Python and SQL. One that leaves them sets the flag.
+constexpr i64 FIRST_DAY = -719162, LAST_DAY = 2932896, MONTHS = 120000;
+inline bool is_day(i64 x) { return FIRST_DAY <= x && x <= LAST_DAY; }
+inline bool is_moment(i64 x) { return FIRST_DAY * DAY <= x && x < (LAST_DAY + 1) * DAY; }
+inline i32 known_day(bool& o, i64 day) {
+  if (__builtin_expect(is_day(day), 1)) return i32(day);
+  o = true;
+  return 0;
 }
-inline i32 add_days(i32 day, i64 n) { return i32(day + n); }
-inline i64 add_days(i64 moment, i64 n) { return moment + n * DAY; }
+inline i64 known_moment(bool& o, i64 moment) {
+  if (__builtin_expect(is_moment(moment), 1)) return moment;
+  o = true;
+  return 0;
+}
+inline i64 within(bool& o, i64 n, i64 most) {  // a distance that may lead from one of them to another
+  if (__builtin_expect(-most <= n && n <= most, 1)) return n;
+  o = true;
+  return 0;
+}
+inline i32 add_months(bool& o, i32 day, i64 months) {
+  return known_day(o, add_months_to(day, within(o, months, MONTHS)));
+}
+inline i64 add_months(bool& o, i64 moment, i64 months) {
+  i64 day = known_day(o, add_months_to(day_of(moment), within(o, months, MONTHS)));
+  return day * DAY + time_of(moment);
+}
+inline i32 add_days(bool& o, i32 day, i64 n) {
+  return known_day(o, day + within(o, n, LAST_DAY - FIRST_DAY));
+}
+inline i64 add_days(bool& o, i64 moment, i64 n) {
+  return known_moment(o, moment + within(o, n, LAST_DAY - FIRST_DAY) * DAY);
+}
+inline i64 add_seconds(bool& o, i64 moment, i64 n) {
+  return known_moment(o, moment + within(o, n, (LAST_DAY - FIRST_DAY + 1) * 86400) * 1000000);
+}
 
 // Text. Positions count code points, as the reference engine does.
 inline bool continues(char c) { return (u8(c) & 0xc0) == 0x80; }

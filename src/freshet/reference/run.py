@@ -11,12 +11,12 @@ from freshet.algebra import EXACT, Number
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Query, Relation
 from freshet.calculus.types import Value
-from freshet.errors import ProgramProblem, UnknownName
+from freshet.errors import Overflow, ProgramProblem, UnknownName
 from freshet.program.terms import Event, Program
 from freshet.reference.closures import Work, compile_term
 from freshet.reference.rows import Changes, check_changes, check_row
 from freshet.reference.statements import Step, compile_statement
-from freshet.reference.store import Cache, Journal, Store, Stores
+from freshet.reference.store import Bounds, Cache, Journal, Store, Stores
 from freshet.reference.top import Row, arrange
 
 
@@ -34,7 +34,8 @@ class Engine:
     """Runs a program: static tables first, then changes; views can be read at any time.
 
     After every call each map equals its definition over the rows seen so far; a call that fails
-    changes nothing.
+    changes nothing. One that would take a number of a map out of the domain of values fails: what
+    this engine accepts, a kernel can hold. Numbers on the way there may be of any size.
 
     >>> from freshet.calculus.schema import Column
     >>> from freshet.calculus.terms import View
@@ -77,7 +78,11 @@ class Engine:
 
     def _make_stores(self) -> Stores:
         static = {r.name: Store(journal=self.journal) for r in self.program.relations if r.static}
-        maps = {m.name: Store(journal=self.journal) for m in self.program.maps if not m.inputs}
+        maps = {
+            m.name: Store(journal=self.journal, bounds=Bounds.of(m.keys, m.payload))
+            for m in self.program.maps
+            if not m.inputs
+        }
         caches = {m.name: Cache(self.journal) for m in self.program.maps if m.inputs}
         return Stores(static, {}, maps, caches)
 
@@ -97,7 +102,12 @@ class Engine:
         """How many rows were looked at or written so far."""
         return self.counters.visits + self.counters.writes
 
-    def load(self, tables: Mapping[str, Iterable[Sequence[Value]]] | None = None) -> None:
+    def load(
+        self,
+        tables: Mapping[str, Iterable[Sequence[Value]]] | None = None,
+        *,
+        check: bool = True,
+    ) -> None:
         """Load the static tables, all at once, and do what the program does when it is ready."""
         if self.loaded:
             raise ProgramProblem("the static tables are loaded already", instead="make an Engine")
@@ -111,6 +121,8 @@ class Engine:
             for (event, _), steps in self._triggers.items():
                 if event == "ready":
                     _run(steps, ())
+            if check:
+                self.check()
         self.loaded = True
 
     def insert(self, relation: str, row: Sequence[Value]) -> None:
@@ -121,8 +133,17 @@ class Engine:
         """One row less."""
         self._single(relation, row, -1)
 
-    def apply(self, relation: str, changes: Changes) -> None:
-        """A batch: rows with how many times they are inserted (or, negative, deleted)."""
+    def check(self) -> None:
+        """Refuse numbers of maps that are outside of the domain of values."""
+        for name, store in self.stores.maps.items():
+            if store.outside:
+                raise out_of_range(f"the map '{name}' would hold {_worst(store)}")
+
+    def apply(self, relation: str, changes: Changes, *, check: bool = True) -> None:
+        """A batch: rows with how many times they are inserted (or, negative, deleted).
+
+        Without `check`, numbers may leave their range: more changes are to come before one looks.
+        """
         self._start()
         batch = check_changes(self._stream(relation), changes)
         with self._all_or_nothing():
@@ -132,6 +153,8 @@ class Engine:
                 for row, m in batch.items():
                     for _ in range(abs(int(m))):
                         self._run_row(relation, row, m)
+            if check:
+                self.check()
 
     def read(self, query: str) -> dict[Row, Number]:
         """The rows of a query in the order of its columns, with their multiplicities."""
@@ -194,6 +217,7 @@ class Engine:
         stored = check_row(self._stream(relation), row, 1)
         with self._all_or_nothing():
             self._run_row(relation, stored, sign)
+            self.check()
 
     def _run_row(self, relation: str, row: Row, sign: Number) -> None:
         event: Event = "insert" if sign > 0 else "delete"
@@ -217,6 +241,9 @@ class Engine:
         try:
             with decimal.localcontext(EXACT):
                 yield
+        except (decimal.DecimalException, OverflowError) as e:
+            self.journal.rollback()
+            raise out_of_range(f"on its way there, {e or type(e).__name__}") from e
         except BaseException:
             self.journal.rollback()
             raise
@@ -237,6 +264,22 @@ class Engine:
             known = ", ".join(self.queries) or "there is none"
             raise UnknownName(f"there is no query '{name}'", instead=f"the queries are: {known}")
         return self.queries[name]
+
+
+def out_of_range(why: str = "") -> Overflow:
+    """The complaint about a change that some engine could not hold."""
+    because = f" ({why})" if why else ""
+    return Overflow(
+        f"this change takes a number of a view out of its range{because}",
+        instead="nothing was changed; integers have 64 bits and decimals 38 digits, "
+        "use DOUBLE for larger ones",
+    )
+
+
+def _worst(store: Store) -> str:
+    """A row that is outside, and its number."""
+    row = next(iter(store.outside))
+    return f"{store.rows[row]} at ({', '.join(map(repr, row))})"
 
 
 def _run(steps: Sequence[Step], params: Row) -> None:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from operator import itemgetter
 from typing import Any, TypeAlias
 
 from freshet.algebra import Number
+from freshet.calculus.domain import limit
+from freshet.calculus.schema import Column
+from freshet.calculus.types import Type
 from freshet.errors import UnknownName
 from freshet.reference.top import Row
 from freshet.reference.values import plus
 
 Positions: TypeAlias = tuple[int, ...]
+Bound: TypeAlias = int | Decimal
 Undo: TypeAlias = Callable[[], None]
 
 
@@ -52,10 +57,41 @@ class Journal:
         self.commit()
 
 
+@dataclass(frozen=True)
+class Bounds:
+    """What the numbers of a map stay below: its payload, and the keys at some positions."""
+
+    payload: Bound | None
+    keys: tuple[tuple[int, Bound], ...] = ()
+
+    @classmethod
+    def of(
+        cls,
+        keys: Sequence[Column],
+        payload: Type,
+        below: Callable[[Type], Bound | None] = limit,
+    ) -> Bounds:
+        """The bounds of the types: those of the domain, unless another engine has its own."""
+        known = [(i, below(c.type)) for i, c in enumerate(keys)]
+        return cls(below(payload), tuple((i, bound) for i, bound in known if bound is not None))
+
+    def holds(self, row: Row, m: Number) -> bool:
+        """Whether a row and its number are within them."""
+        bound = self.payload
+        if bound is not None and not -bound < m < bound:
+            return False
+        for i, bound in self.keys:
+            value: Any = row[i]
+            if value is not None and not -bound < value < bound:
+                return False
+        return True
+
+
 class Store:
     """The rows of one map or relation; a row whose number is zero is not there.
 
     `rows` and the indexes stay the same objects for life, so compiled terms may hold on to them.
+    With `bounds`, `outside` are the rows that no other engine could hold.
 
     >>> store = Store({(1, 2): 5, (1, 3): 6})
     >>> store.index((0,))
@@ -65,9 +101,16 @@ class Store:
     ({(1, 3): 6}, {(1,): {(1, 3): 6}})
     """
 
-    __slots__ = ("indexes", "journal", "rows")
+    __slots__ = ("bounds", "indexes", "journal", "outside", "rows")
 
-    def __init__(self, rows: Mapping[Row, Number] | None = None, journal: Journal | None = None):
+    def __init__(
+        self,
+        rows: Mapping[Row, Number] | None = None,
+        journal: Journal | None = None,
+        bounds: Bounds | None = None,
+    ):
+        self.bounds = bounds
+        self.outside: set[Row] = set()
         self.rows: dict[Row, Number] = dict(rows or {})
         self.indexes: dict[
             Positions, tuple[Callable[[Row], Row], dict[Row, dict[Row, Number]]]
@@ -88,6 +131,11 @@ class Store:
         """Set the number of a row; zero takes the row away."""
         if self.journal is not None:
             self.journal.entries.append((self, row, self.rows.get(row, 0)))
+        if self.bounds is not None:
+            if m and not self.bounds.holds(row, m):
+                self.outside.add(row)
+            elif self.outside:
+                self.outside.discard(row)
         if m:
             self.rows[row] = m
             for pick, groups in self.indexes.values():

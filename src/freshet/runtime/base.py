@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from freshet.calculus.domain import is_int
 from freshet.calculus.rows import Row, RowLike, checked
 from freshet.calculus.schema import Relation
 from freshet.codegen.load import Instance
-from freshet.errors import BadRow, Place
+from freshet.errors import BadRow, Overflow, Place
 
 if TYPE_CHECKING:
     from freshet.runtime.change import Change
@@ -27,6 +28,8 @@ def consolidate(relation: Relation, changes: Iterable[tuple[RowLike, int]]) -> d
                 f"the multiplicity of a row of '{relation.name}' cannot be {multiplicity!r}",
                 instead="give an integer, positive to insert and negative to delete",
             )
+        if not is_int(multiplicity):
+            raise too_often(relation.name, row)
         net[row] = net.get(row, 0) + multiplicity
     return {row: m for row, m in net.items() if m}
 
@@ -34,8 +37,10 @@ def consolidate(relation: Relation, changes: Iterable[tuple[RowLike, int]]) -> d
 class Base:
     """A base relation: its rows, how often each is there, and which row has which key."""
 
-    def __init__(self, relation: Relation) -> None:
+    def __init__(self, relation: Relation, *, wide: bool = False) -> None:
         self.relation = relation
+        self.wide = wide
+        """Whether a kernel for it needs room for more digits than most."""
         self.rows: dict[Row, int] = {}
         key = {name.lower() for name in relation.key}
         self._key = [i for i, c in enumerate(relation.columns) if c.name.lower() in key]
@@ -53,6 +58,8 @@ class Base:
             count = self.rows.get(row, 0) + multiplicity
             if count < 0:
                 raise not_held(name, row, -multiplicity)
+            if not is_int(count):
+                raise too_often(name, row)
             if not self._key or multiplicity < 0:
                 continue
             key = self._key_of(row)
@@ -107,6 +114,14 @@ def not_held(name: str, row: Row, times: int) -> BadRow:
     return BadRow(
         f"'{name}' does not hold {_show(row)}{_times(times)}",
         instead="delete only rows that were inserted",
+    )
+
+
+def too_often(name: str, row: Row) -> Overflow:
+    """The complaint about a multiplicity that nobody can count."""
+    return Overflow(
+        f"'{name}' would hold {_show(row)} more often than 64 bits count",
+        instead="nothing was changed",
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from freshet.calculus.domain import is_int
 from freshet.calculus.rows import Row, RowLike, by_name
 from freshet.calculus.schema import Relation
 from freshet.codegen.load import Instance
@@ -186,6 +187,11 @@ def _count(relation: Relation, count: object) -> int:
             f"the multiplicity of a row of '{relation.name}' cannot be {count!r}",
             instead="give an integer, positive to insert and negative to delete",
         )
+    if not is_int(count):
+        raise BadRow(
+            f"a row of '{relation.name}' cannot come {count} times",
+            instead="give counts of 64 bits, from -9223372036854775807 to 9223372036854775807",
+        )
     return count
 
 
@@ -203,6 +209,8 @@ def _plain_counts(relation: Relation, counts: Any) -> Any:
             f"the counts of '{relation.name}' are no list of integers",
             instead="give one integer a row, positive to insert and negative to delete",
         )
+    for end in (out.max(), out.min()) if out.size else ():
+        _count(relation, int(end))
     return np.ascontiguousarray(out, dtype=np.int64)
 
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from freshet.calculus.domain import INT_MAX
 from freshet.calculus.rows import Row
 from freshet.calculus.schema import Column, Query, Relation
 from freshet.calculus.types import Type
@@ -51,8 +53,17 @@ def table_of(columns: Sequence[Column], rows: Sequence[Row], name: str) -> pa.Ta
     try:
         arrays = [pa.array(c, f.type) for c, f in zip(cells, schema, strict=True)]
     except (pa.ArrowInvalid, OverflowError) as e:
-        raise Overflow(f"a number of '{name}' leaves its range when it is read") from e
+        raise left_range(name) from e
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def left_range(name: str) -> Overflow:
+    """The complaint about a number that is computed when a view is read, and is too large."""
+    return Overflow(
+        f"a number of '{name}' leaves its range when it is read",
+        instead="integers have 64 bits and decimals 38 digits; "
+        "delete the rows that make it so large, or use DOUBLE in the view",
+    )
 
 
 def rows_of(table: pa.Table) -> list[Row]:
@@ -73,6 +84,26 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
     return values
 
 
+def is_within(column: pa.Array) -> bool:
+    """Whether all the values are of the domain that all engines have."""
+    ends = _ENDS.get(str(column.type))
+    if ends is None or not len(column):
+        return True
+    found = pc.min_max(column.view(getattr(pa, f"int{column.type.bit_width}")()))
+    low, high = found["min"].as_py(), found["max"].as_py()
+    return low is None or (ends[0] <= low and high <= ends[1])
+
+
+_DAY = 86_400_000_000
+_DAYS = (date.min - date(1970, 1, 1)).days, (date.max - date(1970, 1, 1)).days
+_ENDS = {
+    "int64": (-INT_MAX, INT_MAX),
+    "date32[day]": _DAYS,
+    "timestamp[us]": (_DAYS[0] * _DAY, (_DAYS[1] + 1) * _DAY - 1),
+}
+"""The smallest and the largest value, as integers, by the name of the Arrow type."""
+
+
 def rows_in(relation: Relation, table: pa.Table) -> list[Row]:
     """The rows of a table for a relation: columns are found by name; values are not checked yet."""
     names = [c.name for c in relation.columns]
@@ -90,11 +121,13 @@ def rows_in(relation: Relation, table: pa.Table) -> list[Row]:
                 f"'{relation.name}' has no column '{name}'",
                 instead=f"its columns are {', '.join(names)}",
             )
+    chosen = table.select(wanted)
     try:
-        return rows_of(table.select(wanted))
+        chosen.validate(full=True)  # damaged buffers would take the process with them
+        return rows_of(chosen)
     except UnicodeDecodeError as e:
         raise BadRow(f"a text of '{relation.name}' is not UTF-8: {e.object!r}") from e
-    except (pa.ArrowException, ValueError) as e:
+    except (pa.ArrowException, ValueError, OverflowError) as e:
         raise BadRow(f"a column of '{relation.name}' cannot be read: {e}") from e
 
 

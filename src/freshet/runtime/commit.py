@@ -2,40 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
+from typing import TYPE_CHECKING
 
+from freshet.errors import Overflow
 from freshet.runtime.change import Change
-from freshet.runtime.kept import Unkept
+from freshet.runtime.kept import Kept, Unkept
 from freshet.runtime.serve import AnyBase
 from freshet.runtime.view import Maintained
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
 
 
 def commit(
     changes: Sequence[Change],
-    bases: Mapping[str, AnyBase],
+    bases: MutableMapping[str, AnyBase],
     readers: Mapping[str, Sequence[Maintained]],
-) -> list[Maintained]:
-    """Apply changes of streams; gives the views that followed."""
+) -> dict[Maintained, pa.Table | None]:
+    """Apply changes of streams; gives the views that followed, with what tracked ones show now.
+
+    A number that leaves its range in a kernel may do so on the way only, or in the kernel only: the
+    reference engine takes the view over, finds out, and has the last word.
+    """
     entered: list[Change] = []
     followed: list[tuple[Maintained, Change]] = []
+    gave_way: list[Maintained] = []
     for change in changes:
         for view in readers[change.relation.name]:
             view.wake()  # before the bases change: it is filled from them
     try:
         for change in changes:
-            bases[change.relation.name].enter(change)
+            _enter(change, bases)
             entered.append(change)
         for change in changes:
             for view in readers[change.relation.name]:
-                view.server.apply(change)
-                followed.append((view, change))
+                if view not in gave_way and not _follow(view, change, alone=len(changes) == 1):
+                    gave_way.append(view)
+                elif view not in gave_way:
+                    followed.append((view, change))
+        views = dict.fromkeys([*(view for view, _ in followed), *gave_way])
+        for view in views:
+            view.server.check()
+        shown = {view: view.columns() if view.history else None for view in views}
     except BaseException:
+        for view in gave_way:
+            view.resume()
         for view, change in reversed(followed):
             _back(view, change, bases[change.relation.name])
         for change in reversed(entered):
             bases[change.relation.name].leave(change)
         raise
-    return list(dict.fromkeys(view for view, _ in followed))
+    for view in gave_way:
+        view.retire()
+    return shown
+
+
+def _enter(change: Change, bases: MutableMapping[str, AnyBase]) -> None:
+    """Take a change into a base; a kernel that has no room for it gives way to a dictionary."""
+    name = change.relation.name
+    base = bases[name]
+    try:
+        base.enter(change)
+    except Overflow:
+        if not isinstance(base, Kept):
+            raise
+        rows = base.as_rows()
+        rows.enter(change)
+        bases[name] = rows
+
+
+def _follow(view: Maintained, change: Change, *, alone: bool) -> bool:
+    """Let a view follow a change; False where a kernel could not, and gave way."""
+    try:
+        if alone:
+            view.server.follow(change)
+        else:
+            view.server.apply(change)
+    except Overflow:
+        if view.built is None or not view.is_kept:
+            raise
+        view.give_way()
+        return False
+    return True
 
 
 def _back(view: Maintained, change: Change, base: AnyBase) -> None:

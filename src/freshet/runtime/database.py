@@ -308,15 +308,17 @@ class Database:
         self._followers.tell()
 
     def _commit(self, changes: Sequence[Change]) -> None:
-        followed = commit(changes, self._bases, self._readers)
+        shown = commit(changes, self._bases, self._readers)
         self._version += 1
+        if self._engines.replace(changes, shown, self._bases):
+            self.rewire()
         for change in changes:
             if change.relation.name not in self._fed and change.size:
                 self._fed.add(change.relation.name)
                 self._changed = True
-        for view in followed:
-            if view.history is not None:
-                self._followers.note(view, self._version)
+        for view, table in shown.items():
+            if table is not None:
+                self._followers.note(view, self._version, table)
 
     # -- versions and readers ----------------------------------------------------------------------
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 
 from freshet.calculus.schema import Relation
-from freshet.errors import FreshetError, FreshetWarning
+from freshet.errors import FreshetError, FreshetWarning, NoRoom
 from freshet.runtime import kernels, recipe
 from freshet.runtime.base import Base
 from freshet.runtime.change import Change
@@ -61,12 +61,12 @@ class Engines:
         used = {r.name: r for v in views for r in v.relations}
         dicts = {name: r for name, r in used.items() if isinstance(bases[name], Base)}
         recipes = [self._recipe(v) for v in views]
-        recipes += [recipe.base_recipe(r) for r in dicts.values()]
+        recipes += [recipe.base_recipe(r, bases[r.name].wide) for r in dicts.values()]
         built = kernels.build_all(recipes, self.settings.flags)
         for view, kernel in zip(views, built, strict=False):
             view.adopt(kernel)
         for name, kernel in zip(dicts, built[len(views) :], strict=True):
-            bases[name] = _moved(bases[name], kernel)
+            bases[name] = _moved(bases[name], kernel, bases[name].wide)
 
     def _find(self, view: Maintained) -> None:
         """A kernel from the cache; built now where there is no second chance.
@@ -74,7 +74,9 @@ class Engines:
         That is without kept rows, and where payloads are C++, which no other engine runs.
         """
         flags = self.settings.flags
-        known = recipe.remembered(view.query, view.relations, view.settings, view.functions)
+        known = recipe.remembered(
+            view.query, view.relations, view.settings, view.functions, view.wide
+        )
         built = kernels.cached(known, flags) if known else None
         if built is None and (view.headers or not self.settings.keep_rows):
             try:
@@ -87,8 +89,53 @@ class Engines:
         if built:
             view.adopt(built)
 
-    def _recipe(self, view: Maintained) -> recipe.Recipe:
-        return recipe.recipe(view.query, view.relations, view.settings, view.functions)
+    def _recipe(self, view: Maintained, wide: bool | None = None) -> recipe.Recipe:
+        wide = view.wide if wide is None else wide
+        return recipe.recipe(view.query, view.relations, view.settings, view.functions, wide)
+
+    def replace(
+        self,
+        changes: Sequence[Change],
+        views: Iterable[Maintained],
+        bases: MutableMapping[str, AnyBase],
+    ) -> bool:
+        """See to the views whose kernels gave way; tells whether a kernel took over.
+
+        With `auto`, the next one is built in the background; with `native`, now.
+        """
+        behind = [v for v in views if self._lacks(v)]
+        if any(isinstance(bases[c.relation.name], Base) for c in changes):
+            self._settled = self._settled and not self.settings.keep_rows
+        for view in behind:
+            self._settled = False
+            view.rests -= sum(c.size for c in changes if view.reads(c.relation.name))
+        if self.settings.engine != "native":
+            return bool(behind)
+        for view in behind:
+            if view.rests <= 0:
+                self._admit(view, kernels.build(self._recipe(view), self.settings.flags))
+        return bool(behind)
+
+    @staticmethod
+    def _lacks(view: Maintained) -> bool:
+        """Whether a kernel served the view, and shall do so again."""
+        return view.built is None and view.had_kernel and not view.note
+
+    def _admit(self, view: Maintained, built: Built) -> None:
+        """Let a kernel take over; where it does not hold the numbers, the other engine stays."""
+        view.adopt(built)
+        view.start()
+        if view.built is not None:
+            return
+        if not view.wide:
+            view.wide = True  # a kernel with room for more digits may hold them
+            return
+        view.rests = max(ENOUGH, view.base_rows())
+        words = (
+            f"'{view.query.name}' stays with the reference engine until {view.rests} more rows "
+            "came: numbers on the way to it leave the 64 bits that kernels have for integers"
+        )
+        warnings.warn(words, FreshetWarning, stacklevel=2)
 
     def keep(self, changes: Sequence[Change], bases: MutableMapping[str, AnyBase]) -> None:
         """With `native`, keep rows that come before the views in kernels, too."""
@@ -97,8 +144,9 @@ class Engines:
         for change in changes:
             base = bases[change.relation.name]
             if isinstance(base, Base):
-                built = kernels.build(recipe.base_recipe(base.relation), self.settings.flags)
-                bases[change.relation.name] = _moved(base, built)
+                made = recipe.base_recipe(base.relation, base.wide)
+                built = kernels.build(made, self.settings.flags)
+                bases[change.relation.name] = _moved(base, built, base.wide)
 
     def count(
         self,
@@ -116,27 +164,35 @@ class Engines:
                 continue
             dicts = [r for r in view.relations if isinstance(bases[r.name], Base)]
             settled = settled and view.built is not None and not dicts
-            if view.seen >= ENOUGH:
-                self._start(name, view, dicts)
+            if view.seen >= ENOUGH and view.rests <= 0:
+                self._start(name, view, dicts, bases)
         self._settled = settled
 
-    def _start(self, name: str, view: Maintained, dicts: Sequence[Relation]) -> None:
+    def _start(
+        self,
+        name: str,
+        view: Maintained,
+        dicts: Sequence[Relation],
+        bases: Mapping[str, AnyBase],
+    ) -> None:
         try:
             kernels.need_compiler()
         except FreshetError as e:
             self._stay(view, e)
             return
         if view.built is None and ("view", name) not in self.jobs:
-            self.jobs["view", name] = Job(self._builder(view))
+            self.jobs["view", name] = Job(self._builder(view), view.wide)
         for r in dicts:
             if ("base", r.name) not in self.jobs:
-                self.jobs["base", r.name] = Job(self._base_builder(r))
+                wide = bases[r.name].wide
+                self.jobs["base", r.name] = Job(self._base_builder(r, wide), wide)
 
     def _builder(self, view: Maintained) -> Callable[[], Built]:
-        return lambda: kernels.build(self._recipe(view), self.settings.flags)
+        wide = view.wide  # as of now: it may change while the compiler runs
+        return lambda: kernels.build(self._recipe(view, wide), self.settings.flags)
 
-    def _base_builder(self, relation: Relation) -> Callable[[], Built]:
-        return lambda: kernels.build(recipe.base_recipe(relation), self.settings.flags)
+    def _base_builder(self, relation: Relation, wide: bool) -> Callable[[], Built]:
+        return lambda: kernels.build(recipe.base_recipe(relation, wide), self.settings.flags)
 
     def finish(self, views: Mapping[str, Maintained], bases: MutableMapping[str, AnyBase]) -> bool:
         """Let kernels that are ready take over; tells whether there was any."""
@@ -145,9 +201,11 @@ class Engines:
             del self.jobs[what, name]
             if what == "base":
                 if job.result:
-                    bases[name] = _moved(bases[name], job.result)
+                    bases[name] = _moved(bases[name], job.result, job.wide)
+                    self._settled = self._settled and isinstance(bases[name], Kept)
             elif job.result:
-                views[name].adopt(job.result)
+                if job.wide == views[name].wide:  # else it has gone out of date meanwhile
+                    self._admit(views[name], job.result)
             else:
                 assert job.error is not None
                 self._stay(views[name], job.error)
@@ -163,9 +221,13 @@ class Engines:
         self._warned = self._warned or missing
 
 
-def _moved(base: AnyBase, built: Built) -> Kept:
-    """The rows of a relation, moved into a kernel."""
-    kept = Kept(base.relation, built.kernel)
-    if base.size:
-        base.fill(kept.instance, 0)
+def _moved(base: AnyBase, built: Built, wide: bool) -> AnyBase:
+    """The rows of a relation, moved into a kernel; where it has no room for them, they stay."""
+    kept = Kept(base.relation, built.kernel, wide=wide)
+    try:
+        with kept.instance.wrapping():  # the dictionary has counted the rows
+            base.fill(kept.instance, 0)
+    except NoRoom:
+        base.wide = True
+        return base
     return kept

@@ -22,10 +22,10 @@ class Followers:
         self._lock = threading.Lock()
         self._telling = False
 
-    def note(self, view: Maintained, version: int) -> None:
+    def note(self, view: Maintained, version: int, table: pa.Table) -> None:
         """Record a view as it is at a version; whoever calls has the lock of the database."""
         assert view.history is not None
-        part = view.history.add(version, view.server.table())
+        part = view.history.add(version, table)
         if part is not None:
             for callback in view.callbacks:
                 self._news.append((view.query.name, callback, version, part))

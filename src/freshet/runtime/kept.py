@@ -15,7 +15,7 @@ from freshet.errors import BadRow
 from freshet.ivm.compile import compile_queries
 from freshet.ivm.options import Options
 from freshet.program.terms import Program
-from freshet.runtime.base import not_held, two_rows
+from freshet.runtime.base import Base, not_held, two_rows
 from freshet.runtime.change import Change
 from freshet.runtime.columns import rows_of
 
@@ -63,9 +63,10 @@ def key_columns(relation: Relation) -> list[int]:
 class Kept:
     """A base relation in a kernel: the same calls and refusals as `base.Base`, no row in Python."""
 
-    def __init__(self, relation: Relation, kernel: Kernel) -> None:
+    def __init__(self, relation: Relation, kernel: Kernel, *, wide: bool = False) -> None:
         self.relation = relation
         self.kernel = kernel
+        self.wide = wide
         self.instance: Instance = kernel.open()
         self._rows = kernel.query("rows")
         self._faults = kernel.query("faults")
@@ -79,7 +80,14 @@ class Kept:
 
     def leave(self, change: Change) -> None:
         """Take back a change that was entered."""
-        change.apply(self.instance, 0, back=True)
+        with self.instance.wrapping():
+            change.apply(self.instance, 0, back=True)
+
+    def as_rows(self) -> Base:
+        """The same relation in a dictionary, which has room for all that SQL admits."""
+        out = Base(self.relation, wide=True)
+        out.apply(self.rows)
+        return out
 
     def fill(self, instance: Instance, index: int) -> None:
         """Give all the rows to a running kernel."""
@@ -133,6 +141,7 @@ class Unkept:
 
     def __init__(self, relation: Relation) -> None:
         self.relation = relation
+        self.wide = True
         self.size = 0
 
     def enter(self, change: Change) -> None:

@@ -83,7 +83,8 @@ def load(path: Path) -> Kernel:
 class Job:
     """Something that is made in the background; `result` or `error` is there when it is done."""
 
-    def __init__(self, make: Callable[[], Built]) -> None:
+    def __init__(self, make: Callable[[], Built], wide: bool = False) -> None:
+        self.wide = wide
         self.result: Built | None = None
         self.error: BaseException | None = None
         self._make = make

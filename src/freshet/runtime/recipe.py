@@ -8,7 +8,7 @@ import os
 import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from freshet.calculus.schema import Query, Relation
 from freshet.calculus.terms import Apply, Expr
 from freshet.calculus.walk import children
 from freshet.codegen.kernel import Source, write
+from freshet.codegen.options import Passes
 from freshet.codegen.toolchain import user_cache
 from freshet.errors import NotNative
 from freshet.ivm.options import Mode
@@ -46,34 +47,37 @@ class Recipe:
     @property
     def program(self) -> Program:
         """The trigger program."""
-        from dataclasses import replace
-
         return replace(read_program(self.text), notes=self.notes)
 
 
 def recipe(
-    query: Query, relations: Sequence[Relation], settings: Settings, functions: Functions
+    query: Query,
+    relations: Sequence[Relation],
+    settings: Settings,
+    functions: Functions,
+    wide: bool = False,
 ) -> Recipe:
     """The recipe of a view, remembered or thought out; NotNative where Python is needed.
 
     Triggers for single rows are taken, unless one of their statements walks through all the
     data, or a number is an element of a ring, which costs more to multiply than rows to group:
-    then the work is shared by the rows of a batch.
+    then the work is shared by the rows of a batch. `wide` makes room for decimals of all digits.
     """
     python = python_functions(query, functions)
     if python:
         raise NotNative(f"the function '{python[0]}' is Python code")
-    key = _key(query, relations, settings, functions)
+    passes = replace(settings.passes, wide=wide)
+    key = _key(query, relations, settings, functions, passes)
     known = _recall(key)
     if known is not None:
         return known
     options = settings.plan(suiting(query), caches=False)
     program = compile_queries([query], relations, options, functions)
-    source = write(program, functions, settings.passes)
+    source = write(program, functions, passes)
     if options.mode == "tuple" and source.scans and settings.mode == "auto":
         options = settings.plan("batch", caches=False)
         program = compile_queries([query], relations, options, functions)
-        source = write(program, functions, settings.passes)
+        source = write(program, functions, passes)
     made = _made(program, source)
     _remember(key, made)
     return made
@@ -101,18 +105,23 @@ def _applied(term: Expr) -> set[str]:
 
 
 def remembered(
-    query: Query, relations: Sequence[Relation], settings: Settings, functions: Functions
+    query: Query,
+    relations: Sequence[Relation],
+    settings: Settings,
+    functions: Functions,
+    wide: bool = False,
 ) -> Recipe | None:
     """The recipe of a view, if it was thought out before by this very compiler."""
     if python_functions(query, functions):
         return None
-    return _recall(_key(query, relations, settings, functions))
+    passes = replace(settings.passes, wide=wide)
+    return _recall(_key(query, relations, settings, functions, passes))
 
 
-def base_recipe(relation: Relation) -> Recipe:
+def base_recipe(relation: Relation, wide: bool = False) -> Recipe:
     """The recipe of the kernel that keeps a relation's rows."""
     program = base_program(relation)
-    return _made(program, write(program))
+    return _made(program, write(program, passes=Passes(wide=wide)))
 
 
 def _made(program: Program, source: Source) -> Recipe:
@@ -132,14 +141,18 @@ def headers_of(query: Query, functions: Functions) -> list[CppRing]:
 
 
 def _key(
-    query: Query, relations: Sequence[Relation], settings: Settings, functions: Functions
+    query: Query,
+    relations: Sequence[Relation],
+    settings: Settings,
+    functions: Functions,
+    passes: Passes,
 ) -> str:
     orders = sorted((name, str(order)) for name, order in settings.orders.items())
     options: tuple[object, ...]
     options = (settings.strategy, settings.mode, settings.strict, settings.statistics, orders)
     options += ([(n, [list(g) for g in groups]) for n, groups in settings.products.items()],)
     headers = headers_of(query, functions)
-    whole = repr((query, tuple(relations), options, settings.passes, headers, _compiler()))
+    whole = repr((query, tuple(relations), options, passes, headers, _compiler()))
     return hashlib.sha256(whole.encode()).hexdigest()
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, TypeAlias
 
 from freshet.calculus.functions import Functions
 from freshet.calculus.rows import Row
 from freshet.calculus.schema import Query
-from freshet.calculus.types import Value
+from freshet.calculus.types import INT, Value
 from freshet.codegen.load import Instance
 from freshet.program.terms import Program
 from freshet.reference.run import Engine
+from freshet.reference.store import Bounds
 from freshet.reference.top import arrange
 from freshet.runtime.base import Base
 from freshet.runtime.change import Change
-from freshet.runtime.columns import table_of
+from freshet.runtime.columns import left_range, table_of
 from freshet.runtime.kept import Kept, Unkept
 from freshet.runtime.kernels import Built
 from freshet.runtime.payloads import Payloads
@@ -48,36 +50,52 @@ class ReferenceServer:
         self.engine = Engine(program, functions)
         bases = list(bases)
         tables = {b.relation.name: _repeated(b.rows) for b in bases if b.relation.static}
-        self.engine.load(tables)
+        self.engine.load(tables, check=False)
         for base in bases:
             if not base.relation.static and base.size:
-                self.engine.apply(base.relation.name, base.rows)
+                self.engine.apply(base.relation.name, base.rows, check=False)
 
     def apply(self, change: Change, back: bool = False) -> None:
-        """Follow a change, or take it back."""
+        """Follow a change, or take it back; numbers may leave their range until `check`."""
         if isinstance(change, Combined) and change.follow(
             self.engine.program.relations, self._give, back
         ):
             return
         self._give(change.relation.name, change, back)
 
+    def follow(self, change: Change) -> None:
+        """Follow a change that is all there is to come; one that is refused leaves no trace."""
+        if isinstance(change, Combined):
+            self.apply(change)
+        elif net := change.net():
+            self.engine.apply(change.relation.name, net)
+
+    def check(self) -> None:
+        """Refuse numbers that are outside of the domain of values."""
+        self.engine.check()
+
     def _give(self, stream: str, change: Change, back: bool) -> None:
         net = change.net()
         if back:
             net = {row: -count for row, count in net.items()}
         if net:
-            self.engine.apply(stream, net)
+            self.engine.apply(stream, net, check=False)
 
     def table(self) -> pa.Table:
         """The rows as Arrow columns."""
         if self.payloads:
             return self.payloads.table(self.rows())
-        return table_of(self.query.columns, self.engine.rows(self.query.name), self.query.name)
+        return table_of(self.query.columns, self.rows(), self.query.name)
 
     def rows(self) -> list[Row]:
         """The rows, each as often as it counts, in order."""
         rows = self.engine.rows(self.query.name)
-        return self.payloads.elements(rows) if self.payloads else rows
+        if self.payloads:
+            return self.payloads.elements(rows)
+        bounds = Bounds.of(self.query.columns, INT)
+        if not all(bounds.holds(row, 1) for row in rows):
+            raise left_range(self.query.name)
+        return rows
 
     def sizes(self) -> Mapping[str, int]:
         """How many rows every map holds."""
@@ -100,6 +118,7 @@ class NativeServer:
         bases: Iterable[AnyBase],
         payloads: Payloads,
         state: Instance | None = None,
+        wraps: bool = False,
     ) -> None:
         self.query = query
         self.payloads = payloads
@@ -108,12 +127,31 @@ class NativeServer:
         self.index = {r.name: i for i, r in enumerate(self.kernel.relations)}
         self._query = self.kernel.query(query.name)
         if state is None:
-            for base in sorted(bases, key=lambda b: not b.relation.static):
-                if base.size:
-                    base.fill(self.instance, self.index[base.relation.name])
+            with self.instance.wrapping() if wraps else nullcontext():
+                self._fill(bases)
+
+    def _fill(self, bases: Iterable[AnyBase]) -> None:
+        bases = list(bases)
+        for base in sorted(bases, key=lambda b: not b.relation.static):
+            if base.size:
+                base.fill(self.instance, self.index[base.relation.name])
+        if not any(isinstance(base, Unkept) for base in bases):
+            self.instance.ready()  # what static tables take out of its range shows now
 
     def apply(self, change: Change, back: bool = False) -> None:
         """Follow a change, or take it back; also the rows of a static table, before the others."""
+        if back:  # what was in its range comes back there, whatever happens on the way
+            with self.instance.wrapping():
+                self._apply(change, back)
+        else:
+            self._apply(change, back)
+
+    follow = apply
+
+    def check(self) -> None:
+        """A kernel looks at every number as it changes."""
+
+    def _apply(self, change: Change, back: bool) -> None:
         relations = self.kernel.relations
         if not (isinstance(change, Combined) and change.follow(relations, self._give, back)):
             self._give(change.relation.name, change, back)

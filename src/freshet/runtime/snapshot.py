@@ -129,21 +129,21 @@ def _python(db: Database) -> list[str]:
     return sorted({n for v in views for n in recipe.python_functions(v.query, v.functions)})
 
 
-def _save_view(db: Database, name: str, folder: Path) -> dict[str, str]:
+def _save_view(db: Database, name: str, folder: Path) -> dict[str, Any]:
     view = db._views[name]
     if not isinstance(view.server, NativeServer):
         return {"engine": "reference"}
     file = _file_name("view", name)
     view.server.instance.save(folder / file)
-    return {"engine": "native", "file": file}
+    return {"engine": "native", "file": file, "wide": view.wide}
 
 
-def _save_base(base: AnyBase, folder: Path) -> dict[str, str]:
+def _save_base(base: AnyBase, folder: Path) -> dict[str, Any]:
     name = base.relation.name
     if isinstance(base, Kept):
         file = _file_name("base", name)
         base.instance.save(folder / file)
-        return {"kind": "kernel", "file": file}
+        return {"kind": "kernel", "file": file, "wide": base.wide}
     if not isinstance(base, Base):
         return {"kind": "none"}
     file = _file_name("rows", name)
@@ -162,26 +162,19 @@ def _file_name(what: str, name: str) -> str:
     return f"{what}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"
 
 
-def _restore_base(db: Database, name: str, told: Mapping[str, str], folder: Path) -> None:
+def _restore_base(db: Database, name: str, told: Mapping[str, Any], folder: Path) -> None:
     relation = db._bases[name].relation
     if told["kind"] == "kernel":
-        kept = db._bases[name]
-        if not isinstance(kept, Kept):
-            built = kernels.build(recipe.base_recipe(relation), db._settings.flags)
-            kept = Kept(relation, built.kernel)
+        kept, wide = db._bases[name], told.get("wide", False)
+        if not isinstance(kept, Kept) or kept.wide != wide:
+            built = kernels.build(recipe.base_recipe(relation, wide), db._settings.flags)
+            kept = Kept(relation, built.kernel, wide=wide)
         kept.instance.restore(folder / told["file"])
         db._bases[name] = kept
     elif told["kind"] == "rows":
-        base = db._bases[name] if isinstance(db._bases[name], Base | Kept) else Base(relation)
-        _put_rows(base, _rows(relation, folder / told["file"], told["sha256"]))
+        base = Base(relation)  # the next change moves it into a kernel, if it shall be in one
+        base.apply(dict(_rows(relation, folder / told["file"], told["sha256"])))
         db._bases[name] = base
-
-
-def _put_rows(base: AnyBase, rows: list[tuple[Any, int]]) -> None:
-    if isinstance(base, Base):
-        base.apply(dict(rows))
-    elif isinstance(base, Kept) and rows:
-        base.instance.apply_rows(0, [r for r, _ in rows], [n for _, n in rows])
 
 
 def _rows(relation: Relation, path: Path, wanted: str) -> list[tuple[Any, int]]:
@@ -197,14 +190,15 @@ def _rows(relation: Relation, path: Path, wanted: str) -> list[tuple[Any, int]]:
     return list(zip(rows, counts.to_pylist(), strict=True))
 
 
-def _restore_view(db: Database, name: str, told: Mapping[str, str], folder: Path) -> None:
+def _restore_view(db: Database, name: str, told: Mapping[str, Any], folder: Path) -> None:
     view = db._views[name]
     if told["engine"] == "reference":
         view.reset()
         return
-    built = view.built
-    if built is None:
-        made = recipe.recipe(view.query, view.relations, view.settings, view.functions)
+    built, wide = view.built, told.get("wide", view.wide)
+    if built is None or wide != view.wide:
+        view.wide = wide
+        made = recipe.recipe(view.query, view.relations, view.settings, view.functions, wide)
         built = kernels.build(made, db._settings.flags)
     state = built.kernel.open()
     state.restore(folder / told["file"])

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from freshet.calculus.functions import Functions
 from freshet.calculus.rows import Row, conform
 from freshet.calculus.schema import Column, Query, Relation
 from freshet.calculus.types import Type, Value
 from freshet.codegen.load import Instance
-from freshet.errors import FreshetError, UnknownName
+from freshet.errors import FreshetError, Overflow, UnknownName
 from freshet.factorized.result import Result
 from freshet.plan.compile import compile_queries, factorized_result
 from freshet.program.terms import Program
 from freshet.runtime.columns import arranged, html, rows_of
 from freshet.runtime.explain import explain
 from freshet.runtime.history import MOST_VERSIONS, History
+from freshet.runtime.judge import holds
+from freshet.runtime.kept import Unkept
 from freshet.runtime.kernels import Built
 from freshet.runtime.payloads import Payloads, variables_of
 from freshet.runtime.recipe import headers_of
@@ -33,6 +35,7 @@ else:
 if TYPE_CHECKING:
     from freshet.runtime.database import Database
 
+T = TypeVar("T")
 Callback: TypeAlias = "Callable[[int, pa.Table], object]"
 
 
@@ -56,8 +59,12 @@ class Maintained:
         self.functions = functions
         self.settings = settings
         self.built: Built | None = None
+        self.had_kernel = False
+        self.wide = not settings.keep_rows  # whose rows are kept can change to wide decimals later
         self.note = ""
         self.seen = 0
+        self.rests = 0
+        """Rows to come before a kernel is tried again, where one did not hold the numbers."""
         self.history: History | None = None
         self.callbacks: list[Callback] = []
         variables = variables_of(query, relations, functions)
@@ -66,6 +73,7 @@ class Maintained:
         self._bases = bases
         self._names = frozenset(r.name for r in relations)
         self._server: Server | None = None
+        self._suspended: tuple[Built, Server | None] | None = None
         self._program: Program | None = None
         self._result: Result | None = None
 
@@ -108,19 +116,75 @@ class Maintained:
             self.start()
 
     def start(self) -> Server:
-        """A new server, filled from the base rows."""
-        bases = [self._bases[r.name] for r in self.relations]
+        """A new server, filled from the base rows.
+
+        A kernel whose numbers leave their range on the way is filled all the same, if they are in
+        it at the end; if not, the reference engine serves the view.
+        """
         if self.built:
-            self._server = NativeServer(self.query, self.built, bases, self.payloads)
+            try:
+                self._server = NativeServer(self.query, self.built, self._read(), self.payloads)
+            except Overflow:
+                if not self.is_kept:
+                    raise
+                self._server = self._exact_start(self.built)
         else:
-            self._server = ReferenceServer(
-                self.query, self.plan(), self.functions, bases, self.payloads
-            )
+            self._server = self._checked()
         return self._server
+
+    def _checked(self) -> ReferenceServer:
+        exact = self.exact()
+        exact.check()  # rows that no engine could hold are refused
+        return exact
+
+    def _exact_start(self, built: Built) -> Server:
+        """The server where a kernel meets numbers at the ends of their ranges."""
+        exact = self._checked()
+        if holds(built.recipe.program, self.functions, self._read(), wide=self.wide):
+            return NativeServer(self.query, built, self._read(), self.payloads, wraps=True)
+        self.built = None
+        return exact
+
+    def exact(self) -> ReferenceServer:
+        """The reference engine, filled from the base rows; its numbers are not checked yet."""
+        return ReferenceServer(
+            self.query, self.plan(), self.functions, self._read(), self.payloads
+        )
+
+    def _read(self) -> list[AnyBase]:
+        return [self._bases[r.name] for r in self.relations]
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the reference engine can take over: the base rows are there, and it can run it."""
+        return not self.headers and not any(isinstance(b, Unkept) for b in self._read())
+
+    def give_way(self) -> None:
+        """Let the reference engine take over from a kernel that cannot follow.
+
+        The bases have the change already. It is for whoever calls to `resume` or to `retire`.
+        """
+        assert self.built is not None
+        exact = self.exact()  # first: it may refuse the change by itself
+        self._suspended, self.built = (self.built, self._server), None
+        self._server = exact
+
+    def resume(self) -> None:
+        """The kernel serves again, as it was when it gave way."""
+        assert self._suspended is not None
+        (self.built, self._server), self._suspended = self._suspended, None
+
+    def retire(self) -> None:
+        """The kernel that gave way is gone; the next one has room for more digits."""
+        self._suspended, self.wide = None, True
+
+    def base_rows(self) -> int:
+        """How many different rows there are below the view."""
+        return sum(base.size for base in self._read())
 
     def adopt(self, built: Built, state: Instance | None = None) -> None:
         """Be served by a kernel from now on, filled anew unless it comes with its state."""
-        self.built = built
+        self.built, self.had_kernel = built, True
         payloads = self.payloads
         self._server = NativeServer(self.query, built, (), payloads, state) if state else None
 
@@ -134,7 +198,36 @@ class Maintained:
 
     def table(self) -> pa.Table:
         """The rows in the order of the query."""
-        return arranged(self.server.table(), self.query)
+        return arranged(self.columns(), self.query)
+
+    def columns(self) -> pa.Table:
+        """The rows in any order."""
+        return self._answer(lambda server: server.table())
+
+    def rows(self) -> list[Row]:
+        """The rows, each as often as it counts, in order."""
+        return self._answer(lambda server: server.rows())
+
+    def find(self, given: Mapping[int, Value]) -> list[Row] | None:
+        """The rows with these values by column, by a look-up; None where that is not enough."""
+        server = self.server
+        try:
+            return server.find(given) if isinstance(server, NativeServer) else None
+        except Overflow:
+            return None
+
+    def _answer(self, ask: Callable[[Server], T]) -> T:
+        """What the server answers; the reference engine where numbers leave their range there.
+
+        They may do so on the way only, and it knows better.
+        """
+        server = self.server
+        try:
+            return ask(server)
+        except Overflow:
+            if isinstance(server, ReferenceServer) or not self.is_kept:
+                raise
+            return ask(self.exact())
 
 
 @dataclass(frozen=True)
@@ -210,7 +303,7 @@ class ViewHandle:
     def rows(self) -> list[Row]:
         """The rows, each as often as it counts; in the order of an ORDER BY."""
         with self._db.quiet():
-            return self._maintained.server.rows()
+            return self._maintained.rows()
 
     def to_pylist(self) -> list[dict[str, Value]]:
         """The rows as dictionaries from column names to values."""
@@ -242,8 +335,7 @@ class ViewHandle:
         """
         given = self._given(key)
         with self._db.quiet():
-            server = self._maintained.server
-            found = server.find(given) if isinstance(server, NativeServer) else None
+            found = self._maintained.find(given)
         if found is not None:
             return found
         if self._maintained.payloads:
@@ -275,7 +367,7 @@ class ViewHandle:
             )
         with self._db.still() as version:
             if self._maintained.history is None:
-                table = self._maintained.server.table()
+                table = self._maintained.columns()
                 self._maintained.history = History(self.name, version, table, versions)
                 self._db.rewire()
             self._maintained.history.versions = versions

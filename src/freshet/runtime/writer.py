@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
 from freshet.calculus.rows import RowLike
 from freshet.calculus.schema import Relation
 from freshet.codegen.load import Instance, RowCall
-from freshet.errors import FreshetError
+from freshet.errors import FreshetError, Overflow
 from freshet.runtime.kept import Kept, Unkept
 from freshet.runtime.serve import AnyBase, NativeServer, Server
 
@@ -52,9 +52,11 @@ class Writer:
         db = self._db()
         if db is not None and self.instance is not alone:
             db.collect(self)  # who kept the old functions is sent to the database from now on
-        steps = _steps(self.relation, base, kernels) if servers is not None else None
+        steps: list[Any] | None = None
+        if servers is not None:
+            steps = _steps(self.relation, base, kernels)
         for slow, sign in zip(self._slow, (0, 1), strict=True):
-            slow.steps = [(s[sign], s[1 - sign]) for s in steps] if steps is not None else None
+            slow.steps = [_Step(s[sign], s[1 - sign], x) for x, s in steps] if steps else steps
             slow.check = base.faulty if _checked(base, sign) and isinstance(base, Kept) else None
         if alone is self.instance and alone is not None:
             return
@@ -77,13 +79,21 @@ def _checked(base: AnyBase, sign: int) -> bool:
 
 def _steps(
     relation: Relation, base: AnyBase, kernels: Sequence[NativeServer]
-) -> list[tuple[RowCall, RowCall]] | None:
-    """The functions that take a row, base first, each with the one that takes it back."""
+) -> list[tuple[Instance, tuple[RowCall, RowCall]]] | None:
+    """The functions that take a row and take it back, base first, with the kernels that have them."""
     if not isinstance(base, Kept | Unkept):
         return None
     where = [(base.instance, 0)] if isinstance(base, Kept) else []
     where += [(k.instance, k.index[relation.name]) for k in kernels]
-    return [(x.insert_row(i), x.delete_row(i)) for x, i in where]
+    return [(x, (x.insert_row(i), x.delete_row(i))) for x, i in where]
+
+
+class _Step(NamedTuple):
+    """A kernel's functions for single rows: one takes a row, the other takes it back."""
+
+    take: RowCall
+    back: RowCall
+    instance: Instance
 
 
 class _Slow:
@@ -94,7 +104,7 @@ class _Slow:
         self._relation = relation
         self._sign = sign
         self._lock = db._lock
-        self.steps: list[tuple[RowCall, RowCall]] | None = None
+        self.steps: list[_Step] | None = None
         self.check: Callable[[], bool] | None = None
 
     def __call__(self, *values: Any) -> None:
@@ -114,16 +124,17 @@ class _Slow:
                 return False
             done = 0
             try:
-                for take, _ in steps:
-                    take(*values)
+                for step in steps:
+                    step.take(*values)
                     done += 1
                     if done == 1 and self.check is not None and self.check():
                         raise _Refused
             except BaseException as e:
-                for _, back in reversed(steps[:done]):
-                    back(*values)
-                if isinstance(e, _Refused):
-                    return False
+                for step in reversed(steps[:done]):
+                    with step.instance.wrapping():
+                        step.back(*values)
+                if isinstance(e, _Refused | Overflow):
+                    return False  # the database finds out whether it is so
                 raise
             db._version += 1
             db._changed = True

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
+from math import isfinite
 
+from freshet.calculus.domain import is_decimal, is_int
 from freshet.calculus.terms import Op
 from freshet.calculus.types import (
     BOOL,
@@ -66,6 +68,9 @@ RENAMED = {
     "pow": "power",
     "dayofmonth": "day",
 }
+LONGEST = {"seconds": 9999 * 366 * 86_400, "days": 9999 * 366, "months": 9999 * 12}
+"""Intervals that may lead from one date to another; longer ones never do."""
+
 UNITS: dict[str, tuple[str, int]] = {
     "SECOND": ("seconds", 1),
     "MINUTE": ("seconds", 60),
@@ -130,6 +135,12 @@ def _literal(node: Node) -> Scalar:
     if node.flag("is_string"):
         return Literal(text, STRING, node.at)
     value = float(text) if "e" in text.lower() else Decimal(text) if "." in text else int(text)
+    if isinstance(value, int) and not is_int(value):
+        value = Decimal(value)  # as in Spark: what is no integer is a decimal without fraction
+    if isinstance(value, Decimal) and not is_decimal(value):
+        node.refuse("a number of more than 38 digits", "write it as a DOUBLE, like 1e40")
+    if isinstance(value, float) and not isfinite(value):
+        node.refuse("a number that no DOUBLE holds", "the largest one is about 1.8e308")
     return Literal(value, type_of(value), node.at)
 
 
@@ -264,6 +275,8 @@ def _interval(node: Node) -> Scalar:
     if unit not in UNITS or not count.lstrip("-").isdigit():
         node.refuse("this INTERVAL", "write it as INTERVAL '3' MONTH, with one number and one unit")
     kind, factor = UNITS[unit]
+    if abs(int(count)) * factor > LONGEST[kind]:
+        node.refuse("an INTERVAL of more than 9999 years", "dates have the years 1 to 9999")
     return Interval(int(count) * factor, kind, node.at)  # type: ignore[arg-type]
 
 

@@ -9,7 +9,9 @@ from typing import assert_never
 
 from freshet.algebra import NUMBERS
 from freshet.calculus.build import NULL, ZERO, add, const, mul, sub
+from freshet.calculus.domain import is_within
 from freshet.calculus.functions import call as compute
+from freshet.calculus.rows import scaled
 from freshet.calculus.terms import Add, Apply, Const, Expr, Lift, Mul, Var
 from freshet.calculus.types import NULL as NULL_TYPE
 from freshet.calculus.types import STRING, Type, common, counted, product
@@ -184,14 +186,26 @@ def fold(v: Val, env: Env) -> Val:
     """A computation on constants, done now; its type follows from its value."""
     if v.prefix or v.nulls or isinstance(v.term, Const):
         return v
-    folded = _fold(v.term, env)
+    try:
+        folded = _fold(v.term, env)
+    except (ArithmeticError, ValueError) as e:
+        raise TypeProblem(f"the value of a constant leaves its range: {e}") from e
     if folded is None:
         return v
     constant = const(folded)
     if v.type.kind == "decimal" and isinstance(folded, int | Decimal):
-        scale = Decimal(1).scaleb(-v.type.scale)
-        return Val(Const(Decimal(folded).quantize(scale), v.type), v.type)
+        return Val(_exact(Decimal(folded), v.type), v.type)
+    if not is_within(folded, constant.type):
+        raise TypeProblem(f"a constant is {folded}", instead="integers have 64 bits")
     return Val(constant, constant.type)
+
+
+def _exact(value: Decimal, t: Type) -> Const:
+    """A decimal constant with the digits of its type."""
+    try:
+        return Const(scaled(value, t.scale), t)
+    except ValueError as e:
+        raise TypeProblem(f"a constant is {value}", instead="decimals have 38 digits") from e
 
 
 def _fold(e: Expr, env: Env) -> int | Decimal | float | str | date | datetime | bool | None:
@@ -225,8 +239,8 @@ def coerce(v: Val, t: Type) -> Val:
         and isinstance(v.term, Const)
         and isinstance(v.term.value, int | Decimal)
     ):
-        exact = Decimal(v.term.value).quantize(Decimal(1).scaleb(-t.scale))
-        return replace(v, term=Const(exact, t.not_null()), type=t.not_null())
+        exact = _exact(Decimal(v.term.value), t.not_null())
+        return replace(v, term=exact, type=t.not_null())
     return v
 
 

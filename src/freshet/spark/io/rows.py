@@ -20,7 +20,7 @@ from freshet.calculus.rows import bad_value, conform
 from freshet.calculus.schema import Column, Relation
 from freshet.errors import BadRow, FreshetError
 from freshet.runtime import csv
-from freshet.runtime.columns import arrow_schema, arrow_type
+from freshet.runtime.columns import arrow_schema, arrow_type, is_within
 
 CORRUPT = "__corrupt"
 """The column of a table that holds the text of a record nobody could read, else NULL."""
@@ -73,7 +73,7 @@ def fitted(relation: Relation, table: pa.Table, *, delimiter: str = "") -> Check
     rejected = list(again.rejected)
     if reasons:
         for i, reason in sorted(reasons.items()):
-            row = {n: table.column(n)[i].as_py() for n in table.column_names}
+            row = {n: _plain(table.column(n)[i]) for n in table.column_names}
             rejected.append(Rejected(relation.name, reason, json.dumps(row, default=str)))
         good = pa.array([i for i in range(made.num_rows) if i not in reasons], pa.int64())
         made, at = made.take(good), at.take(good)
@@ -181,6 +181,8 @@ def _cast(c: Column, values: pa.Array) -> pa.Array | None:
         made = values.cast(target)
     except pa.ArrowException:
         return None
+    if not is_within(made):
+        return None
     if c.type.kind == "double" and not pc.all(pc.is_finite(made)).as_py() and len(made):
         if made.null_count < len(made):
             return None
@@ -191,13 +193,22 @@ def _one_by_one(
     relation: Relation, c: Column, values: pa.Array, reasons: dict[int, str]
 ) -> pa.Array:
     good: list[Any] = []
-    for i, value in enumerate(values.to_pylist()):
+    for i in range(len(values)):
+        value = _plain(values[i])
         try:
             good.append(value_of(c, value))
         except (ValueError, TypeError, OverflowError):
             reasons.setdefault(i, str(bad_value(relation, c, value)))
             good.append(None)
     return pa.array(good, arrow_type(c.type))
+
+
+def _plain(scalar: Any) -> Any:
+    """A value of Python, or words for a moment that Python has no value for."""
+    try:
+        return scalar.as_py()
+    except (ValueError, OverflowError):
+        return "a moment outside of the years 1 to 9999"
 
 
 def value_of(c: Column, value: Any) -> Any:

@@ -13,7 +13,7 @@ from freshet.calculus.rows import expected
 from freshet.calculus.schema import Relation
 from freshet.calculus.types import Type
 from freshet.errors import BadRow
-from freshet.runtime.columns import arrow_schema
+from freshet.runtime.columns import arrow_schema, is_within
 from freshet.spark.run.node import COUNT
 from freshet.spark.run.partition import spread
 from freshet.spark.sift import Test
@@ -148,6 +148,7 @@ def _column(relation: Relation, i: int, column: pa.ChunkedArray, kind: pa.DataTy
     where = f"column '{wanted.name}' of '{relation.name}'"
     instead = f"give {expected(wanted.type)}"
     try:
+        _check_buffers(column)
         if pa.types.is_decimal(kind) and pa.types.is_floating(column.type):
             raise BadRow(f"{where} has doubles", instead=instead)
         if pa.types.is_timestamp(column.type) and column.type.tz is not None:
@@ -160,14 +161,24 @@ def _column(relation: Relation, i: int, column: pa.ChunkedArray, kind: pa.DataTy
         raise BadRow(f"{where} has NULL", instead=instead)
     if pa.types.is_floating(kind) and not pc.all(pc.is_finite(one), min_count=0).as_py():
         raise BadRow(f"{where} has NaN or an infinity", instead=instead)
+    if not is_within(one):
+        raise BadRow(f"{where} has a value that no engine holds", instead=instead)
     return one
+
+
+def _check_buffers(column: pa.ChunkedArray) -> None:
+    """ArrowInvalid where a column is damaged: to read it would take the process with it."""
+    plain = pa.types.is_primitive(column.type) and not pa.types.is_decimal(column.type)
+    column.validate(full=not plain)
 
 
 def _is_fine(t: Type, column: pa.ChunkedArray, kind: pa.DataType) -> bool:
     """Whether a column is seen to fit at a glance; if not, it may fit all the same."""
     if column.null_count and not t.nullable:
         return False
-    return _holds(column.type, kind) and not pa.types.is_floating(kind)
+    if pa.types.is_floating(kind) or not _holds(column.type, kind):
+        return False
+    return all(is_within(chunk) for chunk in column.chunks)
 
 
 def _holds(given: pa.DataType, kind: pa.DataType) -> bool:
@@ -184,7 +195,16 @@ def _counts(relation: Relation, table: pa.Table) -> pa.Array:
     if not pa.types.is_integer(counts.type) or counts.null_count:
         instead = "give one integer a row, negative if it goes"
         raise BadRow(f"the counts of '{relation.name}' are no integers", instead=instead)
-    return counts.cast(pa.int64()).combine_chunks()
+    try:
+        out = counts.cast(pa.int64()).combine_chunks()
+    except pa.ArrowInvalid:
+        out = None
+    if out is None or not is_within(out):
+        raise BadRow(
+            f"a row of '{relation.name}' comes more often than 64 bits count",
+            instead="give counts from -9223372036854775807 to 9223372036854775807",
+        )
+    return out
 
 
 def _added_up(rows: pa.RecordBatch) -> pa.RecordBatch:

@@ -17,8 +17,9 @@ from freshet.spark.run.node import COUNT, PAYLOAD, READY, Role
 from freshet.spark.run.program import NodeProgram, node_program
 from freshet.spark.terms import Distributed
 
-PASSES = Passes(derive=False, defer=False)
-"""Every map is kept, and up to date: others are sent what it has."""
+PASSES = Passes(derive=False, defer=False, wide=True)
+"""Every map is kept, and up to date: others are sent what it has. There is room for decimals of all
+digits from the start, since a node cannot be filled anew from the rows."""
 
 
 def kernel_of(

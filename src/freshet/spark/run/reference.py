@@ -18,7 +18,8 @@ from freshet.errors import Overflow
 from freshet.reference.closures import Work
 from freshet.reference.rows import check_row
 from freshet.reference.statements import compile_statement
-from freshet.reference.store import Store, Stores
+from freshet.reference.run import out_of_range
+from freshet.reference.store import Bounds, Store, Stores
 from freshet.runtime.columns import arrow_type, rows_of
 from freshet.spark.run.elements import encoded, is_element, values_of
 from freshet.spark.run.node import COUNT, PAYLOAD, READY, Role, change, reading
@@ -39,7 +40,7 @@ class ReferenceNode:
         self.relations = {r.name: r for r in made.program.relations}
         self.static = {r.name: Store() for r in made.program.relations if r.static}
         self.deltas: dict[str, Store] = {}
-        self.maps = {h.name: Store() for h in made.held}
+        self.maps = {h.name: _store(h) for h in made.held}
         self._held = {h.name: h for h in made.held}
         self._routines = {READY: self._routine(made.ready.blocks, made.ready.held)}
         for i, r in enumerate(made.routines):
@@ -50,7 +51,7 @@ class ReferenceNode:
 
     def _routine(self, blocks: Iterable[Block], held: Iterable[Held]) -> _Routine:
         temporary = {h.name: h for h in held}
-        maps = {**self.maps, **{name: Store() for name in temporary}}
+        maps = {**self.maps, **{name: _store(h) for name, h in temporary.items()}}
         stores = Stores(self.static, self.deltas, maps)
         return _Routine(tuple(blocks), temporary, stores)
 
@@ -97,9 +98,16 @@ class ReferenceNode:
 
     def run(self, routine: str, block: int) -> None:
         """See `Node`."""
-        with decimal.localcontext(EXACT):
-            for step in self._steps(self._routines[routine], block):
-                step(())
+        found = self._routines[routine]
+        try:
+            with decimal.localcontext(EXACT):
+                for step in self._steps(found, block):
+                    step(())
+        except (decimal.DecimalException, OverflowError) as e:
+            raise out_of_range(str(e)) from e
+        for name, store in found.stores.maps.items():
+            if store.outside:
+                raise out_of_range(f"in the map '{name}'")
 
     def _steps(self, routine: _Routine, block: int) -> list[Callable[[Any], None]]:
         if block not in routine.steps:
@@ -140,6 +148,10 @@ class ReferenceNode:
 
     def close(self) -> None:
         """See `Node`."""
+
+
+def _store(held: Held) -> Store:
+    return Store(bounds=Bounds.of(held.keys, held.payload))
 
 
 class _Routine:
