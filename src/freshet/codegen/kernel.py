@@ -37,7 +37,7 @@ from freshet.codegen.triggers import Triggers
 from freshet.errors import NotNative
 from freshet.program.terms import Map, Program, Statement
 
-HEADERS = ("flat", "kernel", "ordered", "pool", "rows")
+HEADERS = ("flat", "kernel", "ordered", "pool", "rows", "sum")
 KINDS = {
     "int": "Int",
     "double": "Double",

@@ -13,7 +13,7 @@ from freshet.calculus.walk import children
 from freshet.codegen.access import held_in, payload_at
 from freshet.codegen.code import Block, Spot, function, identifier, render
 from freshet.codegen.context import ONE, Bound
-from freshet.codegen.hold import Cpp, convert, held, is_mixed
+from freshet.codegen.hold import Cpp, convert, held, is_mixed, kept, settled
 from freshet.codegen.nested import collected
 from freshet.codegen.rings import CofactorType, HeaderType, RingType, entry, number
 from freshet.codegen.term import Terms
@@ -136,7 +136,8 @@ class Queries:
             self._put_out(Spot(body), plain, [(payload, t, len(m.keys))])
         else:
             column = f"static_cast<{held(t)}*>(out.column[{len(m.keys)}])"
-            self._put_out(Spot(body), [*plain, f"{column}[at] = {payload};"], [])
+            number = settled(Cpp(payload, t, kept(t))).text
+            self._put_out(Spot(body), [*plain, f"{column}[at] = {number};"], [])
         lines += [*render(body, 2), "  });"]
         size = (
             f"static u64 size_{identifier(m.name)}(Env& e) {{\n"
