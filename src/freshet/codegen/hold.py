@@ -12,7 +12,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import NamedTuple, assert_never
 
-from freshet.calculus.types import DOUBLE, Type, Value
+from freshet.calculus.schema import Column
+from freshet.calculus.types import DOUBLE, INT, Type, Value
 from freshet.codegen.rings import CofactorType, RingType, cofactor_type
 from freshet.errors import NotNative
 
@@ -221,6 +222,16 @@ def gain(to: str, t: Type, x: Cpp, where: str = "") -> str:
     return f"{to} = add<{held(t)}>(o, {to}, {value});"
 
 
+def parts_of(payload: Column) -> tuple[Column, ...]:
+    """The columns in which a sum of doubles goes from one kernel to another."""
+    name = payload.name
+    return (
+        Column(name, DOUBLE),
+        Column(f"{name}.rest", DOUBLE),
+        Column(f"{name}.print", INT),
+    )
+
+
 def summand(x: Cpp) -> Cpp:
     """A number as part of a sum of doubles; whole numbers and decimals keep their digits."""
     if x.held == SUM:
@@ -233,6 +244,11 @@ def summand(x: Cpp) -> Cpp:
 def settled(x: Cpp) -> Cpp:
     """A number as a value: of a sum of doubles, the nearest double."""
     return Cpp(f"value({x.text})", x.type, "f64") if x.held == SUM else x
+
+
+def is_gone(x: Cpp) -> str:
+    """The test that a multiplicity is one of no rows; those of some may cancel out."""
+    return f"{x.text}.gone()" if x.held == SUM else f"{x.text} == 0"
 
 
 def is_there(x: Cpp) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Passes:
-    """Switches of the passes, all on but two.
+    """Switches of the passes, all on but three.
 
     - `derive`: maps that only say which rows another one has are not kept.
     - `factorise`: a view that is a join of maps which are kept anyway is multiplied when it is
@@ -26,6 +26,7 @@ class Passes:
     - `defer`: maps that only queries read, and that would be recomputed from all the data, are
       recomputed when they are read.
     - `ahead`: the memory of look-ups by a row's columns is fetched some rows ahead.
+    - `parts`: sums of doubles in maps are put out in their parts, for another kernel to go on with.
     - `keys`: declared keys determine their rows. Only for input that is known to keep to them.
     """
 
@@ -42,6 +43,7 @@ class Passes:
     firsts: bool = True
     defer: bool = True
     ahead: bool = True
+    parts: bool = False
     keys: bool = False
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from freshet.calculus.types import Type
-from freshet.codegen.hold import BYTES, SUM, held, kept, payload_size, size_of
+from freshet.codegen.hold import BYTES, SUM, Cpp, held, is_gone, kept, payload_size, size_of
 
 LARGE = 128
 """Bytes of keys and payloads above which records lie apart from the slots of their table."""
@@ -155,7 +155,7 @@ def declare(s: Storage) -> str:
     payloads = [f"{kept(t)} p{j};" for j, t in enumerate(s.payloads)]
     links = [f"u32 link[{max(1, 2 * len(s.indexes))}];"] if s.pooled else []
     body = f"  {' '.join(_widest_first([*fields, *payloads]) + links)}\n"
-    empty = " && ".join(_is_gone(f"p{j}", t) for j, t in enumerate(s.payloads))
+    empty = " && ".join(_is_gone(j, t) for j, t in enumerate(s.payloads))
     out = _record(s.record, tuple(range(len(s.keys))), s, body, f"return {empty};")
     for j, positions in enumerate(s.indexes):
         guest = s.tenants.get(positions)
@@ -168,9 +168,7 @@ def declare(s: Storage) -> str:
         of = ", ".join(f"r.k{i}" for i in positions)
         body += f"  template <class R> static Key of(const R& r) {{ return Key{{{of}}}; }}\n"
         guests = [] if guest is None else guest.payloads
-        empty = " && ".join(
-            ["first == 0", *(_is_gone(f"p{n}", t) for n, t in enumerate(guests))]
-        )
+        empty = " && ".join(["first == 0", *(_is_gone(n, t) for n, t in enumerate(guests))])
         out += _record(f"Head{j}_{s.name}", at, owner, body, f"return {empty};")
     return out
 
@@ -189,7 +187,7 @@ def declare_orders(s: Storage) -> str:
         f"gain(p{j}, x.p{j});" if t == SUM else f"p{j} += x.p{j};" for j, t in wide.items()
     )
     new = ", ".join(f"{t}(b.p{j})" + (f" - a.p{j}" if exact else "") for j, t in wide.items())
-    empty = " && ".join(_is_gone(f"p{j}", s.payloads[j]) for j in wide)
+    empty = " && ".join(_is_gone(j, s.payloads[j]) for j in wide)
     out = (
         f"struct Sum_{s.name} {{\n"
         f"  {fields}\n"
@@ -267,9 +265,8 @@ def members(s: Storage) -> list[str]:
     return out
 
 
-def _is_gone(payload: str, t: Type) -> str:
-    """The test that nothing is in a payload."""
-    return f"{payload}.gone()" if kept(t) == SUM else f"{payload} == 0"
+def _is_gone(payload: int, t: Type) -> str:
+    return is_gone(Cpp(f"p{payload}", t, kept(t)))
 
 
 def _widest_first(fields: list[str]) -> list[str]:
