@@ -9,6 +9,7 @@ from freshet.algebra.laws import broken_law
 from freshet.algebra.matrix import Matrix
 from freshet.algebra.numeric import DECIMALS, DOUBLES, EXACT, INTEGERS, NUMBERS, Number
 from freshet.algebra.pair import Pair
+from freshet.algebra.real import Real
 from freshet.algebra.relational import Relational
 from freshet.algebra.ring import Ring
 
@@ -28,6 +29,7 @@ __all__ = [
     "Matrix",
     "Number",
     "Pair",
+    "Real",
     "Relational",
     "Ring",
     "broken_law",

@@ -10,7 +10,7 @@ from freshet.calculus.types import INT, Type
 from freshet.codegen.ahead import COLUMN, Walk, fetching, wanted
 from freshet.codegen.code import Spot
 from freshet.codegen.context import Bound, Next
-from freshet.codegen.hold import Cpp, Held, convert, gain, held, is_mixed
+from freshet.codegen.hold import Cpp, Held, convert, gain, held, is_mixed, kept, summand
 from freshet.codegen.options import Passes
 from freshet.codegen.products import SEEN, whole
 from freshet.codegen.scalar import compare, times
@@ -274,12 +274,13 @@ class Access:
         elif is_mixed(t):
             spot.line(f"assign({where}, {p}, {convert(m, t).text});")
         else:
-            spot.line(f"{p} = {convert(m, t).text};")
+            number = summand(m) if t.kind == "double" else convert(m, t)
+            spot.line(f"{p} = {number.text};")
 
 
 def payload_at(text: str, t: Type, where: str) -> Cpp:
     """The payload of a record in an arena."""
-    return Cpp(f"see({where}, {text})", t, SEEN) if is_mixed(t) else Cpp(text, t, held(t))
+    return Cpp(f"see({where}, {text})", t, SEEN) if is_mixed(t) else Cpp(text, t, kept(t))
 
 
 def _settled(m: Cpp, spot: Spot) -> tuple[Cpp, Spot]:

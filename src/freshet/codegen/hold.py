@@ -13,14 +13,18 @@ from decimal import Context, Decimal
 from typing import NamedTuple, assert_never
 
 from freshet.calculus.domain import limit
-from freshet.calculus.types import Type, Value
+from freshet.calculus.schema import Column
+from freshet.calculus.types import DOUBLE, INT, Type, Value
 from freshet.codegen.rings import CofactorType, RingType, cofactor_type
 from freshet.errors import NotNative
 
 Held = str
-"""A C++ type: i8, i32, i64, i128, f64, Sym or Str, or that of a ring's elements."""
+"""A C++ type: i8, i32, i64, i128, f64, Sym or Str, Sum, or that of a ring's elements."""
 
-BYTES = {"i128": 16, "i64": 8, "f64": 8, "Sym": 8, "i32": 4, "i8": 1}
+SUM = "Sum"
+"""How sums of doubles are held: in payloads, and wherever numbers of rows are added up."""
+
+BYTES = {"Sum": 24, "i128": 16, "i64": 8, "f64": 8, "Sym": 8, "i32": 4, "i8": 1}
 """How wide plain values are."""
 
 NARROW = 4
@@ -96,6 +100,11 @@ def room(t: Type) -> int | Decimal | None:
     return limit(t)
 
 
+def kept(t: Type) -> Held:
+    """How a number of a type is held in a payload: doubles as sums (`native/sum.hpp`)."""
+    return SUM if t.kind == "double" else held(t)
+
+
 def is_mixed(t: Type) -> bool:
     """Whether elements of a type have categories, which lie in an arena."""
     return isinstance(t, CofactorType) and bool(t.categories)
@@ -106,6 +115,11 @@ def size_of(t: Type) -> int:
     if isinstance(t, RingType):
         return 8 * t.size + (64 if is_mixed(t) else 0)
     return BYTES[held(t)]
+
+
+def payload_size(t: Type) -> int:
+    """The bytes of a payload of a type in a record."""
+    return size_of(t) if isinstance(t, RingType) else BYTES[kept(t)]
 
 
 def days(d: date) -> int:
@@ -177,6 +191,8 @@ def convert(x: Cpp, to: Type) -> Cpp:
     To fewer digits after the point, or from double, there is no conversion: that would round.
     """
     target, kind = held(to), x.type.kind
+    if x.held == SUM and to.kind == "double":
+        return x
     if isinstance(to, RingType):
         return _in_ring(x, to)
     result = to.or_null(x.nullable)
@@ -213,6 +229,8 @@ def _in_ring(x: Cpp, to: RingType) -> Cpp:
 
 def gain(to: str, t: Type, x: Cpp, where: str = "") -> str:
     """The statement that adds a value to a place of a type, in a record `where` or in a local."""
+    if t.kind == "double":
+        return f"gain({to}, {summand(x).text});"
     value = convert(x, t).text
     if is_mixed(t):
         value = value if is_mixed(x.type) else f"whole({value})"
@@ -220,6 +238,40 @@ def gain(to: str, t: Type, x: Cpp, where: str = "") -> str:
     if t.kind == "ring":
         return f"gain({to}, {value});"
     return f"{to} = add<{held(t)}>(o, {to}, {value});"
+
+
+def parts_of(payload: Column) -> tuple[Column, ...]:
+    """The columns in which a sum of doubles goes from one kernel to another."""
+    name = payload.name
+    return (
+        Column(name, DOUBLE),
+        Column(f"{name}.rest", DOUBLE),
+        Column(f"{name}.print", INT),
+    )
+
+
+def summand(x: Cpp) -> Cpp:
+    """A number as part of a sum of doubles; whole numbers and decimals keep their digits."""
+    if x.held == SUM:
+        return x
+    unit = f", 1e{x.type.scale}" if x.type.scale else ""
+    number = f"i64({x.text})" if x.type.kind == "bool" else x.text
+    return Cpp(f"lift({number}{unit})", DOUBLE, SUM)
+
+
+def settled(x: Cpp) -> Cpp:
+    """A number as a value: of a sum of doubles, the nearest double."""
+    return Cpp(f"value({x.text})", x.type, "f64") if x.held == SUM else x
+
+
+def is_gone(x: Cpp) -> str:
+    """The test that a multiplicity is one of no rows; those of some may cancel out."""
+    return f"{x.text}.gone()" if x.held == SUM else f"{x.text} == 0"
+
+
+def is_there(x: Cpp) -> str:
+    """The test that a multiplicity is one of some rows, even if their numbers cancel out."""
+    return f"!{x.text}.gone()" if x.held == SUM else f"{x.text} != 0"
 
 
 def _null(x: Cpp) -> str:

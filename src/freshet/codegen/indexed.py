@@ -10,7 +10,7 @@ from freshet.calculus.types import Type
 from freshet.codegen.code import Block, Spot, detached, render
 from freshet.codegen.context import ONE, Bound, Next
 from freshet.codegen.determine import is_determined
-from freshet.codegen.hold import Cpp, held
+from freshet.codegen.hold import Cpp, held, is_there, kept
 from freshet.codegen.ranges import Range, ranges
 from freshet.codegen.scalar import times
 from freshet.codegen.search import Search
@@ -116,8 +116,9 @@ def _leave(place: Place, found: str, spot: Spot, env: Bound, m: Cpp, k: Next) ->
     """Go on with a sum of the index, if it is not zero."""
     t, total = place.payload_type, f"{found}.p{place.payload}"
     value = total if t.kind == "double" else f"narrow<{held(t)}>(o, {total})"
-    _, spot = spot.open(("there", value), "", f"if ({total} != 0) {{")
-    k(spot, env, times(m, Cpp(value, t, held(t))))
+    there = is_there(Cpp(total, t, kept(t)))
+    _, spot = spot.open(("there", value), "", f"if ({there}) {{")
+    k(spot, env, times(m, Cpp(value, t, kept(t))))
 
 
 def _is_one_each(terms: Terms, r: Range, fixed: tuple[str, ...]) -> bool:

@@ -17,7 +17,7 @@ from freshet.codegen.derive import derive
 from freshet.codegen.determine import determining
 from freshet.codegen.directories import Homes, directories
 from freshet.codegen.fuse import fuse
-from freshet.codegen.hold import held
+from freshet.codegen.hold import held, parts_of
 from freshet.codegen.options import USUAL, Passes
 from freshet.codegen.queries import Queries, found_by
 from freshet.codegen.rings import (
@@ -38,7 +38,7 @@ from freshet.codegen.widen import widen
 from freshet.errors import NotNative
 from freshet.program.terms import Map, Program, Statement
 
-HEADERS = ("flat", "kernel", "ordered", "pool", "rows")
+HEADERS = ("flat", "kernel", "ordered", "pool", "rows", "sum")
 KINDS = {
     "int": "Int",
     "double": "Double",
@@ -227,6 +227,8 @@ class _Kernel:
         """The columns of a map as the kernel puts them out."""
         payload = Column("", m.payload)
         t = self.places[m.name].payload_type
+        if self.passes.parts and t.kind == "double":
+            return [*m.keys, *parts_of(payload)]
         return [*m.keys, *flat(payload, t, self.slots, self.categories)]
 
     def source(self) -> str:

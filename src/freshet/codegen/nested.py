@@ -11,7 +11,7 @@ from freshet.calculus.terms import Expr, Order, Rel, Top, View
 from freshet.calculus.types import INT
 from freshet.codegen.code import Spot, detached
 from freshet.codegen.context import ONE, Bound, Next
-from freshet.codegen.hold import Cpp, held
+from freshet.codegen.hold import Cpp, held, settled
 from freshet.codegen.scalar import compare, times
 from freshet.codegen.storage import Place, Storage
 from freshet.errors import NotNative
@@ -25,6 +25,7 @@ def lift(terms: Terms, var: str, body: Expr, spot: Spot, env: Bound, m: Cpp, k: 
     value = terms.value(body, env) if is_value(body) else None
     if value is None:
         value, spot = terms.total(body, spot, env)
+        value = settled(value)
     if var in env:
         test = compare("=", env[var], value)
         _, spot = spot.open(("if", test), "", f"if ({test}) {{")

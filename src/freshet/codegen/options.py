@@ -27,6 +27,7 @@ class Passes:
       recomputed when they are read.
     - `ahead`: the memory of look-ups by a row's columns is fetched some rows ahead.
     - `wide`: all decimals are held in 128 bits, also those with few digits after the point.
+    - `parts`: sums of doubles in maps are put out in their parts, for another kernel to go on with.
     - `keys`: declared keys determine their rows. Only for input that is known to keep to them.
     """
 
@@ -44,6 +45,7 @@ class Passes:
     defer: bool = True
     ahead: bool = True
     wide: bool = False
+    parts: bool = False
     keys: bool = False
 
 

@@ -13,7 +13,7 @@ from freshet.calculus.walk import children
 from freshet.codegen.access import held_in, payload_at
 from freshet.codegen.code import Block, Spot, function, identifier, render
 from freshet.codegen.context import ONE, Bound
-from freshet.codegen.hold import Cpp, convert, held, is_mixed
+from freshet.codegen.hold import SUM, Cpp, convert, held, is_gone, is_mixed, settled
 from freshet.codegen.nested import collected
 from freshet.codegen.rings import CofactorType, HeaderType, RingType, entry, number
 from freshet.codegen.term import Terms
@@ -124,19 +124,27 @@ class Queries:
         s = place.storage
         lines = ["  refresh(e);"] if m.name in self.deferred else []
         lines += [f"  {s.path}.each(e.arena, [&](const {s.record}& r) {{"]
-        lines += [f"    if (r.p{place.payload} == 0) return;"]
+        t = place.payload_type
+        payload = payload_at(f"r.p{place.payload}", t, "e.arena")
+        told = self.terms.passes.parts and payload.held == SUM
+        lines += [f"    if ({is_gone(payload) if told else f'r.p{place.payload} == 0'}) return;"]
         body = Block()
         plain = ["const i64 at = out.next();", "out.count[at] = 1;"]
         for i in range(len(m.keys)):
             kind = held(place.key_type(i))
             plain.append(f"static_cast<{kind}*>(out.column[{i}])[at] = r.k{place.columns[i]};")
-        t = place.payload_type
-        payload = payload_at(f"r.p{place.payload}", t, "e.arena").text
         if isinstance(t, RingType):
-            self._put_out(Spot(body), plain, [(payload, t, len(m.keys))])
+            self._put_out(Spot(body), plain, [(payload.text, t, len(m.keys))])
+        elif told:
+            parts = enumerate((("f64", "hi"), ("f64", "lo"), ("i64", "print")), len(m.keys))
+            plain += [
+                f"static_cast<{kind}*>(out.column[{j}])[at] = {kind}({payload.text}.{part});"
+                for j, (kind, part) in parts
+            ]
+            self._put_out(Spot(body), plain, [])
         else:
             column = f"static_cast<{held(t)}*>(out.column[{len(m.keys)}])"
-            self._put_out(Spot(body), [*plain, f"{column}[at] = {payload};"], [])
+            self._put_out(Spot(body), [*plain, f"{column}[at] = {settled(payload).text};"], [])
         lines += [*render(body, 2), "  });"]
         size = (
             f"static u64 size_{identifier(m.name)}(Env& e) {{\n"

@@ -26,7 +26,7 @@ from freshet.calculus.terms import (
 )
 from freshet.calculus.types import DOUBLE, INT, Type, common, counted
 from freshet.codegen.functions import FUNCTIONS
-from freshet.codegen.hold import Cpp, constant, convert, held
+from freshet.codegen.hold import SUM, Cpp, constant, convert, held, summand
 from freshet.codegen.products import call, lift, ring_product
 
 Look = Callable[[str], Cpp]
@@ -98,6 +98,8 @@ def times(a: Cpp, b: Cpp) -> Cpp:
             return convert(other, type_of(other))
     if "ring" in (a.type.kind, b.type.kind):
         return ring_product(a, b)
+    if SUM in (a.held, b.held):
+        return _sums(a, b)
     ta, tb = type_of(a), type_of(b)
     nullable = ta.nullable or tb.nullable
     if "double" in (ta.kind, tb.kind):
@@ -115,6 +117,14 @@ def times(a: Cpp, b: Cpp) -> Cpp:
     null = "_n" if nullable else ""
     kind = held(t)
     return Cpp(f"mul{null}<{kind}>(o, {left.text}, {right.text})", t.or_null(nullable), kind)
+
+
+def _sums(a: Cpp, b: Cpp) -> Cpp:
+    """The product of a sum of doubles with another one, or with a number."""
+    whole, other = (a, b) if a.type.kind == "int" else (b, a)
+    if whole.type.kind == "int":
+        return Cpp(f"times({whole.text}, {other.text})", DOUBLE, SUM)
+    return Cpp(f"times({summand(a).text}, {summand(b).text})", DOUBLE, SUM)
 
 
 def _widened(x: Cpp, kind: str) -> Cpp:

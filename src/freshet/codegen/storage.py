@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from freshet.calculus.types import Type
-from freshet.codegen.hold import BYTES, held, size_of
+from freshet.codegen.hold import BYTES, SUM, Cpp, held, is_gone, kept, payload_size, size_of
 
 LARGE = 128
 """Bytes of keys and payloads above which records lie apart from the slots of their table."""
@@ -94,7 +94,9 @@ class Storage:
         """Whether records lie apart from the slots by which they are found."""
         if self.indexes or self.transient:
             return bool(self.indexes)
-        return bool(self.keys) and sum(map(size_of, (*self.keys, *self.payloads))) > LARGE
+        return bool(self.keys) and (
+            sum(map(size_of, self.keys)) + sum(map(payload_size, self.payloads)) > LARGE
+        )
 
     @property
     def table(self) -> str:
@@ -132,9 +134,9 @@ def declare_all(storages: Sequence[Storage]) -> list[str]:
     for s in storages:
         if s.home is not None:
             continue  # told with its host
-        look = (*map(held, s.keys), *s.found_by, "|", *map(held, s.payloads), "|", *s.indexes)
+        look = (*map(held, s.keys), *s.found_by, "|", *map(kept, s.payloads), "|", *s.indexes)
         look = (*look, s.pooled)
-        guests = ((at, *map(held, t.payloads)) for at, t in s.tenants.items())
+        guests = ((at, *map(kept, t.payloads)) for at, t in s.tenants.items())
         first = known.setdefault((*look, *guests), s)
         if first is s:
             out.append(declare(s))
@@ -150,22 +152,23 @@ def declare_all(storages: Sequence[Storage]) -> list[str]:
 def declare(s: Storage) -> str:
     """The C++ of a record and of the heads of its indexes."""
     fields = [f"{held(t)} k{i};" for i, t in enumerate(s.keys)]
-    payloads = [f"{held(t)} p{j};" for j, t in enumerate(s.payloads)]
+    payloads = [f"{kept(t)} p{j};" for j, t in enumerate(s.payloads)]
     links = [f"u32 link[{max(1, 2 * len(s.indexes))}];"] if s.pooled else []
     body = f"  {' '.join(_widest_first([*fields, *payloads]) + links)}\n"
-    empty = " && ".join(f"p{j} == 0" for j in range(len(s.payloads)))
+    empty = " && ".join(_is_gone(j, t) for j, t in enumerate(s.payloads))
     out = _record(s.record, tuple(range(len(s.keys))), s, body, f"return {empty};")
     for j, positions in enumerate(s.indexes):
         guest = s.tenants.get(positions)
         owner, at = (s, positions) if guest is None else (guest, tuple(range(len(positions))))
         numbers = (
-            [] if guest is None else [f"{held(t)} p{n};" for n, t in enumerate(guest.payloads)]
+            [] if guest is None else [f"{kept(t)} p{n};" for n, t in enumerate(guest.payloads)]
         )
         fields = [*(f"{held(owner.keys[i])} k{i};" for i in at), *numbers]
         body = f"  {' '.join(_widest_first(fields))} u32 first; u32 count;\n"
         of = ", ".join(f"r.k{i}" for i in positions)
         body += f"  template <class R> static Key of(const R& r) {{ return Key{{{of}}}; }}\n"
-        empty = " && ".join(["first == 0", *(f"p{n} == 0" for n in range(len(numbers)))])
+        guests = [] if guest is None else guest.payloads
+        empty = " && ".join(["first == 0", *(_is_gone(n, t) for n, t in enumerate(guests))])
         out += _record(f"Head{j}_{s.name}", at, owner, body, f"return {empty};")
     return out
 
@@ -177,12 +180,14 @@ def declare_orders(s: Storage) -> str:
     """
     if not s.orders:
         return ""
-    wide = {j: "f64" if t.kind == "double" else "i128" for j, t in enumerate(s.payloads)}
-    exact = "f64" not in wide.values()
+    wide = {j: SUM if t.kind == "double" else "i128" for j, t in enumerate(s.payloads)}
+    exact = SUM not in wide.values()
     fields = " ".join(f"{t} p{j};" for j, t in wide.items())
-    adds = " ".join(f"p{j} += x.p{j};" for j in wide)
+    adds = " ".join(
+        f"gain(p{j}, x.p{j});" if t == SUM else f"p{j} += x.p{j};" for j, t in wide.items()
+    )
     new = ", ".join(f"{t}(b.p{j})" + (f" - a.p{j}" if exact else "") for j, t in wide.items())
-    empty = " && ".join(f"p{j} == 0" for j in wide)
+    empty = " && ".join(_is_gone(j, s.payloads[j]) for j in wide)
     out = (
         f"struct Sum_{s.name} {{\n"
         f"  {fields}\n"
@@ -258,6 +263,10 @@ def members(s: Storage) -> list[str]:
     if s.orders:
         out += [f"i64 {s.name}_below{j};" for j in range(len(s.payloads))]
     return out
+
+
+def _is_gone(payload: int, t: Type) -> str:
+    return is_gone(Cpp(f"p{payload}", t, kept(t)))
 
 
 def _widest_first(fields: list[str]) -> list[str]:

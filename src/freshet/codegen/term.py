@@ -28,13 +28,13 @@ from freshet.calculus.terms import (
     Var,
     View,
 )
-from freshet.calculus.types import Type
-from freshet.calculus.walk import subterms
+from freshet.calculus.types import DOUBLE, Type
+from freshet.calculus.walk import children, subterms
 from freshet.codegen.access import Access
 from freshet.codegen.code import Spot, detached
 from freshet.codegen.context import ONE, Bound, Next
 from freshet.codegen.firsts import first_rows
-from freshet.codegen.hold import Cpp, gain, held, zero_if_null
+from freshet.codegen.hold import SUM, Cpp, gain, is_there, kept, summand, zero_if_null
 from freshet.codegen.indexed import range_sum
 from freshet.codegen.nested import exists, lift, top
 from freshet.codegen.products import SEEN
@@ -57,7 +57,7 @@ class Terms(Access):
             value = self.value(e, env)
             # Of several addends, one that is NULL is 0, and not the whole.
             if not (isinstance(e, Add) and value.nullable):
-                k(spot, env, times(m, zero_if_null(value)))
+                k(spot, env, times(m, self._weight(e, env)))
                 return
         match e:
             case Const() | Var() | Apply():
@@ -81,7 +81,7 @@ class Terms(Access):
             case Add(parts):
                 if outs(e) <= env.keys() and (not last or _is_difference(e)):
                     value, spot = self.total(e, spot, env)
-                    _, spot = spot.open(("there", value.text), "", f"if ({value.text} != 0) {{")
+                    _, spot = spot.open(("there", value.text), "", f"if ({is_there(value)}) {{")
                     ahead = dict(self.ahead)
                     k(spot, env, times(m, value))
                     self.ahead = ahead  # what seldom happens is not worth fetching for
@@ -103,6 +103,26 @@ class Terms(Access):
     def value(self, e: Expr, env: Bound) -> Cpp:
         """A scalar term."""
         return scalar(e, env.__getitem__, self.schema)
+
+    def _weight(self, e: Expr, env: Bound) -> Cpp:
+        """A value as what a row counts for.
+
+        Of doubles, sums and products are those of `native/sum.hpp`: a statement may multiply out
+        what another one does not, and their fingerprints agree all the same.
+        """
+        value = self.value(e, env)
+        if value.type.kind != "double":
+            return zero_if_null(value)
+        if isinstance(e, Add | Mul) and not value.nullable:
+            first, *others = (self._weight(part, env) for part in children(e))
+            for other in others:
+                if isinstance(e, Mul):
+                    first = times(first, other)
+                else:
+                    text = f"plus({summand(first).text}, {summand(other).text})"
+                    first = Cpp(text, DOUBLE, SUM)
+            return summand(first)
+        return summand(zero_if_null(value))
 
     def condition(self, e: Expr, env: Bound) -> str:
         """A scalar term as a C++ condition."""
@@ -160,7 +180,7 @@ class Terms(Access):
     def total(self, e: Expr, spot: Spot, env: Bound) -> tuple[Cpp, Spot]:
         """The sum of all multiplicities of a term, in a local."""
         t = self.payload(e, env)
-        kind = held(t)
+        kind = kept(t)
         inside = detached(spot)
 
         def collect(s: Spot, _: Bound, m: Cpp) -> None:
@@ -171,7 +191,7 @@ class Terms(Access):
         if isinstance(t, CofactorType) and t.categories:
             name, spot = spot.computed("t", f"Made<{t.mask}> @(e.scratch);", inside)
             return Cpp(name, t, SEEN), spot
-        start = f"{kind} @{t.zero};" if isinstance(t, RingType) else f"{kind} @ = 0;"
+        start = f"{kind} @{t.zero};" if isinstance(t, RingType) else f"{kind} @{{}};"
         name, spot = spot.computed("t", start, inside)
         return Cpp(name, t, kind), spot
 

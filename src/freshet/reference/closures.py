@@ -42,7 +42,7 @@ from freshet.calculus.types import Value
 from freshet.reference.scalars import Slots, compile_scalar, compile_test
 from freshet.reference.store import Store, Stores, picker
 from freshet.reference.top import Row, first_rows
-from freshet.reference.values import plus, times
+from freshet.reference.values import plus, settled, times, weight
 
 Next: TypeAlias = Callable[[Any], None]
 Rows: TypeAlias = dict[Row, Number]
@@ -190,7 +190,7 @@ class _Compiler:
         def run(m: Number) -> None:
             x = scalar()
             if x:
-                k(times(m, x))
+                k(times(m, weight(x)))
 
         return run
 
@@ -295,7 +295,7 @@ class _Compiler:
         return run
 
     def _lift(self, var: str, body: Expr, scope: Scope, k: Next) -> Next:
-        read = self._scalar(body, scope) if is_value(body) else self._total(body, scope)
+        read = self._scalar(body, scope) if is_value(body) else self._value(body, scope)
         slots, slot = self.slots, scope.at[var]
 
         def bind(m: Number) -> None:
@@ -307,6 +307,11 @@ class _Compiler:
                 k(m)
 
         return test if var in scope.bound else bind
+
+    def _value(self, body: Expr, scope: Scope) -> Callable[[], Value]:
+        """The sum of all multiplicities of a term, as a value."""
+        total = self._total(body, scope)
+        return lambda: settled(total())
 
     def _total(self, body: Expr, scope: Scope) -> Callable[[], Number]:
         """The sum of all multiplicities of a term."""

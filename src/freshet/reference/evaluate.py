@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
-from freshet.algebra import EXACT, NUMBERS, Number
+from freshet.algebra import EXACT, Number
 from freshet.calculus.check import check_bound
 from freshet.calculus.compare import compare
 from freshet.calculus.functions import BUILTINS, Functions, call
@@ -36,7 +36,7 @@ from freshet.calculus.terms import (
 from freshet.calculus.types import Value
 from freshet.errors import UnknownName
 from freshet.reference.top import Row, first_rows
-from freshet.reference.values import counted, multiply_values, sum_values
+from freshet.reference.values import multiply_values, plus, settled, sum_values, times, weight
 
 Rows: TypeAlias = Mapping[Row, Number]
 Env: TypeAlias = Mapping[str, Value]
@@ -74,7 +74,8 @@ def evaluate(
     check_bound(e, frozenset(env))
     names = tuple(sorted(outs(e))) if keys is None else keys
     with decimal.localcontext(EXACT):
-        return _gather(e, db, env, functions, names)
+        found = _gather(e, db, env, functions, names)
+    return {row: settled(m) for row, m in found.items()}
 
 
 def solve(
@@ -83,7 +84,7 @@ def solve(
     """Valuations that extend `env` by the term's output variables, with multiplicities."""
     match e:
         case Const() | Var() | Apply() | Cmp():
-            yield env, counted(value(e, env, functions))
+            yield env, weight(value(e, env, functions))
         case Rel(name, names):
             yield from _match(_named(db.relations, name, "relation"), names, env)
         case Delta(name, names):
@@ -99,7 +100,11 @@ def solve(
             for found, m in solve(body, db, _seen(env, keys, body), functions):
                 yield {**{k: found[k] for k in outs(e)}, **env}, m
         case Lift(var, body):
-            x = value(body, env, functions) if is_value(body) else _total(body, db, env, functions)
+            x = (
+                value(body, env, functions)
+                if is_value(body)
+                else settled(_total(body, db, env, functions))
+            )
             if var not in env:
                 yield {**env, var: x}, 1
             elif compare("=", env[var], x):
@@ -146,7 +151,7 @@ def _join(
         return
     for inner, m in solve(factors[0], db, env, functions):
         for found, n in _join(factors[1:], db, inner, functions):
-            yield found, NUMBERS.mul(m, n)
+            yield found, times(m, n)
 
 
 def _named(stored: Mapping[str, Rows], name: str, what: str) -> Rows:
@@ -173,12 +178,12 @@ def _gather(
     rows: dict[Row, Number] = {}
     for found, m in solve(e, db, env, functions):
         row = tuple(found[v] for v in names)
-        rows[row] = NUMBERS.add(rows.get(row, 0), m)
+        rows[row] = plus(rows.get(row, 0), m)
     return {row: m for row, m in rows.items() if m}
 
 
 def _total(e: Expr, db: Database, env: Env, functions: Functions) -> Number:
     total: Number = 0
     for _, m in solve(e, db, env, functions):
-        total = NUMBERS.add(total, m)
+        total = plus(total, m)
     return total

@@ -18,6 +18,7 @@ from freshet.reference.rows import Changes, check_changes, check_row
 from freshet.reference.statements import Step, compile_statement
 from freshet.reference.store import Bounds, Cache, Journal, Store, Stores
 from freshet.reference.top import Row, arrange
+from freshet.reference.values import settled
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,9 @@ class Engine:
         self._query(query)
         self._start()
         with self._all_or_nothing():
-            return self._reads[query](())
+            found = self._reads[query](())
+        doubles = [i for i, c in enumerate(self.queries[query].columns) if c.type.kind == "double"]
+        return {_with_doubles(row, doubles): m for row, m in found.items()} if doubles else found
 
     def rows(self, query: str) -> list[Row]:
         """The rows of a query as a list, each as often as it counts, in the query's order."""
@@ -179,9 +182,9 @@ class Engine:
     def contents(self, name: str) -> dict[Row, Number]:
         """The rows of a map; those of a view cache have its inputs in front."""
         if name not in self.stores.caches:
-            return dict(self.stores.map(name).rows)
+            return {row: settled(m) for row, m in self.stores.map(name).rows.items()}
         copies = self.stores.caches[name].stores.items()
-        return {inputs + row: m for inputs, copy in copies for row, m in copy.rows.items()}
+        return {inputs + row: settled(m) for inputs, copy in copies for row, m in copy.rows.items()}
 
     def snapshot(self) -> Snapshot:
         """A copy of everything; later changes do not touch it."""
@@ -280,6 +283,15 @@ def _worst(store: Store) -> str:
     """A row that is outside, and its number."""
     row = next(iter(store.outside))
     return f"{store.rows[row]} at ({', '.join(map(repr, row))})"
+
+
+def _with_doubles(row: Row, at: Sequence[int]) -> Row:
+    """A row whose doubles are no whole numbers: an empty sum knows nothing of its type."""
+    cells = list(row)
+    for i in at:
+        if isinstance(cells[i], int):
+            cells[i] = float(cells[i])  # type: ignore[arg-type]
+    return tuple(cells)
 
 
 def _run(steps: Sequence[Step], params: Row) -> None:

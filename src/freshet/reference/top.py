@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from freshet.algebra import NUMBERS, Number
+from freshet.algebra import Number
 from freshet.calculus.terms import Order, Top
 from freshet.calculus.types import Value
+from freshet.reference.values import plus
 
 Row: TypeAlias = tuple[Value, ...]
 
@@ -64,4 +65,4 @@ def first_rows(
                 break
             taken = min(rows[row], left)
             yield row, taken
-            left = NUMBERS.add(left, NUMBERS.neg(taken))
+            left = plus(left, -taken)

@@ -7,7 +7,7 @@ from decimal import Decimal
 from functools import reduce
 from typing import Any
 
-from freshet.algebra import NUMBERS, Element
+from freshet.algebra import NUMBERS, Element, Real
 from freshet.calculus.types import Value
 
 
@@ -21,24 +21,32 @@ def counted(value: Any) -> Any:
         return 0
     if isinstance(value, bool):
         return int(value)
-    assert isinstance(value, int | Decimal | float | Element), f"{value!r} is no number"
+    assert isinstance(value, int | Decimal | float | Real | Element), f"{value!r} is no number"
     return value
 
 
+def weight(value: Any) -> Any:
+    """A value as a multiplicity that adds up with others: a double becomes an exact number.
+
+    >>> weight(0.5), weight(3), weight(None)
+    (Real.of(0.5), 3, 0)
+    """
+    return Real.of(value) if isinstance(value, float) else counted(value)
+
+
+def settled(m: Any) -> Any:
+    """A multiplicity as a value: of an exact sum of doubles, the nearest double."""
+    return float(m) if isinstance(m, Real) else m
+
+
 def plus(a: Any, b: Any) -> Any:
-    """NUMBERS.add, at the speed of the usual case; the caller is in the exact context."""
-    try:
-        return a + b
-    except TypeError:  # a decimal meets a double
-        return NUMBERS.add(a, b)
+    """The sum of two multiplicities; the caller is in the exact context."""
+    return a + b
 
 
 def times(a: Any, b: Any) -> Any:
-    """NUMBERS.mul of a multiplicity and a value, at the speed of the usual case."""
-    try:
-        return a * b
-    except TypeError:  # a decimal meets a double, or b is NULL
-        return NUMBERS.mul(a, counted(b))
+    """The product of two multiplicities; the caller is in the exact context."""
+    return a * b
 
 
 def sum_values(values: Iterable[Value]) -> Value:

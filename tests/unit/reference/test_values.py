@@ -12,7 +12,7 @@ from freshet.calculus.text import read
 from freshet.calculus.types import Value
 from freshet.errors import UnboundVariable, UnknownName
 from freshet.reference.evaluate import Database, evaluate
-from freshet.reference.values import plus, times
+from freshet.reference.values import plus, times, weight
 
 DB = Database({"R": {(1, None): 1, (None, 2): 1, (3, 4): 1}})
 
@@ -57,9 +57,9 @@ def test_variables_join_null_with_null() -> None:
 
 
 def test_mixed_numbers_widen() -> None:
-    assert times(Decimal("0.5"), 0.5) == 0.25
-    assert plus(Decimal("0.5"), 0.5) == 1.0
-    assert times(3, None) == 0
+    assert times(Decimal("0.5"), weight(0.5)) == 0.25
+    assert plus(Decimal("0.5"), weight(0.5)) == 1.0
+    assert times(3, weight(None)) == 0
 
 
 def test_decimals_are_exact_beyond_28_digits() -> None:

@@ -8,16 +8,17 @@ from pathlib import Path
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.calculus.functions import BUILTINS, Functions
+from freshet.codegen.functions import SUM_OF
 from freshet.codegen.kernel import emit
 from freshet.codegen.load import Kernel
 from freshet.codegen.options import Passes
 from freshet.codegen.toolchain import USUAL, Compiler, Flags, build, find_compiler
 from freshet.spark.run.elements import refuse_elements
-from freshet.spark.run.node import COUNT, PAYLOAD, READY, Role
-from freshet.spark.run.program import NodeProgram, node_program
+from freshet.spark.run.node import COUNT, READY, Role
+from freshet.spark.run.program import NodeProgram, node_program, payload_columns
 from freshet.spark.terms import Distributed
 
-PASSES = Passes(derive=False, defer=False, wide=True)
+PASSES = Passes(derive=False, defer=False, wide=True, parts=True)
 """Every map is kept, and up to date: others are sent what it has. There is room for decimals of all
 digits from the start, since a node cannot be filled anew from the rows."""
 
@@ -32,7 +33,7 @@ def kernel_of(
     """The program of a node, and its compiled kernel, which any process may load."""
     refuse_elements(d, role)
     made = node_program(d, role)
-    source = emit(made.program, functions, PASSES)
+    source = emit(made.program, functions.with_(SUM_OF), PASSES)
     return made, build(source, compiler=compiler or find_compiler(), flags=flags)
 
 
@@ -100,9 +101,12 @@ class NativeNode:
 
     def send(self, routine: str, source: str) -> pa.RecordBatch:
         """The rows of a map of the routine, temporary or not."""
-        number = self._kernel.map(self._made.maps[routine, source])
+        name = self._made.maps[routine, source]
+        number = self._kernel.map(name)
         rows = pa.record_batch(self._instance.map_arrow(number))
-        return rows.rename_columns([*rows.schema.names[:-1], PAYLOAD])
+        [held] = [m for m in self._made.program.maps if m.name == name]
+        keys = rows.schema.names[: len(held.keys)]
+        return rows.rename_columns([*keys, *(c.name for c in payload_columns(held))])
 
     def save(self, path: Path) -> None:
         """Write all the maps to a file."""

@@ -18,8 +18,10 @@ from itertools import groupby
 
 from freshet.calculus.build import ZERO
 from freshet.calculus.schema import Column, Relation
-from freshet.calculus.terms import Delta, Expr, Var, View
+from freshet.calculus.terms import Apply, Delta, Expr, Var, View
 from freshet.calculus.walk import bottom_up, subterms
+from freshet.codegen.functions import SUM_OF
+from freshet.codegen.hold import parts_of
 from freshet.program.terms import Map, Program, Statement, Trigger
 from freshet.simplify.arrange import is_led
 from freshet.spark.run.node import PAYLOAD, READY, Role, change, reading
@@ -151,9 +153,12 @@ class _Maker:
             if isinstance(step.to, Local) != (self.role == "driver"):
                 continue
             h = known[step.target]
-            columns = (*h.keys, Column(PAYLOAD, h.payload))
+            payload = payload_columns(h)
+            columns = (*h.keys, *payload)
             keys = tuple(c.name for c in h.keys)
-            add = Statement(View(own[h.name], keys), "+=", Var(PAYLOAD))
+            sent = tuple(Var(c.name) for c in payload)
+            value = sent[0] if len(sent) == 1 else Apply(SUM_OF.name, sent)
+            add = Statement(View(own[h.name], keys), "+=", value)
             title = f"to {number}.{h.name}"
             self.receives[name, h.name] = self._starts(title, columns, "insert", [add])
 
@@ -169,6 +174,12 @@ class _Maker:
             names = tuple(c.name for c in columns)
             self.triggers.append(Trigger("insert", title, names, tuple(statements)))
         return title
+
+
+def payload_columns(h: Held | Map) -> tuple[Column, ...]:
+    """How the numbers of a map travel: sums of doubles in their parts, so that none is rounded."""
+    payload = Column(PAYLOAD, h.payload)
+    return parts_of(payload) if h.payload.kind == "double" else (payload,)
 
 
 def _made_of_batches(number: int, blocks: tuple[Block, ...]) -> dict[str, Expr]:

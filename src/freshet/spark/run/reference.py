@@ -10,10 +10,10 @@ from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from freshet.algebra import EXACT
+from freshet.algebra import EXACT, Real
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Column
-from freshet.calculus.types import Type
+from freshet.calculus.types import STRING, Type
 from freshet.errors import Overflow
 from freshet.reference.closures import Work
 from freshet.reference.rows import check_row
@@ -89,9 +89,11 @@ class ReferenceNode:
         """See `Node`."""
         store = self._routines[routine].stores.map(target)
         held = self._routines[routine].temporary[target]
-        columns = [*held.keys, Column(PAYLOAD, held.payload)]
+        columns = [*held.keys, Column(PAYLOAD, _as_sent(held.payload))]
         cells = zip(rows.columns, columns, strict=True)
         *keys, payload = (values_of(cell, c.type) for cell, c in cells)
+        if held.payload.kind == "double":
+            payload = [Real.read(text) for text in payload]
         with decimal.localcontext(EXACT):
             for *row, m in zip(*keys, payload, strict=True):
                 store.add(tuple(row), m)
@@ -168,14 +170,22 @@ class _Routine:
 
 def batch_of(held: Held, rows: Any) -> pa.RecordBatch:
     """The rows of a map as an Arrow batch: its columns, then `PAYLOAD`."""
-    columns = [*held.keys, Column(PAYLOAD, held.payload)]
+    columns = [*held.keys, Column(PAYLOAD, _as_sent(held.payload))]
     cells = list(zip(*rows, strict=True)) if rows and held.keys else [()] * len(held.keys)
-    cells.append(tuple(rows.values()))
+    numbers = rows.values()
+    if held.payload.kind == "double":
+        numbers = (Real.of(m).text() for m in numbers)
+    cells.append(tuple(numbers))
     try:
         arrays = [_array(c, k.type) for c, k in zip(cells, columns, strict=True)]
     except (pa.ArrowInvalid, OverflowError) as e:
         raise Overflow(f"a number of '{held.name}' leaves its range") from e
     return pa.RecordBatch.from_arrays(arrays, [c.name for c in columns])
+
+
+def _as_sent(payload: Type) -> Type:
+    """The type in which numbers of a map travel: exact sums of doubles are text."""
+    return STRING if payload.kind == "double" else payload
 
 
 def _array(cells: Iterable[Any], t: Type) -> pa.Array:
