@@ -28,8 +28,8 @@ _buffer = bytearray(_AT_ONCE)
 def seal(folder: Path) -> str:
     """What tells the files of a folder, as they are, from all others.
 
-    Bytes are added up by 64-bit words and xored, word by word and with their places: any change of a
-    single word shows, and the random stamp of a kernel's state tells copies of it apart.
+    Words of 64 bits are added up and xored: any change of a single one shows, and the random stamp
+    in a kernel's state tells older copies of it apart.
     """
     told = blake2b(digest_size=12)
     for name in sorted(os.listdir(folder)):

@@ -11,6 +11,7 @@ from pathlib import Path
 from zlib import crc32
 
 from freshet.spark.run.factory import is_shared, stamp
+from freshet.spark.run.files import write_out
 from freshet.spark.run.log import NOTHING
 from freshet.spark.run.node import Node
 from freshet.spark.run.seal import seal
@@ -53,9 +54,10 @@ def read_position(data: bytes) -> tuple[str, Position] | None:
     if len(data) <= _HEAD.size or _HEAD.unpack_from(data)[0] != crc32(data[_HEAD.size :]):
         return None
     generation, mark, sealed, *numbers = data[_HEAD.size :].decode().split(" ")
-    step, complete, dirty, *rest = map(int, numbers)
+    step, complete, dirty, epoch, readings, logged = map(int, numbers)
     name, sealed = (word if word != "-" else "" for word in (mark, sealed))
-    return generation, Position(name, step, bool(complete), bool(dirty), *rest, seal=sealed)
+    flags = bool(complete), bool(dirty)
+    return generation, Position(name, step, *flags, epoch, readings, logged, sealed)
 
 
 class State:
@@ -117,7 +119,7 @@ class State:
             data = position.dump(self._generation)
             path = self.folder / "position"
             draft = self.folder / ".position"
-            draft.write_bytes(data)
+            write_out(draft, data)
             os.replace(draft, path)
         self.position = position
 

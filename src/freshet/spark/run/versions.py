@@ -45,7 +45,9 @@ class Versions:
         self.work = work
         epoch = claim(work.folder)
         self._ledger = Ledger(work, epoch, read_commit(work.folder))
-        self._conductor = self.conducts(work, runner_of(spark, work.workers), epoch)
+        runner = runner_of(spark, work.workers)
+        runner.provide(work)
+        self._conductor = self.conducts(work, runner, epoch)
         self._stats: deque[BatchStats] = deque(maxlen=work.settings.history)
         self._bases: dict[int, int] = {}
         self._taken = 0.0, 0.0

@@ -56,6 +56,8 @@ class Worker:
     part: int
     _state: State = field(init=False)
     _clock: Clock = field(default_factory=Clock)
+    _refused: str = field(default="", init=False)
+    """Why a snapshot that was there could not be used."""
 
     def __post_init__(self) -> None:
         self.memory = self.pipeline.memory(self.part)
@@ -325,6 +327,9 @@ class Worker:
             if not self.snapshots.get(mark, local):
                 return False
             state.renew().restore(local)
+        except (SnapshotProblem, Torn) as e:
+            self._refused = str(e)  # there may be an older one, and the log since then
+            return False
         finally:
             local.unlink(missing_ok=True)
         state.at(Position(mark, -1, True))
@@ -353,7 +358,8 @@ class Worker:
     def _entry(self, mark: str) -> Entry:
         entry = self.pipeline.log.entry(version_of(mark))
         if entry is None or entry.mark != mark:
-            raise Lost(f"the log has no version {mark}", instead="begin anew from the sources")
+            why = f", and of a snapshot it is said: {self._refused}" if self._refused else ""
+            raise Lost(f"the log has no version {mark}{why}", instead="begin anew from the sources")
         return entry
 
     # ---------------------------------------------------------------- snapshots and old files
