@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from freshet.codegen.private import NotPrivate
 from freshet.linear.semiring import Array, semiring
 from freshet.spark.matrix.arrays import pack, unpack
 from freshet.spark.matrix.perform import COLS, ROWS
@@ -91,7 +92,7 @@ class MatrixFlow(Versions):
             work.folder.write("pipeline", json.dumps(told).encode(), new=True)
             try:
                 return cls(work, spark, inputs)
-            except (OSError, CheckpointProblem):
+            except (OSError, CheckpointProblem, NotPrivate):
                 with suppress(OSError):
                     work.folder.delete(["pipeline"])
                 raise

@@ -15,6 +15,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Relation
+from freshet.codegen.private import NotPrivate
 from freshet.errors import ProgramProblem, UnknownName
 from freshet.spark.prepare import prepare
 from freshet.spark.run.answer import answer
@@ -126,7 +127,7 @@ class Flow(Versions):
         """Open a checkpoint that was just written; if nothing can be written, there is none."""
         try:
             return cls._open(pipeline, made, spark)
-        except (OSError, CheckpointProblem):
+        except (OSError, CheckpointProblem, NotPrivate):
             with suppress(OSError):
                 pipeline.folder.delete(["pipeline"])
             raise
