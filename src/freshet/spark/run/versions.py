@@ -45,7 +45,7 @@ class Versions:
         """Take over the checkpoint of the work; `spark` is a session, or a `Runner`."""
         self.work = work
         make_private(work.memory(work.driver))
-        epoch = claim(work.folder)
+        epoch = claim(work.folder, read_commit(work.folder).epoch)
         self._ledger = Ledger(work, epoch, read_commit(work.folder))
         runner = runner_of(spark, work.workers)
         runner.provide(work)

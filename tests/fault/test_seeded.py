@@ -1,0 +1,30 @@
+"""Seeded fault runs: kills, full disks, two drivers, harmed files; every version is DuckDB's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from freshet.codegen.toolchain import find_compiler
+from tests.fault.seeded import case, run
+
+FEW = range(6)
+MANY = range(6, 200)
+
+
+def seeded(seed: int, folder: Path) -> None:
+    if case(seed).nodes == "kernel" and find_compiler() is None:
+        pytest.skip("there is no C++ compiler")
+    run(seed, folder)
+
+
+@pytest.mark.parametrize("seed", FEW)
+def test_seeded(tmp_path: Path, seed: int) -> None:
+    seeded(seed, tmp_path)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", MANY)
+def test_seeded_many(tmp_path: Path, seed: int) -> None:
+    seeded(seed, tmp_path)
