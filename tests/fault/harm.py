@@ -1,4 +1,4 @@
-"""What is done to the files of a pipeline: deleted, cut, flipped, exchanged; disks that are full."""
+"""What is done to the files of a pipeline: deleted, cut, flipped, exchanged; and full disks."""
 
 from __future__ import annotations
 
