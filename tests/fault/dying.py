@@ -6,13 +6,14 @@ import os
 import pickle
 import signal
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from freshet.spark.run import files, pipeline
+from freshet.spark.run import pipeline
+from freshet.spark.run.files import LocalFolder
 from freshet.spark.run.native import NativeNode
 from freshet.spark.run.reference import ReferenceNode
 
@@ -47,23 +48,27 @@ class Clock:
             out.write(data[len(data) // 2 :])
 
 
+NODES = tuple((node, n) for node in (ReferenceNode, NativeNode) for n in ("run", "receive", "save"))
+
+
 @contextmanager
-def dies(last: int) -> Iterator[None]:
-    """While it lasts, this process dies at the given tick."""
+def dies(
+    last: int, places: Sequence[tuple[Any, str]] = (), *, files: bool = True
+) -> Iterator[None]:
+    """While it lasts, this process dies at the given tick.
+
+    The clock ticks at whatever is done to a file, and around the functions at `places`.
+    """
     clock = Clock(last)
     wrap = clock.before_and_after
-    with (
-        mock.patch.object(files.LocalFolder, "_fill", lambda _, *given: clock.torn(*given)),
-        mock.patch.object(files.LocalFolder, "delete", wrap(files.LocalFolder.delete)),
-        mock.patch.object(os, "replace", wrap(os.replace)),
-        mock.patch.object(os, "link", wrap(os.link)),
-        mock.patch.object(ReferenceNode, "run", wrap(ReferenceNode.run)),
-        mock.patch.object(ReferenceNode, "receive", wrap(ReferenceNode.receive)),
-        mock.patch.object(ReferenceNode, "save", wrap(ReferenceNode.save)),
-        mock.patch.object(NativeNode, "run", wrap(NativeNode.run)),
-        mock.patch.object(NativeNode, "receive", wrap(NativeNode.receive)),
-        mock.patch.object(NativeNode, "save", wrap(NativeNode.save)),
-    ):
+    if files:
+        places = (*places, (LocalFolder, "delete"), (os, "replace"), (os, "link"), *NODES)
+    with ExitStack() as stack:
+        if files:
+            torn = mock.patch.object(LocalFolder, "_fill", lambda _, *given: clock.torn(*given))
+            stack.enter_context(torn)
+        for owner, name in places:
+            stack.enter_context(mock.patch.object(owner, name, wrap(getattr(owner, name))))
         yield
 
 

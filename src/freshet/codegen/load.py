@@ -41,6 +41,8 @@ KINDS: tuple[Kind, ...] = (
     "string",
 )
 MAGIC = b"freshet kernel 1"
+STAMP = 16
+"""Where the file of a state has eight bytes for its owner: `Book` of arena.hpp."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ from functools import cache as remember
 from pathlib import Path
 from typing import Literal
 
+from freshet.codegen.private import NotPrivate, private_folder, read_own
 from freshet.errors import BuildProblem
 
 NATIVE = Path(__file__).resolve().parent.parent / "native"
@@ -42,6 +43,12 @@ Baseline = Literal["native", "x86-64-v2", "x86-64-v3"]
 Sanitizer = Literal["address", "undefined", "thread"]
 
 _ONE_BOUNDARY = threading.Lock()  # threads that build kernels wait for the one that builds this
+
+
+def forked() -> None:
+    """In a new process no thread builds anything yet."""
+    global _ONE_BOUNDARY
+    _ONE_BOUNDARY = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,9 +255,11 @@ def _boundary(compiler: Compiler, flags: Flags, folder: Path) -> bytes:
 def _workshop(folder: Path) -> Iterator[Path]:
     """A folder for one compilation, on the same disk as the cache so that results can be moved."""
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        private_folder(folder)
         with tempfile.TemporaryDirectory(prefix=".build-", dir=folder) as name:
             yield Path(name)
+    except NotPrivate as e:
+        raise BuildProblem(f"the kernel cannot be written: {e}") from e
     except OSError as e:
         raise BuildProblem(
             f"the kernel cannot be written to {folder}: {e.strerror or e}",
@@ -289,10 +298,16 @@ def _first_error(words: str) -> str:
 
 
 def _whole(made: Path) -> bytes | None:
-    """What the cache has in a file, or None where bytes of it were lost or changed."""
+    """What the cache has in a file, or None where bytes of it were lost or changed.
+
+    A cache that others can write to is none: what it has is run.
+    """
     try:
-        data = made.read_bytes()
-    except OSError:
+        private_folder(made.parent)
+    except (NotPrivate, OSError):
+        return None
+    data = read_own(made)
+    if data is None:
         return None
     return data[:-32] if hashlib.sha256(data[:-32]).digest() == data[-32:] else None
 

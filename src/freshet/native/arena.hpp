@@ -44,6 +44,7 @@ struct Arena {
   struct Book {
     u64 used;
     u64 mark;           // a word for the owner of the arena
+    u64 stamp;          // a word for the owner of the file (STAMP of load.py)
     u64 free[classes];  // the first free block of each size; a free block starts with the next
   };
 
@@ -161,7 +162,7 @@ struct Arena {
     u64 magic, version, size, sum;
   };
   static constexpr u64 magic = 0x0a74656873657266;  // "freshet\n"
-  static constexpr u64 version = 2;
+  static constexpr u64 version = 3;
 
   // These belong to the mapping, not to the state.
   u8* base = nullptr;

@@ -69,11 +69,12 @@ PyObject* open(PyObject*, PyObject* const* args, intptr_t n) {
   return out;
 }
 
-// close(instance): gives the memory back; a thread that is at work in it ends first.
+// close(instance): gives the memory back; a thread that is at work in it ends first. The file of a
+// shared state may be cut by now: to read it would be a bus error.
 PyObject* close(PyObject*, PyObject* const* args, intptr_t n) {
   Instance* x = arity(n, 1) ? instance_in(args[0]) : nullptr;
   if (!x) return nullptr;
-  Locked lock(*x);
+  Locked lock(*x, false);
   drop_state(*x);
   return none();
 }

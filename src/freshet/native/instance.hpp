@@ -51,14 +51,14 @@ struct Unlocked {  // Python's global lock, given up for a while
   ~Unlocked() { if (state) PyEval_RestoreThread(state); }
 };
 
-struct Locked {  // the kernel's lock
+struct Locked {  // the kernel's lock; who only lets go of a state does not look into it
   Instance& x;
-  explicit Locked(Instance& instance) : x(instance) {
+  explicit Locked(Instance& instance, bool look = true) : x(instance) {
     if (__builtin_expect(pthread_mutex_trylock(&x.mutex) != 0, 0)) {
       Unlocked others;
       pthread_mutex_lock(&x.mutex);
     }
-    if (__builtin_expect(x.env.arena.is_shared(), 0)) {
+    if (__builtin_expect(look && x.env.arena.is_shared(), 0)) {
       x.env.arena.refresh();
       x.ready = x.env.arena.mark();
     }

@@ -70,10 +70,14 @@ def read(path: Path, relation: Relation, delimiter: str = ",") -> Iterator[Row]:
 
 
 def parse(
-    file: Iterator[str], name: str, relation: Relation, delimiter: str = ","
+    file: Iterator[str],
+    name: str,
+    relation: Relation,
+    delimiter: str = ",",
+    longest: int | None = None,
 ) -> Iterator[Row]:
-    """The rows of lines, which complaints call by a name."""
-    lines = _Lines(file)
+    """The rows of lines, which complaints call by a name; `longest` bounds their characters."""
+    lines = _Lines(file, relation.name, longest)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
         lines.start()
@@ -87,11 +91,18 @@ def parse(
 class _Lines:
     """The lines of a file, remembering those of the current record for complaints."""
 
-    def __init__(self, file: Iterator[str]) -> None:
+    def __init__(self, file: Iterator[str], name: str, longest: int | None) -> None:
         self.file = file
+        self.name = name
+        self.longest = longest
         self.number = 0
-        self.record = ""
         self.first = 1
+        self._lines: list[str] = []
+        self._size = 0
+
+    @property
+    def record(self) -> str:
+        return "".join(self._lines)
 
     def __iter__(self) -> _Lines:
         return self
@@ -99,12 +110,24 @@ class _Lines:
     def __next__(self) -> str:
         line = next(self.file)
         self.number += 1
-        self.record += line
+        self._lines.append(line)
+        self._size += len(line)
+        if self.longest is not None and self._size > self.longest:
+            raise too_long(self.name, self.longest)  # a quote that nobody closes
         return line
 
     def start(self) -> None:
-        self.record = ""
+        self._lines.clear()
+        self._size = 0
         self.first = self.number + 1
+
+
+def too_long(name: str, longest: int) -> BadRow:
+    """What to say of a row without an end."""
+    return BadRow(
+        f"a row of '{name}' has more than {longest:,} characters",
+        instead="end rows with a line break, and close quotes",
+    )
 
 
 def _next(reader: Iterator[list[str]], relation: Relation, name: str) -> list[str] | None:

@@ -23,6 +23,7 @@ from freshet.runtime.defined import Declaration, Defined, Script
 from freshet.runtime.engines import Engines
 from freshet.runtime.factorized import FactorizedView, handle
 from freshet.runtime.followers import Followers
+from freshet.runtime.fork import HalfChanged, watch
 from freshet.runtime.functions import from_python
 from freshet.runtime.kept import Unkept
 from freshet.runtime.products import Combined, decomposed, given
@@ -65,13 +66,14 @@ class Database:
         self._readers: dict[str, list[Maintained]] = {}
         self._hooks: dict[str, list[Hook]] = {}
         self._writers: dict[str, Writer] = {}
-        self._lock = threading.RLock()
+        self._lock: threading.RLock | HalfChanged = threading.RLock()
         self._version = 0
         self._changed = False
         self._fed: set[str] = set()
         self._stillness = 0
         self._engines = Engines(settings)
         self._followers = Followers()
+        watch(self)
 
     # -- what is declared --------------------------------------------------------------------------
 

@@ -34,6 +34,10 @@ class Engines:
         """Whether something is being built."""
         return bool(self.jobs)
 
+    def forked(self) -> None:
+        """In a new process, begin again what a thread of the old one was building."""
+        self.jobs = {key: job if job.done else job.again() for key, job in self.jobs.items()}
+
     def equip(self, views: Sequence[Maintained], bases: MutableMapping[str, AnyBase]) -> None:
         """Give new views the kernels that they shall have from the start."""
         for view in views:

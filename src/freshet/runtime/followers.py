@@ -20,7 +20,8 @@ class Followers:
     def __init__(self) -> None:
         self._news: deque[tuple[str, Callback, int, pa.Table]] = deque()
         self._lock = threading.Lock()
-        self._telling = False
+        self._telling = 0
+        """The thread that calls the followers."""
 
     def note(self, view: Maintained, version: int, table: pa.Table) -> None:
         """Record a view as it is at a version; whoever calls has the lock of the database."""
@@ -36,12 +37,19 @@ class Followers:
             with self._lock:
                 if self._telling:
                     return
-                self._telling = True
+                self._telling = threading.get_ident()
             try:
                 while self._news:
                     self._call(*self._news.popleft())
             finally:
-                self._telling = False
+                self._telling = 0
+
+    def forked(self) -> None:
+        """In a new process, what another thread was telling it tells in the old one."""
+        self._lock = threading.Lock()
+        if self._telling and self._telling != threading.get_ident():
+            self._telling = 0
+            self._news.clear()
 
     @staticmethod
     def _call(name: str, callback: Callback, version: int, part: pa.Table) -> None:

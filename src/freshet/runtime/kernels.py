@@ -20,6 +20,12 @@ from freshet.runtime.recipe import Recipe
 _BUILDERS = threading.BoundedSemaphore(2)  # background builds leave the machine to the others
 
 
+def forked() -> None:
+    """In a new process nobody builds anything yet."""
+    global _BUILDERS
+    _BUILDERS = threading.BoundedSemaphore(2)
+
+
 @dataclass(frozen=True)
 class Built:
     """A kernel in this process, what it was made from, and the seconds that this took."""
@@ -100,6 +106,10 @@ class Job:
             self.error = e
         finally:
             self._done.set()
+
+    def again(self) -> Job:
+        """The same, from the beginning."""
+        return Job(self._make)
 
     @property
     def done(self) -> bool:

@@ -18,6 +18,7 @@ from freshet.calculus.terms import Apply, Expr
 from freshet.calculus.walk import children
 from freshet.codegen.kernel import Source, write
 from freshet.codegen.options import Passes
+from freshet.codegen.private import NotPrivate, private_folder, read_own
 from freshet.codegen.toolchain import user_cache
 from freshet.errors import NotNative
 from freshet.ivm.options import Mode
@@ -172,7 +173,12 @@ def _file(key: str) -> Path:
 
 def _recall(key: str) -> Recipe | None:
     try:
-        told = json.loads(_file(key).read_text(encoding="utf-8"))
+        path = _file(key)
+        private_folder(path.parent)
+        whole = json.loads(read_own(path) or b"{}")
+        if hashlib.sha256(whole["recipe"].encode()).hexdigest() != whole["sha256"]:
+            return None
+        told = json.loads(whole["recipe"])
         return Recipe(
             told["source"],
             told["text"],
@@ -180,7 +186,7 @@ def _recall(key: str) -> Recipe | None:
             tuple(told["scans"]),
             tuple(told["deferred"]),
         )
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, NotPrivate, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
@@ -188,9 +194,11 @@ def _remember(key: str, made: Recipe) -> None:
     """Write the recipe down; where that fails, it is thought out again the next time."""
     path = _file(key)
     told = {name: getattr(made, name) for name in ("source", "text", "notes", "scans", "deferred")}
-    with suppress(OSError):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    text = json.dumps(told)
+    whole = {"sha256": hashlib.sha256(text.encode()).hexdigest(), "recipe": text}
+    with suppress(OSError, NotPrivate):
+        private_folder(path.parent)
         fd, name = tempfile.mkstemp(prefix=".recipe-", dir=path.parent)
         with os.fdopen(fd, "w", encoding="utf-8") as out:
-            json.dump(told, out)
+            json.dump(whole, out)
         os.replace(name, path)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import socket
 import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Final
+from typing import Final, TextIO
 
 from freshet.calculus.rows import Row
 from freshet.calculus.schema import Relation
 from freshet.errors import BadRow, FreshetError
 from freshet.runtime import csv
+
+LONGEST = 1 << 20
+"""Characters of a row; whoever sends more without an end would fill the memory."""
 
 END: Final[Row] = ()
 """What comes when the peer has closed; no relation has rows without columns."""
@@ -63,7 +67,8 @@ class Listener:
             peer, _ = self._server.accept()
             with peer, peer.makefile(encoding="utf-8", newline="") as lines:
                 where = f"{self.host}:{self.port}"
-                for row in csv.parse(lines, where, self.relation, self._delimiter):
+                some = _bounded(lines, name)
+                for row in csv.parse(some, where, self.relation, self._delimiter, LONGEST):
                     self._items.put(Item(name, row))
             self._items.put(Item(name))
         except FreshetError as e:
@@ -75,3 +80,11 @@ class Listener:
         except OSError as e:
             why = f"the connection for '{name}' broke: {e.strerror or e}"
             self._items.put(Item(name, error=BadRow(why)))
+
+
+def _bounded(lines: TextIO, name: str) -> Iterator[str]:
+    """The lines of a peer, as far as each has an end within reach."""
+    while line := lines.readline(LONGEST + 1):
+        if len(line) > LONGEST:
+            raise csv.too_long(name, LONGEST)
+        yield line

@@ -68,6 +68,10 @@ class Writer:
             self.insert = alone.insert_row(index, self._slow[0])
             self.delete = alone.delete_row(index, self._slow[1])
 
+    def close(self) -> None:
+        """Ask the database about every row, whatever there is to say."""
+        self.insert, self.delete = self._slow
+
     def divert(self, on: bool) -> int:
         """Send the rows through the database or, again, straight on; tells how many came since."""
         return 0 if self.instance is None else self.instance.divert(self._index, on)
@@ -103,7 +107,6 @@ class _Slow:
         self._db = ref(db)
         self._relation = relation
         self._sign = sign
-        self._lock = db._lock
         self.steps: list[_Step] | None = None
         self.check: Callable[[], bool] | None = None
 
@@ -118,7 +121,7 @@ class _Slow:
 
     def _through(self, db: Database, values: tuple[Any, ...]) -> bool:
         """Give the row to all the kernels; False where there is more to do, and nothing was."""
-        with self._lock:
+        with db._lock:
             steps = self.steps
             if steps is None or db._engines.busy:
                 return False

@@ -33,13 +33,17 @@ def claim(folder: Path, mine: dict[str, str | int]) -> None:
     if not path.exists():
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            part = path.with_suffix(".part")
+            part.unlink(missing_ok=True)  # of a claim that was cut short
             if any(folder.iterdir()):
                 raise FreshetError(
                     f"'{folder}' holds other things than a checkpoint", instead=again
                 )
-            part = path.with_suffix(".part")
-            part.write_text(json.dumps(mine), encoding="utf-8")
-            os.replace(part, path)
+            try:
+                part.write_text(json.dumps(mine), encoding="utf-8")
+                os.replace(part, path)
+            finally:
+                part.unlink(missing_ok=True)
         except OSError as e:
             raise FreshetError(
                 f"the checkpoint '{folder}' cannot be written: {e.strerror}",

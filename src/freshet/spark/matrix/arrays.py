@@ -12,6 +12,7 @@ from typing import BinaryIO
 import numpy as np
 
 from freshet.linear.semiring import Array
+from freshet.spark.run.files import load_whole, save_whole
 
 _HEAD = struct.Struct("<Q")
 _ALIGNED = 64
@@ -46,13 +47,12 @@ def unpack(data: bytes | memoryview) -> dict[str, Array]:
 
 def write(path: Path, arrays: Mapping[str, Array]) -> None:
     """The same as a file."""
-    with path.open("wb") as out:
-        out.writelines(_pieces(arrays))
+    save_whole(path, *_pieces(arrays))
 
 
 def read(path: Path) -> dict[str, Array]:
     """The inverse of `write`."""
-    return unpack(path.read_bytes())
+    return unpack(load_whole(path))
 
 
 def _pieces(arrays: Mapping[str, Array]) -> Iterable[bytes | memoryview]:

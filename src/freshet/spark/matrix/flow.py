@@ -5,24 +5,26 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from freshet.codegen.private import NotPrivate
 from freshet.linear.semiring import Array, semiring
 from freshet.spark.matrix.arrays import pack, unpack
 from freshet.spark.matrix.perform import COLS, ROWS
 from freshet.spark.matrix.places import Places, span
 from freshet.spark.matrix.work import BY, READ, READY, MatrixWork, Plan, request
-from freshet.spark.run.checkpoint import CheckpointProblem, is_there, place_of
+from freshet.spark.run.checkpoint import CheckpointProblem, is_there, opening, place_of
 from freshet.spark.run.commit import Commit
 from freshet.spark.run.conduct import Conductor
 from freshet.spark.run.files import folder_at
 from freshet.spark.run.ledger import Prepared
 from freshet.spark.run.log import NOTHING
-from freshet.spark.run.pipeline import FORMAT, describe, ship_work
+from freshet.spark.run.pipeline import FORMAT, describe
 from freshet.spark.run.settings import Settings
 from freshet.spark.run.step import At
 from freshet.spark.run.versions import Versions
@@ -79,16 +81,21 @@ class MatrixFlow(Versions):
     ) -> MatrixFlow:
         """Begin in an empty folder; `note` is kept with it, for who restarts."""
         place = place_of(checkpoint)
-        if is_there(place):
-            raise CheckpointProblem(
-                f"there is a checkpoint in {place} already",
-                instead="restart from it, or begin in another folder",
-            )
-        work = MatrixWork.of(uuid.uuid4().hex, place, workers, plan, settings)
-        ship_work(work.folder, MatrixWork, plan, settings)
-        told = {"format": FORMAT, "name": work.name, "workers": workers, **note}
-        work.folder.write("pipeline", json.dumps(told).encode(), new=True)
-        return cls(work, spark, inputs)
+        with opening(place):
+            if is_there(place):
+                raise CheckpointProblem(
+                    f"there is a checkpoint in {place} already",
+                    instead="restart from it, or begin in another folder",
+                )
+            work = MatrixWork.of(uuid.uuid4().hex, place, workers, plan, settings)
+            told = {"format": FORMAT, "name": work.name, "workers": workers, **note}
+            work.folder.write("pipeline", json.dumps(told).encode(), new=True)
+            try:
+                return cls(work, spark, inputs)
+            except (OSError, CheckpointProblem, NotPrivate):
+                with suppress(OSError):
+                    work.folder.delete(["pipeline"])
+                raise
 
     @classmethod
     def restart(
@@ -96,10 +103,10 @@ class MatrixFlow(Versions):
     ) -> MatrixFlow:
         """Go on from a checkpoint, whatever became of the driver before."""
         place = place_of(checkpoint)
-        told = told_of(place)
-        work = MatrixWork.of(told["name"], place, told["workers"], plan, settings)
-        ship_work(work.folder, MatrixWork, plan, settings)
-        return cls(work, spark, {})
+        with opening(place):
+            told = told_of(place)
+            work = MatrixWork.of(told["name"], place, told["workers"], plan, settings)
+            return cls(work, spark, {})
 
     def change(self, routine: str, given: Mapping[str, Array], rank: int) -> int:
         """A version: a routine with what the driver is given for it; its number."""

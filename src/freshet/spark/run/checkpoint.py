@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from freshet.calculus.functions import Functions
 from freshet.errors import FreshetError
 from freshet.spark.prepare import prepare
 from freshet.spark.run.files import Torn, folder_at
-from freshet.spark.run.pipeline import FORMAT, Pipeline, describe, digest, open_work
+from freshet.spark.run.pipeline import FORMAT, Pipeline, describe, digest
 from freshet.spark.run.settings import Settings
 from freshet.spark.terms import Distributed
 
@@ -21,6 +23,23 @@ def place_of(checkpoint: str | Path) -> str:
     """A checkpoint as every process may name it."""
     text = str(checkpoint)
     return text if "://" in text else str(Path(text).absolute())
+
+
+@contextmanager
+def opening(place: str) -> Iterator[None]:
+    """While a checkpoint is begun or taken over: what its disk refuses is told in our words."""
+    try:
+        yield
+    except Torn as e:
+        raise CheckpointProblem(
+            f"the checkpoint in {place} cannot be read: {e}",
+            instead="bring that file back, or begin anew in another folder",
+        ) from e
+    except OSError as e:
+        raise CheckpointProblem(
+            f"the checkpoint in {place} cannot be opened: {e.strerror or e}",
+            instead="mend that, and start again; what is there stays as it is",
+        ) from e
 
 
 def is_there(checkpoint: str | Path) -> bool:
@@ -71,13 +90,14 @@ def reopen(
 
 def check_nodes(pipeline: Pipeline) -> None:
     """Maps that kernels wrote are read by kernels, and those of Python by Python."""
-    before: Pipeline = open_work(pipeline.place)
-    if before.kernels and not pipeline.kernels:
+    told = describe(pipeline.folder)
+    kernels = told is not None and told["native"]
+    if kernels and not pipeline.kernels:
         raise CheckpointProblem(
             f"the maps in {pipeline.place} are of kernels, and there are none now",
             instead="install a C++ compiler, and restart with Settings(native=True)",
         )
-    if pipeline.kernels and not before.kernels:
+    if pipeline.kernels and not kernels:
         raise CheckpointProblem(
             f"the maps in {pipeline.place} are kept by Python",
             instead="restart with Settings(native=False), or begin anew in another folder",

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import pickle
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from py4j.protocol import Py4JError  # type: ignore[import-untyped]
-from pyspark import RDD, SparkContext
+from pyspark import RDD, Broadcast, SparkContext, cloudpickle
 from pyspark.serializers import CPickleSerializer
 
 from freshet.errors import FreshetWarning
 from freshet.spark.run.pin import anchor, anchored, assign, executor_names, executors, pinned
 from freshet.spark.run.resident import settle
 from freshet.spark.run.submit import Submit, keyed
-from freshet.spark.run.task import Order, Parcel, Report, run_stage
+from freshet.spark.run.task import Order, Parcel, Report, provide, run_stage
+from freshet.spark.run.work import Work
 
 
 class SparkRunner:
@@ -35,6 +38,12 @@ class SparkRunner:
         self._first: RDD[Any] | None = None
         self._anchor: Any = None
         self._submit = Submit(self.sc, workers)
+        self._work: Broadcast[bytes] | None = None
+
+    def provide(self, work: Work) -> None:
+        """See `Runner`: Spark brings it to every executor once, functions of the user included."""
+        data: bytes = cloudpickle.dumps(work)  # type: ignore[no-untyped-call]
+        self._work = self.sc.broadcast(data)
 
     def run(self, orders: Sequence[Order]) -> list[Report]:
         """See `Runner`."""
@@ -47,12 +56,18 @@ class SparkRunner:
                     moved, reads = anchored(self._anchor, moved, reads)
                 rdd = moved.rdd()
             zipped = bool(number) and self._anchor is not None
-            work = partial(_stage, order, number == 0, zipped)
-            rdd = self._submit.stage(rdd, reads, work, last=number + 1 == len(orders))
+            assert self._work is not None, "there is no work yet"
+            work = partial(_stage, order, self._work, number == 0, zipped)
+            last = number + 1 == len(orders)
+            rdd = self._submit.stage(rdd, reads, work, self._work, last=last)
         return [report for _, (_, _, report) in self._submit.collect(rdd)]
 
     def close(self) -> None:
-        """See `Runner`; the session is its owner's."""
+        """See `Runner`; the session is its owner's, and may be gone."""
+        if self._work is not None:
+            with suppress(Exception):
+                self._work.unpersist()
+            self._work = None
 
     def _base(self) -> RDD[Any]:
         """One partition for every worker, where its maps are."""
@@ -89,7 +104,12 @@ class SparkRunner:
 
 
 def _stage(
-    order: Order, first: bool, zipped: bool, part: int, items: Iterable[Any]
+    order: Order,
+    work: Broadcast[bytes],
+    first: bool,
+    zipped: bool,
+    part: int,
+    items: Iterable[Any],
 ) -> Iterator[Any]:
     """A stage as Spark calls it: the first one of a job is given nothing that matters."""
     came = list(items)
@@ -100,6 +120,7 @@ def _stage(
         assert senders == list(range(order.workers)), f"blocks of {senders} came to {part}"
         assert all(target == part for target, _ in sent), f"blocks of others came to {part}"
         parcels = [parcel for _, parcel in sent]
+    provide(order.place, lambda: pickle.loads(work.value))
     made = run_stage(order, part, parcels)
     yield from made if order.last else keyed(made)
     settle(order.place)

@@ -25,6 +25,8 @@ class Commit:
     note: Mapping[str, Any] = field(default_factory=dict)
     loading: Loading | None = None
     """The last load, until its end is told."""
+    epoch: int = 0
+    """That of the driver who said it."""
 
 
 def write_commit(folder: Folder, commit: Commit) -> None:

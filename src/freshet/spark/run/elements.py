@@ -1,13 +1,12 @@
 """Elements of rings on their way between nodes and to readers.
 
 Numbers are Arrow columns of their own types. An element of a ring (a cofactor, a pair, a relation)
-has no Arrow type: it goes from node to node as the bytes of a pickle, in blocks, logs and
+has no Arrow type: it goes from node to node as text (`encode.py`), in blocks, logs, snapshots and
 answers alike. What users read are the numbers that a cofactor is made of (`runtime/payloads.py`).
 """
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterable
 from typing import Any
 
@@ -18,11 +17,9 @@ from freshet.calculus.schema import Column
 from freshet.calculus.types import Type
 from freshet.errors import NotNative
 from freshet.runtime.columns import arrow_type
+from freshet.spark.run.encode import decode, encode
 from freshet.spark.run.node import Role
 from freshet.spark.terms import Distributed
-
-PROTOCOL = 5
-"""Of the pickles: every Python that runs us knows it."""
 
 
 def refuse_elements(made: Distributed, role: Role) -> None:
@@ -49,12 +46,12 @@ def encoded(cells: Iterable[Any]) -> pa.Array:
     >>> decoded(encoded([Cofactor.of("x", 3), 0]))
     [Cofactor(1, {'x': 3}, {('x', 'x'): 9}), 0]
     """
-    return pa.array([pickle.dumps(x, PROTOCOL) for x in cells], pa.binary())
+    return pa.array([encode(x) for x in cells], pa.binary())
 
 
 def decoded(column: pa.Array | pa.ChunkedArray) -> list[Any]:
     """The inverse of `encoded`."""
-    return [pickle.loads(data) for data in column.to_pylist()]
+    return [decode(data) for data in column.to_pylist()]
 
 
 def values_of(column: pa.Array | pa.ChunkedArray, t: Type) -> list[Any]:

@@ -10,16 +10,15 @@ class TakenOver(FreshetError):
     """Another driver has gone on from the same checkpoint: this one must stop."""
 
 
-def claim(folder: Folder) -> int:
-    """A number higher than that of every driver before."""
+def claim(folder: Folder, last: int = 0) -> int:
+    """A number higher than that of every driver before; `last` is one that is known of."""
     while True:
-        epoch = current(folder) + 1
+        epoch = max(current(folder), last) + 1
         try:
             folder.write(_name(epoch), b"", new=True)
         except Taken:
             continue
-        names = folder.names("epoch")
-        folder.delete(f"epoch/{n}" for n in names if int(n) < epoch)
+        folder.delete(_name(n) for n in _numbers(folder) if n < epoch)
         return epoch
 
 
@@ -38,7 +37,11 @@ def succeed(folder: Folder, epoch: int) -> int:
 
 def current(folder: Folder) -> int:
     """The highest number that was given; 0 before the first."""
-    return max((int(n) for n in folder.names("epoch")), default=0)
+    return max(_numbers(folder), default=0)
+
+
+def _numbers(folder: Folder) -> list[int]:
+    return [int(n) for n in folder.names("epoch") if n.isdecimal()]
 
 
 def fence(folder: Folder, epoch: int) -> None:

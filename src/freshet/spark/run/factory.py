@@ -27,6 +27,12 @@ def make_node(pipeline: Pipeline, role: Role, folder: Path) -> Node:
     return NativeNode(shipped.made, fetch(shipped, pipeline.folder), folder / "state")
 
 
+def stamp(node: Node) -> None:
+    """Give a node that lives in a file a mark of this moment there, if it has a place for one."""
+    if isinstance(node, NativeNode):
+        node.stamp()
+
+
 def is_shared(node: Node) -> bool:
     """Whether a node lives in the files of its folder."""
     return bool(getattr(node, "shared", False))

@@ -15,8 +15,8 @@ from zlib import crc32
 
 from freshet.errors import FreshetError
 
-_HEAD = struct.Struct("<8sQI4x")  # as long as what Arrow aligns its rows to
-_MAGIC = b"freshet2"
+_HEAD = struct.Struct("<8sQII")  # as long as what Arrow aligns its rows to
+_MAGIC = b"freshet3"
 _AT_ONCE = getattr(maps, "MAP_POPULATE", 0)
 
 
@@ -65,27 +65,51 @@ def folder_at(place: str | Path, *, sync: bool = False) -> Folder:
     return RemoteFolder.at(text)
 
 
-def head_of(*data: bytes | memoryview) -> bytes:
-    """What stands before data in a file: what it takes to see that they are whole."""
+def head_of(name: str, *data: bytes | memoryview) -> bytes:
+    """What stands before data in a file: what it takes to see that they are whole.
+
+    The name is part of it: a file that was put in the place of another one is seen, too.
+    """
     check = 0
     for piece in data:
         check = crc32(piece, check)
-    return _HEAD.pack(_MAGIC, sum(map(len, data)), check)
+    return _HEAD.pack(_MAGIC, sum(map(len, data)), check, crc32(name.encode()))
 
 
 def read_whole(source: BinaryIO, name: str) -> bytes:
-    """The data of a file; `Torn` if they are not what was written.
+    """The data of a file; `Torn` if they are not what was written under this name.
 
     >>> from io import BytesIO
-    >>> read_whole(BytesIO(head_of(b"rows") + b"row"), "redo")
+    >>> read_whole(BytesIO(head_of("redo", b"rows") + b"row"), "redo")
     Traceback (most recent call last):
       ...
     freshet.spark.run.files.Torn: 'redo' is damaged
     """
     head, data = source.read(_HEAD.size), source.read()
-    if head != head_of(data):
+    if head != head_of(name, data):
         raise Torn(f"'{name}' is damaged")
     return data
+
+
+def write_out(path: Path, *parts: bytes | memoryview, sync: bool = False) -> None:
+    """Fill a file: all that Python writes of the state of a pipeline goes through here."""
+    with path.open("wb") as out:
+        for part in parts:
+            out.write(part)
+        if sync:
+            out.flush()
+            os.fsync(out.fileno())
+
+
+def save_whole(path: Path, *data: bytes | memoryview) -> None:
+    """A file of its own that `load_whole` reads."""
+    write_out(path, head_of("", *data), *data)
+
+
+def load_whole(path: Path) -> bytes:
+    """What `save_whole` wrote; `Torn` if it is damaged."""
+    with path.open("rb") as source:
+        return read_whole(source, "")
 
 
 class LocalFolder:
@@ -97,7 +121,7 @@ class LocalFolder:
 
     def write(self, name: str, *data: bytes | memoryview, new: bool = False) -> None:
         """See `Folder`."""
-        self._place(name, lambda path: self._fill(path, head_of(*data), *data), new)
+        self._place(name, lambda path: self._fill(path, head_of(name, *data), *data), new)
 
     def read(self, name: str) -> bytes | None:
         """See `Folder`."""
@@ -117,7 +141,7 @@ class LocalFolder:
                 whole = memoryview(mmap(source.fileno(), size, MAP_SHARED | _AT_ONCE, PROT_READ))
         except FileNotFoundError:
             return None
-        if whole[: _HEAD.size] != head_of(whole[_HEAD.size :]):
+        if whole[: _HEAD.size] != head_of(name, whole[_HEAD.size :]):
             raise Torn(f"'{name}' is damaged")
         return whole[_HEAD.size :]
 
@@ -166,12 +190,7 @@ class LocalFolder:
             _sync_folder(path.parent)
 
     def _fill(self, path: Path, *parts: bytes | memoryview) -> None:
-        with path.open("wb") as out:
-            for part in parts:
-                out.write(part)
-            if self.sync:
-                out.flush()
-                os.fsync(out.fileno())
+        write_out(path, *parts, sync=self.sync)
 
     def _copy(self, source: Path, path: Path) -> None:
         shutil.copyfile(source, path)

@@ -6,6 +6,7 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Relation
+from freshet.codegen.private import NotPrivate
 from freshet.errors import ProgramProblem, UnknownName
 from freshet.spark.prepare import prepare
 from freshet.spark.run.answer import answer
@@ -21,6 +23,7 @@ from freshet.spark.run.batch import Batch, Batches
 from freshet.spark.run.checkpoint import (
     CheckpointProblem,
     check_nodes,
+    opening,
     place_of,
     reopen,
 )
@@ -30,7 +33,7 @@ from freshet.spark.run.intake import as_table, checked, pieces
 from freshet.spark.run.ledger import Interrupted, Laid
 from freshet.spark.run.loading import Loading, loading_of
 from freshet.spark.run.node import COUNT, READY, reading
-from freshet.spark.run.pipeline import Pipeline, save_pipeline, save_program
+from freshet.spark.run.pipeline import Pipeline, save_pipeline
 from freshet.spark.run.settings import Settings
 from freshet.spark.run.stats import BatchStats, StageStats
 from freshet.spark.run.versions import Versions
@@ -79,22 +82,24 @@ class Flow(Versions):
         if workers < 1:
             raise ProgramProblem(f"{workers} workers cannot do anything", instead="use 1 or more")
         place = place_of(checkpoint)
-        if cls.exists(place):
-            raise CheckpointProblem(
-                f"there is a checkpoint in {place} already",
-                instead="restart from it, or begin in another folder",
-            )
-        settled, told = prepare(made, functions), settings or Settings()
-        name = uuid.uuid4().hex
-        pipeline = with_kernels(Pipeline.of(name, place, workers, settled, functions, told), spark)
         relations = {r.name: r for r in made.program.relations if r.static}
         rows = {}
         for table, given in (tables or {}).items():
             if table not in relations:
                 raise UnknownName(f"there is no static table '{table}'", instead="apply its rows")
             rows[table] = [checked(relations[table], given).drop_columns([COUNT])]
-        save_pipeline(pipeline, rows)
-        return cls._open(pipeline, made, spark)
+        with opening(place):
+            if cls.exists(place):
+                raise CheckpointProblem(
+                    f"there is a checkpoint in {place} already",
+                    instead="restart from it, or begin in another folder",
+                )
+            settled, told = prepare(made, functions), settings or Settings()
+            name = uuid.uuid4().hex
+            found = Pipeline.of(name, place, workers, settled, functions, told)
+            pipeline = with_kernels(found, spark)
+            save_pipeline(pipeline, rows)
+            return cls._begin(pipeline, made, spark)
 
     @classmethod
     def restart(
@@ -111,11 +116,21 @@ class Flow(Versions):
 
         The number of workers is that of the checkpoint; to give another one is an error.
         """
-        found = reopen(made, checkpoint, workers, functions, settings or Settings())
-        pipeline = with_kernels(found, spark)
-        check_nodes(pipeline)
-        save_program(pipeline)
-        return cls._open(pipeline, made, spark)
+        with opening(place_of(checkpoint)):
+            found = reopen(made, checkpoint, workers, functions, settings or Settings())
+            pipeline = with_kernels(found, spark)
+            check_nodes(pipeline)
+            return cls._open(pipeline, made, spark)
+
+    @classmethod
+    def _begin(cls, pipeline: Pipeline, made: Distributed, spark: Any) -> Flow:
+        """Open a checkpoint that was just written; if nothing can be written, there is none."""
+        try:
+            return cls._open(pipeline, made, spark)
+        except (OSError, CheckpointProblem, NotPrivate):
+            with suppress(OSError):
+                pipeline.folder.delete(["pipeline"])
+            raise
 
     @classmethod
     def _open(cls, pipeline: Pipeline, made: Distributed, spark: Any) -> Flow:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import get_args
 
 from freshet.calculus.functions import Functions
+from freshet.codegen.private import private_folder, read_own
 from freshet.codegen.toolchain import Baseline, Flags, find_compiler, user_cache
 from freshet.errors import BuildProblem, NotNative
 from freshet.spark.run.files import Folder
@@ -58,18 +59,21 @@ def ship(
 
 
 def fetch(shipped: Shipped, folder: Folder) -> Path:
-    """The library as a file of this machine; it is copied here once."""
-    path = user_cache() / "shipped" / f"{shipped.library}.so"
-    if not path.exists():
+    """The library as a file of this machine: copied here once, checked whenever it is loaded."""
+    path = private_folder(user_cache() / "shipped") / f"{shipped.library}.so"
+    if not _is_it(read_own(path), shipped):
         data = folder.read(_name(shipped))
-        if data is None or hashlib.sha256(data).hexdigest() != shipped.library:
+        if data is None or not _is_it(data, shipped):
             raise BuildProblem("the checkpoint has lost its kernels", instead="restart the flow")
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fd, draft = tempfile.mkstemp(dir=path.parent)
         with os.fdopen(fd, "wb") as out:
             out.write(data)
         os.replace(draft, path)
     return path
+
+
+def _is_it(data: bytes | None, shipped: Shipped) -> bool:
+    return data is not None and hashlib.sha256(data).hexdigest() == shipped.library
 
 
 def _name(shipped: Shipped) -> str:

@@ -17,6 +17,7 @@ from freshet.spark.run.epoch import TakenOver, fence, succeed
 from freshet.spark.run.files import Taken
 from freshet.spark.run.loading import Loading
 from freshet.spark.run.log import Entry, mark, version_of
+from freshet.spark.run.snapshots import Snapshots
 from freshet.spark.run.work import Work
 
 
@@ -69,14 +70,23 @@ class Ledger:
                 break
             found.append(entry)
             before = self._commit_of(entry)
-        names = self.work.folder.names("log")
-        if not found and version == 0 and any(version_of(n) > 0 for n in names):
+        last = version + len(found) - 1
+        if entry is None:
+            self._refuse_a_gap(last)
+        self.work.log.drop(last + 1)
+        return found
+
+    def _refuse_a_gap(self, last: int) -> None:
+        """Entries are written in order, snapshots when a version is done: none is behind a gap."""
+        later = [v for v in self.work.log.versions() if v > last + 1]
+        for part in range(self.work.workers + 1):
+            later += [v for v in Snapshots(self.work.folder, part).versions() if v > last]
+        if later:
             raise CheckpointProblem(
-                "the checkpoint does not tell how far it is: its file 'commit' is gone",
+                f"the checkpoint is at version {last}, and has files of version {max(later)}: its "
+                "file 'commit', or a part of its log, is gone or an old one",
                 instead="bring that file back, or begin in another folder",
             )
-        self.work.log.drop(version + len(found))
-        return found
 
     def lay(self, batch: Prepared, version: int) -> Laid:
         """Write the rows of a batch down, for a version that may come; any thread may do that."""
@@ -144,7 +154,7 @@ class Ledger:
     def _say(self, commit: Commit) -> None:
         try:
             fence(self.work.folder, self.epoch)
-            write_commit(self.work.folder, commit)
+            write_commit(self.work.folder, replace(commit, epoch=self.epoch))
         except OSError as e:
             raise self.interrupted(e) from e
         self.commit = commit

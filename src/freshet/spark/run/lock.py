@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from freshet.codegen.private import NotPrivate
+from freshet.spark.run.memory import make_private
 
 
 @contextmanager
@@ -15,19 +19,29 @@ def locked(folder: Path) -> Iterator[None]:
 
     A process that is killed lets go of it.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / "lock"
     while True:
-        fd = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+        _make(folder)
+        try:
+            fd = os.open(path, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
+        except FileNotFoundError:
+            continue  # the folder was deleted meanwhile
         fcntl.flock(fd, fcntl.LOCK_EX)
         if _is_still(path, fd):
             break
-        os.close(fd)  # the folder was deleted while we waited
-        folder.mkdir(parents=True, exist_ok=True)
+        os.close(fd)  # or while we waited
     try:
         yield
     finally:
         os.close(fd)
+
+
+def _make(folder: Path) -> None:
+    try:
+        make_private(folder)
+    except NotPrivate as e:
+        # What is wrong with the machine is no reason to give a batch up.
+        raise PermissionError(errno.EPERM, str(e)) from e
 
 
 def _is_still(path: Path, fd: int) -> bool:

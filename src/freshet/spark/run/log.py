@@ -98,7 +98,12 @@ class Log:
     def drop(self, version: int) -> None:
         """Take away what is left of a version that was never finished, and of those after it."""
         left = [n for n in self.folder.names("log") if version_of(n) >= version]
-        self.folder.delete(f"log/{n}" for n in left)
+        # The last ones first: who is killed here leaves no gap.
+        self.folder.delete(f"log/{n}" for n in reversed(left))
+
+    def versions(self) -> list[int]:
+        """The versions that have an entry, be it damaged."""
+        return [version_of(n) for n in self.folder.names("log") if n.endswith("-entry")]
 
     def truncate(self, before: int) -> None:
         """Drop the versions before one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.codegen.functions import SUM_OF
 from freshet.codegen.kernel import emit
-from freshet.codegen.load import Kernel
+from freshet.codegen.load import STAMP, Kernel
 from freshet.codegen.options import Passes
 from freshet.codegen.toolchain import USUAL, Compiler, Flags, build, find_compiler
 from freshet.spark.run.elements import refuse_elements
@@ -48,6 +49,7 @@ class NativeNode:
         self._kernel = Kernel(library)
         self._instance = self._kernel.open(state)
         self.shared = state is not None
+        self._file = state
         self._batches: dict[str, list[pa.RecordBatch]] = defaultdict(list)
 
     def load(self, table: str, rows: pa.RecordBatch) -> None:
@@ -115,6 +117,18 @@ class NativeNode:
     def restore(self, path: Path) -> None:
         """Take the maps from a file that `save` wrote for the same program and role."""
         self._instance.restore(path)
+
+    def stamp(self) -> None:
+        """Write eight random bytes to where a state has a place for them.
+
+        No older copy of the file has them.
+        """
+        assert self._file is not None
+        fd = os.open(self._file, os.O_WRONLY)
+        try:
+            os.pwrite(fd, os.urandom(8), STAMP)
+        finally:
+            os.close(fd)
 
     @property
     def bytes(self) -> int:

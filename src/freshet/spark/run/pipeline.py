@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -21,12 +20,15 @@ from freshet.spark.run.kernels import Shipped
 from freshet.spark.run.node import READY, Node, Role, change, reading
 from freshet.spark.run.perform import Clock, Sent, perform
 from freshet.spark.run.settings import Settings
+from freshet.spark.run.step import Lost
 from freshet.spark.run.work import Work
 from freshet.spark.stages import Schedule, schedule
 from freshet.spark.terms import Distributed
 from freshet.spark.text import show_distributed
 
-FORMAT = 3
+FORMAT = 4
+
+TABLES = "tables"
 
 NONE = "nothing"
 """The routine of a batch that no view waits for."""
@@ -98,7 +100,13 @@ class Pipeline(Work):
 
     def tables(self) -> dict[str, list[pa.RecordBatch]]:
         """The rows of the static tables."""
-        return unpack(self.folder.read("tables") or b"")
+        data, name = self.folder.read(TABLES), self.name.encode()
+        if data is None or not data.startswith(name):
+            raise Lost(
+                f"the static tables of {self.place} are gone, or those of another one",
+                instead=f"bring its file '{TABLES}' back, or begin anew in another folder",
+            )
+        return unpack(memoryview(data)[len(name) :])
 
 
 def schedules(made: Distributed) -> dict[str, Schedule]:
@@ -115,42 +123,22 @@ def digest(made: Distributed) -> str:
 
 
 def save_pipeline(pipeline: Pipeline, tables: Mapping[str, list[pa.RecordBatch]]) -> None:
-    """Begin a checkpoint; the description comes last, so that there is none without the rest."""
-    save_program(pipeline)
-    pipeline.folder.write("tables", pack(tables))
+    """Begin a checkpoint; the description comes last, so that there is none without the rest.
+
+    It tells programs apart, and has none: who restarts brings the program, and its functions.
+    """
+    pipeline.folder.write(TABLES, pipeline.name.encode(), pack(tables))
     description = {
         "format": FORMAT,
         "name": pipeline.name,
         "workers": pipeline.workers,
         "program": digest(pipeline.made),
+        "native": bool(pipeline.kernels),
     }
     pipeline.folder.write("pipeline", json.dumps(description).encode(), new=True)
-
-
-def save_program(pipeline: Pipeline) -> None:
-    """The program for the workers; its functions and settings may change with a restart."""
-    told = (pipeline.made, pipeline.functions, pipeline.settings, pipeline.kernels)
-    ship_work(pipeline.folder, Pipeline, *told)
-
-
-def ship_work(folder: Folder, kind: type[Work], *told: Any) -> None:
-    """What workers make the work of: its kind, and what `kind.of` is told beside its place."""
-    from pyspark import cloudpickle
-
-    folder.write("program", cloudpickle.dumps((kind, *told)))  # type: ignore[no-untyped-call]
 
 
 def describe(folder: Folder) -> dict[str, Any] | None:
     """What a checkpoint says of itself; None where there is none."""
     data = folder.read("pipeline")
     return None if data is None else dict(json.loads(data))
-
-
-def open_work(place: str) -> Any:
-    """The work of a checkpoint, as a worker sees it."""
-    folder = folder_at(place)
-    told, program = describe(folder), folder.read("program")
-    assert told is not None, f"there is no checkpoint in {place}"
-    assert program is not None, f"there is no program in {place}"
-    kind, *rest = pickle.loads(program)
-    return kind.of(told["name"], place, told["workers"], *rest)

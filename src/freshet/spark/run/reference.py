@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import decimal
-import pickle
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,16 @@ from freshet.algebra import EXACT, Real
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Column
 from freshet.calculus.types import STRING, Type
-from freshet.errors import Overflow
+from freshet.errors import Overflow, SnapshotProblem
 from freshet.reference.closures import Work
 from freshet.reference.rows import check_row
-from freshet.reference.statements import compile_statement
 from freshet.reference.run import out_of_range
+from freshet.reference.statements import compile_statement
 from freshet.reference.store import Bounds, Store, Stores
 from freshet.runtime.columns import arrow_type, rows_of
+from freshet.spark.run.blocks import pack_large, unpack
 from freshet.spark.run.elements import encoded, is_element, values_of
+from freshet.spark.run.files import load_whole, save_whole
 from freshet.spark.run.node import COUNT, PAYLOAD, READY, Role, change, reading
 from freshet.spark.terms import Block, Compute, Distributed, Everywhere, Held, Local
 
@@ -89,11 +90,7 @@ class ReferenceNode:
         """See `Node`."""
         store = self._routines[routine].stores.map(target)
         held = self._routines[routine].temporary[target]
-        columns = [*held.keys, Column(PAYLOAD, _as_sent(held.payload))]
-        cells = zip(rows.columns, columns, strict=True)
-        *keys, payload = (values_of(cell, c.type) for cell, c in cells)
-        if held.payload.kind == "double":
-            payload = [Real.read(text) for text in payload]
+        *keys, payload = _cells(rows, held)
         with decimal.localcontext(EXACT):
             for *row, m in zip(*keys, payload, strict=True):
                 store.add(tuple(row), m)
@@ -133,15 +130,21 @@ class ReferenceNode:
 
     def save(self, path: Path) -> None:
         """See `Node`."""
-        with path.open("xb") as out:
-            pickle.dump({name: store.rows for name, store in self.maps.items()}, out)
+        try:
+            maps = {n: [batch_of(self._held[n], s.rows)] for n, s in self.maps.items()}
+        except Overflow as e:
+            raise SnapshotProblem(f"there can be no snapshot: {e}") from e
+        save_whole(path, *pack_large(maps))
 
     def restore(self, path: Path) -> None:
         """See `Node`."""
-        with path.open("rb") as source:
-            saved = pickle.load(source)
-        for name, rows in saved.items():
-            self.maps[name].replace(rows)
+        saved = unpack(load_whole(path))
+        for name, store in self.maps.items():
+            rows: dict[Any, Any] = {}
+            for batch in saved.get(name, ()):
+                *at, cells = _cells(batch, self._held[name])
+                rows |= dict(zip(zip(*at, strict=True) if at else [()], cells, strict=True))
+            store.replace(rows)
 
     @property
     def bytes(self) -> int:
@@ -168,9 +171,22 @@ class _Routine:
         self.steps: dict[int, list[Callable[[Any], None]]] = {}
 
 
+def _columns(held: Held) -> list[Column]:
+    return [*held.keys, Column(PAYLOAD, _as_sent(held.payload))]
+
+
+def _cells(rows: pa.RecordBatch, held: Held) -> list[list[Any]]:
+    """The columns of a map's rows, its payload last."""
+    columns = _columns(held)
+    cells = [values_of(cell, c.type) for cell, c in zip(rows.columns, columns, strict=True)]
+    if held.payload.kind == "double":
+        cells[-1] = [Real.read(text) for text in cells[-1]]
+    return cells
+
+
 def batch_of(held: Held, rows: Any) -> pa.RecordBatch:
     """The rows of a map as an Arrow batch: its columns, then `PAYLOAD`."""
-    columns = [*held.keys, Column(PAYLOAD, _as_sent(held.payload))]
+    columns = _columns(held)
     cells = list(zip(*rows, strict=True)) if rows and held.keys else [()] * len(held.keys)
     numbers = rows.values()
     if held.payload.kind == "double":

@@ -32,7 +32,7 @@ class RemoteFolder:
         path = f"{self.root}/{name}"
         if new and self._is_there(path):
             raise Taken(f"'{path}' is there already")
-        self._place(path, b"".join([head_of(*data), *data]))
+        self._place(path, b"".join([head_of(name, *data), *data]))
 
     def read(self, name: str) -> bytes | None:
         """See `Folder`."""

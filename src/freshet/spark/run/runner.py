@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from freshet.spark.run.task import Order, Parcel, Report, run_stage
+from freshet.spark.run.task import Order, Parcel, Report, provide, run_stage
+from freshet.spark.run.work import Work
 
 
 class Runner(Protocol):
     """Runs jobs on the workers."""
+
+    def provide(self, work: Work) -> None:
+        """Let all the workers have the work that orders are about, before the first one."""
 
     def run(self, orders: Sequence[Order]) -> list[Report]:
         """The stages of one job, each on every worker; what they report, by part."""
@@ -20,6 +24,10 @@ class Runner(Protocol):
 
 class InlineRunner:
     """Runs all the workers in this process, one after the other: for tests and small data."""
+
+    def provide(self, work: Work) -> None:
+        """See `Runner`."""
+        provide(work.place, lambda: work)
 
     def run(self, orders: Sequence[Order]) -> list[Report]:
         """See `Runner`."""

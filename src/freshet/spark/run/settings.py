@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
-from dataclasses import dataclass, field
-from pathlib import Path
-
-SHARED_MEMORY = Path("/dev/shm")
-
-
-def memory_folder() -> str:
-    """Where state lies while a pipeline runs: shared memory, or temporary files without it."""
-    root = SHARED_MEMORY if SHARED_MEMORY.is_dir() else Path(tempfile.gettempdir())
-    return str(root / "freshet")
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +11,14 @@ class Settings:
 
     Every worker writes a snapshot each `snapshot_every` batches, not all of them at the same one;
     one whose state is large waits up to ten times as long, until half of it has come anew.
-    `memory` is the folder for state on every machine. With `sync` what is durable is also forced
-    to the disk, so that it outlives the machine and not only the process. `native` False keeps
-    the maps in Python.
+    `memory` is the folder for state on every machine; without one it is `/dev/shm/freshet-USER`, by
+    the number of the user, or the same in the folder for temporary files. With `sync` what is
+    durable is also forced to the disk, so that it outlives the machine and not only the process.
+    `native` False keeps the maps in Python.
     """
 
     snapshot_every: int = 10
-    memory: str = field(default_factory=memory_folder)
+    memory: str | None = None
     sync: bool = False
     native: bool = True
     history: int = 1000

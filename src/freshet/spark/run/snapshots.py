@@ -87,6 +87,10 @@ class Snapshots:
             self._oldest = version_of(next(iter(self._marks()), NOTHING))
         return self._oldest
 
+    def versions(self) -> list[int]:
+        """The versions that there are snapshots of, be they damaged."""
+        return [version_of(mark) for mark in self._marks()]
+
     def truncate(self, keep: int) -> None:
         """Keep so many, and the redo files since the oldest of them."""
         marks = self._marks()

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
 from py4j.java_collections import ListConverter, MapConverter  # type: ignore[import-untyped]
-from pyspark import SparkContext
+from pyspark import Broadcast, SparkContext
 from pyspark.core.rdd import _wrap_function
 from pyspark.serializers import CPickleSerializer, NoOpSerializer, Serializer
 from pyspark.util import _load_from_socket
@@ -38,16 +38,18 @@ class Submit:
         )
         self._environment = MapConverter().convert(sc.environment, client)
         self._includes: tuple[list[str], Any] = ([], ListConverter().convert([], client))
-        self._no_broadcasts = jvm.java.util.ArrayList()
+        self._broadcasts: tuple[Any, Any] = (None, jvm.java.util.ArrayList())
         self._partitioner = jvm.PythonPartitioner(partitions, id(self))
 
-    def stage(self, before: Any, reads: Serializer, work: Work, *, last: bool) -> Any:
-        """An RDD of what `work` makes of the partitions of the one before.
+    def stage(
+        self, before: Any, reads: Serializer, work: Work, uses: Broadcast[Any], *, last: bool
+    ) -> Any:
+        """An RDD of what `work` makes of the partitions of the one before; it `uses` a broadcast.
 
         The `last` one makes things to be collected; the others make bytes for `shuffled`.
         """
         writes: Serializer = CPickleSerializer() if last else NoOpSerializer()
-        return self._python(before, self._wrapped(work, reads, writes), False, False)
+        return self._python(before, self._wrapped(work, reads, writes, uses), False, False)
 
     def shuffled(self, before: Any) -> Any:
         """The items of a stage at the partitions that `keyed` named, as a JavaRDD."""
@@ -59,23 +61,31 @@ class Submit:
         with _load_from_socket(self._python.collectAndServe(rdd), CPickleSerializer()) as items:
             return list(items)
 
-    def _wrapped(self, work: Work, reads: Serializer, writes: Serializer) -> Any:
+    def _wrapped(
+        self, work: Work, reads: Serializer, writes: Serializer, uses: Broadcast[Any]
+    ) -> Any:
         command = pickle.dumps((work, None, reads, writes), pickle.HIGHEST_PROTOCOL)
+        self.sc._pickled_broadcast_vars.clear()  # pickling has noted that it uses one
         if len(command) > LARGE:
             return _wrap_function(self.sc, work, reads, writes)
+        if self._broadcasts[0] is not uses:
+            self._broadcasts = uses, self._listed([uses._jbroadcast])
         if self._includes[0] != self.sc._python_includes:
             told = list(self.sc._python_includes or ())
-            jvm: Any = self.sc._jvm
-            self._includes = told, ListConverter().convert(told, jvm._gateway_client)
+            self._includes = told, self._listed(told)
         return self._function(
             bytearray(command),
             self._environment,
             self._includes[1],
             self.sc.pythonExec,
             self.sc.pythonVer,
-            self._no_broadcasts,
+            self._broadcasts[1],
             self.sc._javaAccumulator,
         )
+
+    def _listed(self, items: list[Any]) -> Any:
+        jvm: Any = self.sc._jvm
+        return ListConverter().convert(items, jvm._gateway_client)
 
 
 def keyed(items: Iterable[tuple[int, Any]]) -> Iterator[bytes]:

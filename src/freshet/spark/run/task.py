@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from freshet.errors import FreshetError
 from freshet.spark.run.log import NOTHING
 from freshet.spark.run.perform import Sent
-from freshet.spark.run.pipeline import open_work
 from freshet.spark.run.step import At, Outcome
 from freshet.spark.run.work import Work
 from freshet.spark.run.worker import Worker
@@ -85,8 +84,16 @@ _WORKERS: dict[tuple[str, int], tuple[int, Worker]] = {}
 
 _PIPELINES: dict[str, tuple[int, Work]] = {}
 
+_SOURCES: dict[str, Callable[[], Work]] = {}
+"""By place, how a process comes by the work there: from its driver, never from the checkpoint."""
+
 MOST = 32
 """How many workers a process keeps: of a pipeline that ends, only some processes hear."""
+
+
+def provide(place: str, source: Callable[[], Work]) -> None:
+    """Let this process know how it comes by the work at a place."""
+    _SOURCES[place] = source
 
 
 def worker_of(place: str, part: int, epoch: int) -> Worker:
@@ -97,7 +104,7 @@ def worker_of(place: str, part: int, epoch: int) -> Worker:
             found[1].close()
         known = _PIPELINES.get(place)
         if known is None or known[0] != epoch:
-            known = _PIPELINES[place] = (epoch, open_work(place))
+            known = _PIPELINES[place] = (epoch, _SOURCES[place]())
         found = (epoch, Worker(known[1], part))
     _WORKERS[place, part] = found
     if len(_WORKERS) > MOST:

@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Self, TypeVar
 
-from freshet.errors import FreshetError, ProgramProblem
+from freshet.errors import BuildProblem, FreshetError, ProgramProblem, SnapshotProblem
 from freshet.spark.run.blocks import Pieces
 from freshet.spark.run.checkpoint import CheckpointProblem, is_there
 from freshet.spark.run.commit import read_commit
@@ -22,6 +22,7 @@ from freshet.spark.run.files import Torn
 from freshet.spark.run.ledger import Interrupted, Laid, Ledger, Prepared
 from freshet.spark.run.loading import Loading
 from freshet.spark.run.log import Entry
+from freshet.spark.run.memory import make_private
 from freshet.spark.run.runner import runner_of
 from freshet.spark.run.stats import BatchStats, batch_stats
 from freshet.spark.run.step import Lost, Stale
@@ -43,9 +44,12 @@ class Versions:
     def __init__(self, work: Work, spark: Any) -> None:
         """Take over the checkpoint of the work; `spark` is a session, or a `Runner`."""
         self.work = work
-        epoch = claim(work.folder)
+        make_private(work.memory(work.driver))
+        epoch = claim(work.folder, read_commit(work.folder).epoch)
         self._ledger = Ledger(work, epoch, read_commit(work.folder))
-        self._conductor = self.conducts(work, runner_of(spark, work.workers), epoch)
+        runner = runner_of(spark, work.workers)
+        runner.provide(work)
+        self._conductor = self.conducts(work, runner, epoch)
         self._stats: deque[BatchStats] = deque(maxlen=work.settings.history)
         self._bases: dict[int, int] = {}
         self._taken = 0.0, 0.0
@@ -211,7 +215,7 @@ class Versions:
         """Do something on the workers; what goes wrong is told in our words."""
         try:
             return work()
-        except (Lost, Stale, Torn) as e:
+        except (Lost, Stale, Torn, BuildProblem, SnapshotProblem) as e:
             raise CheckpointProblem(f"the state cannot be rebuilt: {e}") from e
         except FreshetError:
             raise

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from freshet.spark.run.files import Folder
 from freshet.spark.run.log import Log
+from freshet.spark.run.memory import memory_root
 from freshet.spark.run.node import Role
 from freshet.spark.run.settings import Settings
 
@@ -126,7 +127,9 @@ class Work(ABC):
 
     def memory(self, part: int) -> Path:
         """The folder of a part in this machine's shared memory."""
-        return Path(self.settings.memory) / self.name / f"p{part:04}"
+        told = self.settings.memory
+        root = memory_root() if told is None else Path(told)
+        return root / self.name / f"p{part:04}"
 
     def steps(self, routine: str, part: int) -> tuple[int, ...]:
         """The stages of a worker, or the turns in which the driver has something to do."""

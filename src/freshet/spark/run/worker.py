@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -56,10 +56,12 @@ class Worker:
     part: int
     _state: State = field(init=False)
     _clock: Clock = field(default_factory=Clock)
+    _refused: str = field(default="", init=False)
+    """Why a snapshot that was there could not be used."""
 
     def __post_init__(self) -> None:
         self.memory = self.pipeline.memory(self.part)
-        self.stored = LocalFolder(self.memory)
+        self.stored = LocalFolder(self.memory.parent)
         self.snapshots = Snapshots(self.pipeline.folder, self.part)
         self._state = State(self.pipeline, self.part, self.memory)
 
@@ -70,8 +72,7 @@ class Worker:
         """
         began = time.perf_counter()
         self._clock = Clock()
-        with locked(self.memory):
-            fence(self.pipeline.folder, at.epoch)
+        with self._alone(at.epoch):
             sent = self._stored(at)
             if sent is not None:
                 return Outcome(
@@ -109,7 +110,7 @@ class Worker:
     def _got_to(self, epoch: int, versions: range) -> int:
         """The version after which to go on: an attempt before this one may have begun."""
         with locked(self.memory):
-            position = self._state.position()
+            position = self._state.look()
         if position is not None and not position.dirty and position.epoch == epoch:
             version = version_of(position.mark)
             if version in versions and position.complete:
@@ -128,8 +129,7 @@ class Worker:
 
     def recall(self, at: At) -> Sent:
         """What a step sent, however long ago, as far as logs reach; the maps stay as they are."""
-        with locked(self.memory):
-            fence(self.pipeline.folder, at.epoch)
+        with self._alone(at.epoch):
             return self._stored(at) or self._again(at)
 
     def read(self, reading: str, at: At, inputs: Sequence[bytes] = ()) -> Sent:
@@ -137,34 +137,29 @@ class Worker:
 
         Steps are kept while the reading lasts, for the case that another process does the next.
         """
-        with locked(self.memory):
-            fence(self.pipeline.folder, at.epoch)
+        with self._alone(at.epoch):
             self._bring(self._state, At(at.epoch, NOTHING, at.after, "", 0))
-            self.stored.write(_read(reading, at.step), frame(inputs))
+            self.stored.write(self._read(reading, at.step), frame(inputs))
             steps = self._steps(at.routine)
             name, since = self._state.reading
             if name != reading or since >= at.step:
                 since = -1  # others were here, or the step was done before: do all of them again
             if at.step == steps[0]:
-                names = [n for n in self.stored.names() if n.startswith("read-")]
-                self.stored.delete(n for n in names if reading not in n)
+                self._clear(lambda n: n.startswith("read-") and reading not in n)
             sent = Sent(())
-            position = self._state.position()
+            position = self._state.position
             assert position is not None
             self._state.dirty()
             for step in [s for s in steps if since < s <= at.step]:
-                given = self.stored.read(_read(reading, step))
-                if given is None:
-                    raise Lost(f"step {step} of a reading is gone", instead="read again")
-                sent = self._perform(self._state, replace(at, step=step), unframe(given), b"")
+                given = self._given(reading, step)
+                sent = self._perform(self._state, replace(at, step=step), given, b"")
             self._state.at(replace(position, readings=position.readings + 1))
             self._state.reading = (reading, at.step)
             return sent
 
     def save(self, epoch: int, mark: str) -> int:
         """Write a snapshot of a version now; the version before which no log is needed."""
-        with locked(self.memory):
-            fence(self.pipeline.folder, epoch)
+        with self._alone(epoch):
             self._bring(self._state, At(epoch, NOTHING, mark, "", 0))
             self.snapshots.wait()
             assert self._state.node is not None
@@ -189,6 +184,14 @@ class Worker:
 
     # ---------------------------------------------------------------- one step
 
+    @contextmanager
+    def _alone(self, epoch: int) -> Iterator[None]:
+        """Nobody else is at work on the maps, and no newer driver is there."""
+        with locked(self.memory):
+            fence(self.pipeline.folder, epoch)
+            self._state.look()
+            yield
+
     def _do(self, at: At, inputs: Sequence[bytes]) -> Sent:
         """Do a step on maps that are ready for it."""
         batch = self._batch(self._state, at)
@@ -197,7 +200,7 @@ class Worker:
         self._state.reading = ("", -1)
         self._state.dirty()
         sent = self._perform(self._state, at, inputs, batch)
-        self.stored.write(_out(at.mark, at.step), sent.dump())
+        self.stored.write(self._out(at.mark, at.step), sent.dump())
         self._note(self._state, at, at.epoch, inputs, batch)
         return sent
 
@@ -205,7 +208,7 @@ class Worker:
         self, state: State, at: At, epoch: int, inputs: Sequence[bytes], batch: bytes | memoryview
     ) -> None:
         """Note that a step is done, and how much it would be to do it again."""
-        before = state.position()
+        before = state.position
         assert before is not None
         logged = before.logged + len(batch) + sum(len(b) for b in inputs)
         state.at(Position(at.mark, at.step, self._last(at), False, epoch, logged=logged))
@@ -229,13 +232,23 @@ class Worker:
 
     def _stored(self, at: At) -> Sent | None:
         try:
-            data = self.stored.read(_out(at.mark, at.step))
+            data = self.stored.read(self._out(at.mark, at.step))
         except Torn:
             return None
         return None if data is None else Sent.load(data)
 
+    def _given(self, reading: str, step: int) -> list[bytes]:
+        """What a step of a reading took from others."""
+        try:
+            data = self.stored.read(self._read(reading, step))
+        except Torn:
+            data = None
+        if data is None:
+            raise Lost(f"step {step} of a reading is gone", instead="read again")
+        return unframe(data)
+
     def _is_done(self, at: At) -> bool:
-        position = self._state.position()
+        position = self._state.position
         if position is None or position.dirty:
             return False
         if position.epoch == at.epoch and version_of(position.mark) > at.version:
@@ -245,6 +258,7 @@ class Worker:
     def _again(self, at: At) -> Sent:
         """A step that was done, on a copy of the maps."""
         folder = self.memory / "again"
+        shutil.rmtree(folder, ignore_errors=True)  # of a process that died here
         copy = State(self.pipeline, self.part, folder)
         try:
             self._bring(copy, at)
@@ -262,7 +276,7 @@ class Worker:
         """Make a state ready for a step; how many versions had to be done again."""
         steps = self._steps(at.routine) if at.mark else ()
         before = [s for s in steps if s < at.step]
-        position = state.position()
+        position = state.position
         if position is not None and position.dirty:
             position = None
         if position is None or position.mark != at.mark or position.step > max(before, default=-1):
@@ -313,6 +327,9 @@ class Worker:
             if not self.snapshots.get(mark, local):
                 return False
             state.renew().restore(local)
+        except (SnapshotProblem, Torn) as e:
+            self._refused = str(e)  # there may be an older one, and the log since then
+            return False
         finally:
             local.unlink(missing_ok=True)
         state.at(Position(mark, -1, True))
@@ -341,7 +358,8 @@ class Worker:
     def _entry(self, mark: str) -> Entry:
         entry = self.pipeline.log.entry(version_of(mark))
         if entry is None or entry.mark != mark:
-            raise Lost(f"the log has no version {mark}", instead="begin anew from the sources")
+            why = f", and of a snapshot it is said: {self._refused}" if self._refused else ""
+            raise Lost(f"the log has no version {mark}{why}", instead="begin anew from the sources")
         return entry
 
     # ---------------------------------------------------------------- snapshots and old files
@@ -354,11 +372,10 @@ class Worker:
 
     def _settle(self, at: At, keeping: bool) -> None:
         """At the first step of a version the one before it is safe: it is what is kept."""
-        old = [n for n in self.stored.names() if n.startswith("out-") and n[4:16] < at.mark[:12]]
-        self.stored.delete(old)
+        self._clear(lambda n: n.startswith("out-") and n[4:16] < at.mark[:12])
         if keeping:
             return
-        position, node = self._state.position(), self._state.node
+        position, node = self._state.position, self._state.node
         assert position is not None
         assert node is not None
         if at.after and self._is_due(version_of(at.after), node.bytes, position.logged):
@@ -384,10 +401,13 @@ class Worker:
     def _bytes(self) -> int:
         return self._state.node.bytes if self._state.node is not None else 0
 
+    def _clear(self, old: Callable[[str], bool]) -> None:
+        """Take away what is kept in memory of steps that nobody asks for again."""
+        name = self.memory.name
+        self.stored.delete(f"{name}/{n}" for n in self.stored.names(name) if old(n))
 
-def _out(mark: str, step: int) -> str:
-    return f"out-{mark}-{step:03}"
+    def _out(self, mark: str, step: int) -> str:
+        return f"{self.memory.name}/out-{mark}-{step:03}"
 
-
-def _read(reading: str, step: int) -> str:
-    return f"read-{reading}-{step:03}"
+    def _read(self, reading: str, step: int) -> str:
+        return f"{self.memory.name}/read-{reading}-{step:03}"

@@ -52,10 +52,17 @@ def items(*rows: tuple[int, int, int], count: int = 1) -> pa.Table:
 class Shop:
     """A flow of the shop, and what its first view must be."""
 
-    def __init__(self, folder: Path, workers: int = 3, runner: Any = None, every: int = 3) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        workers: int = 3,
+        runner: Any = None,
+        every: int = 3,
+        native: bool = False,
+    ) -> None:
         self.place = folder / "checkpoint"
         self.memory = folder / "memory"
-        self.settings = Settings(snapshot_every=every, memory=str(self.memory), native=False)
+        self.settings = Settings(snapshot_every=every, memory=str(self.memory), native=native)
         self.made = shop()
         self.runner = runner or InlineRunner()
         self.flow = Flow.start(

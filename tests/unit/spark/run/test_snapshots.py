@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -94,11 +95,15 @@ def test_logged_bytes_count_from_the_last_snapshot(tmp_path: Path) -> None:
         s.apply()
         s.rest()
         [(_, worker)] = [w for key, w in task._WORKERS.items() if key[0] == str(s.place)]
-        position = worker._state.position()
+        position = worker._state.position
         assert position is not None
         logged.append(position.logged)
     assert logged[0] < logged[1] < logged[2] > logged[3] < logged[5] > logged[6] > 0
     s.flow.close()
+
+
+def _plain(position: Position | None) -> Position | None:
+    return position and replace(position, seal="")
 
 
 def test_maps_that_another_process_worked_on_are_kept(tmp_path: Path) -> None:
@@ -106,16 +111,16 @@ def test_maps_that_another_process_worked_on_are_kept(tmp_path: Path) -> None:
         pipeline = Shop(tmp_path).flow.pipeline
         one, two = (State(pipeline, 0, tmp_path / "part") for _ in range(2))
         one.renew()
-        assert two.position() == Position()
+        assert _plain(two.look()) == Position()
         node, two.batch, two.reading = two.node, mark(1), ("reading", 0)
-        assert two.position() == Position()
+        assert _plain(two.look()) == Position()
         assert (two.batch, two.reading) == (mark(1), ("reading", 0)), "nobody was there"
         one.at(Position(mark(1), 0))
-        assert two.position() == Position(mark(1), 0)
+        assert _plain(two.look()) == Position(mark(1), 0)
         assert two.node is node
         assert (two.batch, two.reading) == ("", ("", -1))
         one.renew()
-        two.position()
+        two.look()
         assert two.node is not node
 
 
