@@ -3,6 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Kafka's and Delta's connectors come out later than Spark: their tests have a Spark that has them.
+CONNECTORS := .venv-connectors
+CONNECTED := $(CONNECTORS)/.ready
+LOCKS := requirements.lock requirements-compiler.lock requirements-java.lock
 
 .PHONY: help demo test test-full test-sanitize check bench-native bench-models bench-spark bench-factorized \
 	bench-linear clean
@@ -20,14 +24,21 @@ help:
 	@echo "make bench-linear  matrix programs beside computing them anew; QUICK=1 for a first look"
 	@echo "make clean         remove .venv, caches and build outputs"
 
-$(READY): pyproject.toml requirements.lock requirements-compiler.lock requirements-java.lock .ci/setup
+$(READY): pyproject.toml $(LOCKS) .ci/setup
 	@bash .ci/setup "$(PYTHON)" "$(VENV)"
 	@touch $@
+
+# What cannot be fetched now is asked for again by the tests, which fail then, and say why.
+$(CONNECTED): pyproject.toml $(LOCKS) requirements-connectors.lock .ci/setup tests/maven/jars.py
+	@bash .ci/setup "$(PYTHON)" "$(CONNECTORS)" requirements-connectors.lock && \
+		echo "setup: fetching the jars of the connectors" && \
+		$(CONNECTORS)/bin/python -m tests.maven.jars >/dev/null && touch $@ || \
+		echo "setup: the connectors are not ready yet"
 
 demo: $(READY)
 	@$(BIN)/freshet demo
 
-test: $(READY)
+test: $(READY) $(CONNECTED)
 	$(BIN)/pytest -n auto --dist loadgroup -m "not full"
 
 test-full: $(READY)

@@ -66,7 +66,7 @@ def local_sockets() -> Mapping[str, str]:
 
 
 def collected(served: Any, reads: Serializer) -> list[Any]:
-    """All that a job serves; since 4.1 the socket is closed by whoever reads it."""
+    """All that a job serves; later releases leave it to the reader to close the socket."""
     from pyspark.util import _load_from_socket
 
     items: Any = _load_from_socket(served, reads)
