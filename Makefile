@@ -8,15 +8,16 @@ CONNECTORS := .venv-connectors
 CONNECTED := $(CONNECTORS)/.ready
 LOCKS := requirements.lock requirements-compiler.lock requirements-java.lock
 
-.PHONY: help demo test test-full test-sanitize check bench-native bench-models bench-spark bench-factorized \
+.PHONY: help demo lint test test-full test-sanitize check bench-native bench-models bench-spark bench-factorized \
 	bench-linear clean
 
 help:
 	@echo "make demo          an order book on Spark: views that follow it, beside Spark SQL"
+	@echo "make lint          lint, format, types, layers"
 	@echo "make test          the tests, without those marked full"
 	@echo "make test-full     all the tests"
 	@echo "make test-sanitize the kernels under address and undefined-behaviour sanitizers"
-	@echo "make check         lint, format, types, layers, then the tests"
+	@echo "make check         make lint, then make test"
 	@echo "make bench-native  the native engine beside its peers; QUICK=1 for a first look"
 	@echo "make bench-models  a regression kept fresh beside export and fit; QUICK=1 for a first look"
 	@echo "make bench-spark   the pipeline on Spark beside Spark SQL; QUICK=1 for a first look"
@@ -35,22 +36,25 @@ $(CONNECTED): pyproject.toml $(LOCKS) requirements-connectors.lock .ci/setup tes
 		$(CONNECTORS)/bin/python -m tests.maven.jars >/dev/null && touch $@ || \
 		echo "setup: the connectors are not ready yet"
 
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
 demo: $(READY)
 	@$(BIN)/freshet demo
 
 test: $(READY) $(CONNECTED)
 	$(BIN)/pytest -n auto --dist loadgroup -m "not full"
 
-test-full: $(READY)
+# The pipeline runs on the oldest Spark, too.
+test-full: $(READY) $(CONNECTED)
 	$(BIN)/pytest -n auto --dist loadgroup --hypothesis-profile=explore
+	$(CONNECTORS)/bin/pytest -m "spark and not full" tests/differential tests/unit/spark tests/fault
 	$(BIN)/pytest tests/differential/test_flow.py -m "full and spark" --master "local-cluster[2,1,2048]"
 
-check: $(READY)
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
-	$(BIN)/pytest -n auto --dist loadgroup -m "not full"
+check: lint test
 
 # Kernels report what they read or overflow wrongly; Python itself is not instrumented, so the
 # libraries are loaded before it, and its own leaks are not counted.
