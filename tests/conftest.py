@@ -22,8 +22,10 @@ settings.load_profile("same")
 def pytest_configure(config: pytest.Config) -> None:
     """Tests run some rows through many kernels: most of their time is the compiler's.
 
-    The full run takes kernels as users get them.
+    So all the tests of all the processes share one cache, apart from that of the user, and the
+    default run does not optimize. The full run takes kernels as users get them.
     """
+    os.environ["XDG_CACHE_HOME"] = str(config.rootpath / ".cache" / "tests")
     if config.option.markexpr and "not full" in config.option.markexpr:
         os.environ.setdefault("FRESHET_OPTIMIZE", "0")
 

@@ -101,7 +101,8 @@ def needs_spark(page: Path) -> bool:
 
 def marked(page: Path) -> Any:
     name = str(page.relative_to(ROOT))
-    return pytest.param(page, id=name, marks=[pytest.mark.spark] if needs_spark(page) else [])
+    shared = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+    return pytest.param(page, id=name, marks=shared if needs_spark(page) else [])
 
 
 def need_spark() -> None:

@@ -1,67 +1,91 @@
-"""Tests against Delta and Kafka themselves, whose jars Spark fetches from Maven.
+"""Tests against Delta and Kafka themselves, in an environment whose Spark has connectors.
 
-Each runs in a process of its own: a session gets its jars when it starts.
+`make` sets that environment up, and fetches the jars; what is missing is fetched here. What goes
+wrong in that is a failure. Only where nothing at all can be reached are these tests skipped, and
+the reason says so.
 """
 
 from __future__ import annotations
 
+import functools
+import json
 import os
 import subprocess
 import sys
-import urllib.error
-import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
-from freshet.spark.run.java import NoJava, provide_java
+from tests.maven.broker import Broker
 
-CENTRAL = "https://repo1.maven.org/maven2"
 ROOT = Path(__file__).resolve().parents[2]
+HOME = ROOT / ".venv-connectors"
+PYTHON = HOME / "bin" / "python"
+SETUP = ["bash", ".ci/setup", sys.executable, str(HOME), "requirements-connectors.lock"]
+
+Alone = Callable[..., str]
 
 
-def need(*coordinates: str) -> None:
-    """Skip, with the reason, where Maven cannot give these."""
-    for coordinate in coordinates:
-        group, name, version = coordinate.split(":")
-        path = f"{group.replace('.', '/')}/{name}/{version}/{name}-{version}.pom"
-        try:
-            asked = urllib.request.Request(f"{CENTRAL}/{path}", method="HEAD")
-            urllib.request.urlopen(asked, timeout=20).close()
-        except urllib.error.HTTPError as e:
-            pytest.skip(f"Maven has no {coordinate} (HTTP {e.code})")
-        except OSError as e:
-            pytest.skip(f"Maven cannot be reached: {e}")
+@functools.cache
+def network() -> bool:
+    """Whether pip reaches its index, wherever this machine says that it is."""
+    words = [sys.executable, "-m", "pip", "index", "versions", "pip", "--retries", "1"]
+    return subprocess.run(words, capture_output=True, timeout=300, check=False).returncode == 0
+
+
+def give_up(what: str, said: str) -> NoReturn:
+    """Fail; skip where there is no network."""
+    last = next((line for line in reversed(said.splitlines()) if line.strip()), "nothing is said")
+    if network():
+        pytest.fail(f"{what}: {said[-4000:]}", pytrace=False)
+    pytest.skip(f"there is no network, and {what}: {last.strip()}")
+
+
+def call(*words: str, cwd: Path = ROOT, timeout: float = 600) -> subprocess.CompletedProcess[str]:
+    """Runs a command to its end, with this Freshet in the path of Python."""
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    environment = {**os.environ, "PYTHONPATH": path}
+    environment.pop("PYSPARK_PYTHON", None)  # of the environment that the tests run in
+    return subprocess.run(
+        words,
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
 
 
 @pytest.fixture(scope="session")
-def version() -> str:
-    """The version of Spark."""
-    pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed")
-    try:
-        provide_java()
-    except NoJava as e:
-        pytest.skip(str(e))
-    return str(pyspark.__version__)
+def jars() -> list[str]:
+    """The jars of the connectors and the broker, in an environment that is ready."""
+    if not PYTHON.exists() or call(str(PYTHON), "-c", "import pyspark, freshet.cli").returncode:
+        done = call(*SETUP)
+        if done.returncode:
+            give_up("the environment of the connectors cannot be made", done.stderr)
+    done = call(str(PYTHON), "-m", "tests.maven.jars")
+    if done.returncode:
+        give_up("the jars of the connectors cannot be fetched", done.stderr)
+    return list(json.loads(done.stdout.splitlines()[-1]))
 
 
 @pytest.fixture
-def alone(tmp_path: Path) -> Callable[..., None]:
-    """Runs a Python text in a process of its own, in a folder of its own."""
+def alone(jars: list[str], tmp_path: Path) -> Alone:
+    """Runs Python in the environment, in a folder of its own: a session gets its jars at birth."""
 
-    def run(text: str, **given: object) -> None:
-        head = "".join(f"{name} = {value!r}\n" for name, value in given.items())
-        path = os.pathsep.join([str(ROOT / "src"), str(ROOT), os.environ.get("PYTHONPATH", "")])
-        done = subprocess.run(
-            [sys.executable, "-c", head + text],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": path},
-            capture_output=True,
-            text=True,
-            timeout=400,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+    def run(*words: str) -> str:
+        done = call(str(PYTHON), *words, cwd=tmp_path)
+        assert done.returncode == 0, (done.stdout + done.stderr)[-8000:]
+        return done.stdout
 
     return run
+
+
+@pytest.fixture(scope="session")
+def broker(jars: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """A broker of Kafka."""
+    with Broker(jars, tmp_path_factory.mktemp("broker")) as one:
+        yield one

@@ -1,10 +1,8 @@
-"""Fixtures of databases on both engines; their kernels are kept apart from those of the user."""
+"""Fixtures of databases on both engines."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -12,21 +10,9 @@ import freshet
 from freshet.runtime import kernels
 from freshet.runtime.database import Database
 
-ROOT = Path(__file__).resolve().parents[2]
 ENGINES = ["reference", pytest.param("native", marks=pytest.mark.native)]
 
 Connect = Callable[..., Database]
-
-
-@pytest.fixture(autouse=True, scope="session")
-def cache() -> Iterator[None]:
-    before = os.environ.get("XDG_CACHE_HOME")
-    os.environ["XDG_CACHE_HOME"] = str(ROOT / ".cache" / "runtime")
-    yield
-    if before is None:
-        del os.environ["XDG_CACHE_HOME"]
-    else:
-        os.environ["XDG_CACHE_HOME"] = before
 
 
 @pytest.fixture

@@ -54,5 +54,6 @@ DeadLettersOption = Annotated[
     Path | None, typer.Option(help="a folder for rows that do not fit, with the reason")
 ]
 PackageOption = Annotated[
-    list[str] | None, typer.Option(help="Maven coordinates of a jar that Spark needs")
+    list[str] | None,
+    typer.Option(help="kafka, delta, or the Maven coordinates of a jar that Spark needs"),
 ]

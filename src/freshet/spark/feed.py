@@ -242,11 +242,6 @@ _KNOWN = (
         "set delta.enableChangeDataFeed = true on it",
     ),
     (
-        r"DATA_SOURCE_NOT_FOUND.*kafka|Failed to find data source: kafka",
-        "Spark has no Kafka here",
-        "give the session the package org.apache.spark:spark-sql-kafka-0-10",
-    ),
-    (
         r"Connection refused",
         "nobody answers at the address of a socket",
         "start the one who sends, or correct the FROM clause",

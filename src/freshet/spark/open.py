@@ -44,7 +44,7 @@ def pipeline(
     - `batch` is how many records of a file are one change; `trigger` ("1 second") how often the
       other sources are asked while they are followed.
     - `strategy` and `strict` are as for `connect`.
-    - `packages` are Maven coordinates for a new session, as those of Kafka and Delta.
+    - `packages` are what a new session needs: `kafka`, `delta`, or Maven coordinates.
     - `dead_letters` is the folder for malformed rows, in the checkpoint if not told.
     - `log` is the file for what Spark says.
     - `upserts` are the streams that `upsert` changes by key.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from freshet.errors import FreshetError
+from freshet.spark.releases import advise_unresolved, coordinates, installed
 from freshet.spark.run.java import NoJava
 from freshet.spark.run.session import session as flow_session
 
@@ -31,6 +33,9 @@ DELTA: Mapping[str, str] = {
 PROCESS = "or run in this process: --engine process"
 
 
+_UNRESOLVED = re.compile(r"unresolved dependency: ([^#\s]+)#([^;\s]+);([^:\s]+): not found")
+
+
 def active() -> SparkSession | None:
     """The session that runs now, if there is one."""
     try:
@@ -49,7 +54,7 @@ def session(
     packages: Sequence[str] = (),
     log: Path | None = None,
 ) -> SparkSession:
-    """The session that runs now, or a new one; `packages` are Maven coordinates.
+    """The session that runs now, or a new one; `packages` are Maven coordinates, kafka or delta.
 
     What the Java machine says goes to the file `log`, if there is one.
     """
@@ -57,9 +62,10 @@ def session(
     if running is not None:
         return running
     told = {**SETTINGS, **(settings or {})}
-    if packages:
-        told["spark.jars.packages"] = ",".join(packages)
-    if any(":delta-spark" in p for p in packages):
+    wanted = coordinates(packages, installed())
+    if wanted:
+        told["spark.jars.packages"] = ",".join(wanted)
+    if any(":delta-spark" in p for p in wanted):
         told = {**DELTA, **told}
     try:
         with _errors_to(log):
@@ -68,6 +74,12 @@ def session(
         raise NoJava(e.what, instead=f"{e.instead}, {PROCESS}") from e
     except Exception as e:
         said = "; ".join(_last_lines(log)) or str(e).splitlines()[0]
+        if unresolved := _UNRESOLVED.findall(said):
+            names = ", ".join(dict.fromkeys(":".join(u) for u in unresolved))
+            raise FreshetError(
+                f"Spark does not start on '{master}': Maven has not got {names}",
+                instead=advise_unresolved(installed()),
+            ) from e
         raise FreshetError(
             f"Spark does not start on '{master}': {said}",
             instead="check the master, the packages, and that Java is 17 or later",

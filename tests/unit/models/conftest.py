@@ -1,5 +1,5 @@
 """Databases on both engines."""
 
-from tests.unit.databases import cache, connect, engine, native
+from tests.unit.databases import connect, engine, native
 
-__all__ = ["cache", "connect", "engine", "native"]
+__all__ = ["connect", "engine", "native"]

@@ -23,7 +23,7 @@ from freshet.spark.pipeline import Pipeline
 from freshet.spark.run.flow import Flow
 from freshet.spark.run.settings import Settings
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 VIEWS = """
 CREATE VIEW totals AS SELECT item, COUNT(*) AS n, SUM(amount) AS amount FROM sales GROUP BY item

@@ -19,6 +19,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from freshet.errors import FreshetError
+from freshet.spark.io.connectors import needs
 from freshet.spark.run.node import COUNT
 
 if TYPE_CHECKING:
@@ -119,7 +120,8 @@ class Delta:
         )
         writer = frame(self.owner.spark, numbered).write.format("delta").mode("append")
         name = f"freshet {self.view}"
-        writer.option("txnAppId", name).option("txnVersion", str(version)).save(self.path)
+        with needs("Delta", f"'{self.view}' goes to a Delta table", self.owner.spark):
+            writer.option("txnAppId", name).option("txnVersion", str(version)).save(self.path)
 
 
 @dataclass
@@ -144,7 +146,9 @@ class Kafka:
         writer = frame(self.owner.spark, messages(table, version)).write.format("kafka")
         for name, value in self.options.items():
             writer = writer.option(name, value)
-        writer.option("kafka.bootstrap.servers", self.bootstrap).option("topic", self.topic).save()
+        writer = writer.option("kafka.bootstrap.servers", self.bootstrap)
+        with needs("Kafka", f"'{self.view}' goes to a Kafka topic", self.owner.spark):
+            writer.option("topic", self.topic).save()
 
 
 def messages(table: pa.Table, version: int) -> pa.Table:

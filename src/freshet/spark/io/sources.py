@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from freshet.calculus.schema import Relation
 from freshet.errors import FreshetError, UnsupportedSql
+from freshet.spark.io.connectors import needs
 from freshet.spark.io.rows import CORRUPT
 from freshet.sql import Catalog, Source
 
@@ -179,17 +180,14 @@ def delta_table(spark: SparkSession, i: Input) -> DataFrame:
 def _check_delta(spark: SparkSession, i: Input) -> None:
     check_folder(i)
     try:
-        names = spark.read.format("delta").load(i.path).schema.fieldNames()
+        with needs("Delta", f"the source of '{i.relation.name}' is a Delta table", spark):
+            names = spark.read.format("delta").load(i.path).schema.fieldNames()
+    except FreshetError:
+        raise
     except Exception as e:
-        text = str(e)
-        if "DATA_SOURCE_NOT_FOUND" in text or "ClassNotFoundException" in text:
-            raise FreshetError(
-                f"the source of '{i.relation.name}' is a Delta table, and Spark has no Delta here",
-                instead="give the session the package io.delta:delta-spark",
-            ) from e
         raise FreshetError(
             f"'{i.path}' for '{i.relation.name}' is no Delta table that can be read: "
-            + text.splitlines()[0],
+            + str(e).splitlines()[0],
             instead="check the path in its FROM clause",
         ) from e
     check_columns(i.relation, names, f"the Delta table '{i.path}'")
@@ -218,11 +216,14 @@ def _kafka(spark: SparkSession, i: Input) -> DataFrame:
     if "rows_per_batch" in i.options:
         reader = reader.option("maxOffsetsPerTrigger", str(i.options["rows_per_batch"]))
     try:
-        found = reader.load()
+        with needs("Kafka", f"the source of '{i.relation.name}' is a Kafka topic", spark):
+            found = reader.load()
+    except FreshetError:
+        raise
     except Exception as e:
         raise FreshetError(
-            f"the source of '{i.relation.name}' is a Kafka topic, and Spark has no Kafka here",
-            instead="give the session the package org.apache.spark:spark-sql-kafka-0-10",
+            f"the Kafka topic of '{i.relation.name}' cannot be read: " + str(e).splitlines()[0],
+            instead="check the options of its FROM clause",
         ) from e
     return found.selectExpr(
         "CAST(value AS STRING) AS value", "CAST(key AS STRING) AS key", "partition", "offset"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shlex
 import shutil
 import uuid
 from pathlib import Path
 
 from freshet.errors import FreshetError
+from freshet.spark.run.trust import PASSWORD, trust_store, trusted
 
 # Spark's launcher always asks for a module that the small Java of the wheel does not have.
 _LAUNCHER = """#!/bin/sh
@@ -19,7 +21,7 @@ for word; do
     *) set -- "$@" "$word" ;;
   esac
 done
-exec '{java}' "$@"
+exec {words} "$@"
 """
 
 
@@ -42,15 +44,28 @@ def provide_java() -> None:
 
 
 def launcher(java_home: Path, cache: Path) -> Path:
-    """A Java home whose `java` starts the one in `java_home`, without what it cannot do."""
+    """A Java home whose `java` starts the one in `java_home`, without what it cannot do.
+
+    It trusts whom this machine trusts.
+    """
     home = cache / f"java-{uuid.uuid5(uuid.NAMESPACE_URL, str(java_home)).hex[:12]}"
     script = home / "bin" / "java"
     script.parent.mkdir(parents=True, exist_ok=True)
     draft = script.with_name(f".java-{uuid.uuid4().hex}")
-    draft.write_text(_LAUNCHER.format(java=java_home / "bin" / "java"))
+    words = [str(java_home / "bin" / "java"), *_trust(cache)]
+    draft.write_text(_LAUNCHER.format(words=shlex.join(words)))
     draft.chmod(0o755)
     os.replace(draft, script)
     return home
+
+
+def _trust(cache: Path) -> list[str]:
+    """The options that name the trust store, if there is one."""
+    store = trust_store(trusted(), cache)
+    if store is None:
+        return []
+    told = {"trustStore": store, "trustStorePassword": PASSWORD}
+    return [f"-Djavax.net.ssl.{name}={value}" for name, value in told.items()]
 
 
 def _cache() -> Path:

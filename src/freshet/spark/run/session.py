@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import socket
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import freshet
+from freshet.spark.releases import check_release, installed, local_sockets
 from freshet.spark.run.java import provide_java
 
 if TYPE_CHECKING:
@@ -25,8 +25,7 @@ SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    # Over TCP every task waits 40 ms: Nagle's algorithm on one side, late ACKs on the other.
-    "spark.python.unix.domain.socket.enabled": str(hasattr(socket, "AF_UNIX")).lower(),
+    **local_sockets(),
     "spark.driver.extraJavaOptions": QUICK,
     "spark.executor.extraJavaOptions": QUICK,
 }
@@ -36,6 +35,7 @@ def session(
     master: str = "local[*]", *, name: str = "freshet", settings: Mapping[str, str] | None = None
 ) -> SparkSession:
     """A session on `master`; `settings` win over ours. One that is there already is taken."""
+    check_release(installed())
     provide_java()
     from pyspark.sql import SparkSession
 

@@ -15,7 +15,8 @@ from py4j.java_collections import ListConverter, MapConverter  # type: ignore[im
 from pyspark import Broadcast, SparkContext
 from pyspark.core.rdd import _wrap_function
 from pyspark.serializers import CPickleSerializer, NoOpSerializer, Serializer
-from pyspark.util import _load_from_socket
+
+from freshet.spark.releases import collected
 
 Work: TypeAlias = Callable[[int, Iterable[Any]], Iterator[Any]]
 """What a stage does with its partition; it can be pickled by name."""
@@ -58,8 +59,7 @@ class Submit:
 
     def collect(self, rdd: Any) -> list[Any]:
         """All that the last stage made."""
-        with _load_from_socket(self._python.collectAndServe(rdd), CPickleSerializer()) as items:
-            return list(items)
+        return collected(self._python.collectAndServe(rdd), CPickleSerializer())
 
     def _wrapped(
         self, work: Work, reads: Serializer, writes: Serializer, uses: Broadcast[Any]
