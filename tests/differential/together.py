@@ -123,8 +123,8 @@ def _check(case: Together, flow: Pipeline, duck: Duck, where: str) -> None:
         found = Counter(tuple(map(plain, r)) for r in rows_of(flow.view(name).to_arrow()))
         expected = duck.query(sql)
         assert same(found, expected), (
-            f"\n{case.script()}\nview {name}, {where}, {case.workers} workers, {flow.view(name).engine}"
-            f": found {dict(found - expected)}, expected {dict(expected - found)}\n{case.stream}"
+            f"\n{case.script()}\nview {name}, {where}, {case.workers} workers, "
+            f"{flow.view(name).engine}: found {dict(found - expected)}, expected {dict(expected - found)}\n{case.stream}"
         )
 
 

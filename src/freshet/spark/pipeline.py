@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.calculus.schema import Relation
-from freshet.errors import BadRow, FreshetError
+from freshet.errors import BadRow, FreshetError, FreshetWarning
 from freshet.program.terms import Program
 from freshet.spark.choices import Choices
 from freshet.spark.compile import distribute
@@ -22,18 +23,19 @@ from freshet.spark.feed import Feed
 from freshet.spark.identity import claim, identity
 from freshet.spark.io.arrive import Arrival
 from freshet.spark.io.dead_letters import DeadLetters
+from freshet.spark.io.emitter import Emitter
 from freshet.spark.io.keys import KeyStore
 from freshet.spark.io.load import load_tables
 from freshet.spark.io.progress import Progress, Totals, prometheus
 from freshet.spark.io.rows import Rejected
-from freshet.spark.io.sinks import Callback, Emitter, Sink
+from freshet.spark.io.sinks import Callback, Sink
 from freshet.spark.io.sources import check_paths, inputs
 from freshet.spark.io.upsert import GONE
 from freshet.spark.keyed import changes_of, kept_by_key
 from freshet.spark.options import Options
 from freshet.spark.program import program_of
 from freshet.spark.pushed import pushed
-from freshet.spark.run.flow import LOAD, Flow
+from freshet.spark.run.flow import LOAD, Flow, Interrupted
 from freshet.spark.run.node import COUNT
 from freshet.spark.session import active, session
 
@@ -75,12 +77,17 @@ class Pipeline(Declared):
     # -- who is told -------------------------------------------------------------------------------
 
     def add_sink(self, sink: Sink) -> None:
-        """Tell a sink every version of its view from now on."""
+        """Tell a sink every version of its view from now on.
+
+        After a restart it is told the last version, too, if nobody took that before: sinks that
+        are added before the start miss none.
+        """
         self._refuse_unshown(sink.view, changes=sink.changes)
         with self._lock:
             self._sinks.append(sink)
             if self._flow is not None:
-                self._emitter.sinks.append(sink)
+                self._emitter.add(sink, self._flow.version)
+                self._emitter.emit(self._flow.version, self._read)
 
     def on_version(
         self, view: str, function: Callable[[int, pa.Table], object], *, changes: bool = False
@@ -160,7 +167,8 @@ class Pipeline(Declared):
         kept = kept_by_key(self.catalog, self._streams, self.choices.upserts)
         self._keys = KeyStore(self._home / "keys.sqlite", kept)
         self._keys.resume(self._flow.version)
-        self._emitter = Emitter(self._sinks, self._home / "sinks")
+        self._emitter = Emitter(self._sinks, self._home / "sinks", self._flow.version)
+        self._emitter.emit(self._flow.version, self._read)
 
     @property
     def spark(self) -> SparkSession:
@@ -206,9 +214,19 @@ class Pipeline(Declared):
             self.finish()
             with self._lock:
                 if not self._owned:
-                    self._flow.checkpoint()
+                    self._save(self._flow)
         finally:
             self._end()
+
+    def _save(self, flow: Flow) -> None:
+        try:
+            flow.checkpoint()
+        except Interrupted as e:
+            warnings.warn(
+                f"no snapshot is written, and the next start goes on from the log: {e.what}",
+                FreshetWarning,
+                stacklevel=3,
+            )
 
     def _end(self) -> None:
         with self._lock:
@@ -262,6 +280,7 @@ class Pipeline(Declared):
             tables[relation.name] = pushed(relation, given)
         with self._lock:
             began = time.perf_counter()
+            self._catch_up(self._need())
             version = self._need().load(tables, self._note, rows=rows, anew=anew)
             taken = time.perf_counter() - began
             self._done(version, {n: t.num_rows for n, t in tables.items()}, taken)
@@ -305,24 +324,31 @@ class Pipeline(Declared):
         with self._lock:
             flow = self._need()
             began = time.perf_counter()
-            number = flow.catch_up() + 1
+            number = self._catch_up(flow) + 1
             changes, events = changes_of(arrivals, self._streams, self._keys)
             self._reject(arrivals, f"{batch}-{number}" if batch == "push" else batch)
             if not changes and not note:
                 return flow.version
             noted = {**self._note, **note}
+            if not changes:
+                self._note = noted
+                return flow.version  # what came changes nothing: it may come again
             if events:
                 self._keys.expect(number, events)
-            if changes:
-                version = flow.apply(changes, noted)
-                if events:
-                    self._keys.commit(version, events)
+            version = flow.apply(changes, noted)
+            if events:
+                self._keys.commit(version, events)
             self._note = noted
-            if not changes:
-                return flow.version  # what came changes nothing: it may come again
             taken = seconds + time.perf_counter() - began
             self._done(version, {name: a.rows for name, a in arrivals.items()}, taken, seconds)
             return version
+
+    def _catch_up(self, flow: Flow) -> int:
+        """Finish what was begun: a version that is written down, and who is to hear of it."""
+        version = flow.catch_up()
+        self._keys.resume(version)
+        self._emitter.emit(version, self._read)
+        return version
 
     def _done(
         self, version: int, rows: Mapping[str, int], seconds: float, source: float = 0.0
@@ -353,7 +379,13 @@ class Pipeline(Declared):
         )
         self.totals.add(progress)
         for listener in self._listeners:
-            listener(progress)
+            try:
+                listener(progress)
+            except Exception as e:
+                raise FreshetError(
+                    f"a listener failed at version {version}: {type(e).__name__}: {e}",
+                    instead="mend it; the version is in the views",
+                ) from e
 
     def metrics(self) -> str:
         """The figures of this run as Prometheus reads them."""
