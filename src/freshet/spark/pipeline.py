@@ -37,6 +37,7 @@ from freshet.spark.program import program_of
 from freshet.spark.pushed import pushed
 from freshet.spark.run.flow import LOAD, Flow, Interrupted
 from freshet.spark.run.node import COUNT
+from freshet.spark.run.probe import check_workers
 from freshet.spark.session import active, session
 
 if TYPE_CHECKING:
@@ -72,6 +73,8 @@ class Pipeline(Declared):
         self._listeners: list[Callable[[Progress], object]] = []
         self._note: dict[str, Any] = {}
         self._home = Path()
+        self._gone = False
+        """Whether it has run and stopped without a checkpoint."""
         self._streams: dict[str, Relation] = {}
 
     # -- who is told -------------------------------------------------------------------------------
@@ -105,10 +108,15 @@ class Pipeline(Declared):
         """Compile the views, load the static tables, and read the sources.
 
         The sources are read to their present end, or, with `follow`, until the pipeline is
-        stopped. With a checkpoint, it goes on where it was.
+        stopped. With a checkpoint, it goes on where it was; without one, it runs once.
         """
         if self._flow is not None:
             return self
+        if self._gone:
+            raise FreshetError(
+                "the pipeline was stopped, and what it knew is gone",
+                instead="make another one; one with a checkpoint goes on after a stop",
+            )
         if not self.queries:
             raise FreshetError("the pipeline has no views", instead="declare one with CREATE VIEW")
         program = program_of(self.queries.values(), self.catalog, self.choices)
@@ -140,6 +148,7 @@ class Pipeline(Declared):
 
     def _begin(self, program: Program) -> None:
         spark = self.spark
+        check_workers(spark)
         state = self._home / "state"
         letters = self.choices.dead_letters or self._home / "dead_letters"
         self._letters = DeadLetters(letters)
@@ -210,6 +219,7 @@ class Pipeline(Declared):
         if self._flow is None:
             self._end()
             return
+        self._gone = self._owned
         try:
             self.finish()
             with self._lock:
