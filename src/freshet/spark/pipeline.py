@@ -6,8 +6,9 @@ import shutil
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from freshet.errors import BadRow, FreshetError, FreshetWarning
 from freshet.program.terms import Program
 from freshet.spark.choices import Choices
 from freshet.spark.compile import distribute
+from freshet.spark.contract import contract_of, set_aside, unique
 from freshet.spark.declared import Declared
 from freshet.spark.feed import Feed
 from freshet.spark.identity import claim, identity
@@ -38,10 +40,15 @@ from freshet.spark.pushed import pushed
 from freshet.spark.run.flow import LOAD, Flow, Interrupted
 from freshet.spark.run.node import COUNT
 from freshet.spark.run.probe import check_workers
+from freshet.spark.run.refuse import Refused
 from freshet.spark.session import active, session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+PUSHED = "push"
+"""What a batch is called that nobody read from a source."""
 
 
 class Pipeline(Declared):
@@ -124,8 +131,12 @@ class Pipeline(Declared):
         self._owned = self.choices.checkpoint is None
         try:
             self._home = self._folder()
-            claim(self._home, identity(program, self.catalog))
-            self._begin(program)
+            self._streams = {r.name: r for r in program.relations if not r.static}
+            kept = kept_by_key(self.catalog, self._streams, self.choices.upserts)
+            self._contract = contract_of(self.catalog, self._streams, kept, self.choices.trusted)
+            checked = [r.name for r in self._contract.guarded]
+            claim(self._home, identity(program, self.catalog, checked))
+            self._begin(program, kept)
             used = [r.name for r in program.relations if not r.static]
             sources = inputs(self.catalog, used, self.folder)
             self._feed = Feed(self, sources, self._note, follow)
@@ -146,7 +157,7 @@ class Pipeline(Declared):
             )
         return named.absolute()
 
-    def _begin(self, program: Program) -> None:
+    def _begin(self, program: Program, kept: Sequence[Relation]) -> None:
         spark = self.spark
         check_workers(spark)
         state = self._home / "state"
@@ -155,7 +166,7 @@ class Pipeline(Declared):
         workers = self.choices.workers or max(1, spark.sparkContext.defaultParallelism)
         spread = Options(workers=workers, deliver=True)
         made = distribute(program, options=spread, functions=self.catalog.functions)
-        self._streams = {r.name: r for r in program.relations if not r.static}
+        made = replace(made, guarded=self._contract.guarded)
         common: dict[str, Any] = {
             "functions": self.catalog.functions,
             "settings": self.choices.settings,
@@ -166,18 +177,26 @@ class Pipeline(Declared):
             )
         else:
             static = [r.name for r in program.relations if r.static]
-            tables, rejected = load_tables(spark, inputs(self.catalog, static, self.folder))
-            self._letters.write("tables", rejected)
+            tables = self._tables(spark, static)
             self.totals.read.update({name: t.num_rows for name, t in tables.items()})
             self._flow = self._flows.start(
                 made, spark, checkpoint=state, workers=workers, tables=tables, **common
             )
         self._note = dict(self._flow.note)
-        kept = kept_by_key(self.catalog, self._streams, self.choices.upserts)
         self._keys = KeyStore(self._home / "keys.sqlite", kept)
         self._keys.resume(self._flow.version)
         self._emitter = Emitter(self._sinks, self._home / "sinks", self._flow.version)
         self._emitter.emit(self._flow.version, self._read)
+
+    def _tables(self, spark: SparkSession, static: Sequence[str]) -> dict[str, pa.Table]:
+        """The rows of the static tables; those that do not fit go to the dead letters."""
+        tables, rejected = load_tables(spark, inputs(self.catalog, static, self.folder))
+        for name, table in tables.items():
+            if name not in self._contract.trusted:
+                tables[name], doubled = unique(self.catalog.relation(name), table)
+                rejected += doubled
+        self._letters.write("tables", rejected)
+        return tables
 
     @property
     def spark(self) -> SparkSession:
@@ -264,14 +283,17 @@ class Pipeline(Declared):
 
         For every stream: rows in any form that `connect().insert` takes, a Spark DataFrame, an
         Arrow table with a column `__count`, or pairs of rows and counts as for `connect().apply`.
-        Rows that do not fit are refused, and nothing is changed.
+        Rows that do not fit are refused, and so is a batch that deletes rows that are not there or
+        gives a primary key a second row (unless the stream is `trusted`): nothing is changed then.
         """
         self.start()
         arrivals: dict[str, Arrival] = {}
         for name, given in batch.items():
             relation = self._stream(name)
-            arrivals[relation.name] = Arrival(pushed(relation, given))
-        return self.take(arrivals, {}, "push")
+            table = pushed(relation, given)
+            self._contract.refuse_deletions(relation, table)
+            arrivals[relation.name] = Arrival(table)
+        return self.take(arrivals, {}, PUSHED)
 
     def load(self, batch: Mapping[str, Any], *, rows: int = LOAD, anew: bool = False) -> int:
         """Much data at once, as a first load; the last version of it.
@@ -288,6 +310,7 @@ class Pipeline(Declared):
             if relation.name in self._keys.relations:
                 raise BadRow(f"'{relation.name}' is kept by key", instead="push or upsert its rows")
             tables[relation.name] = pushed(relation, given)
+            self._contract.refuse_deletions(relation, tables[relation.name])
         with self._lock:
             began = time.perf_counter()
             self._catch_up(self._need())
@@ -311,7 +334,7 @@ class Pipeline(Declared):
         table = pushed(relation, rows).drop_columns([COUNT])
         gone = [False] * table.num_rows if deleted is None else [bool(d) for d in deleted]
         events = table.append_column(GONE, pa.array(gone, pa.bool_()))
-        return self.take({relation.name: Arrival(events, keyed=True)}, {}, "push")
+        return self.take({relation.name: Arrival(events, keyed=True)}, {}, PUSHED)
 
     def _stream(self, name: str) -> Relation:
         relation = self.catalog.relation(name)
@@ -334,24 +357,44 @@ class Pipeline(Declared):
         with self._lock:
             flow = self._need()
             began = time.perf_counter()
-            number = self._catch_up(flow) + 1
-            changes, events = changes_of(arrivals, self._streams, self._keys)
-            self._reject(arrivals, f"{batch}-{number}" if batch == "push" else batch)
-            if not changes and not note:
-                return flow.version
+            self._catch_up(flow)
             noted = {**self._note, **note}
-            if not changes:
-                self._note = noted
-                return flow.version  # what came changes nothing: it may come again
-            if events:
-                self._keys.expect(number, events)
-            version = flow.apply(changes, noted)
-            if events:
-                self._keys.commit(version, events)
+            while True:
+                self._reject(arrivals, batch)
+                try:
+                    version = self._change(flow, arrivals, noted)
+                    break
+                except Refused as e:
+                    if batch == PUSHED:
+                        raise
+                    arrivals = self._without(arrivals, e)
             self._note = noted
+            if version is None:
+                return flow.version  # what came changes nothing: it may come again
             taken = seconds + time.perf_counter() - began
             self._done(version, {name: a.rows for name, a in arrivals.items()}, taken, seconds)
             return version
+
+    def _change(
+        self, flow: Flow, arrivals: Mapping[str, Arrival], note: Mapping[str, Any]
+    ) -> int | None:
+        """Make what has come a version; None if it changes nothing."""
+        changes, events = changes_of(arrivals, self._streams, self._keys)
+        if not changes:
+            return None
+        if events:
+            self._keys.expect(flow.version + 1, events)
+        version = flow.apply(changes, note)
+        if events:
+            self._keys.commit(version, events)
+        return version
+
+    def _without(self, arrivals: Mapping[str, Arrival], e: Refused) -> dict[str, Arrival]:
+        """What a source gave without the rows that cannot be: they go to the dead letters."""
+        found = {n: set_aside(self._streams[n], a, e.wrong) for n, a in arrivals.items()}
+        if all(found[n].rows == a.rows for n, a in arrivals.items()):
+            raise e
+        return found
 
     def _catch_up(self, flow: Flow) -> int:
         """Finish what was begun: a version that is written down, and who is to hear of it."""

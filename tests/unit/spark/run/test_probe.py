@@ -46,7 +46,7 @@ def test_workers_without_freshet_are_refused_with_the_setting_that_helps(
     flow.declare("CREATE STREAM s (a INT); CREATE VIEW v AS SELECT COUNT(*) AS n FROM s")
     monkeypatch.setitem(sys.modules, module, None)  # an import of it fails
     for work in (flow.start, lambda: flow.push({"s": [(1,)]}), lambda: SparkRunner(session, 2)):
-        with pytest.raises(NoWorkers, match="spark.executorEnv.PYTHONPATH=.*src") as e:
+        with pytest.raises(NoWorkers, match=r"spark\.executorEnv\.PYTHONPATH=.*src") as e:
             work()
         assert "cannot import Freshet: " in str(e.value)
         assert "\n" not in str(e.value)
