@@ -25,3 +25,4 @@ class Choices:
     log: Path | None = None
     settings: Settings | None = None
     upserts: tuple[str, ...] = ()
+    trusted: bool | tuple[str, ...] = ()

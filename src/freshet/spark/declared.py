@@ -6,6 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -15,13 +16,14 @@ from freshet.calculus.schema import Query
 from freshet.errors import FreshetError, UnknownName
 from freshet.plan.options import Strategy
 from freshet.program.brief import brief_program
-from freshet.program.terms import Program
 from freshet.program.text import show_program
 from freshet.runtime.columns import arranged, rows_of
 from freshet.runtime.payloads import Payloads, variables_of
 from freshet.runtime.settings import EngineName
+from freshet.spark.contract import Contract
 from freshet.spark.run.elements import rows_with_elements
 from freshet.spark.run.flow import Flow
+from freshet.spark.terms import Distributed
 from freshet.spark.view import PipelineView
 from freshet.sql import Catalog, load
 
@@ -36,6 +38,7 @@ class Declared(ABC):
         self.catalog = Catalog()
         self.queries: dict[str, Query] = {}
         self._flow: Flow | None = None
+        self._contract = Contract()
         self._lock = threading.RLock()
 
     @property
@@ -153,7 +156,9 @@ class Declared(ABC):
         """Where each map lives and why, and the program of all the views."""
         made = self._need().pipeline.made
         words = made.placement.words or [f"{n}: {at}" for n, at in made.placement.maps.items()]
-        return "\n".join(["== placement", *words, "", "== program", _shown(made.program)])
+        parts = [["== checks", *self._contract.words()], ["== placement", *words]]
+        parts.append(["== program", _shown(made)])
+        return "\n\n".join("\n".join(part) for part in parts)
 
     def _query(self, name: str) -> Query:
         found = self.queries.get(name.lower())
@@ -168,5 +173,10 @@ class Declared(ABC):
         return self._flow
 
 
-def _shown(program: Program) -> str:
-    return show_program(brief_program(program)).rstrip()
+def _shown(made: Distributed) -> str:
+    """The program of the views; what is kept to check batches is told in words."""
+    guards, p = made.guards, made.program
+    own = {g.source for g in guards} | {name for g in guards for name in g.kept}
+    maps = tuple(m for m in p.maps if m.name not in own)
+    relations = tuple(r for r in p.relations if r.name not in own)
+    return show_program(brief_program(replace(p, maps=maps, relations=relations))).rstrip()

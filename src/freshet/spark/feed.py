@@ -180,7 +180,7 @@ class Feed:
                 arrivals[i.relation.name] = arrive(i, _flat(mine.column(f"r{k}")))
         seconds = time.perf_counter() - began
         if arrivals:
-            self._owner.take(arrivals, {BATCH: number}, f"batch-{number:09d}", seconds)
+            self._give(arrivals, {BATCH: number}, f"batch-{number:09d}", seconds)
         self._done = number
 
     # -- files -------------------------------------------------------------------------------------
@@ -209,7 +209,18 @@ class Feed:
             return
         seconds = time.perf_counter() - began
         label = f"rows-{sum(self._read.values()):012d}"
-        self._owner.take(arrivals, {FILES: dict(self._read)}, label, seconds)
+        self._give(arrivals, {FILES: dict(self._read)}, label, seconds)
+
+    def _give(
+        self, arrivals: Mapping[str, Arrival], note: Mapping[str, Any], label: str, seconds: float
+    ) -> None:
+        """What was read, for the views; what goes wrong from here on is not the sources' fault."""
+        try:
+            self._owner.take(arrivals, note, label, seconds)
+        except FreshetError:
+            raise
+        except Exception as e:
+            raise FreshetError(f"{label} cannot be applied: {type(e).__name__}: {_first(e)}") from e
 
 
 def _flat(column: pa.ChunkedArray) -> pa.Table:
@@ -262,5 +273,10 @@ def failure(error: BaseException, sources: Sequence[Input] = ()) -> FreshetError
     for pattern, what, instead in _KNOWN:
         if re.search(pattern, text, re.DOTALL):
             return FreshetError(what + where, instead=instead)
-    first = next((line for line in text.splitlines() if line.strip()), type(error).__name__)
-    return FreshetError(f"the sources{where} cannot be read: {first.strip()}")
+    return FreshetError(f"the sources{where} cannot be read: {_first(error)}")
+
+
+def _first(error: BaseException) -> str:
+    """The first line of what an error says."""
+    lines = (line.strip() for line in str(error).splitlines())
+    return next((line for line in lines if line), type(error).__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from freshet.errors import FreshetError
@@ -12,21 +13,28 @@ from freshet.program.terms import Program
 from freshet.program.text import show_program
 from freshet.sql import Catalog
 
-FORMAT = 1
+FORMAT = 2
 """Counted up when an older checkpoint can no longer be read."""
 
 NAME = "pipeline.json"
 
 
-def identity(program: Program, catalog: Catalog) -> dict[str, str | int]:
-    """What tells one program from another: its maps and triggers, and where its rows come from."""
+Identity = dict[str, str | int | list[str]]
+
+
+def identity(program: Program, catalog: Catalog, checked: Iterable[str] = ()) -> Identity:
+    """What tells one program from another: its maps and triggers, and where its rows come from.
+
+    And which streams have their rows kept to be `checked`.
+    """
     read = {r.name.lower() for r in program.relations}
     sources = sorted((n, repr(s)) for n, s in catalog.sources.items() if n in read)
     text = show_program(program) + repr(sources)
-    return {"format": FORMAT, "program": hashlib.sha256(text.encode()).hexdigest()}
+    program_id = hashlib.sha256(text.encode()).hexdigest()
+    return {"format": FORMAT, "program": program_id, "checked": sorted(checked)}
 
 
-def claim(folder: Path, mine: dict[str, str | int]) -> None:
+def claim(folder: Path, mine: Identity) -> None:
     """Write who owns a checkpoint, or refuse one that another program or version owns."""
     path = folder / NAME
     again = "choose another --checkpoint, or remove the folder to start over"
@@ -59,6 +67,12 @@ def claim(folder: Path, mine: dict[str, str | int]) -> None:
     if found.get("format") != mine["format"]:
         raise FreshetError(
             f"the checkpoint '{folder}' was written by another version of Freshet", instead=again
+        )
+    if found.get("program") == mine["program"] and found != mine:
+        before = ", ".join(found.get("checked", ())) or "none"
+        raise FreshetError(
+            f"the checkpoint '{folder}' keeps the rows of other streams to check them: {before}",
+            instead="give `trusted` and `upserts` as before, or choose another checkpoint",
         )
     if found != mine:
         raise FreshetError(

@@ -8,6 +8,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.calculus.schema import Relation
 from freshet.errors import BadRow
+from freshet.spark.contract import check_kept
 from freshet.spark.io.arrive import Arrival
 from freshet.spark.io.keys import KeyStore
 from freshet.spark.io.upsert import as_events, last, replaced
@@ -34,7 +35,10 @@ def kept_by_key(
 def changes_of(
     arrivals: Mapping[str, Arrival], streams: Mapping[str, Relation], keys: KeyStore
 ) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
-    """The changes that have come, and the events by key that the store is to remember."""
+    """The changes that have come, and the events by key that the store is to remember.
+
+    Rows that do not go with those of their keys are refused.
+    """
     changes: dict[str, pa.Table] = {}
     events: dict[str, pa.Table] = {}
     for name, a in arrivals.items():
@@ -44,6 +48,7 @@ def changes_of(
             events[name] = last(relation, a.table)
             table = replaced(relation, events[name], keys.find(relation, events[name]))
         elif name in keys.relations:
+            check_kept(relation, a.table, keys)
             events[name] = as_events(relation, a.table)
         if table.num_rows:
             changes[name] = table

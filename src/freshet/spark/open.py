@@ -32,6 +32,7 @@ def pipeline(
     dead_letters: str | Path | None = None,
     log: str | Path | None = None,
     upserts: Sequence[str] = (),
+    trusted: bool | Sequence[str] = (),
     settings: Settings | None = None,
 ) -> Pipeline:
     """The views of a script, kept fresh on Spark.
@@ -48,6 +49,9 @@ def pipeline(
     - `dead_letters` is the folder for malformed rows, in the checkpoint if not told.
     - `log` is the file for what Spark says.
     - `upserts` are the streams that `upsert` changes by key.
+    - `trusted` are streams (or, if True, all) whose changes are not checked: deletions of rows that
+      are not there, and second rows of a primary key, make views wrong without a word. All others
+      are checked as `connect` does it, for which workers keep their rows.
     - `settings` say how the state is kept.
     """
     text, name, folder = _script(script)
@@ -64,6 +68,7 @@ def pipeline(
         None if log is None else Path(log),
         settings,
         tuple(upserts),
+        trusted if isinstance(trusted, bool) else tuple(trusted),
     )
     made = Pipeline(choices, spark, folder)
     made.declare(text, name)

@@ -5,40 +5,50 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshet.calculus.schema import Relation
-from freshet.errors import BadRow, FreshetError
+from freshet.errors import BadRow, FreshetError, FreshetWarning
 from freshet.program.terms import Program
 from freshet.spark.choices import Choices
 from freshet.spark.compile import distribute
+from freshet.spark.contract import contract_of, set_aside, unique
 from freshet.spark.declared import Declared
 from freshet.spark.feed import Feed
 from freshet.spark.identity import claim, identity
 from freshet.spark.io.arrive import Arrival
 from freshet.spark.io.dead_letters import DeadLetters
+from freshet.spark.io.emitter import Emitter
 from freshet.spark.io.keys import KeyStore
 from freshet.spark.io.load import load_tables
 from freshet.spark.io.progress import Progress, Totals, prometheus
 from freshet.spark.io.rows import Rejected
-from freshet.spark.io.sinks import Callback, Emitter, Sink
+from freshet.spark.io.sinks import Callback, Sink
 from freshet.spark.io.sources import check_paths, inputs
 from freshet.spark.io.upsert import GONE
 from freshet.spark.keyed import changes_of, kept_by_key
 from freshet.spark.options import Options
 from freshet.spark.program import program_of
 from freshet.spark.pushed import pushed
-from freshet.spark.run.flow import LOAD, Flow
+from freshet.spark.run.flow import LOAD, Flow, Interrupted
 from freshet.spark.run.node import COUNT
+from freshet.spark.run.probe import check_workers
+from freshet.spark.run.refuse import Refused
 from freshet.spark.session import active, session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+PUSHED = "push"
+"""What a batch is called that nobody read from a source."""
 
 
 class Pipeline(Declared):
@@ -70,17 +80,24 @@ class Pipeline(Declared):
         self._listeners: list[Callable[[Progress], object]] = []
         self._note: dict[str, Any] = {}
         self._home = Path()
+        self._gone = False
+        """Whether it has run and stopped without a checkpoint."""
         self._streams: dict[str, Relation] = {}
 
     # -- who is told -------------------------------------------------------------------------------
 
     def add_sink(self, sink: Sink) -> None:
-        """Tell a sink every version of its view from now on."""
+        """Tell a sink every version of its view from now on.
+
+        After a restart it is told the last version, too, if nobody took that before: sinks that
+        are added before the start miss none.
+        """
         self._refuse_unshown(sink.view, changes=sink.changes)
         with self._lock:
             self._sinks.append(sink)
             if self._flow is not None:
-                self._emitter.sinks.append(sink)
+                self._emitter.add(sink, self._flow.version)
+                self._emitter.emit(self._flow.version, self._read)
 
     def on_version(
         self, view: str, function: Callable[[int, pa.Table], object], *, changes: bool = False
@@ -98,10 +115,15 @@ class Pipeline(Declared):
         """Compile the views, load the static tables, and read the sources.
 
         The sources are read to their present end, or, with `follow`, until the pipeline is
-        stopped. With a checkpoint, it goes on where it was.
+        stopped. With a checkpoint, it goes on where it was; without one, it runs once.
         """
         if self._flow is not None:
             return self
+        if self._gone:
+            raise FreshetError(
+                "the pipeline was stopped, and what it knew is gone",
+                instead="make another one; one with a checkpoint goes on after a stop",
+            )
         if not self.queries:
             raise FreshetError("the pipeline has no views", instead="declare one with CREATE VIEW")
         program = program_of(self.queries.values(), self.catalog, self.choices)
@@ -109,8 +131,12 @@ class Pipeline(Declared):
         self._owned = self.choices.checkpoint is None
         try:
             self._home = self._folder()
-            claim(self._home, identity(program, self.catalog))
-            self._begin(program)
+            self._streams = {r.name: r for r in program.relations if not r.static}
+            kept = kept_by_key(self.catalog, self._streams, self.choices.upserts)
+            self._contract = contract_of(self.catalog, self._streams, kept, self.choices.trusted)
+            checked = [r.name for r in self._contract.guarded]
+            claim(self._home, identity(program, self.catalog, checked))
+            self._begin(program, kept)
             used = [r.name for r in program.relations if not r.static]
             sources = inputs(self.catalog, used, self.folder)
             self._feed = Feed(self, sources, self._note, follow)
@@ -131,15 +157,16 @@ class Pipeline(Declared):
             )
         return named.absolute()
 
-    def _begin(self, program: Program) -> None:
+    def _begin(self, program: Program, kept: Sequence[Relation]) -> None:
         spark = self.spark
+        check_workers(spark)
         state = self._home / "state"
         letters = self.choices.dead_letters or self._home / "dead_letters"
         self._letters = DeadLetters(letters)
         workers = self.choices.workers or max(1, spark.sparkContext.defaultParallelism)
         spread = Options(workers=workers, deliver=True)
         made = distribute(program, options=spread, functions=self.catalog.functions)
-        self._streams = {r.name: r for r in program.relations if not r.static}
+        made = replace(made, guarded=self._contract.guarded)
         common: dict[str, Any] = {
             "functions": self.catalog.functions,
             "settings": self.choices.settings,
@@ -150,17 +177,26 @@ class Pipeline(Declared):
             )
         else:
             static = [r.name for r in program.relations if r.static]
-            tables, rejected = load_tables(spark, inputs(self.catalog, static, self.folder))
-            self._letters.write("tables", rejected)
+            tables = self._tables(spark, static)
             self.totals.read.update({name: t.num_rows for name, t in tables.items()})
             self._flow = self._flows.start(
                 made, spark, checkpoint=state, workers=workers, tables=tables, **common
             )
         self._note = dict(self._flow.note)
-        kept = kept_by_key(self.catalog, self._streams, self.choices.upserts)
         self._keys = KeyStore(self._home / "keys.sqlite", kept)
         self._keys.resume(self._flow.version)
-        self._emitter = Emitter(self._sinks, self._home / "sinks")
+        self._emitter = Emitter(self._sinks, self._home / "sinks", self._flow.version)
+        self._emitter.emit(self._flow.version, self._read)
+
+    def _tables(self, spark: SparkSession, static: Sequence[str]) -> dict[str, pa.Table]:
+        """The rows of the static tables; those that do not fit go to the dead letters."""
+        tables, rejected = load_tables(spark, inputs(self.catalog, static, self.folder))
+        for name, table in tables.items():
+            if name not in self._contract.trusted:
+                tables[name], doubled = unique(self.catalog.relation(name), table)
+                rejected += doubled
+        self._letters.write("tables", rejected)
+        return tables
 
     @property
     def spark(self) -> SparkSession:
@@ -202,13 +238,24 @@ class Pipeline(Declared):
         if self._flow is None:
             self._end()
             return
+        self._gone = self._owned
         try:
             self.finish()
             with self._lock:
                 if not self._owned:
-                    self._flow.checkpoint()
+                    self._save(self._flow)
         finally:
             self._end()
+
+    def _save(self, flow: Flow) -> None:
+        try:
+            flow.checkpoint()
+        except Interrupted as e:
+            warnings.warn(
+                f"no snapshot is written, and the next start goes on from the log: {e.what}",
+                FreshetWarning,
+                stacklevel=3,
+            )
 
     def _end(self) -> None:
         with self._lock:
@@ -236,14 +283,17 @@ class Pipeline(Declared):
 
         For every stream: rows in any form that `connect().insert` takes, a Spark DataFrame, an
         Arrow table with a column `__count`, or pairs of rows and counts as for `connect().apply`.
-        Rows that do not fit are refused, and nothing is changed.
+        Rows that do not fit are refused, and so is a batch that deletes rows that are not there or
+        gives a primary key a second row (unless the stream is `trusted`): nothing is changed then.
         """
         self.start()
         arrivals: dict[str, Arrival] = {}
         for name, given in batch.items():
             relation = self._stream(name)
-            arrivals[relation.name] = Arrival(pushed(relation, given))
-        return self.take(arrivals, {}, "push")
+            table = pushed(relation, given)
+            self._contract.refuse_deletions(relation, table)
+            arrivals[relation.name] = Arrival(table)
+        return self.take(arrivals, {}, PUSHED)
 
     def load(self, batch: Mapping[str, Any], *, rows: int = LOAD, anew: bool = False) -> int:
         """Much data at once, as a first load; the last version of it.
@@ -260,8 +310,10 @@ class Pipeline(Declared):
             if relation.name in self._keys.relations:
                 raise BadRow(f"'{relation.name}' is kept by key", instead="push or upsert its rows")
             tables[relation.name] = pushed(relation, given)
+            self._contract.refuse_deletions(relation, tables[relation.name])
         with self._lock:
             began = time.perf_counter()
+            self._catch_up(self._need())
             version = self._need().load(tables, self._note, rows=rows, anew=anew)
             taken = time.perf_counter() - began
             self._done(version, {n: t.num_rows for n, t in tables.items()}, taken)
@@ -282,7 +334,7 @@ class Pipeline(Declared):
         table = pushed(relation, rows).drop_columns([COUNT])
         gone = [False] * table.num_rows if deleted is None else [bool(d) for d in deleted]
         events = table.append_column(GONE, pa.array(gone, pa.bool_()))
-        return self.take({relation.name: Arrival(events, keyed=True)}, {}, "push")
+        return self.take({relation.name: Arrival(events, keyed=True)}, {}, PUSHED)
 
     def _stream(self, name: str) -> Relation:
         relation = self.catalog.relation(name)
@@ -305,24 +357,51 @@ class Pipeline(Declared):
         with self._lock:
             flow = self._need()
             began = time.perf_counter()
-            number = flow.catch_up() + 1
-            changes, events = changes_of(arrivals, self._streams, self._keys)
-            self._reject(arrivals, f"{batch}-{number}" if batch == "push" else batch)
-            if not changes and not note:
-                return flow.version
+            self._catch_up(flow)
             noted = {**self._note, **note}
-            if events:
-                self._keys.expect(number, events)
-            if changes:
-                version = flow.apply(changes, noted)
-                if events:
-                    self._keys.commit(version, events)
+            while True:
+                self._reject(arrivals, batch)
+                try:
+                    version = self._change(flow, arrivals, noted)
+                    break
+                except Refused as e:
+                    if batch == PUSHED:
+                        raise
+                    arrivals = self._without(arrivals, e)
             self._note = noted
-            if not changes:
+            if version is None:
                 return flow.version  # what came changes nothing: it may come again
             taken = seconds + time.perf_counter() - began
             self._done(version, {name: a.rows for name, a in arrivals.items()}, taken, seconds)
             return version
+
+    def _change(
+        self, flow: Flow, arrivals: Mapping[str, Arrival], note: Mapping[str, Any]
+    ) -> int | None:
+        """Make what has come a version; None if it changes nothing."""
+        changes, events = changes_of(arrivals, self._streams, self._keys)
+        if not changes:
+            return None
+        if events:
+            self._keys.expect(flow.version + 1, events)
+        version = flow.apply(changes, note)
+        if events:
+            self._keys.commit(version, events)
+        return version
+
+    def _without(self, arrivals: Mapping[str, Arrival], e: Refused) -> dict[str, Arrival]:
+        """What a source gave without the rows that cannot be: they go to the dead letters."""
+        found = {n: set_aside(self._streams[n], a, e.wrong) for n, a in arrivals.items()}
+        if all(found[n].rows == a.rows for n, a in arrivals.items()):
+            raise e
+        return found
+
+    def _catch_up(self, flow: Flow) -> int:
+        """Finish what was begun: a version that is written down, and who is to hear of it."""
+        version = flow.catch_up()
+        self._keys.resume(version)
+        self._emitter.emit(version, self._read)
+        return version
 
     def _done(
         self, version: int, rows: Mapping[str, int], seconds: float, source: float = 0.0
@@ -353,7 +432,13 @@ class Pipeline(Declared):
         )
         self.totals.add(progress)
         for listener in self._listeners:
-            listener(progress)
+            try:
+                listener(progress)
+            except Exception as e:
+                raise FreshetError(
+                    f"a listener failed at version {version}: {type(e).__name__}: {e}",
+                    instead="mend it; the version is in the views",
+                ) from e
 
     def metrics(self) -> str:
         """The figures of this run as Prometheus reads them."""

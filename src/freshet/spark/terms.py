@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from freshet.calculus.schema import Column, Query
+from freshet.calculus.schema import Column, Query, Relation
 from freshet.calculus.terms import Expr, View
 from freshet.calculus.types import Type
 from freshet.errors import FreshetError
@@ -205,6 +205,22 @@ class Placement:
     """Why, one sentence a map."""
 
 
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A relation whose batches are checked (`guard.py`), and the names of what that takes.
+
+    Batches come once more, whole, as the relation `source`. The maps `missing` and `doubled` have
+    the rows that a batch takes away and that are not there, and keys that would have two rows;
+    the maps `kept` stay.
+    """
+
+    relation: Relation
+    source: str
+    kept: tuple[str, ...]
+    missing: str
+    doubled: str
+
+
 @dataclass(frozen=True)
 class Distributed:
     """A program over a driver and workers.
@@ -219,6 +235,10 @@ class Distributed:
     ready: Routine
     routines: tuple[Routine, ...]
     readouts: tuple[Readout, ...]
+    guarded: tuple[Relation, ...] = ()
+    """The streams whose batches are to be checked."""
+    guards: tuple[Guard, ...] = ()
+    """How that is done, in a prepared program."""
 
     def routine(self, *relations: str) -> Routine:
         """The smallest routine for batches of these relations; of the others the batch is empty."""

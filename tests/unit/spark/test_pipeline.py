@@ -373,7 +373,7 @@ def test_a_checkpoint_of_another_program_is_refused(make: Maker, tmp_path: Path)
     with pytest.raises(FreshetError, match="is of other views, streams or sources; choose another"):
         run(make(FILE.replace("COUNT(*)", "MAX(id)")))
     name = tmp_path / "checkpoint" / "pipeline.json"
-    name.write_text(name.read_text().replace('"format": 1', '"format": 0'))
+    name.write_text(name.read_text().replace('"format": 2', '"format": 0'))
     with pytest.raises(FreshetError, match="was written by another version of Freshet"):
         run(make(FILE))
     name.write_text("oops")

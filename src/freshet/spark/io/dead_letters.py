@@ -21,7 +21,12 @@ class DeadLetters:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.count = 0
+        self._counts: dict[str, int] = {}
+
+    @property
+    def count(self) -> int:
+        """How many rows there are of this run."""
+        return sum(self._counts.values())
 
     def write(self, batch: str, rejected: Sequence[Rejected]) -> None:
         """Keep the rows that came with a batch and did not fit."""
@@ -29,7 +34,8 @@ class DeadLetters:
             sorted(rejected, key=attrgetter("relation")), attrgetter("relation")
         ):
             self._write(self.folder / relation / f"{batch}.jsonl", rows)
-        self.count += len(rejected)
+        if rejected:
+            self._counts[batch] = len(rejected)
 
     def _write(self, path: Path, rows: Iterable[Rejected]) -> None:
         lines = [json.dumps({"reason": r.reason, "row": r.row}, ensure_ascii=False) for r in rows]

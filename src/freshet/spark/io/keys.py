@@ -88,10 +88,16 @@ class KeyStore:
         db.execute("COMMIT")
 
     def resume(self, version: int) -> None:
-        """Take over what was expected, if the views have come to its version."""
+        """Take over what was expected, if the views have come to its version; else forget it."""
         found = self._db.execute("SELECT version, relation, events FROM expected").fetchall()
         if found and self.version < found[0][0] <= version:
             self.commit(version, {name: _unpacked(data) for _, name, data in found})
+        elif found:
+            self.forget()
+
+    def forget(self) -> None:
+        """Nothing is expected any more: the batch was refused."""
+        self._db.execute("DELETE FROM expected")
 
     def commit(self, version: int, events: Mapping[str, pa.Table]) -> None:
         """Take over the last events of keys, as the rows of a version."""

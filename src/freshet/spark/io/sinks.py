@@ -1,7 +1,8 @@
 """Where views go when a batch is in them: files, tables, topics and functions, keyed by version.
 
-A sink gets every version at least once, in order. One that is told a version again must end up
-as if it had been told once: what it writes is named after the version.
+A sink gets every version at least once, in order: `emitter.py` remembers what was told. One that
+is told a version again must end up as if it had been told once: what it writes is named after the
+version.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -191,44 +192,3 @@ def difference(new: pa.Table, old: pa.Table) -> pa.Table:
 
 def _counted(table: pa.Table, count: int) -> pa.Table:
     return table.append_column(COUNT, pa.repeat(pa.scalar(count, pa.int64()), table.num_rows))
-
-
-class Emitter:
-    """Tells sinks the versions of views, and remembers what those who want changes were told.
-
-    What a view was is kept in a file: after a restart, the changes since then are told.
-    """
-
-    def __init__(self, sinks: Sequence[Sink], folder: Path) -> None:
-        self.sinks = list(sinks)
-        self.folder = folder
-        self._told: dict[str, pa.Table] = {}
-
-    def emit(self, version: int, read: Callable[[str], pa.Table]) -> None:
-        """Tell all the sinks a version."""
-        for view in dict.fromkeys(s.view for s in self.sinks):
-            table = read(view)
-            sinks = [s for s in self.sinks if s.view == view]
-            followed = any(s.changes for s in sinks)
-            changes = difference(table, self._before(view, table)) if followed else None
-            for sink in sinks:
-                sink.emit(version, changes if sink.changes else table)
-            if followed:
-                self._remember(view, table)
-
-    def _before(self, view: str, like: pa.Table) -> pa.Table:
-        if view not in self._told:
-            path = self.folder / f"{view}.arrow"
-            if not path.exists():
-                return like.schema.empty_table()
-            with pa.ipc.open_file(path) as file:
-                self._told[view] = file.read_all()
-        return self._told[view]
-
-    def _remember(self, view: str, table: pa.Table) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        part = self.folder / f"{view}.part"
-        with pa.OSFile(str(part), "wb") as out, pa.ipc.new_file(out, table.schema) as writer:
-            writer.write_table(table)
-        os.replace(part, self.folder / f"{view}.arrow")
-        self._told[view] = table

@@ -12,7 +12,7 @@ from freshet.errors import ProgramProblem, UnknownName
 from freshet.spark.run.blocks import Pieces, pack_large
 from freshet.spark.run.intake import checked, split
 from freshet.spark.run.ledger import Prepared
-from freshet.spark.run.node import change
+from freshet.spark.run.node import COUNT, change
 from freshet.spark.run.pipeline import NONE, Pipeline
 from freshet.spark.run.tight import tight
 from freshet.spark.sift import sift
@@ -33,6 +33,7 @@ class Batches:
         self._waiting = {n for r in pipeline.made.routines for n in r.relations}
         self._tests = sift(pipeline.made)
         """What rows must pass to change anything."""
+        self._guards = {g.relation.name: g for g in pipeline.made.guards}
 
     def relation(self, name: str) -> Relation:
         """A relation whose rows may be given."""
@@ -45,13 +46,19 @@ class Batches:
 
     def prepared(self, changes: Mapping[str, Batch]) -> Prepared:
         """A batch as it is written down; `BadRow` if its rows do not fit."""
-        rows = {}
+        rows, whole = {}, {}
         for name, given in changes.items():
             relation = self.relation(name)
-            if name in self._waiting:
+            if name in self._waiting and name in self._guards:
+                source = self._guards[name].source
+                every = checked(relation, given)
+                rows[name] = every.select([*(c.name for c in self._narrow[name].columns), COUNT])
+                columns = [c.name for c in self._narrow[source].columns]
+                whole[source] = every.rename_columns([*columns, COUNT])
+            elif name in self._waiting:
                 rows[name] = checked(relation, given, self._narrow[name])
         count = sum(b.num_rows for b in rows.values())
-        return Prepared(self.routine(rows), self._blocks(rows), count)
+        return Prepared(self.routine(rows), self._blocks({**rows, **whole}), count)
 
     def routine(self, relations: Iterable[str]) -> str:
         """What is done with a batch of these relations."""

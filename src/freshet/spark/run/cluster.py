@@ -15,6 +15,7 @@ from pyspark.serializers import CPickleSerializer
 
 from freshet.errors import FreshetWarning
 from freshet.spark.run.pin import anchor, anchored, assign, executor_names, executors, pinned
+from freshet.spark.run.probe import check_workers
 from freshet.spark.run.resident import settle
 from freshet.spark.run.submit import Submit, keyed
 from freshet.spark.run.task import Order, Parcel, Report, provide, run_stage
@@ -29,6 +30,7 @@ class SparkRunner:
     """
 
     def __init__(self, spark: Any, workers: int, *, pin: bool = True) -> None:
+        check_workers(spark)
         self.sc: SparkContext = spark.sparkContext
         self.workers = workers
         self.pin = pin

@@ -14,7 +14,7 @@ from freshet.spark.run.log import NOTHING
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """The last version that is done, or was given up.
+    """The last version that is done.
 
     `after` is the mark of the last one that workers took part in, `driver_after` of the driver's.
     """

@@ -15,6 +15,7 @@ from freshet.spark.run.blocks import frame
 from freshet.spark.run.commit import Commit
 from freshet.spark.run.log import NOTHING, Entry
 from freshet.spark.run.reference import batch_of
+from freshet.spark.run.refuse import Refused, refused
 from freshet.spark.run.runner import Runner
 from freshet.spark.run.snapshots import redo_name
 from freshet.spark.run.step import At, Lost, RedoLost
@@ -193,7 +194,7 @@ class Conductor:
         reports.sort(key=lambda r: r.part)
         failures = [r.failure for r in reports if r.failure is not None]
         if failures:
-            raise next((f for f in failures if isinstance(f, Lost)), failures[0])
+            raise _that_matters(failures)
         assert [r.part for r in reports] == list(range(self.pipeline.workers))
         return reports
 
@@ -274,6 +275,14 @@ class Conductor:
                 sent = self._mended(lambda at=at: self.driver.recall(at))  # type: ignore[misc]
                 scattered = _beside(scattered, sent.blocks)
         return scattered
+
+
+def _that_matters(failures: Sequence[FreshetError]) -> FreshetError:
+    """What is lost can be mended; what several workers refuse is one refusal."""
+    lost = next((f for f in failures if isinstance(f, Lost)), None)
+    if lost is None and all(isinstance(f, Refused) for f in failures):
+        return refused([w for f in failures if isinstance(f, Refused) for w in f.wrong])
+    return lost or failures[0]
 
 
 def _beside(a: tuple[bytes, ...], b: tuple[bytes, ...]) -> tuple[bytes, ...]:

@@ -129,13 +129,17 @@ class Ledger:
         )
 
     def give_up(self, entry: Entry) -> None:
-        """A batch that cannot be: its version is used up, and all are as before it.
+        """A batch that cannot be: it leaves the log, and the next one has its version.
 
-        What was written down after it begins where it would have ended, and goes, too.
+        What was written down after it begins where it would have ended, and goes, too. Whoever has
+        done a step of it finds that its mark is of no version, and goes back.
         """
-        self._say(replace(self.commit, version=entry.version))
+        try:
+            fence(self.work.folder, self.epoch)
+            self.work.log.drop(entry.version)
+        except OSError as e:
+            raise self.interrupted(e) from e
         self.pending = []
-        self.work.log.drop(entry.version + 1)
 
     def answered(self) -> None:
         """Whoever asked for the last load hears that it is done."""

@@ -96,10 +96,14 @@ class Log:
         return data
 
     def drop(self, version: int) -> None:
-        """Take away what is left of a version that was never finished, and of those after it."""
+        """Take away what is left of a version that is not to be, and of those after it.
+
+        The last entry goes first, and rows after all the entries: whenever this is cut short, what
+        is left is a log.
+        """
         left = [n for n in self.folder.names("log") if version_of(n) >= version]
-        # The last ones first: who is killed here leaves no gap.
-        self.folder.delete(f"log/{n}" for n in reversed(left))
+        left.sort(key=lambda n: (n.endswith("-entry"), n), reverse=True)
+        self.folder.delete(f"log/{n}" for n in left)
 
     def versions(self) -> list[int]:
         """The versions that have an entry, be it damaged."""

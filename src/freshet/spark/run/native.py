@@ -51,6 +51,7 @@ class NativeNode:
         self.shared = state is not None
         self._file = state
         self._batches: dict[str, list[pa.RecordBatch]] = defaultdict(list)
+        self._columns = {r.name: [c.name for c in r.columns] for r in made.program.relations}
 
     def load(self, table: str, rows: pa.RecordBatch) -> None:
         """Rows of a static table, before anything else."""
@@ -74,8 +75,10 @@ class NativeNode:
     def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
         """Rows that another node sends to a temporary map; equal rows add up."""
         if rows.num_rows:
-            relation = self._kernel.relation(self._made.receives[routine, target])
-            self._instance.apply_arrow(relation, rows)
+            name = self._made.receives[routine, target]
+            # Columns travel by position: they are called as in the map that was sent.
+            there = rows.rename_columns(self._columns[name])
+            self._instance.apply_arrow(self._kernel.relation(name), there)
 
     def run(self, routine: str, block: int) -> None:
         """The statements that this node has in a block of the routine, in order."""

@@ -53,7 +53,10 @@ class Node(Protocol):
         """Forget the batches: another process has been at work on the maps since they came."""
 
     def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
-        """Rows that another node sends to a temporary map; equal rows add up."""
+        """Rows that another node sends to a temporary map; equal rows add up.
+
+        Columns go by position: the sender's map may call them otherwise.
+        """
 
     def run(self, routine: str, block: int) -> None:
         """The statements that this node has in a block of the routine, in order."""

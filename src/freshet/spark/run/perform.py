@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
+from freshet.spark.guard import CHECKS
 from freshet.spark.run.blocks import frame, merged, pack, unframe, unpack
 from freshet.spark.run.node import Node
 from freshet.spark.run.partition import own, spread
+from freshet.spark.run.refuse import check
 from freshet.spark.terms import Dist, Replicated, Transfer
 
 if TYPE_CHECKING:
@@ -82,6 +84,8 @@ def perform(
                 rows = own(node.send(routine, t.source), t.by, part, pipeline.workers)
                 clock(node.receive, routine, t.target, rows)
         clock(node.run, routine, block)
+        if block == CHECKS and not driver and pipeline.guards.get(routine):
+            check(node, routine, pipeline.guards[routine])
     if not driver:
         stage = found.stages[step]
         for t in stage.sends:

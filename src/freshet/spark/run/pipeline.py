@@ -23,7 +23,7 @@ from freshet.spark.run.settings import Settings
 from freshet.spark.run.step import Lost
 from freshet.spark.run.work import Work
 from freshet.spark.stages import Schedule, schedule
-from freshet.spark.terms import Distributed
+from freshet.spark.terms import Distributed, Guard
 from freshet.spark.text import show_distributed
 
 FORMAT = 4
@@ -48,6 +48,8 @@ class Pipeline(Work):
     schedules: Mapping[str, Schedule] = field(compare=False)
     kernels: Mapping[Role, Shipped] = field(compare=False, default_factory=dict)
     """By role; where there is none, Python keeps the maps."""
+    guards: Mapping[str, tuple[Guard, ...]] = field(compare=False, default_factory=dict)
+    """By routine, what is checked in it."""
 
     @classmethod
     def of(
@@ -62,8 +64,9 @@ class Pipeline(Work):
     ) -> Pipeline:
         """With everything that follows from the rest."""
         folder = folder_at(place, sync=settings.sync)
-        found = schedules(made)
-        return cls(name, place, workers, made, functions, settings, folder, found, kernels or {})
+        found, checks = schedules(made), guards(made)
+        told = (folder, found, kernels or {}, checks)
+        return cls(name, place, workers, made, functions, settings, *told)
 
     @property
     def rounds(self) -> Mapping[str, Schedule]:
@@ -114,6 +117,14 @@ def schedules(made: Distributed) -> dict[str, Schedule]:
     found = {NONE: schedule(()), READY: schedule(made.ready.blocks)}
     found |= {change(i): schedule(r.blocks) for i, r in enumerate(made.routines)}
     return found | {reading(r.query.name): schedule(r.blocks) for r in made.readouts}
+
+
+def guards(made: Distributed) -> dict[str, tuple[Guard, ...]]:
+    """By routine, the guards of the relations in it."""
+    return {
+        change(i): tuple(g for g in made.guards if g.relation.name in r.relations)
+        for i, r in enumerate(made.routines)
+    }
 
 
 def digest(made: Distributed) -> str:

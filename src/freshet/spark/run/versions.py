@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -12,7 +13,15 @@ from pathlib import Path
 from threading import Event
 from typing import Any, Self, TypeVar
 
-from freshet.errors import BuildProblem, FreshetError, ProgramProblem, SnapshotProblem
+from freshet.errors import (
+    BadRow,
+    BuildProblem,
+    FreshetError,
+    FreshetWarning,
+    Overflow,
+    ProgramProblem,
+    SnapshotProblem,
+)
 from freshet.spark.run.blocks import Pieces
 from freshet.spark.run.checkpoint import CheckpointProblem, is_there
 from freshet.spark.run.commit import read_commit
@@ -61,7 +70,18 @@ class Versions:
         """Go on with what was not finished; `ready` is the routine of the first version of all."""
         if self._ledger.undone is None and self.version < 0:
             self._ledger.write(self._ledger.lay(Prepared(ready, blocks, 0), 0), {})
-        self._finish()
+        while self._ledger.undone is not None:
+            try:
+                self._finish()
+            except (BadRow, Overflow) as e:
+                if self.version < 0:
+                    raise
+                # The driver that wrote it down died before it could tell.
+                warnings.warn(
+                    f"a batch that was not done when the pipeline ended is refused: {e}",
+                    FreshetWarning,
+                    stacklevel=4,
+                )
 
     @staticmethod
     def exists(checkpoint: str | Path) -> bool:

@@ -28,6 +28,7 @@ from freshet.spark.run.files import LocalFolder, Torn
 from freshet.spark.run.lock import locked
 from freshet.spark.run.log import NOTHING, Entry, version_of
 from freshet.spark.run.perform import Clock, Sent
+from freshet.spark.run.refuse import Refused
 from freshet.spark.run.snapshots import Snapshots, redo_name
 from freshet.spark.run.state import Position, State
 from freshet.spark.run.step import At, Lost, Outcome, RedoLost, Stale
@@ -198,8 +199,14 @@ class Worker:
         if self._takes(at.routine, at.step):
             self.pipeline.folder.write(redo_name(self.part, at.mark, at.step), frame(inputs))
         self._state.reading = ("", -1)
+        before = self._state.position()
         self._state.dirty()
-        sent = self._perform(self._state, at, inputs, batch)
+        try:
+            sent = self._perform(self._state, at, inputs, batch)
+        except Refused:  # before a map was changed that stays
+            assert before is not None
+            self._state.at(replace(before, readings=before.readings + 1))
+            raise
         self.stored.write(self._out(at.mark, at.step), sent.dump())
         self._note(self._state, at, at.epoch, inputs, batch)
         return sent

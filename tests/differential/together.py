@@ -1,0 +1,137 @@
+"""Two to four random views in one pipeline, beside DuckDB: all that a seed says.
+
+Views of one pipeline share maps, transfers and the columns of batches, so what is right for each
+of them alone may be wrong for all. Pipelines are made as users make them: strategy `auto`, the
+placement by cost, batches that are pushed; half of them are stopped on the way and go on from
+their checkpoint.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+import freshet as ft
+from freshet.runtime.columns import rows_of, table_of
+from freshet.spark.pipeline import Pipeline
+from freshet.spark.run.node import COUNT
+from freshet.spark.run.settings import Settings
+from tests.differential.duck import Duck, plain
+from tests.differential.harness import grouped, same
+from tests.differential.random_sql import random_script
+from tests.differential.sql_cases import SCHEMA
+from tests.differential.streams import STATIC, Script, Stream, random_stream, schema
+
+MOST = 4
+"""Views of one pipeline, beside those that they read."""
+
+
+@dataclass(frozen=True)
+class Together:
+    """Views, which tables never change, and a stream."""
+
+    views: tuple[tuple[str, str], ...]
+    variant: str
+    stream: Stream
+    workers: int
+    stops: frozenset[int]
+    """The batches before which the pipeline is stopped."""
+
+    def script(self) -> str:
+        """What a user would write; static tables come from files."""
+        made = [_declared(text, self.variant) for text in SCHEMA.split(";") if text.strip()]
+        return ";\n".join([*made, *(f"CREATE VIEW {n} AS {sql}" for n, sql in self.views)])
+
+
+def together(seed: int, batches: int = 8) -> Together:
+    """What a seed says."""
+    rng = random.Random(f"together {seed}")
+    views: list[tuple[str, str]] = []
+    for number in range(rng.randint(2, MOST)):
+        views += _named(random_script(rng.randrange(10_000)), number)
+    variant = rng.choice(list(STATIC))
+    stream = random_stream(schema(variant), rng, batches)
+    stops = frozenset(rng.sample(range(1, batches), 2)) if rng.random() < 0.5 else frozenset()
+    return Together(tuple(views), variant, stream, rng.choice((1, 2, 3, 5)), stops)
+
+
+def _named(script: Script, number: int) -> list[tuple[str, str]]:
+    """The views of a script under names that no other script has."""
+
+    def own(sql: str) -> str:
+        return re.sub(r"\bv(\d)\b", rf"w{number}_\1", sql)
+
+    return [
+        (f"w{number}", own(sql)) if n == "query" else (own(n), own(sql))
+        for n, sql in script.texts().items()
+    ]
+
+
+def _declared(text: str, variant: str) -> str:
+    [name] = re.findall(r"CREATE \w+ (\w+)", text)
+    if name not in STATIC[variant]:
+        return text.replace("CREATE TABLE", "CREATE STREAM")
+    text = text.replace("CREATE STREAM", "CREATE TABLE")
+    return f"{text} FROM FILE '{name}.csv' LINE DELIMITED CSV"
+
+
+def agree(case: Together, folder: Path, runner: Any, settings: Settings | None) -> None:
+    """After every batch every view has DuckDB's rows."""
+    catalog, duck = schema(case.variant), Duck(schema(case.variant))
+    duck.apply(case.stream.static)
+    for name, sql in case.views:
+        duck.create_view(name, sql)
+    for name in STATIC[case.variant]:
+        rows = [row for n, row, _ in case.stream.static if n == name]
+        (folder / f"{name}.csv").write_text("".join(_line(row) for row in rows))
+    (folder / "views.sql").write_text(case.script())
+    flow = _started(case, folder, runner, settings)
+    try:
+        for number, batch in enumerate(case.stream.batches):
+            if number in case.stops:
+                flow.stop()
+                flow = _started(case, folder, runner, settings)
+            duck.apply(batch)
+            known = {r.name for v in flow.views for r in v.relations}
+            changes = {n: _table(catalog.relation(n), c) for n, c in grouped(list(batch))}
+            flow.push({n: t for n, t in changes.items() if n in known})
+            _check(case, flow, duck, f"batch {number}")
+    finally:
+        flow.stop()
+
+
+def _started(case: Together, folder: Path, runner: Any, settings: Settings | None) -> Pipeline:
+    checkpoint = folder / "checkpoint" if case.stops else None
+    flow = ft.pipeline(
+        folder / "views.sql",
+        runner,
+        workers=case.workers,
+        checkpoint=checkpoint,
+        settings=settings,
+    )
+    return flow.start()
+
+
+def _check(case: Together, flow: Pipeline, duck: Duck, where: str) -> None:
+    for name, sql in case.views:
+        found = Counter(tuple(map(plain, r)) for r in rows_of(flow.view(name).to_arrow()))
+        expected = duck.query(sql)
+        assert same(found, expected), (
+            f"\n{case.script()}\nview {name}, {where}, {case.workers} workers, "
+            f"{flow.view(name).engine}: found {dict(found - expected)}, expected {dict(expected - found)}\n{case.stream}"
+        )
+
+
+def _table(relation: Any, changes: Any) -> pa.Table:
+    rows = table_of(relation.columns, [r for r, _ in changes], relation.name)
+    return rows.append_column(COUNT, pa.array([n for _, n in changes], pa.int64()))
+
+
+def _line(row: Any) -> str:
+    return ",".join("" if v is None else str(v) for v in row) + "\n"

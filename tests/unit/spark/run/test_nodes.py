@@ -1,0 +1,102 @@
+"""What both kinds of nodes make of the same rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from freshet.codegen.toolchain import Flags
+from freshet.runtime.columns import rows_of
+from freshet.spark.choices import Choices
+from freshet.spark.compile import distribute
+from freshet.spark.options import Options
+from freshet.spark.prepare import prepare
+from freshet.spark.program import program_of
+from freshet.spark.run.flow import Flow
+from freshet.spark.run.native import NativeNode, kernel_of
+from freshet.spark.run.node import PAYLOAD, change
+from freshet.spark.run.reference import ReferenceNode
+from freshet.spark.run.runner import InlineRunner
+from freshet.spark.run.settings import Settings
+from freshet.spark.terms import Distributed, Transfer
+from freshet.sql.load import load
+
+STREAMS = """
+CREATE STREAM o (id INT NOT NULL, c INT NOT NULL);
+CREATE STREAM i (id INT NOT NULL, p INT NOT NULL);
+"""
+JOIN = "CREATE VIEW n AS SELECT o.c, COUNT(*) AS n FROM o, i WHERE o.id = i.id GROUP BY o.c;"
+NESTED = """CREATE VIEW big AS SELECT o.c, COUNT(*) AS n FROM o
+  WHERE (SELECT SUM(i.p) FROM i WHERE i.id = o.id) > 3 GROUP BY o.c;"""
+PAIRS = """CREATE VIEW pairs AS SELECT x.c, y.c AS d, COUNT(*) AS n FROM o x, o y, i
+  WHERE x.id = y.c AND y.id = i.id GROUP BY x.c, y.c;"""
+
+
+def spread(*views: str, workers: int = 2) -> Distributed:
+    """The program that a pipeline makes of views."""
+    catalog, queries = load(STREAMS + "".join(views))
+    program = program_of(queries, catalog, Choices())
+    return distribute(program, options=Options(workers=workers, deliver=True))
+
+
+@pytest.mark.parametrize(
+    "views",
+    [(JOIN, NESTED), (PAIRS, NESTED)],
+    ids=["join-nested", "pairs-nested"],
+)
+def test_views_share_what_is_sent_under_other_names(
+    tmp_path: Path, native: bool, views: tuple[str, ...]
+) -> None:
+    """The second batch meets maps that are sent as another view calls their columns."""
+    settings = Settings(memory=str(tmp_path / "memory"), native=native)
+    alone = [spread(v) for v in views]
+    flows = [
+        Flow.start(made, InlineRunner(), workers=2, checkpoint=tmp_path / str(k), settings=settings)
+        for k, made in enumerate([spread(*views), *alone])
+    ]
+    for k in range(3):
+        batch = {
+            "o": pa.table({"id": [k, k + 1, k + 10], "c": [k + 1, k, 2]}),
+            "i": pa.table({"id": [k, k + 10, k + 1], "p": [5, 1, k]}),
+        }
+        for flow in flows:
+            flow.apply(batch)
+        for flow, made in zip(flows[1:], alone, strict=True):
+            [name] = [r.query.name for r in made.readouts]
+            assert sorted(rows_of(flows[0].read(name))) == sorted(rows_of(flow.read(name)))
+    for flow in flows:
+        flow.close()
+
+
+@pytest.mark.parametrize("names", [("x", "y"), ("{b}", "{a}"), ("{a}", "{a}")])
+def test_rows_are_received_by_position(native: bool, names: tuple[str, str]) -> None:
+    """Whatever the sender calls them, also as another column of the receiver is called."""
+    made = prepare(spread(JOIN, NESTED, PAIRS))
+    routine, transfer, held = _sent_in_two_columns(made)
+    node: Any = (
+        NativeNode(*kernel_of(made, "worker", flags=Flags(optimize=0)))
+        if native
+        else ReferenceNode(made, "worker")
+    )
+    node.begin(routine)
+    a, b = (c.name for c in held.keys)
+    told = [n.format(a=a, b=b) for n in names]
+    rows = pa.RecordBatch.from_arrays(
+        [pa.array([1]), pa.array([2]), pa.array([3])], [*told, PAYLOAD]
+    )
+    node.receive(routine, transfer.target, rows)
+    found = node.send(routine, transfer.target)
+    assert rows_of(pa.Table.from_batches([found])) == [(1, 2, 3)]
+    node.close()
+
+
+def _sent_in_two_columns(made: Distributed) -> tuple[str, Transfer, Any]:
+    for number, routine in enumerate(made.routines):
+        held = {h.name: h for h in routine.held}
+        for step in (s for b in routine.blocks for s in b.steps if isinstance(s, Transfer)):
+            if step.kind != "gather" and len(held[step.target].keys) == 2:
+                return change(number), step, held[step.target]
+    raise AssertionError("nothing of two columns is sent to workers")

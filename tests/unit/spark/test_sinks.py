@@ -1,0 +1,307 @@
+"""Sinks are told every version at least once, in order, whatever fails or dies."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from freshet.errors import FreshetError
+from freshet.spark.choices import Choices
+from freshet.spark.io.emitter import SinkProblem
+from freshet.spark.io.sinks import Parquet
+from freshet.spark.pipeline import Pipeline
+from freshet.spark.run.ledger import Interrupted
+from freshet.spark.run.runner import InlineRunner
+from freshet.spark.run.settings import Settings
+from freshet.spark.run.task import Order, Report
+
+SCRIPT = """
+CREATE STREAM sales (id INT NOT NULL, item STRING NOT NULL);
+CREATE VIEW totals AS SELECT item, COUNT(*) AS n FROM sales GROUP BY item;
+CREATE VIEW many AS SELECT COUNT(*) AS n FROM sales;
+"""
+FILE = SCRIPT.replace(";", " FROM FILE 's.csv' LINE DELIMITED CSV;", 1)
+
+
+class Failing(InlineRunner):
+    """Workers that are gone at times."""
+
+    broken = False
+
+    def run(self, orders: Sequence[Order]) -> list[Report]:
+        if self.broken:
+            raise RuntimeError("the executors are lost")
+        return super().run(orders)
+
+
+class Told:
+    """A function that is told versions, and fails at one of them so many times."""
+
+    def __init__(self, fails_at: int = -1, times: int = 1) -> None:
+        self.versions: list[int] = []
+        self.tables: list[pa.Table] = []
+        self.fails_at, self.times = fails_at, times
+
+    def __call__(self, version: int, table: pa.Table) -> None:
+        if version == self.fails_at and self.times:
+            self.times -= 1
+            raise ValueError("the disk of the sink is full\nand there is more to say")
+        self.versions.append(version)
+        self.tables.append(table)
+
+    def total(self) -> Counter[Any]:
+        """All the changes that were told, added up; each version counts once."""
+        last = dict(zip(self.versions, self.tables, strict=True))
+        found: Counter[Any] = Counter()
+        for table in last.values():
+            for row in table.to_pylist():
+                count = row.pop("__count")
+                found[tuple(row.values())] += count
+        return +found
+
+
+class Maker:
+    """Makes pipelines over one folder, each as if its driver were new."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.runner = Failing()
+
+    def __call__(self, script: str = SCRIPT, **choices: Any) -> Pipeline:
+        settings = Settings(memory=str(self.folder / "memory"), native=False)
+        told = {"checkpoint": self.folder / "checkpoint", "workers": 2, "settings": settings}
+        runner: Any = self.runner
+        flow = Pipeline(Choices(**{**told, **choices}), runner, self.folder)
+        flow.declare(script)
+        return flow
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Maker:
+    return Maker(tmp_path)
+
+
+def push(flow: Pipeline, number: int) -> int:
+    return flow.push({"sales": [(number, "ab"[number % 2])]})
+
+
+@pytest.mark.parametrize("changes", [False, True])
+def test_a_version_that_a_sink_did_not_take_is_told_before_the_next(
+    make: Maker, changes: bool
+) -> None:
+    told, flow = Told(fails_at=3, times=2), make()
+    flow.on_version("totals", told, changes=changes)
+    push(flow, 1), push(flow, 2)
+    with pytest.raises(
+        SinkProblem,
+        match="a sink of 'totals' failed at version 3: ValueError: the disk of the sink is full; "
+        "mend it: version 3 is in the views, and is told again before the next one",
+    ):
+        push(flow, 3)
+    assert flow.version == 3
+    with pytest.raises(SinkProblem, match="version 3"):
+        push(flow, 4)
+    assert flow.version == 3  # nothing new is taken until the sink has what there is
+    assert push(flow, 4) == 4
+    assert told.versions == [1, 2, 3, 4]
+    if changes:
+        assert told.total() == {("a", 2): 1, ("b", 2): 1}
+    flow.stop()
+
+
+@pytest.mark.parametrize("changes", [False, True])
+def test_a_version_that_a_sink_did_not_take_is_told_at_the_next_start(
+    make: Maker, changes: bool
+) -> None:
+    told, flow = Told(fails_at=3), make()
+    flow.on_version("totals", told, changes=changes)
+    push(flow, 1), push(flow, 2)
+    with pytest.raises(SinkProblem):
+        push(flow, 3)
+    flow.stop()
+    again = make()
+    again.on_version("totals", told, changes=changes)
+    again.start()
+    assert told.versions == [1, 2, 3]
+    push(again, 4)
+    again.stop()
+    assert told.versions == [1, 2, 3, 4]
+    if changes:
+        assert told.total() == {("a", 2): 1, ("b", 2): 1}
+
+
+def test_a_sink_that_fails_at_the_start_stops_it(make: Maker) -> None:
+    told, flow = Told(fails_at=1, times=2), make()
+    flow.on_version("many", told)
+    with pytest.raises(SinkProblem):
+        push(flow, 1)
+    flow.stop()
+    again = make()
+    again.on_version("many", told)
+    with pytest.raises(SinkProblem, match="at version 1"):
+        again.start()
+    again.stop()
+    last = make()
+    last.on_version("many", told)
+    last.start()
+    assert told.versions == [1]
+    last.stop()
+
+
+def test_sinks_that_took_a_version_keep_what_they_were_told(make: Maker, tmp_path: Path) -> None:
+    """The other view of the version is told again, and not as if nothing had changed in it."""
+    first, second, out = Told(), Told(fails_at=2), tmp_path / "out"
+    flow = make()
+    flow.on_version("totals", first, changes=True)
+    flow.add_sink(Parquet("totals", out, changes=True))
+    flow.on_version("many", second, changes=True)
+    push(flow, 1)
+    with pytest.raises(SinkProblem, match="a sink of 'many'"):
+        push(flow, 2)
+    flow.stop()
+    again = make()
+    again.on_version("totals", first, changes=True)
+    again.add_sink(Parquet("totals", out, changes=True))
+    again.on_version("many", second, changes=True)
+    push(again, 3)
+    again.stop()
+    assert first.total() == {("a", 1): 1, ("b", 2): 1}
+    assert second.total() == {(3,): 1}
+    assert second.versions == [1, 2, 3]
+    written = pa.concat_tables(
+        [pa.parquet.read_table(p) for p in sorted(out.glob("totals/version=*/*.parquet"))]
+    )
+    assert sum(written.column("__count").to_pylist()) == 2
+
+
+@pytest.mark.parametrize("changes", [False, True])
+def test_a_version_that_was_interrupted_is_told_when_it_is_done(make: Maker, changes: bool) -> None:
+    told, flow = Told(), make()
+    flow.on_version("totals", told, changes=changes)
+    push(flow, 1)
+    make.runner.broken = True
+    with pytest.raises(Interrupted):
+        push(flow, 2)
+    make.runner.broken = False
+    push(flow, 3)
+    assert told.versions == [1, 2, 3]
+    make.runner.broken = True
+    with pytest.raises(Interrupted):
+        push(flow, 4)
+    with pytest.warns(UserWarning, match="no snapshot"):
+        flow.stop()
+    make.runner.broken = False
+    again = make()
+    again.on_version("totals", told, changes=changes)
+    again.start()
+    assert told.versions == [1, 2, 3, 4]
+    again.stop()
+
+
+def test_a_load_tells_its_last_version(make: Maker) -> None:
+    told, flow = Told(fails_at=2), make()
+    flow.on_version("many", told)
+    push(flow, 1)
+    with pytest.raises(SinkProblem):
+        push(flow, 2)
+    flow.load({"sales": [(i, "a") for i in range(10)]}, rows=4)
+    flow.stop()
+    assert told.versions == [1, 2, 5]
+
+
+def test_a_sink_is_told_what_comes_from_now_on(make: Maker) -> None:
+    flow, early, late = make(), Told(), Told()
+    flow.on_version("many", early)
+    push(flow, 1)
+    flow.on_version("many", late)
+    flow.on_version("totals", late)
+    assert late.versions == []
+    push(flow, 2)
+    assert (early.versions, late.versions) == ([1, 2], [2, 2])
+    flow.stop()
+
+
+DYING = """
+    import os, signal, sys
+    from pathlib import Path
+    from tests.unit.spark.test_sinks import Maker, push
+    flow = Maker(Path(sys.argv[1]))()
+    def told(version, table):
+        if version == 3:
+            os.kill(os.getpid(), signal.SIGKILL)
+    flow.on_version("totals", told, changes=sys.argv[2] == "True")
+    for number in range(1, 5):
+        push(flow, number)
+"""
+
+
+@pytest.mark.parametrize("changes", [False, True])
+def test_a_process_that_dies_in_a_sink_loses_no_version(
+    make: Maker, tmp_path: Path, changes: bool
+) -> None:
+    root = Path(__file__).parents[3]
+    path = os.pathsep.join([str(root / "src"), str(root)])
+    told = [sys.executable, "-c", textwrap.dedent(DYING), str(tmp_path), str(changes)]
+    ended = subprocess.run(told, env={**os.environ, "PYTHONPATH": path}, timeout=100, check=False)
+    assert ended.returncode == -9
+    seen, flow = Told(), make()
+    flow.on_version("totals", seen, changes=changes)
+    assert push(flow, 4) == 4
+    flow.stop()
+    assert seen.versions == [3, 4]
+    n = [r["n"] for r in seen.tables[0].to_pylist() if r["item"] == "b"]
+    assert sorted(n) == ([1, 2] if changes else [2])
+
+
+def test_a_sink_is_not_taken_for_a_source(make: Maker, tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("".join(f"{i},a\n" for i in range(6)))
+    told = Told(fails_at=2)
+
+    def run() -> None:
+        flow = make(FILE, batch=2)
+        flow.on_version("totals", told)
+        with flow:
+            flow.await_done(60)
+
+    with pytest.raises(FreshetError, match="a sink of 'totals' failed at version 2") as e:
+        run()
+    assert "sources" not in str(e.value)
+    run()
+    assert told.versions == [1, 2, 3]
+
+
+@pytest.mark.parametrize("where", ["listener", "batch"])
+def test_what_fails_behind_the_sources_is_not_blamed_on_them(
+    make: Maker, tmp_path: Path, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "s.csv").write_text("1,a\n")
+
+    def fail(*_: object) -> None:
+        raise ValueError("oops")
+
+    flow = make(FILE)
+    if where == "listener":
+        flow.on_progress(fail)
+    else:
+        monkeypatch.setattr(flow._flows, "apply", fail)
+    with flow, pytest.raises(FreshetError, match="ValueError: oops") as e:
+        flow.await_done(60)
+    assert "sources" not in str(e.value)
+
+
+def test_views_with_odd_names_have_sinks(make: Maker) -> None:
+    told: list[Callable[..., Any]] = []
+    flow = make(f"{SCRIPT}CREATE VIEW `../a b/c` AS SELECT COUNT(*) AS n FROM sales;")
+    flow.on_version("../a b/c", lambda *_: told.append(print), changes=True)
+    push(flow, 1)
+    flow.stop()
+    assert len(told) == 1

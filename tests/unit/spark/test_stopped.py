@@ -1,0 +1,87 @@
+"""A pipeline after its stop: it goes on from its checkpoint, or says that there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from freshet.errors import FreshetError
+from freshet.spark.choices import Choices
+from freshet.spark.pipeline import Pipeline
+from freshet.spark.run.runner import InlineRunner
+from freshet.spark.run.settings import Settings
+
+SCRIPT = """
+CREATE STREAM sales (id INT PRIMARY KEY, item STRING NOT NULL);
+CREATE VIEW totals AS SELECT item, COUNT(*) AS n FROM sales GROUP BY item ORDER BY item;
+"""
+
+
+def pipeline(folder: Path, **choices: Any) -> Pipeline:
+    settings = Settings(memory=str(folder / "memory"), native=False)
+    runner: Any = InlineRunner()
+    told = {"workers": 2, "settings": settings, "upserts": ("sales",)}
+    flow = Pipeline(Choices(**{**told, **choices}), runner, folder)
+    flow.declare(SCRIPT)
+    return flow
+
+
+ASKED: dict[str, Callable[[Pipeline], object]] = {
+    "push": lambda flow: flow.push({"sales": [(2, "b")]}),
+    "upsert": lambda flow: flow.upsert("sales", [(2, "b")]),
+    "start": lambda flow: flow.start(),
+    "with": lambda flow: flow.__enter__(),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_without_a_checkpoint_it_is_over(tmp_path: Path, asked: str) -> None:
+    flow = pipeline(tmp_path)
+    flow.push({"sales": [(1, "a")]})
+    flow.stop()
+    for _ in range(2):
+        with pytest.raises(FreshetError, match="was stopped, and what it knew is gone; make anoth"):
+            ASKED[asked](flow)
+    with pytest.raises(FreshetError, match="the pipeline does not run"):
+        flow.view("totals").rows()
+    flow.stop()
+
+
+def test_a_stop_before_the_start_means_nothing(tmp_path: Path) -> None:
+    flow = pipeline(tmp_path)
+    flow.stop()
+    assert flow.push({"sales": [(1, "a")]}) == 1
+    flow.stop()
+
+
+def test_a_start_that_failed_may_be_tried_again(tmp_path: Path) -> None:
+    settings = Settings(memory=str(tmp_path / "memory"), native=False)
+    runner: Any = InlineRunner()
+    flow = Pipeline(Choices(workers=2, settings=settings), runner, tmp_path)
+    flow.declare(SCRIPT.replace(";", " FROM FILE 's.csv' LINE DELIMITED CSV;", 1))
+    with pytest.raises(FreshetError, match="cannot read"):
+        flow.start()
+    flow.stop()
+    (tmp_path / "s.csv").write_text("1,a\n")
+    with flow:
+        flow.await_done(60)
+        assert flow.view("totals").rows() == [("a", 1)]
+
+
+@pytest.mark.parametrize("asked", ["push", "upsert"])
+def test_with_a_checkpoint_it_goes_on(tmp_path: Path, asked: str) -> None:
+    flow = pipeline(tmp_path, checkpoint=tmp_path / "checkpoint")
+    told: list[int] = []
+    flow.on_version("totals", lambda version, _: told.append(version))
+    flow.push({"sales": [(1, "a")]})
+    flow.stop()
+    assert ASKED[asked](flow) == 2
+    assert flow.view("totals").rows() == [("a", 1), ("b", 1)]
+    flow.stop()
+    flow.start()
+    assert flow.view("totals").rows() == [("a", 1), ("b", 1)]
+    assert told == [1, 2]
+    flow.stop()
