@@ -7,60 +7,9 @@ own table by every comparison, self-joins, and views over views.
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import TypeVar
+from dataclasses import dataclass
 
-T = TypeVar("T")
-
-KINDS = ("int", "int", "int", "int", "decimal", "double", "string", "string", "date", "timestamp", "bool")
-SQL_TYPES = {
-    "int": "INT",
-    "decimal": "DECIMAL(8, 2)",
-    "double": "DOUBLE",
-    "string": "STRING",
-    "date": "DATE",
-    "timestamp": "TIMESTAMP",
-    "bool": "BOOLEAN",
-}
-LITERALS = {
-    "int": ("0", "1", "2", "3"),
-    "decimal": ("0.50", "1.25", "-0.75", "2.00"),
-    "double": ("0.377e0", "-0.143e0", "1.111e0"),
-    "string": ("'a'", "'ab'", "''", "'b'"),
-    "date": ("DATE '2020-01-01'", "DATE '2020-02-29'"),
-    "timestamp": ("TIMESTAMP '2020-01-01 12:30:00'", "TIMESTAMP '2020-01-02 00:00:01'"),
-    "bool": ("TRUE", "FALSE"),
-}
-NUMBERS = frozenset(("int", "decimal", "double"))
-COMPARISONS = ("=", "=", "<", "<=", ">", ">=", "<>")
-
-
-@dataclass(frozen=True)
-class Column:
-    """A column in scope. A value that rounding can move is not `firm`: it is only shown."""
-
-    name: str
-    kind: str
-    firm: bool = True
-
-
-@dataclass(frozen=True)
-class Item:
-    """An expression of a SELECT list."""
-
-    text: str
-    kind: str
-    firm: bool = True
-
-
-@dataclass(frozen=True)
-class Source:
-    """A table or view: its name and its columns."""
-
-    name: str
-    columns: tuple[Column, ...]
+from tests.differential.typed_terms import COMPARISONS, LITERALS, Column, Item, Terms
 
 
 @dataclass(frozen=True)
@@ -72,18 +21,12 @@ class View:
     columns: tuple[Column, ...]
 
 
-@dataclass
-class Writer:
-    """Writes views over sources; the random numbers are drawn in the order of the text."""
+class Writer(Terms):
+    """Writes views over sources."""
 
-    rng: random.Random
-    sources: list[Source]
-    aliases: int = 0
-    outer: tuple[Column, ...] = ()
-    shapes: tuple[Callable[[], tuple[str, tuple[Item, ...]]], ...] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.shapes = (
+    def view(self, name: str) -> View:
+        """One view of a random shape."""
+        shapes = (
             self.plain,
             self.plain,
             self.grouped,
@@ -96,10 +39,7 @@ class Writer:
             self.over_groups,
             self.first_rows,
         )
-
-    def view(self, name: str) -> View:
-        """One view of a random shape."""
-        sql, items = self.pick(self.shapes)()
+        sql, items = self.pick(shapes)()
         columns = tuple(Column(f"x{i}", item.kind, item.firm) for i, item in enumerate(items))
         return View(name, sql, columns)
 
@@ -144,15 +84,15 @@ class Writer:
         return f"SELECT {self.head(values)} {text}{having}", values
 
     def compared_with_its_table(self) -> tuple[str, tuple[Item, ...]]:
-        """The latest row of a key, and its relatives: a row beside an aggregate of its own table."""
+        """The latest row of a key and its like: rows beside an aggregate of their own table."""
         source = self.pick(self.sources)
         mine, other = self.named(source), self.named(source)
         scope, inner = self.of(source, mine), self.of(source, other)
         fn, value, subject = self.comparable(inner, scope)
         ties = self.ties(inner, scope)
         filters = [self.condition(inner)] if self.chance(0.25) else []
-        where = " AND ".join([*ties, *filters])
-        query = f"(SELECT {fn}({value}) FROM {source.name} {other}{' WHERE ' + where if where else ''})"
+        where = f" WHERE {' AND '.join([*ties, *filters])}" if ties or filters else ""
+        query = f"(SELECT {fn}({value}) FROM {source.name} {other}{where})"
         op = self.pick((*COMPARISONS, "<=>", "IN"))
         condition = f"{subject} {op} {query}"
         if self.chance(0.15):
@@ -195,7 +135,8 @@ class Writer:
         key, value = self.pick(keys), self.pick(values)
         fn = self.pick(("MIN", "MAX", "COUNT"))
         kind = "int" if fn == "COUNT" else value.kind
-        inner = f"SELECT {key.name} AS k, {fn}({value.name}) AS m FROM {right.name} GROUP BY {key.name}"
+        groups = f"FROM {right.name} GROUP BY {key.name}"
+        inner = f"SELECT {key.name} AS k, {fn}({value.name}) AS m {groups}"
         columns = (Column(f"{other}.k", key.kind), Column(f"{other}.m", kind))
         scope = self.of(left, mine)
         on = [self.link(scope, columns[:1]), self.link(scope, columns[1:])]
@@ -222,7 +163,8 @@ class Writer:
         alias = scope[0].name.split(".")[0]
         condition = self.subquery(scope)
         if self.chance(0.4):
-            condition = self.pick(("{} AND {}", "({} OR {})")).format(condition, self.condition(scope))
+            both = self.pick(("{} AND {}", "({} OR {})"))
+            condition = both.format(condition, self.condition(scope))
         text = f"FROM {source.name} {alias} WHERE {condition}"
         if self.chance(0.4):
             return self.group(text, scope)
@@ -244,210 +186,7 @@ class Writer:
         sql, items = self.pick((self.plain, self.grouped))()
         if not all(i.firm for i in items):
             return sql, items
-        names = self.rng.sample([f"x{i}" for i in range(len(items))], self.rng.randint(1, len(items)))
+        named = [f"x{i}" for i in range(len(items))]
+        names = self.rng.sample(named, self.rng.randint(1, len(items)))
         order = ", ".join(n + self.pick(("", "", " DESC", " NULLS LAST")) for n in names)
         return f"{sql} ORDER BY {order} LIMIT {self.rng.randint(1, 5)}", items
-
-    # Tables
-
-    def named(self, source: Source | str) -> str:
-        """A fresh alias."""
-        self.aliases += 1
-        return f"q{self.aliases}"
-
-    def of(self, source: Source, alias: str) -> tuple[Column, ...]:
-        """The columns of a source under an alias."""
-        return tuple(Column(f"{alias}.{c.name}", c.kind, c.firm) for c in source.columns)
-
-    def tables(self) -> tuple[str, tuple[Column, ...]]:
-        """One to three tables, joined in every way, one in three times with themselves."""
-        source = self.pick(self.sources)
-        alias = self.named(source)
-        text, scope = f"{source.name} {alias}", self.of(source, alias)
-        seen = scope
-        for _ in range(self.pick((0, 0, 1, 1, 2))):
-            other = source if self.chance(0.3) else self.pick(self.sources)
-            alias = self.named(other)
-            more = self.of(other, alias)
-            kind = self.pick((", ", " JOIN ", " JOIN ", " LEFT JOIN ", " RIGHT JOIN ", " FULL JOIN "))
-            link = self.link(seen, more, equal="FULL" in kind)
-            if kind == ", " or link is None:
-                text, seen = f"{text}, {other.name} {alias}", more
-            else:
-                text, seen = f"{text}{kind}{other.name} {alias} ON {link}", seen + more
-            scope += more
-        return text, scope
-
-    def link(
-        self, left: tuple[Column, ...], right: tuple[Column, ...], equal: bool = False
-    ) -> str | None:
-        """A condition between two sides, if they have columns of one kind."""
-        pairs = [
-            (x, y) for x in left for y in right if x.kind == y.kind and x.firm and y.firm
-        ]
-        if not pairs:
-            return None
-        x, y = self.pick(pairs)
-        op = "=" if equal or self.chance(0.8) else self.pick((*COMPARISONS, "<=>"))
-        return f"{x.name} {op} {y.name}"
-
-    def ties(self, inner: tuple[Column, ...], scope: tuple[Column, ...]) -> list[str]:
-        """How a subquery is correlated: mostly by one column of the same name."""
-        pairs = [(x, y) for x, y in zip(inner, scope, strict=False) if x.firm and x.kind == y.kind]
-        chosen = self.rng.sample(pairs, min(len(pairs), self.pick((0, 1, 1, 1, 2))))
-        ops = ("=", "=", "=", "=", "<=>", *COMPARISONS)
-        return [f"{x.name} {self.pick(ops)} {y.name}" for x, y in chosen]
-
-    # Conditions
-
-    def where(self, scope: tuple[Column, ...]) -> str:
-        """No condition, or one or two."""
-        count = self.pick((0, 0, 1, 1, 2))
-        conditions = [self.condition(scope) for _ in range(count)]
-        if self.chance(0.15):
-            conditions.append(self.subquery(scope))
-        return f" WHERE {' AND '.join(conditions)}" if conditions else ""
-
-    def condition(self, scope: tuple[Column, ...], depth: int = 1) -> str:
-        """A condition that may be unknown."""
-        if depth and self.chance(0.25):
-            left, right = self.condition(scope, depth - 1), self.condition(scope, depth - 1)
-            return self.pick((f"({left} OR {right})", f"NOT ({left} AND {right})", f"({left} AND {right})"))
-        x = self.pick(scope)
-        if not x.firm:
-            return f"{x.name} {self.pick(('>', '<'))} 0.377e0"
-        others = [c.name for c in scope if c.kind == x.kind and c.firm and c.name != x.name]
-        y = self.pick(others) if others and self.chance(0.5) else self.pick(LITERALS[x.kind])
-        no = self.pick(("", "NOT "))
-        choices = [f"{x.name} {self.pick(COMPARISONS)} {y}"] * 3 + [
-            f"{x.name} IS {no}NULL",
-            f"{x.name} <=> {y}",
-            f"{x.name} {no}IN ({', '.join(self.rng.sample(LITERALS[x.kind], 2))})",
-            f"{x.name} {no}BETWEEN {y} AND {self.pick(LITERALS[x.kind])}",
-        ]
-        if x.kind == "string":
-            choices += [f"{x.name} {no}LIKE {self.pick((repr('a%'), repr('_'), repr('%b')))}"]
-        if x.kind == "bool":
-            choices += [x.name, f"NOT {x.name}", f"{x.name} IS {no}TRUE"]
-        return self.pick(choices)
-
-    def subquery(self, scope: tuple[Column, ...]) -> str:
-        """A condition with a subquery."""
-        source = self.pick(self.sources)
-        alias = self.named(source)
-        inner = self.of(source, alias)
-        tie = self.link(inner, scope) if self.chance(0.7) else None
-        parts = [t for t in (tie, self.condition(inner) if self.chance(0.4) else None) if t]
-        where = f" WHERE {' AND '.join(parts)}" if parts else ""
-        no = self.pick(("", "NOT "))
-        pairs = [(x, y) for x in scope for y in inner if x.kind == y.kind and x.firm and y.firm]
-        text = f"FROM {source.name} {alias}{where}"
-        if not pairs or self.chance(0.35):
-            return f"{no}EXISTS (SELECT {self.pick(inner).name} {text})"
-        x, y = self.pick(pairs)
-        op, word = self.pick(COMPARISONS), self.pick(("ANY", "ALL"))
-        return self.pick(
-            (
-                f"{x.name} {no}IN (SELECT {y.name} {text})",
-                f"{x.name} {op} {word} (SELECT {y.name} {text})",
-                f"{x.name} {op} (SELECT {self.pick(('MIN', 'MAX'))}({y.name}) {text})",
-            )
-        )
-
-    def having(self, scope: tuple[Column, ...]) -> str:
-        """A condition on groups; sums that round are compared with what they cannot meet."""
-        item = self.aggregate(scope)
-        if not item.firm or item.kind == "double":
-            return f"{item.text} {self.pick(('>', '<'))} 0.377e0"
-        literal = self.pick(LITERALS[item.kind])
-        return self.pick(
-            (
-                f"{item.text} {self.pick(COMPARISONS)} {literal}",
-                f"{item.text} IS {self.pick(('', 'NOT '))}NULL",
-                f"COUNT(*) {self.pick(COMPARISONS)} {self.rng.randint(1, 3)}",
-            )
-        )
-
-    # Values
-
-    def head(self, items: tuple[Item, ...]) -> str:
-        """The SELECT list, with a name for each item."""
-        return ", ".join(f"{item.text} AS x{i}" for i, item in enumerate(items))
-
-    def item(self, scope: tuple[Column, ...]) -> Item:
-        """A value of a SELECT list."""
-        x = self.pick(scope)
-        if self.chance(0.6):
-            return Item(x.name, x.kind, x.firm)
-        return self.computed(x, scope)
-
-    def computed(self, x: Column, scope: tuple[Column, ...]) -> Item:
-        """Something made of a column."""
-        same = [c for c in scope if c.kind == x.kind]
-        y = self.pick(same)
-        literal = self.pick(LITERALS[x.kind])
-        firm = x.firm and y.firm and x.kind != "double"
-        n, m = x.name, y.name
-        choices = [
-            Item(f"COALESCE({n}, {m}, {literal})", x.kind, x.firm and y.firm),
-            Item(f"CASE WHEN {self.condition(scope, 0)} THEN {n} ELSE {literal} END", x.kind, x.firm),
-            Item(f"CASE WHEN {self.condition(scope, 0)} THEN {n} END", x.kind, x.firm),
-            Item(f"COALESCE(CASE WHEN {n} IS NOT NULL THEN {n} ELSE {m} END, {n})", x.kind, x.firm and y.firm),
-        ]
-        if x.firm and y.firm:
-            choices += [Item(f"NULLIF({n}, {literal})", x.kind, x.firm)]
-            choices += [Item(f"COALESCE(NULLIF({n}, {literal}), {m})", x.kind, True)]
-        if x.kind in NUMBERS:
-            choices += [
-                Item(f"{n} {self.pick('+-')} {m}", x.kind, firm),
-                Item(f"{n} * {m}", x.kind, firm),
-                Item(f"ABS({n})", x.kind, x.firm),
-            ]
-        if x.kind == "string":
-            choices += [
-                Item(f"UPPER({n})", "string"),
-                Item(f"{n} || {m}", "string"),
-                Item(f"LENGTH({n})", "int"),
-                Item(f"SUBSTRING({n}, 1, 1)", "string"),
-            ]
-        if x.kind in ("date", "timestamp"):
-            choices += [Item(f"{self.pick(('YEAR', 'MONTH', 'DAY'))}({n})", "int")]
-        if x.kind == "date":
-            choices += [Item(f"DATEDIFF({n}, {m})", "int")]
-        return self.pick(choices)
-
-    def aggregate(self, scope: tuple[Column, ...]) -> Item:
-        """An aggregate of a column or of something made of one."""
-        if self.chance(0.2):
-            return Item("COUNT(*)", "int")
-        x = self.pick(scope)
-        value = Item(x.name, x.kind, x.firm)
-        if self.chance(0.25):
-            value = self.computed(x, scope)
-        kind, firm = value.kind, value.firm
-        choices = [
-            Item(f"COUNT({value.text})", "int"),
-            Item(f"MIN({value.text})", kind, firm),
-            Item(f"MAX({value.text})", kind, firm),
-        ]
-        if firm:
-            choices += [Item(f"COUNT(DISTINCT {value.text})", "int")]
-        if kind in NUMBERS:
-            exact = kind != "double" and firm
-            choices += [Item(f"SUM({value.text})", kind, exact)] * 3
-            choices += [Item(f"AVG({value.text})", "double", False)]
-            if exact:
-                choices += [Item(f"SUM(DISTINCT {value.text})", kind)]
-            if self.chance(0.3):
-                return Item(f"SUM({value.text}) FILTER (WHERE {self.condition(scope, 0)})", kind, exact)
-        return self.pick(choices)
-
-    # Chance
-
-    def pick(self, options: Sequence[T]) -> T:
-        """One of these."""
-        return self.rng.choice(options)
-
-    def chance(self, p: float) -> bool:
-        """Whether it happens."""
-        return self.rng.random() < p

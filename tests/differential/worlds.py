@@ -15,7 +15,8 @@ from freshet.runtime.database import Database
 from freshet.sql.load import load
 from tests.differential.duck import Duck, Event, plain
 from tests.differential.harness import grouped, same
-from tests.differential.typed_sql import KINDS, SQL_TYPES, Column, Source, View, Writer
+from tests.differential.typed_sql import View, Writer
+from tests.differential.typed_terms import KINDS, SQL_TYPES, Column, Source
 
 Row = tuple[Any, ...]
 

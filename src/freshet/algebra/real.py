@@ -103,7 +103,7 @@ class Real:
         return self + -Real.of(other)
 
     def __rsub__(self, other: Any) -> Real:
-        return -self + other
+        return Real.of(other) + -self
 
     def __bool__(self) -> bool:
         return self.digits != 0
@@ -126,7 +126,8 @@ class Real:
         return not self - other
 
     def __lt__(self, other: Any) -> bool:
-        return (self - other).digits < 0
+        difference: Real = self - other
+        return difference.digits < 0
 
     def __hash__(self) -> int:
         return hash(float(self))

@@ -199,7 +199,7 @@ class Worker:
         if self._takes(at.routine, at.step):
             self.pipeline.folder.write(redo_name(self.part, at.mark, at.step), frame(inputs))
         self._state.reading = ("", -1)
-        before = self._state.position()
+        before = self._state.position
         self._state.dirty()
         try:
             sent = self._perform(self._state, at, inputs, batch)
