@@ -124,7 +124,8 @@ def _check(case: Together, flow: Pipeline, duck: Duck, where: str) -> None:
         expected = duck.query(sql)
         assert same(found, expected), (
             f"\n{case.script()}\nview {name}, {where}, {case.workers} workers, "
-            f"{flow.view(name).engine}: found {dict(found - expected)}, expected {dict(expected - found)}\n{case.stream}"
+            f"{flow.view(name).engine}: found {dict(found - expected)}, "
+            f"expected {dict(expected - found)}\n{case.stream}"
         )
 
 

@@ -56,3 +56,6 @@ DeadLettersOption = Annotated[
 PackageOption = Annotated[
     list[str] | None, typer.Option(help="Maven coordinates of a jar that Spark needs")
 ]
+TrustedOption = Annotated[
+    list[str] | None, typer.Option(help="a stream whose changes are not checked; 'all' of them")
+]
