@@ -33,6 +33,7 @@ from freshet.cli.options import (
     StrategyOption,
     StrictOption,
     TriggerOption,
+    TrustedOption,
     WorkersOption,
 )
 from freshet.cli.pipeline import Job, run_on_spark
@@ -127,6 +128,7 @@ def run(
     metrics: MetricsOption = None,
     dead_letters: DeadLettersOption = None,
     package: PackageOption = None,
+    trusted: TrustedOption = None,
     strategy: StrategyOption = "auto",
     mode: ModeOption = "auto",
     strict: StrictOption = False,
@@ -146,12 +148,15 @@ def run(
             metrics=metrics,
             dead_letters=dead_letters,
             packages=tuple(package or ()),
+            trusted="all" in (trusted or ()) or tuple(trusted or ()),
             strategy=strategy,
             strict=strict,
         )
         run_on_spark(script, job, Console(), _tell)
         return
-    _only_spark(engine, checkpoint, workers, trigger, follow, metrics, dead_letters, package)
+    _only_spark(
+        engine, checkpoint, workers, trigger, follow, metrics, dead_letters, package, trusted
+    )
     chosen = "auto" if engine == "process" else engine
     settings = Settings(strategy=strategy, mode=mode, strict=strict, engine=chosen)
     outputs = Outputs(Path(out) if out else None, changes, listen)
@@ -159,7 +164,16 @@ def run(
 
 
 def _only_spark(engine: str, *given: object) -> None:
-    options = ("checkpoint", "workers", "trigger", "follow", "metrics", "dead-letters", "package")
+    options = [
+        "checkpoint",
+        "workers",
+        "trigger",
+        "follow",
+        "metrics",
+        "dead-letters",
+        "package",
+        "trusted",
+    ]
     for option, value in zip(options, given, strict=True):
         if value:
             raise FreshetError(f"--{option} is for Spark", instead=f"leave out --engine {engine}")

@@ -57,3 +57,6 @@ PackageOption = Annotated[
     list[str] | None,
     typer.Option(help="kafka, delta, or the Maven coordinates of a jar that Spark needs"),
 ]
+TrustedOption = Annotated[
+    list[str] | None, typer.Option(help="a stream whose changes are not checked; 'all' of them")
+]

@@ -39,6 +39,7 @@ class Job:
     metrics: Path | None = None
     dead_letters: Path | None = None
     packages: tuple[str, ...] = ()
+    trusted: bool | tuple[str, ...] = ()
     strategy: Any = "auto"
     strict: bool = False
 
@@ -59,6 +60,7 @@ def run_on_spark(
         strategy=job.strategy,
         strict=job.strict,
         packages=job.packages,
+        trusted=job.trusted,
         dead_letters=job.dead_letters,
     )
     told = threading.Event()

@@ -61,7 +61,7 @@ class Contract:
         """A stream whose rows nobody keeps must not be taken rows from."""
         if relation.name in self.appended and _has_deletions(change):
             raise BadRow(
-                f"'{relation.name}' comes from a source that only adds rows, and they are not kept",
+                f"'{relation.name}' is read from a source that only adds rows: they are not kept",
                 instead="declare its PRIMARY KEY, or push its rows without a FROM clause",
             )
 

@@ -214,7 +214,7 @@ def test_rows_that_are_kept_by_key_are_checked_there(make_plain: Maker) -> None:
 
 class TestTrusted:
     def test_it_is_not_checked_and_says_so(self, make_plain: Maker) -> None:
-        flow = make_plain(trusted=("ORDER",))
+        flow = make_plain(trusted=("O",))
         flow.push({"o": [ORDER, (1, 2, "b", None)]})
         with pytest.raises(BadRow, match="'i' does not hold"):
             flow.push({"i": [(ITEM, -1)]})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import threading
 import time
@@ -267,6 +268,31 @@ def test_rows_are_pushed_by_hand(make: Maker) -> None:
         assert flow.version == 4
     with pytest.raises(FreshetError, match="the pipeline does not run"):
         flow.view("totals").rows()
+
+
+def test_what_cannot_be_is_refused_or_set_aside(make: Maker, tmp_path: Path) -> None:
+    """Pushes are refused whole; a source goes on without the rows."""
+    jsonl(tmp_path / "in" / "0.json", sale(1, "a", 1), sale(2, "a", 2))
+    os.utime(tmp_path / "in" / "0.json", (1, 1))  # it is read first
+    jsonl(tmp_path / "in" / "1.json", sale(3, "b", 1), sale(2, "b", 5), sale(4, "b", 1))
+    flow = make(FOLDER)
+    assert run(flow) == [("a", "2", "3.00"), ("b", "2", "2.00")]
+    [letters] = (tmp_path / "checkpoint" / "dead_letters" / "sales").glob("*.jsonl")
+    assert "two rows with the key (2)" in letters.read_text()
+    with make(FOLDER) as again:
+        assert again.await_done(60)
+        for batch, said in (
+            ([((9, "a", Decimal(1)), -1)], "does not hold"),
+            ([(5, "c", Decimal(1)), (1, "z", Decimal(1))], r"the key \(1\)"),
+        ):
+            with pytest.raises(FreshetError, match=said):
+                again.push({"sales": batch})
+            assert again.version == 2
+        again.push({"sales": [((1, "a", Decimal(1)), -1)]})
+        assert [tuple(map(str, r)) for r in again.view("totals").rows()] == [
+            ("a", "1", "2.00"),
+            ("b", "2", "2.00"),
+        ]
 
 
 def test_much_data_is_loaded_in_pieces(make: Maker) -> None:

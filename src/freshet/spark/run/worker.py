@@ -44,7 +44,6 @@ what is in the log is soon done again."""
 PASSED = 10
 """Or when so many times were passed over."""
 
-
 PATIENCE = 60.0
 """Seconds for which a worker waits for the next version of those that it follows."""
 

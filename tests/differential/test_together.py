@@ -1,0 +1,67 @@
+"""Several random views in one pipeline: after every batch each has DuckDB's rows.
+
+`pytest -m full -k "hundred and spark" tests/differential/test_together.py` runs a hundred seeds on
+Spark, `-k "hundred and kernels"` with workers in this process. A seed that fails stays, in FOUND.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from freshet.codegen.toolchain import find_compiler
+from freshet.spark.run.runner import InlineRunner
+from freshet.spark.run.settings import Settings
+from tests.differential.together import agree, together
+
+COMPILED = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
+
+SEEDS = (0, 5, 6, 12, 15)
+"""Those whose views are planned in a second or so."""
+
+FOUND: tuple[int, ...] = ()
+"""Seeds that once failed."""
+
+HUNDRED = range(100)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_views_follow_their_tables_together(tmp_path: Path, seed: int) -> None:
+    agree(together(seed), tmp_path, InlineRunner(), _settings(tmp_path, native=False))
+
+
+@pytest.mark.native
+@COMPILED
+@pytest.mark.parametrize("seed", [5, 12, *FOUND])
+def test_kernels_follow_their_tables_together(tmp_path: Path, seed: int) -> None:
+    agree(together(seed), tmp_path, InlineRunner(), _settings(tmp_path, native=True))
+
+
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize("seed", [5])
+def test_pipelines_follow_their_tables_together(tmp_path: Path, spark: Any, seed: int) -> None:
+    """With all the defaults."""
+    agree(together(seed), tmp_path, spark, None)
+
+
+@pytest.mark.full
+@pytest.mark.native
+@COMPILED
+@pytest.mark.parametrize("seed", HUNDRED)
+def test_a_hundred_seeds_with_kernels(tmp_path: Path, seed: int) -> None:
+    agree(together(seed), tmp_path, InlineRunner(), _settings(tmp_path, native=True))
+
+
+@pytest.mark.full
+@pytest.mark.spark
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize("seed", HUNDRED)
+def test_a_hundred_seeds_on_spark(tmp_path: Path, spark: Any, seed: int) -> None:
+    agree(together(1000 + seed), tmp_path, spark, None)
+
+
+def _settings(folder: Path, *, native: bool) -> Settings:
+    return Settings(snapshot_every=3, memory=str(folder / "memory"), native=native)
