@@ -22,6 +22,7 @@ from freshet.spark.run.flow import Flow
 from freshet.spark.run.session import session
 from freshet.spark.run.settings import Settings
 from tests.differential.flows import Beside
+from tests.fault.harm import HARMS, harm, there
 
 
 def settings(folder: Path) -> Settings:
@@ -54,8 +55,15 @@ def kill_one(spark: Any, flow: Flow, rng: random.Random, folder: Path) -> None:
             shutil.rmtree(part, ignore_errors=True)
 
 
+def harm_one(folder: Path, rng: random.Random) -> None:
+    """A file of shared memory is lost or changed, whoever has it mapped."""
+    files = there(folder / "memory")
+    if files:
+        harm(rng.choice(files), rng.choice(HARMS), rng, None)
+
+
 def with_dying_executors(folder: Path, seed: int, batches: int) -> None:
-    """Executors die between batches and inside them."""
+    """Executors die between batches and inside them, and files of their memory are harmed."""
     rng = random.Random(seed)
     workload, name = rng.choice([("tpch", "q03"), ("tpch", "q16"), ("tpch", "q22")])
     spark = session("local-cluster[2,1,1024]")
@@ -67,6 +75,8 @@ def with_dying_executors(folder: Path, seed: int, batches: int) -> None:
     rebuilt = 0
     for number, changes in enumerate(beside.stream(batches)):
         timer = None
+        if number % 2:
+            harm_one(folder, rng)
         if number == 2:
             kill_one(spark, beside.flow, rng, folder)
         elif number >= 4 and number % 2 == 0:

@@ -314,11 +314,10 @@ class Run:
             refused = self.folder / "refused"
             if refused.exists():
                 self.told(refused.read_text())
-                refused.unlink()
+            if refused.exists() or any(_bytes(path) == data for path, data in harmed.items()):
+                # It is refused, or nobody has needed it so far: all is as it was.
                 _copied([kept / root.name for root in roots], self.folder)
-            for path, data in harmed.items():
-                if _bytes(path) == data:  # nobody has needed it so far
-                    shutil.copyfile(kept / path.relative_to(self.folder), path)
+            refused.unlink(missing_ok=True)
         shutil.rmtree(before, ignore_errors=True)
         shutil.copytree(kept, before)
 
@@ -337,6 +336,7 @@ class Run:
 
 
 def _copied(roots: Iterable[Path], to: Path) -> None:
+    to.mkdir(exist_ok=True)
     for root in roots:
         shutil.rmtree(to / root.name, ignore_errors=True)
         if root.exists():

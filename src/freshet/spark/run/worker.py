@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
@@ -24,7 +24,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from freshet.errors import SnapshotProblem
 from freshet.spark.run.blocks import frame, unframe
 from freshet.spark.run.epoch import current, fence
-from freshet.spark.run.files import LocalFolder, Torn
+from freshet.spark.run.files import Torn
 from freshet.spark.run.lock import locked
 from freshet.spark.run.log import NOTHING, Entry, version_of
 from freshet.spark.run.perform import Clock, Sent
@@ -32,6 +32,7 @@ from freshet.spark.run.refuse import Refused
 from freshet.spark.run.snapshots import Snapshots, redo_name
 from freshet.spark.run.state import Position, State
 from freshet.spark.run.step import At, Lost, Outcome, RedoLost, Stale
+from freshet.spark.run.stored import Stored
 from freshet.spark.run.work import Work
 
 SMALL = 1 << 20
@@ -61,7 +62,7 @@ class Worker:
 
     def __post_init__(self) -> None:
         self.memory = self.pipeline.memory(self.part)
-        self.stored = LocalFolder(self.memory.parent)
+        self.stored = Stored(self.memory)
         self.snapshots = Snapshots(self.pipeline.folder, self.part)
         self._state = State(self.pipeline, self.part, self.memory)
 
@@ -73,7 +74,7 @@ class Worker:
         began = time.perf_counter()
         self._clock = Clock()
         with self._alone(at.epoch):
-            sent = self._stored(at)
+            sent = self.stored.sent(at.mark, at.step)
             if sent is not None:
                 return Outcome(
                     sent, time.perf_counter() - began, -1, self._bytes(), self.snapshots.oldest()
@@ -130,7 +131,7 @@ class Worker:
     def recall(self, at: At) -> Sent:
         """What a step sent, however long ago, as far as logs reach; the maps stay as they are."""
         with self._alone(at.epoch):
-            return self._stored(at) or self._again(at)
+            return self.stored.sent(at.mark, at.step) or self._again(at)
 
     def read(self, reading: str, at: At, inputs: Sequence[bytes] = ()) -> Sent:
         """A step of a readout at a version: it changes no map that stays.
@@ -139,19 +140,19 @@ class Worker:
         """
         with self._alone(at.epoch):
             self._bring(self._state, At(at.epoch, NOTHING, at.after, "", 0))
-            self.stored.write(self._read(reading, at.step), frame(inputs))
+            self.stored.keep_given(reading, at.step, inputs)
             steps = self._steps(at.routine)
             name, since = self._state.reading
             if name != reading or since >= at.step:
                 since = -1  # others were here, or the step was done before: do all of them again
             if at.step == steps[0]:
-                self._clear(lambda n: n.startswith("read-") and reading not in n)
+                self.stored.drop_readings(reading)
             sent = Sent(())
             position = self._state.position
             assert position is not None
             self._state.dirty()
             for step in [s for s in steps if since < s <= at.step]:
-                given = self._given(reading, step)
+                given = self.stored.given(reading, step)
                 sent = self._perform(self._state, replace(at, step=step), given, b"")
             self._state.at(replace(position, readings=position.readings + 1))
             self._state.reading = (reading, at.step)
@@ -206,7 +207,7 @@ class Worker:
             assert before is not None
             self._state.at(replace(before, readings=before.readings + 1))
             raise
-        self.stored.write(self._out(at.mark, at.step), sent.dump())
+        self.stored.keep_sent(at.mark, at.step, sent)
         self._note(self._state, at, at.epoch, inputs, batch)
         return sent
 
@@ -235,23 +236,6 @@ class Worker:
         sent = self.pipeline.perform(node, self.part, at.routine, step, inputs, batch, clock)
         clock.total += time.perf_counter() - began
         return sent
-
-    def _stored(self, at: At) -> Sent | None:
-        try:
-            data = self.stored.read(self._out(at.mark, at.step))
-        except Torn:
-            return None
-        return None if data is None else Sent.load(data)
-
-    def _given(self, reading: str, step: int) -> list[bytes]:
-        """What a step of a reading took from others."""
-        try:
-            data = self.stored.read(self._read(reading, step))
-        except Torn:
-            data = None
-        if data is None:
-            raise Lost(f"step {step} of a reading is gone", instead="read again")
-        return unframe(data)
 
     def _is_done(self, at: At) -> bool:
         position = self._state.position
@@ -378,7 +362,7 @@ class Worker:
 
     def _settle(self, at: At, keeping: bool) -> None:
         """At the first step of a version the one before it is safe: it is what is kept."""
-        self._clear(lambda n: n.startswith("out-") and n[4:16] < at.mark[:12])
+        self.stored.drop_sent(at.mark)
         if keeping:
             return
         position, node = self._state.position, self._state.node
@@ -406,14 +390,3 @@ class Worker:
 
     def _bytes(self) -> int:
         return self._state.node.bytes if self._state.node is not None else 0
-
-    def _clear(self, old: Callable[[str], bool]) -> None:
-        """Take away what is kept in memory of steps that nobody asks for again."""
-        name = self.memory.name
-        self.stored.delete(f"{name}/{n}" for n in self.stored.names(name) if old(n))
-
-    def _out(self, mark: str, step: int) -> str:
-        return f"{self.memory.name}/out-{mark}-{step:03}"
-
-    def _read(self, reading: str, step: int) -> str:
-        return f"{self.memory.name}/read-{reading}-{step:03}"

@@ -59,12 +59,20 @@ class Shop:
         runner: Any = None,
         every: int = 3,
         native: bool = False,
+        settings: Settings | None = None,
+        restart: bool = False,
     ) -> None:
         self.place = folder / "checkpoint"
         self.memory = folder / "memory"
-        self.settings = Settings(snapshot_every=every, memory=str(self.memory), native=native)
+        usual = Settings(snapshot_every=every, memory=str(self.memory), native=native)
+        self.settings = settings or usual
         self.made = shop()
         self.runner = runner or InlineRunner()
+        self.number = 0
+        self.wanted: Counter[tuple[str | None, int]] = Counter()
+        if restart:
+            self.restart()
+            return
         self.flow = Flow.start(
             self.made,
             self.runner,
@@ -73,8 +81,6 @@ class Shop:
             tables={"nation": pa.table({"code": [1], "name": ["France"]})},
             settings=self.settings,
         )
-        self.number = 0
-        self.wanted: Counter[tuple[str | None, int]] = Counter()
 
     def batch(self, size: int = 4) -> dict[str, pa.Table]:
         """The next batch."""

@@ -72,11 +72,29 @@ def names(shop: Shop) -> list[str]:
     return sorted(str(p.relative_to(shop.memory)) for p in found)
 
 
-@pytest.mark.parametrize("again", ["same process", "another process", "another driver"])
+AGAIN = ("same process", "another process", "another driver")
+
+
+@pytest.mark.parametrize(
+    ("damage", "again"), [(damage, AGAIN[i % 3]) for i, damage in enumerate(DAMAGES)]
+)
+def test_files_of_shared_memory(
+    tmp_path: Path, damage: Callable[[Path, Path], None], again: str
+) -> None:
+    harmed(tmp_path, damage, again)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("again", AGAIN)
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_every_file_of_shared_memory(
     tmp_path: Path, damage: Callable[[Path, Path], None], again: str
 ) -> None:
+    harmed(tmp_path, damage, again)
+
+
+def harmed(tmp_path: Path, damage: Callable[[Path, Path], None], again: str) -> None:
+    """Harm one file after the other; every view is right all the time."""
     shop = Shop(tmp_path, workers=2, native=True)
     shop.apply(2)
     for number in range(1, 40):

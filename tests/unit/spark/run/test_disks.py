@@ -1,0 +1,139 @@
+"""Disks that are full or read-only, and checkpoints that lack a file."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from freshet.codegen import private
+from freshet.codegen.private import NotPrivate
+from freshet.errors import FreshetError
+from freshet.spark.run import files, memory
+from freshet.spark.run.checkpoint import CheckpointProblem
+from freshet.spark.run.epoch import TakenOver
+from freshet.spark.run.flow import Flow
+from freshet.spark.run.settings import Settings
+from tests.fault.harm import full
+from tests.unit.spark.run.shop import Shop
+
+
+@pytest.mark.parametrize("first", range(1, 12))
+def test_a_start_on_a_full_disk_can_be_made_again(tmp_path: Path, first: int) -> None:
+    with full(first, 1) as disk:
+        try:
+            shop = Shop(tmp_path)
+        except FreshetError as e:
+            why = str(e)
+        else:
+            assert disk.left == 1, "a write that failed was not told"
+            shop.flow.close()
+            return
+    assert "No space left" in why
+    if Flow.exists(tmp_path / "checkpoint"):  # its first version is written down
+        shop = Shop(tmp_path, restart=True)
+    else:
+        shop = Shop(tmp_path)
+    shop.apply(2)
+    shop.check()
+
+
+@pytest.mark.parametrize("code", [errno.EROFS, errno.ENOSPC, errno.EACCES])
+def test_a_restart_where_nothing_can_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    shop = Shop(tmp_path)
+    shop.apply(2)
+    shop.flow.close()
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(code, os.strerror(code))
+
+    with monkeypatch.context() as broken:
+        broken.setattr(files, "write_out", refuse)
+        with pytest.raises(CheckpointProblem, match=os.strerror(code)):
+            shop.restart()
+    shop.restart()
+    shop.apply()
+    shop.check()
+
+
+def test_a_checkpoint_has_no_program_and_nothing_that_is_run(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, every=1)
+    shop.apply(3)
+    shop.rest()
+    for path in (p for p in shop.place.rglob("*") if p.is_file()):
+        data = path.read_bytes()
+        assert b"\x80\x05" not in data[20:40], f"{path} looks like a pickle"
+    assert not (shop.place / "program").exists()
+
+
+def test_tables_that_are_gone_are_refused(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, every=100)
+    shop.apply(2)
+    shop.flow.close()
+    (shop.place / "tables").unlink()
+    shop.restart()
+    with pytest.raises(CheckpointProblem, match=r"static tables .* are gone"):
+        shop.flow.read("many")
+
+
+def test_an_old_commit_is_refused(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, every=2)
+    shop.apply(1)
+    shutil.copyfile(shop.place / "commit", tmp_path / "old")
+    shop.apply(11)
+    shop.rest()
+    shop.flow.checkpoint()
+    shop.flow.close()
+    shutil.copyfile(tmp_path / "old", shop.place / "commit")
+    with pytest.raises(CheckpointProblem, match="is gone or an old one"):
+        shop.restart()
+
+
+def test_a_driver_is_fenced_although_the_epochs_are_gone(tmp_path: Path) -> None:
+    shop = Shop(tmp_path)
+    for _ in range(3):
+        shop.restart()
+    shop.apply()
+    old = shop.flow
+    shutil.rmtree(shop.place / "epoch")
+    shop.restart()
+    with pytest.raises(TakenOver):
+        old.apply(shop.batch())
+    shop.number -= 1
+    shop.apply()
+    shop.check()
+
+
+def test_memory_is_of_one_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "SHARED_MEMORY", tmp_path)
+    assert memory.memory_root() == tmp_path / f"freshet-{os.geteuid()}"
+    shop = Shop(tmp_path, settings=Settings(native=False))
+    shop.apply()
+    root = memory.memory_root()
+    (pipeline,) = root.iterdir()
+    for folder in (root, pipeline, *pipeline.iterdir()):
+        assert folder.stat().st_mode & 0o777 == 0o700, folder
+    shop.flow.close()
+    monkeypatch.setattr(private.os, "geteuid", lambda: root.stat().st_uid + 1)
+    os.makedirs(memory.memory_root())  # of the one who was there first
+    with pytest.raises(NotPrivate, match="belongs to another user"):
+        shop.restart()
+
+
+def test_a_root_in_which_anybody_may_rename(tmp_path: Path) -> None:
+    root = tmp_path / "memory"
+    root.mkdir()
+    root.chmod(0o777)
+    with pytest.raises(NotPrivate, match="anybody may rename"):
+        Shop(tmp_path)
+    assert not Flow.exists(tmp_path / "checkpoint")
+    root.chmod(0o1777)
+    shop = Shop(tmp_path)
+    shop.apply()
+    shop.check()
