@@ -100,10 +100,10 @@ class Real:
         return Real(-self.digits, self.twos, self.fives)
 
     def __sub__(self, other: Any) -> Real:
-        return self + -Real.of(other)
+        return self.__add__(-Real.of(other))
 
     def __rsub__(self, other: Any) -> Real:
-        return Real.of(other) + -self
+        return (-self).__add__(other)
 
     def __bool__(self) -> bool:
         return self.digits != 0
@@ -126,8 +126,7 @@ class Real:
         return not self - other
 
     def __lt__(self, other: Any) -> bool:
-        difference: Real = self - other
-        return difference.digits < 0
+        return self.__sub__(other).digits < 0
 
     def __hash__(self) -> int:
         return hash(float(self))
