@@ -147,16 +147,14 @@ class Maintained:
 
     def exact(self) -> ReferenceServer:
         """The reference engine, filled from the base rows; its numbers are not checked yet."""
-        return ReferenceServer(
-            self.query, self.plan(), self.functions, self._read(), self.payloads
-        )
+        return ReferenceServer(self.query, self.plan(), self.functions, self._read(), self.payloads)
 
     def _read(self) -> list[AnyBase]:
         return [self._bases[r.name] for r in self.relations]
 
     @property
     def is_kept(self) -> bool:
-        """Whether the reference engine can take over: the base rows are there, and it can run it."""
+        """Whether the reference engine can take over: it has the base rows, and runs the view."""
         return not self.headers and not any(isinstance(b, Unkept) for b in self._read())
 
     def give_way(self) -> None:

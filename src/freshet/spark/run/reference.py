@@ -17,8 +17,8 @@ from freshet.calculus.types import Type
 from freshet.errors import Overflow
 from freshet.reference.closures import Work
 from freshet.reference.rows import check_row
-from freshet.reference.statements import compile_statement
 from freshet.reference.run import out_of_range
+from freshet.reference.statements import compile_statement
 from freshet.reference.store import Bounds, Store, Stores
 from freshet.runtime.columns import arrow_type, rows_of
 from freshet.spark.run.elements import encoded, is_element, values_of
