@@ -67,6 +67,8 @@ def conform(value: Value, t: Type) -> Value:
         raise ValueError(value)
     if t.kind == "double" and isinstance(value, int):
         return _as_double(value)
+    if t.kind == "double" and isinstance(value, float):
+        return value + 0.0  # there is one zero
     if t.kind == "decimal" and isinstance(value, int | Decimal):
         return scaled(Decimal(value), t.scale)
     if t.kind == "timestamp" and getattr(value, "tzinfo", None) is not None:
@@ -95,7 +97,7 @@ def scaled(value: Decimal, scale: int) -> Decimal:
         raise ValueError(value) from e
     if out != value or not is_decimal(out):
         raise ValueError(value)
-    return out
+    return out or out.copy_abs()  # there is one zero
 
 
 def checked(relation: Relation, row: RowLike, at: Place | None = None) -> Row:

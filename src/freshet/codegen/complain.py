@@ -148,7 +148,7 @@ def _refuse(relation: Relation, what: str, row: int, column: int, value: Any) ->
         case "damaged":
             raise BadRow(
                 f"the Arrow column for {name}.{relation.columns[column].name} is damaged: {value}",
-                instead="validate the table where it is made, with pyarrow's validate(full=True)",
+                instead="validate the table where it is made: validate(full=True) in pyarrow",
             )
         case "whole":
             raise BadRow(f"row {row + 1} of '{name}' is NULL as a whole")

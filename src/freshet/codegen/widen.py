@@ -1,4 +1,4 @@
-"""Decimals in 128 bits: all the types of a program as wide as Arrow and Spark have them."""
+"""Decimals in 128 bits: the types of a program, all as wide as Arrow and Spark have them."""
 
 from __future__ import annotations
 

@@ -210,6 +210,8 @@ class Engines:
             elif job.result:
                 if job.wide == views[name].wide:  # else it has gone out of date meanwhile
                     self._admit(views[name], job.result)
+                if views[name].built is None and views[name].rests <= 0:
+                    self._start(name, views[name], (), bases)
             else:
                 assert job.error is not None
                 self._stay(views[name], job.error)

@@ -154,7 +154,7 @@ class Maintained:
 
     @property
     def is_kept(self) -> bool:
-        """Whether the reference engine can take over: it can run the view, and has the rows."""
+        """Whether the reference engine can take over: it has the base rows, and runs the view."""
         return not self.headers and not any(isinstance(b, Unkept) for b in self._read())
 
     def give_way(self) -> None:

@@ -84,7 +84,7 @@ def _checked(base: AnyBase, sign: int) -> bool:
 def _steps(
     relation: Relation, base: AnyBase, kernels: Sequence[NativeServer]
 ) -> list[tuple[Instance, tuple[RowCall, RowCall]]] | None:
-    """The functions that take a row and take it back, base first, with their kernels."""
+    """The functions that take a row and take it back, with their kernels, base first."""
     if not isinstance(base, Kept | Unkept):
         return None
     where = [(base.instance, 0)] if isinstance(base, Kept) else []

@@ -1,0 +1,184 @@
+"""Values at the ends of their ranges, in lock step: engines accept, refuse and show the same.
+
+Streams are of such values, so that about a third of the batches is refused. After each batch all
+the views of all the engines are equal, also where it was refused: then they are as before.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+import freshet
+from freshet.codegen.toolchain import find_compiler
+from freshet.errors import BadRow, Overflow
+from freshet.ivm.compile import compile_queries
+from freshet.ivm.options import Options
+from freshet.spark.compile import distribute
+from freshet.spark.run.reference import ReferenceNode
+from freshet.spark.settle import settle
+from freshet.sql import load
+from tests.differential.test_nodes import Cluster
+
+pytestmark = [
+    pytest.mark.native,
+    pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler"),
+]
+
+SCHEMA = """
+CREATE STREAM t (k INT NOT NULL, x INT NOT NULL, y INT,
+                 d DECIMAL(20, 2) NOT NULL, e DECIMAL(10, 4));
+CREATE STREAM u (k INT NOT NULL, z INT NOT NULL, s STRING);
+"""
+VIEWS = (
+    "SELECT k, SUM(x) AS s FROM t GROUP BY k",
+    "SELECT SUM(x * y) AS s, COUNT(*) AS n FROM t",
+    "SELECT k, x * y AS p, x + y AS q FROM t",
+    "SELECT SUM(d) AS s, SUM(e) AS f FROM t",
+    "SELECT k, SUM(d * e) AS s FROM t GROUP BY k",
+    "SELECT SUM(t.d * u.z) AS s, COUNT(*) AS n FROM t, u WHERE t.k = u.k",
+    "SELECT t.k, SUM(t.x * u.z) AS s FROM t, u WHERE t.k = u.k GROUP BY t.k",
+    "SELECT t.k, COUNT(*) AS n FROM t"
+    " WHERE (SELECT SUM(u.z) FROM u WHERE u.k = t.k) > 3 GROUP BY t.k",
+    "SELECT k, MAX(x) AS m, MIN(d) AS l FROM t GROUP BY k",
+    "SELECT SUM(x) * 2 AS s, SUM(x) + SUM(y) AS w FROM t",
+    "SELECT a.k, SUM(a.x * b.x) AS s FROM t a, t b WHERE a.k = b.k GROUP BY a.k",
+    "SELECT ABS(x) AS a, -x AS m, ROUND(e, 2) AS r, FLOOR(d) AS f FROM t",
+    "SELECT k, s FROM (SELECT k, SUM(x) AS s FROM t GROUP BY k) q WHERE s > 0",
+    "SELECT SUM(s) AS m FROM (SELECT k, SUM(x) AS s FROM t GROUP BY k) q",
+    "SELECT CASE WHEN x > 0 THEN d ELSE e END AS c FROM t",
+)
+MOST = (1 << 63) - 1
+INTS = (0, 1, -1, 2, MOST, -MOST, MOST - 1, 1 << 62, -(1 << 62), 1 << 32, 3037000499, 3037000500)
+UNITS = (0, 1, -100, 10**17, 10**18 - 1, MOST, 1 << 63, -(1 << 63), 10**20, 10**37, 10**38 - 1)
+
+Row = tuple[Any, ...]
+
+
+def whole(r: random.Random) -> int:
+    return r.choice((*INTS, r.randint(-MOST, MOST), r.randint(-9, 9)))
+
+
+def scaled(r: random.Random, scale: int) -> Decimal:
+    sign, units = r.choice("-+"), r.choice(UNITS)
+    return Decimal(f"{sign}{abs(units)}E-{scale}")
+
+
+def row_of(r: random.Random, relation: str) -> Row:
+    k = r.randint(1, 3)
+    if relation == "u":
+        return k, whole(r), r.choice((None, "a", "é"))
+    return k, whole(r), r.choice((None, whole(r))), scaled(r, 2), r.choice((None, scaled(r, 4)))
+
+
+def batch_of(r: random.Random, held: dict[str, Counter[Row]]) -> dict[str, list[tuple[Row, int]]]:
+    """Rows that come, and rows that go, of one stream or of both; none goes that is not there."""
+    batch = {}
+    for name in r.sample(("t", "u"), r.randint(1, 2)):
+        net: Counter[Row] = Counter()
+        for _ in range(r.randint(1, 3)):
+            if held[name] and r.random() < 0.45:
+                net[r.choice(sorted(held[name], key=repr))] -= 1
+            else:
+                net[row_of(r, name)] += r.choice((1, 1, 2, 3))
+        batch[name] = [(row, n) for row, n in net.items() if n and held[name][row] + n >= 0]
+    return batch
+
+
+def verdict(db: Any, batch: dict[str, list[tuple[Row, int]]]) -> str:
+    try:
+        db.apply(batch)
+    except (Overflow, BadRow) as e:
+        return "overflow" if isinstance(e, Overflow) else str(e)
+    return "taken"
+
+
+def shown(db: Any, view: str) -> Any:
+    try:
+        return Counter(db.view(view).rows())
+    except Overflow:
+        return "overflow"
+
+
+def in_lock_step(seed: int, views: list[str], batches: int = 20) -> Counter[str]:
+    r = random.Random(seed)
+    names = [f"v{i}" for i in range(len(views))]
+    sql = SCHEMA + "".join(f"CREATE VIEW {n} AS {v};" for n, v in zip(names, views, strict=True))
+    engines = [freshet.connect(engine="reference"), freshet.connect(engine="native")]
+    for db in engines:
+        db.execute(sql)
+    engines.append(freshet.connect())  # with a warm cache: kernels from the start
+    engines[-1].execute(sql)
+    held: dict[str, Counter[Row]] = {"t": Counter(), "u": Counter()}
+    verdicts: Counter[str] = Counter()
+    for _ in range(batches):
+        batch = batch_of(r, held)
+        found = [verdict(db, batch) for db in engines]
+        assert len(set(found)) == 1, (found, batch)
+        verdicts[found[0]] += 1
+        if found[0] == "taken":
+            for name, rows in batch.items():
+                held[name].update(dict(rows))
+                held[name] += Counter()  # without those that are gone
+        for name in names:
+            first, *others = (shown(db, name) for db in engines)
+            assert all(other == first for other in others), (name, first, others, batch)
+    return verdicts
+
+
+@pytest.mark.parametrize("number", range(len(VIEWS)))
+def test_engines_agree_at_the_ends(number: int) -> None:
+    verdicts = in_lock_step(number, [VIEWS[number]])
+    assert verdicts["taken"]
+
+
+def test_several_views_agree_at_the_ends() -> None:
+    verdicts = in_lock_step(100, list(VIEWS[:4]), batches=40)
+    assert verdicts["taken"]
+    assert verdicts["overflow"]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(200, 260))
+def test_many_streams_agree_at_the_ends(seed: int) -> None:
+    r = random.Random(-seed)
+    in_lock_step(seed, r.sample(VIEWS, r.randint(1, 3)), batches=40)
+
+
+class Reference(Cluster):
+    """The same cluster with nodes on dictionaries."""
+
+    def __init__(self, d: Any, workers: int, functions: Any) -> None:
+        self.d = d
+        self.relations = {r.name: r for r in d.program.relations}
+        self.driver = ReferenceNode(d, "driver", functions)  # type: ignore[assignment]
+        self.workers = [ReferenceNode(d, "worker", functions) for _ in range(workers)]  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("view", [VIEWS[0], VIEWS[4]], ids=["integers", "decimals"])
+def test_nodes_refuse_what_databases_refuse(view: str) -> None:
+    """A batch of inserts, so that no number comes back into its range."""
+    catalog, queries = load(f"{SCHEMA} CREATE VIEW v AS {view};", "<text>")
+    program = compile_queries(queries, list(catalog.relations.values()), Options(mode="batch"))
+    d = settle(distribute(program, functions=catalog.functions))
+    long = Decimal("9" * 20 + ".00")
+    first = [((1, MOST, 1, long, Decimal(10**10)), 1), ((2, 5, 1, long, Decimal(1)), 1)]
+    more = [((1, 1, 1, long, Decimal(10**20)), 1)]
+    for make in (Cluster, Reference):
+        cluster = make(d, 2, catalog.functions)
+        cluster.load({})
+        cluster.apply("t", first)
+        before = cluster.read("v")
+        assert len(before) == 2
+        with pytest.raises(Overflow):
+            cluster.apply("t", more)
+    db = freshet.connect(engine="reference")
+    db.execute(f"{SCHEMA} CREATE VIEW v AS {view};")
+    db.apply({"t": first})
+    assert set(db.view("v").rows()) == set(before)
+    with pytest.raises(Overflow):
+        db.apply({"t": more})
