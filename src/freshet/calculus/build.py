@@ -6,9 +6,10 @@ from decimal import Decimal
 from functools import lru_cache
 
 from freshet.algebra import NUMBERS
-from freshet.calculus.scope import outs
+from freshet.calculus.scope import ins, outs
 from freshet.calculus.terms import Add, Const, Exists, Expr, Mul, Order, Sum, Top
 from freshet.calculus.types import Value, type_of
+from freshet.errors import ProgramProblem
 
 
 def const(value: Value) -> Const:
@@ -139,6 +140,27 @@ def top(keys: tuple[str, ...], order: tuple[Order, ...], limit: int, body: Expr)
         limit,
         body,
     )
+
+
+def same_choice(e: Top, body: Expr, more: tuple[str, ...] = ()) -> Expr:
+    """The same Top over another form of its body, and `more` keys.
+
+    What it chooses among it binds itself, whatever the context knows of it. A body that reads it
+    from outside instead would be left with the rows of one value, and any of them would be first.
+
+    >>> from freshet.calculus.text import read
+    >>> same_choice(read("Top[a; b; 1](R(a, b) * {b > 0})"), read("{b > 0} * R(a, b)"))
+    Traceback (most recent call last):
+      ...
+    freshet.errors.ProgramProblem: a Top chooses among the values of 'b', and its body now ...
+    """
+    keys = e.keys + more
+    for name in sorted((ins(body) - ins(e.body)) & outs(e.body) - frozenset(keys)):
+        raise ProgramProblem(
+            f"a Top chooses among the values of '{name}', and its body now reads one from outside",
+            instead="report the query: a rewriting has put a test before what it tests",
+        )
+    return top(keys, e.order, e.limit, body)
 
 
 def factors(e: Expr) -> tuple[Expr, ...]:

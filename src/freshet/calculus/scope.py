@@ -88,6 +88,15 @@ def _scope(e: Expr) -> tuple[Names, Names]:
             assert_never(e)
 
 
+def within(keys: tuple[str, ...], body: Expr, bound: Names) -> Names:
+    """What of a context is bound inside a Sum or a Top: its keys, and what its body asks for.
+
+    All the other variables of the body are its own, whatever their names: a Top chooses among all
+    their values, and a context that binds one of them is compared with the rows that it chose.
+    """
+    return bound & (ins(body) | frozenset(keys))
+
+
 def is_value(e: Expr) -> bool:
     """Whether a term is a scalar: no relation, no binding, no grouping."""
     match e:

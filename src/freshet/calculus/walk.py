@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import assert_never
 
-from freshet.calculus.build import add, exists, mul, sum_, top
+from freshet.calculus.build import add, exists, mul, same_choice, sum_, top
 from freshet.calculus.scope import free, ins, outs
 from freshet.calculus.terms import (
     Add,
@@ -90,8 +90,8 @@ def rebuild(e: Expr, parts: tuple[Expr, ...]) -> Expr:
             return Lift(e.var, parts[0])
         case Exists():
             return exists(parts[0])
-        case Top(keys, order, limit, body):
-            return top(keys + turned_visible(body, parts[0]), order, limit, parts[0])
+        case Top(_, _, _, body):
+            return same_choice(e, parts[0], turned_visible(body, parts[0]))
         case _:
             assert_never(e)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from freshet.calculus.build import add, addends, factors, is_number, mul, sum_
+from freshet.calculus.build import add, addends, factors, is_number, mul, same_choice, sum_
 from freshet.calculus.scope import ins, is_value, outs, relations
 from freshet.calculus.terms import Add, Exists, Expr, Lift, Mul, Rel, Sum, Top
 from freshet.calculus.text import show
@@ -32,8 +32,8 @@ def readout(e: Expr, access: Callable[[Join], Expr]) -> Expr:
             return Lift(var, _piece(body, access))
         case Exists(body):
             return Exists(_piece(body, access))
-        case Top(keys, order, limit, body):
-            return Top(keys, order, limit, readout(body, access))
+        case Top(_, _, _, body):
+            return same_choice(e, readout(body, access))
         case Mul(parts) if _is_readout(parts):
             return mul(*(readout(f, access) for f in parts))
         case Sum(keys, body) if _is_readout(factors(body)):

@@ -17,8 +17,17 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol
 
-from freshet.calculus.build import add, addends, factors, is_number, mul, sum_
-from freshet.calculus.scope import free, has_data, ins, is_value, outs, reads_delta, relations
+from freshet.calculus.build import add, addends, factors, is_number, mul, same_choice, sum_
+from freshet.calculus.scope import (
+    free,
+    has_data,
+    ins,
+    is_value,
+    outs,
+    reads_delta,
+    relations,
+    within,
+)
 from freshet.calculus.terms import Add, Delta, Exists, Expr, Lift, Mul, Rel, Sum, Top, View
 from freshet.calculus.walk import variables
 from freshet.ivm.cyclic import is_cyclic
@@ -76,7 +85,8 @@ def materialize(e: Expr, store: Store, decision: Decision) -> Expr:
     if not relations(e):
         return e
     if isinstance(e, Sum):
-        return _product(e.keys, factors(e.body), ins(e), store, decision)
+        local = replace(decision, given=within(e.keys, e.body, decision.given))
+        return _product(e.keys, factors(e.body), ins(e), store, local)
     return _product(tuple(sorted(outs(e))), factors(e), ins(e), store, decision)
 
 
@@ -127,15 +137,21 @@ def _divided(
     maps: list[Expr] = []
     for group in _grouped(inner, given, context, decision):
         body = mul(*group)
-        others = frozenset().union(
-            keys, given, *(free(f) for f in parts if not any(f is g for g in group))
-        )
+        others = frozenset().union(keys, given, *(free(f) for f in _without(parts, group)))
         if decision.updates and _is_readout(group) and outs(body) <= others:
             outer.extend(group)  # nothing is added up: as quickly put together when it is read
             continue
         maps.append(sum_(tuple(sorted(outs(body) & others)), arrange(body)))
     bound = outs(mul(*parts)) | context
     return _Division(tuple(maps), tuple(outer), given & bound)
+
+
+def _without(parts: tuple[Expr, ...], group: tuple[Expr, ...]) -> list[Expr]:
+    """The other factors; of R(a) * R(a), which are one object, the other one is R(a) as well."""
+    rest = list(parts)
+    for f in group:
+        rest.remove(f)
+    return rest
 
 
 def _flat(keys: tuple[str, ...], parts: tuple[Expr, ...]) -> tuple[Expr, ...]:
@@ -289,8 +305,10 @@ def _nested(f: Expr, given: frozenset[str], store: Store, decision: Decision) ->
             return Lift(var, _inside(body, store, inside))
         case Exists(body):
             return Exists(_inside(body, store, inside))
-        case Top(keys, order, limit, body):
-            return Top(keys, order, limit, _inside(body, store, inside))
+        case Top(keys, _, _, body):
+            # What it chooses among is not given, even where the batch has variables of that name.
+            chosen_from = replace(decision, given=within(keys, body, given))
+            return same_choice(f, _inside(body, store, chosen_from))
         case _:
             return materialize(f, store, inside)
 
@@ -328,8 +346,8 @@ def readout(e: Expr, store: Store) -> Expr:
             return Lift(var, _piece(body, store))
         case Exists(body):
             return Exists(_piece(body, store))
-        case Top(keys, order, limit, body):
-            return Top(keys, order, limit, readout(body, store))
+        case Top(_, _, _, body):
+            return same_choice(e, readout(body, store))
         case _:
             return _piece(e, store)
 

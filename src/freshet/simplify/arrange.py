@@ -10,8 +10,8 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import assert_never
 
-from freshet.calculus.build import add, mul
-from freshet.calculus.scope import has_data, ins, is_value, outs
+from freshet.calculus.build import add, mul, same_choice
+from freshet.calculus.scope import has_data, ins, is_value, outs, within
 from freshet.calculus.terms import (
     Add,
     Apply,
@@ -50,15 +50,14 @@ def arrange(e: Expr, bound: frozenset[str] = frozenset()) -> Expr:
         case Add(terms):
             return add(*(arrange(t, bound) for t in terms))
         case Sum(keys, body):
-            inner = bound & (frozenset(keys) | ins(body))
-            return Sum(keys, arrange(body, inner))
+            return Sum(keys, arrange(body, within(keys, body, bound)))
         case Lift(var, body):
             return Lift(var, arrange(body, bound))
         case Exists(body):
             return Exists(arrange(body, bound))
-        case Top(keys, order, limit, body):
+        case Top(keys, _, _, body):
             # A row may only be looked up within its whole group, so keys alone are bound.
-            return Top(keys, order, limit, arrange(body, bound & (frozenset(keys) | ins(body))))
+            return same_choice(e, arrange(body, within(keys, body, bound)))
         case _:
             assert_never(e)
 

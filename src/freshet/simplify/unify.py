@@ -211,13 +211,19 @@ def _assign_value(p: Product, i: int, x: str, body: Expr) -> tuple[Expr, ...] | 
         return _assigned_twice(p, i, x, body)
     if x in free(body):
         return None
-    carried = tuple(substitute(f, x, body) for f in rest)
-    needed = x in p.visible or any(is_held(f, x) for f in carried)
+    carried = tuple(f if _captures(f, body) else substitute(f, x, body) for f in rest)
+    needed = x in p.visible or any(is_held(f, x) or x in free(f) for f in carried)
     if not needed:
         return carried
     if carried == rest:
         return None
     return (*carried[:i], p.parts[i], *carried[i:])
+
+
+def _captures(e: Expr, value: Expr) -> bool:
+    """Whether a Top in a term has values of its own for a variable that a value reads."""
+    read = free(value)
+    return any(read & (outs(t) - set(t.keys)) for t in tops(e))
 
 
 def _assigned_twice(p: Product, i: int, x: str, body: Expr) -> tuple[Expr, ...] | None:
