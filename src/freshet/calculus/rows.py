@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal, InvalidOperation
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from freshet.calculus.schema import Column, Relation
 from freshet.calculus.types import Type, Value, fits
-from freshet.errors import BadRow, Place
+from freshet.errors import BadRow, Overflow, Place
 
 Row: TypeAlias = tuple[Value, ...]
 RowLike: TypeAlias = Sequence[Value] | Mapping[str, Value]
+
+MOST_LISTED = (1 << 31) - 1
+"""Rows of a table, those that come several times counted as often as they come."""
+
+MOST_COPIES = 50_000_000
+"""Rows of a list in Python that only repeat others."""
 
 INT_MIN, INT_MAX = -(1 << 63), (1 << 63) - 1
 
@@ -143,4 +149,24 @@ def bad_value(relation: Relation, column: Column, value: object, at: Place | Non
         return BadRow(f"{name} is NOT NULL", instead=f"expected {expected(column.type)}", at=at)
     return BadRow(
         f"{name} cannot hold {value!r}", instead=f"expected {expected(column.type)}", at=at
+    )
+
+
+def repeated(name: str, order: Iterable[Row], counts: Mapping[Row, Any]) -> list[Row]:
+    """The rows of a view in an order, each as often as it counts.
+
+    >>> repeated("v", [(1,), (2,)], {(1,): 2, (2,): 1})
+    [(1,), (1,), (2,)]
+    """
+    total = sum(int(n) for n in counts.values())
+    if total - len(counts) > MOST_COPIES:
+        raise too_long(name, total)
+    return [row for row in order for _ in range(int(counts[row]))]
+
+
+def too_long(name: str, rows: int) -> Overflow:
+    """The complaint about rows that come too often to be listed one by one."""
+    return Overflow(
+        f"'{name}' has {rows:,} rows, each counted as often as it comes: too many to list",
+        instead="group them by their columns, with a COUNT(*)",
     )

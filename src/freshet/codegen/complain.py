@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from freshet.calculus.rows import bad_value, checked, expected
+from freshet.calculus.rows import bad_value, checked, expected, too_long
 from freshet.calculus.schema import Relation
 from freshet.errors import BadRow, Overflow, Place, ProgramProblem
+from freshet.program.signs import too_many
 
 if TYPE_CHECKING:
     from freshet.codegen.load import Kernel
@@ -46,6 +47,8 @@ def complain(kernel: Kernel, number: int, what: str, row: int, column: int, valu
     if what in ("query", "map"):
         tables = kernel.queries if what == "query" else kernel.maps
         raise Overflow(f"a number of '{tables[number].name}' leaves its range when it is read")
+    if what == "copies":
+        raise too_long(kernel.queries[number].name, value)
     relation = kernel.relations[number]
     name = relation.name
     place = Place(f"row {row + 1} of '{name}'" if row >= 0 else f"a dictionary of '{name}'")
@@ -89,6 +92,8 @@ def _refuse(relation: Relation, what: str, row: int, column: int, value: Any) ->
                 f"this change of '{name}' takes a number of a view out of its range",
                 instead="nothing was changed; use decimals or doubles in the view",
             )
+        case "many":
+            raise too_many(name)
         case "static":
             raise Overflow(
                 "the static tables take a number of a view out of its range",
