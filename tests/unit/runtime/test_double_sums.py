@@ -111,14 +111,14 @@ def test_what_overflowed_comes_back(db: Database) -> None:
     db.insert("a", (1, 1.7e308, 2))
     assert read(db, "nullable") == {(1,): (math.inf, math.inf)}
     assert read(db, "joined") == {(1,): (math.inf,)}
-    db.insert("b", (1, 2.0))
+    db.insert("b", (1, 1.0))
     db.delete("a", [(1, 1.7e308, 2), (1, 1.7e308, 2)])
     assert read(db, "nullable") == {(1,): (1.0, 1.0)}
     assert read(db, "cases") == {(1,): (1.0, -1.0)}
-    assert read(db, "joined") == {(1,): (3.0,)}
-    assert read(db, "apart") == {(2,): (-1.0,)}
+    assert read(db, "joined") == {(1,): (2.0,)}
+    assert read(db, "apart") == {(2,): (0.0,)}
     db.delete("a", (1, 1.0, 2))
-    db.delete("b", [(1, 1.0), (1, 2.0)])
+    db.delete("b", [(1, 1.0), (1, 1.0)])
     assert sizes(db) == 0
 
 
@@ -151,7 +151,7 @@ def test_large_multiplicities_of_a_value(db: Database) -> None:
     db.apply({"b": [((1, 0.1), 2**40), ((2, 0.3), 3)]})
     assert read(db, "grouped") == {
         (1,): (float(Fraction(0.1) * 2**40),),
-        (2,): (Fraction(0.3) * 3,),
+        (2,): (float(Fraction(0.3) * 3),),
     }
     for _ in range(4):
         db.apply({"b": [((1, 0.1), -(2**38))]})
