@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freshet.calculus.scope import outs
+from freshet.calculus.terms import View
 from freshet.calculus.text import show
-from freshet.codegen.signs import SIGN, signed
+from freshet.calculus.types import DOUBLE
 from freshet.ivm.delta import Update, delta
+from freshet.program.signs import SIGN, multiplied, signed
+from freshet.program.terms import Map, Statement
 from freshet.simplify import simplify
 from tests.law.strategies import RELATIONS, contexts, databases, rows_of, terms
 from tests.law.test_simplify import filled, meaning, without_nulls
@@ -33,3 +38,28 @@ def test_both_signs(data: st.DataObject) -> None:
     for sign, term in ((1, plus), (-1, minus)):
         expected = meaning(term, db, context, keys)
         assert meaning(found, db, {**context, SIGN: sign}, keys) == expected, show(found)
+
+
+@settings(max_examples=500)
+@given(data=st.data())
+def test_any_number_of_times(data: st.DataObject) -> None:
+    """With any sign it is the change of a batch in which the row comes so many times."""
+    e = without_nulls(data.draw(terms(given=GIVEN, depth=3)))
+    relation = data.draw(st.sampled_from(sorted(RELATIONS)))
+    db, env = filled(data.draw(databases())), data.draw(contexts(GIVEN))
+    row, times = data.draw(rows_of(RELATIONS[relation])), data.draw(st.sampled_from((-5, 2, 7)))
+    params = tuple(f"t_{c}" for c in RELATIONS[relation])
+    keys = tuple(sorted(outs(e) - set(env)))
+    target = View("Q", keys)
+    maps = {"Q": Map("Q", (), DOUBLE, e)}
+    plus, minus = (
+        [Statement(target, "+=", simplify(delta(e, Update(relation, params, sign))))]
+        for sign in (1, -1)
+    )
+    found = multiplied(plus, minus, relation, maps)
+    if found is None:
+        return
+    batch = replace(db, deltas={**db.deltas, relation: {row: times}})
+    expected = meaning(simplify(delta(e, Update(relation))), batch, env, keys)
+    context = {**env, **dict(zip(params, row, strict=True)), SIGN: times}
+    assert meaning(found[0].term, db, context, keys) == expected, show(found[0].term)

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from decimal import Context, Decimal, InvalidOperation
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from freshet.calculus.domain import DIGITS, is_decimal, is_int, is_text
 from freshet.calculus.schema import Column, Relation
 from freshet.calculus.types import Type, Value, fits
-from freshet.errors import BadRow, Place
+from freshet.errors import BadRow, Overflow, Place
 
 Row: TypeAlias = tuple[Value, ...]
 RowLike: TypeAlias = Sequence[Value] | Mapping[str, Value]
 
 _WIDE = Context(prec=1000)
 """A context of its own: that of the thread has 28 digits, and may be anything."""
+
+MOST_LISTED = (1 << 31) - 1
+"""Rows of a table, those that come several times counted as often as they come."""
+
+MOST_COPIES = 50_000_000
+"""Rows of a list in Python that only repeat others."""
 
 EXPECTED = {
     "int": "a 64-bit integer",
@@ -183,3 +189,23 @@ def _shown(value: object) -> str:
     if isinstance(value, int | Decimal) and len(text) > 100:
         return f"{text[:40]}...{text[-20:]}"
     return text
+
+
+def repeated(name: str, order: Iterable[Row], counts: Mapping[Row, Any]) -> list[Row]:
+    """The rows of a view in an order, each as often as it counts.
+
+    >>> repeated("v", [(1,), (2,)], {(1,): 2, (2,): 1})
+    [(1,), (1,), (2,)]
+    """
+    total = sum(int(n) for n in counts.values())
+    if total - len(counts) > MOST_COPIES:
+        raise too_long(name, total)
+    return [row for row in order for _ in range(int(counts[row]))]
+
+
+def too_long(name: str, rows: int) -> Overflow:
+    """The complaint about rows that come too often to be listed one by one."""
+    return Overflow(
+        f"'{name}' has {rows:,} rows, each counted as often as it comes: too many to list",
+        instead="group them by their columns, with a COUNT(*)",
+    )

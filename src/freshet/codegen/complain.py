@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from freshet.calculus.rows import bad_value, checked, conform, expected
+from freshet.calculus.rows import bad_value, checked, conform, expected, too_long
 from freshet.calculus.schema import Relation
 from freshet.calculus.types import Type
 from freshet.errors import BadRow, NoRoom, Overflow, Place, ProgramProblem
+from freshet.program.signs import too_many
 
 if TYPE_CHECKING:
     from freshet.codegen.load import Kernel
@@ -47,6 +48,8 @@ def complain(kernel: Kernel, number: int, what: str, row: int, column: int, valu
     if what in ("query", "map"):
         tables = kernel.queries if what == "query" else kernel.maps
         raise Overflow(f"a number of '{tables[number].name}' leaves its range when it is read")
+    if what == "copies":
+        raise too_long(kernel.queries[number].name, value)
     relation = kernel.relations[number]
     name = relation.name
     place = Place(f"row {row + 1} of '{name}'" if row >= 0 else f"a dictionary of '{name}'")
@@ -112,6 +115,8 @@ def _refuse(relation: Relation, what: str, row: int, column: int, value: Any) ->
                 instead="nothing was changed; integers have 64 bits and decimals 38 digits, "
                 "use DOUBLE for larger ones",
             )
+        case "many":
+            raise too_many(name)
         case "static":
             raise Overflow(
                 "the static tables take a number of a view out of its range",

@@ -15,11 +15,11 @@ from freshet.codegen.context import ONE, Bound
 from freshet.codegen.hold import Cpp
 from freshet.codegen.options import Passes
 from freshet.codegen.select import choose, shared_tests
-from freshet.codegen.signs import SIGN, both
 from freshet.codegen.stage import stage
 from freshet.codegen.statements import Statements
 from freshet.codegen.storage import Place, Storage
 from freshet.codegen.term import Terms
+from freshet.program.signs import MOST, SIGN, both, multiplied
 from freshet.program.terms import Program, Statement, Trigger
 
 
@@ -159,6 +159,7 @@ class Triggers:
         alike = insert and delete and insert.params == delete.params
         together = both(ones, others) if self.passes.signs and alike else None
         if insert is None or together is None:
+            self._refuse_many(row)
             for t, test, step in ((insert, "n > 0", "n--"), (delete, "n < 0", "n++")):
                 if t is not None:
                     opener = f"for (i64 n = b.count[i]; {test}; {step}) {{"
@@ -173,9 +174,19 @@ class Triggers:
             row.line("const i64 sign = b.count[i];")
             self._on_row(ones, insert.params, env, row, sign)
             return
+        many = multiplied(ones, others, r.name, {m.name: m for m in self.program.maps})
+        if many is not None:
+            row.line("const i64 sign = b.count[i];")
+            self._on_row(many, insert.params, {**env, SIGN: sign}, row, ONE)
+            return
+        self._refuse_many(row)
         row.line("const i64 sign = b.count[i] < 0 ? -1 : 1;")
         _, inner = row.open("times", "", "for (i64 n = b.count[i]; n; n -= sign) {")
         self._on_row(together, insert.params, {**env, SIGN: sign}, inner, ONE)
+
+    def _refuse_many(self, row: Spot) -> None:
+        """Leave out a row that comes more often than a trigger can run."""
+        row.line(f"if (b.count[i] > {MOST} || b.count[i] < -{MOST}) {{ e.many = true; continue; }}")
 
     def _now(self, t: Trigger | None) -> list[Statement]:
         """The statements that run with each row."""

@@ -154,7 +154,7 @@ inline void take_back(Instance& x, const Relation& r, Part part, i64 sign) {
   apply_part(x, r, part, -sign);
 }
 
-enum class Done { Well, Closed, Late, Static, Overflow };
+enum class Done { Well, Closed, Late, Static, Overflow, Many };
 
 // The static tables are complete. Where they take a number out of its range, which cannot be taken
 // back, nothing is left of them.
@@ -182,20 +182,21 @@ inline Done run(Instance& x, const Relation& r, Part* first, i64 sign) {
   }
   for (Part* part = first; part; part = part->next) {
     apply_part(x, r, *part, sign);
-    if (__builtin_expect(!x.env.overflow, 1)) continue;
-    if (x.wraps) {
+    if (__builtin_expect(!x.env.overflow && !x.env.many, 1)) continue;
+    if (x.wraps && !x.env.many) {
       x.env.overflow = false;
       continue;
     }
     for (; part; part = part->previous) take_back(x, r, *part, sign);
-    x.env.overflow = false;
-    return Done::Overflow;
+    const Done done = x.env.many ? Done::Many : Done::Overflow;
+    x.env.overflow = x.env.many = false;
+    return done;
   }
   return Done::Well;
 }
 
 inline PyObject* finish(Instance& x, int relation, Done done) {
-  const char* const words[] = {"", "closed", "late", "static", "overflow"};
+  const char* const words[] = {"", "closed", "late", "static", "overflow", "many"};
   if (__builtin_expect(done == Done::Well, 1)) return none();
   return complain(x, relation, words[int(done)], 0, 0, nullptr);
 }

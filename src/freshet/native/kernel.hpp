@@ -51,6 +51,7 @@ struct Env {
   Arena scratch;
   State* state = nullptr;
   bool overflow = false;  // sticky: some integer or decimal left its range; results are wrapped
+  bool many = false;      // sticky: a row came more often than its trigger can run
   u64 visits = 0;         // rows looked at, counted when compiled with FRESHET_COUNT
   u64 writes = 0;         // rows written
 };

@@ -132,6 +132,16 @@ inline void drop_frame(PyObject* capsule) {
 inline PyObject* read_frame(PyObject*, PyObject* const* args, intptr_t n) {
   Table* t = read_table(args, n);
   if (!t) return nullptr;
+  i128 rows = 0;
+  for (i64 i = 0; i < t->size; i++) rows += t->count[i];
+  if (__builtin_expect(rows > INT32_MAX, 0)) {
+    t->room->let_go();
+    char text[64];
+    *write_decimal(rows, 0, text) = 0;
+    i64 index = PyLong_AsLongLong(args[2]);
+    return complain(*instance_in(args[0]), int(index), "copies", 0, 0,
+                    PyLong_FromString(text, nullptr, 10));
+  }
   Frame* frame;
   {
     Unlocked others;

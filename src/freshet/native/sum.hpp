@@ -109,15 +109,26 @@ __attribute__((noinline, cold)) inline Sum plus_far(const Sum& a, const Sum& b) 
   return settled(hi, lo, x.print + y.print);
 }
 
-// Adds a * b * 2^exponent to the parts of a far sum.
+// Adds x * 2^exponent to the part of a far sum where it belongs.
+inline void gain_part(f64 x, int exponent, f64& hi, f64& lo) {
+  int own;
+  frexp(x, &own);
+  if (own + exponent < 1018) lo += ldexp(x, exponent);
+  else hi += ldexp(x, exponent - unit);
+}
+
+// Adds a * b * 2^exponent, with what rounding takes from the product.
 inline void gain_product(f64 a, f64 b, int exponent, f64& hi, f64& lo) {
   if (a == 0 || b == 0) return;  // also where the other one is infinite: it is not there
   int of_a, of_b;
-  f64 product = frexp(a, &of_a) * frexp(b, &of_b);
-  exponent += of_a + of_b;
-  if (!is_finite(product)) hi += product;
-  else if (exponent < 1018) lo += ldexp(product, exponent);
-  else hi += ldexp(product, exponent - unit);
+  a = frexp(a, &of_a), b = frexp(b, &of_b);
+  const f64 product = a * b;
+  if (!is_finite(product)) {
+    hi += product;
+    return;
+  }
+  gain_part(product, exponent + of_a + of_b, hi, lo);
+  gain_part(__builtin_fma(a, b, -product), exponent + of_a + of_b, hi, lo);
 }
 
 __attribute__((noinline, cold)) inline Sum times_far(const Sum& a, const Sum& b) {

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 from freshet.algebra import EXACT, Number
 from freshet.calculus.functions import BUILTINS, Functions
+from freshet.calculus.rows import repeated
 from freshet.calculus.schema import Query, Relation
 from freshet.calculus.types import Value
 from freshet.errors import Overflow, ProgramProblem, UnknownName
+from freshet.program.signs import MOST, SIGN, multiplied, too_many
 from freshet.program.terms import Event, Program
 from freshet.reference.closures import Work, compile_term
 from freshet.reference.rows import Changes, check_changes, check_row
@@ -72,6 +74,7 @@ class Engine:
             steps = self._triggers.setdefault((t.event, t.relation), [])
             for s in t.statements:
                 steps.append(compile_statement(s, t.params, self.stores, functions, self.counters))
+        self._multiples: dict[str, list[Step] | None] = {}
         self._reads = {
             q.name: compile_term(q.term, self.stores, (), q.vars, functions, self.counters)
             for q in program.queries
@@ -105,11 +108,14 @@ class Engine:
 
     def load(
         self,
-        tables: Mapping[str, Iterable[Sequence[Value]]] | None = None,
+        tables: Mapping[str, Iterable[Sequence[Value]] | Mapping[Row, int]] | None = None,
         *,
         check: bool = True,
     ) -> None:
-        """Load the static tables, all at once, and do what the program does when it is ready."""
+        """Load the static tables, all at once, and do what the program does when it is ready.
+
+        Rows come one by one, or as a mapping to how often each is there.
+        """
         if self.loaded:
             raise ProgramProblem("the static tables are loaded already", instead="make an Engine")
         with self._all_or_nothing():
@@ -117,8 +123,9 @@ class Engine:
                 relation = self._relation(name)
                 if not relation.static:
                     raise ProgramProblem(f"'{name}' is a stream", instead="apply its rows")
-                for number, row in enumerate(rows, 1):
-                    self.stores.relations[name].add(check_row(relation, row, number), 1)
+                pairs = rows.items() if isinstance(rows, Mapping) else ((row, 1) for row in rows)
+                for number, (row, times) in enumerate(pairs, 1):
+                    self.stores.relations[name].add(check_row(relation, row, number), times)
             for (event, _), steps in self._triggers.items():
                 if event == "ready":
                     _run(steps, ())
@@ -152,8 +159,7 @@ class Engine:
                 self._run_batch(relation, batch)
             else:
                 for row, m in batch.items():
-                    for _ in range(abs(int(m))):
-                        self._run_row(relation, row, m)
+                    self._run_times(relation, row, int(m))
             if check:
                 self.check()
 
@@ -170,7 +176,7 @@ class Engine:
         """The rows of a query as a list, each as often as it counts, in the query's order."""
         q = self._query(query)
         found = self.read(query)
-        return [r for r in arrange(list(found), q.vars, q.order) for _ in range(int(found[r]))]
+        return repeated(query, arrange(list(found), q.vars, q.order), found)
 
     def state(self) -> dict[str, int]:
         """How many rows every map holds."""
@@ -230,6 +236,35 @@ class Engine:
             self._run_batch(relation, {row: 1 if sign > 0 else -1})
         elif ("insert", relation) in self._triggers or ("delete", relation) in self._triggers:
             raise ProgramProblem(f"the program does not say what to do on {event} of '{relation}'")
+
+    def _run_times(self, relation: str, row: Row, times: int) -> None:
+        """A row that comes or goes so many times: at once, if the triggers can take it so."""
+        if abs(times) > 1 and relation not in self._multiples:
+            self._multiples[relation] = self._multiple(relation)
+        steps = self._multiples.get(relation) if abs(times) > 1 else None
+        if steps is not None:
+            _run(steps, (*row, times))
+        elif abs(times) > MOST:
+            raise too_many(relation)
+        else:
+            for _ in range(abs(times)):
+                self._run_row(relation, row, times)
+
+    def _multiple(self, relation: str) -> list[Step] | None:
+        """The steps for rows that come any number of times, which follows their values."""
+        found = {t.event: t for t in self.program.triggers if t.relation == relation}
+        insert, delete = found.get("insert"), found.get("delete")
+        if insert is None or delete is None or insert.params != delete.params:
+            return None
+        maps = {m.name: m for m in self.program.maps}
+        statements = multiplied(insert.statements, delete.statements, relation, maps)
+        if statements is None:
+            return None
+        params = (*insert.params, SIGN)
+        return [
+            compile_statement(s, params, self.stores, self.functions, self.counters)
+            for s in statements
+        ]
 
     def _run_batch(self, relation: str, batch: Mapping[Row, Number]) -> None:
         delta = self.stores.delta(relation)

@@ -91,7 +91,10 @@ class Kept:
 
     def fill(self, instance: Instance, index: int) -> None:
         """Give all the rows to a running kernel."""
-        instance.apply_arrow(index, self.instance.read_arrow(self._rows))
+        table = pa.table(self.instance.map_arrow(self._map))
+        *columns, counts = table.columns  # a row is told once, however often it is there
+        rows = pa.Table.from_arrays(columns, [c.name for c in self.relation.columns])
+        instance.apply_arrow(index, rows, counts.combine_chunks())
 
     def faulty(self) -> bool:
         """Whether some row or key is there too seldom or too often."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from freshet.algebra import Number
 from freshet.calculus.functions import BUILTINS, Functions
-from freshet.calculus.rows import Row
+from freshet.calculus.rows import Row, repeated
 from freshet.calculus.types import Value
 from freshet.codegen.kernel import emit
 from freshet.codegen.load import Instance, Kernel
@@ -84,7 +84,7 @@ class NativeEngine:
         """The rows of a query as a list, each as often as it counts, in the query's order."""
         found = self.read(query)
         q = self.queries[query]
-        return [r for r in arrange(list(found), q.vars, q.order) for _ in range(int(found[r]))]
+        return repeated(query, arrange(list(found), q.vars, q.order), found)
 
     def state(self) -> dict[str, int]:
         """How many rows every map holds."""

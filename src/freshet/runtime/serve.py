@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, TypeAlias
 
 from freshet.calculus.functions import Functions
-from freshet.calculus.rows import Row
+from freshet.calculus.rows import Row, repeated
 from freshet.calculus.schema import Query
 from freshet.calculus.types import INT, Value
 from freshet.codegen.load import Instance
@@ -49,7 +49,7 @@ class ReferenceServer:
         self.payloads = payloads
         self.engine = Engine(program, functions)
         bases = list(bases)
-        tables = {b.relation.name: _repeated(b.rows) for b in bases if b.relation.static}
+        tables = {b.relation.name: b.rows for b in bases if b.relation.static}
         self.engine.load(tables, check=False)
         for base in bases:
             if not base.relation.static and base.size:
@@ -173,7 +173,7 @@ class NativeServer:
         for row, count in self.instance.read_rows(self._query):
             found[row] = found.get(row, 0) + count
         order = arrange(list(found), self.query.vars, self.query.order)
-        return [row for row in order for _ in range(found[row])]
+        return repeated(self.query.name, order, found)
 
     def find(self, given: Mapping[int, Value]) -> list[Row] | None:
         """The rows with these values by column, by a look-up; None where that is not enough."""
@@ -186,8 +186,11 @@ class NativeServer:
         if self.payloads:
             return self._gathered([row for row, _ in found])
         rest = [(i, value) for i, value in given.items() if i not in key]
-        good = ((r, n) for r, n in found if all(r[i] == value for i, value in rest))
-        return [row for row, n in good for _ in range(n)]
+        good: dict[Row, int] = {}
+        for row, n in found:
+            if all(row[i] == value for i, value in rest):
+                good[row] = good.get(row, 0) + n
+        return repeated(self.query.name, good, good)
 
     def _gathered(self, rows: list[Row]) -> list[Row]:
         """The rows with elements of a ring put together, in order; each comes once."""
@@ -206,7 +209,3 @@ class NativeServer:
 
 
 Server: TypeAlias = ReferenceServer | NativeServer
-
-
-def _repeated(rows: Mapping[Row, int]) -> Iterable[Row]:
-    return (row for row, count in rows.items() for _ in range(count))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
+from freshet.calculus.rows import MOST_LISTED, too_long
 from freshet.runtime.columns import arranged
 from freshet.spark.run.elements import schema_with_elements
 from freshet.spark.terms import Readout
@@ -23,5 +24,8 @@ def answer(readout: Readout, found: pa.RecordBatch) -> pa.Table:
     table = pa.Table.from_arrays(arrays, schema=schema)
     counts = np.asarray(found.column(len(columns)).to_pylist(), np.int64)
     if table.num_rows and (counts != 1).any():
+        total = sum(max(n, 0) for n in counts.tolist())
+        if total > MOST_LISTED:
+            raise too_long(query.name, total)
         table = table.take(pa.array(np.repeat(np.arange(len(counts)), np.maximum(counts, 0))))
     return arranged(table, query)
