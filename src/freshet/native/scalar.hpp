@@ -25,7 +25,7 @@ constexpr i128 ten_to_38() {
   for (int i = 0; i < 38; i++) out *= 10;
   return out;
 }
-inline bool is_digits(i128 x) { return -ten_to_38() < x && x < ten_to_38(); }
+inline bool is_digits(i128 x) { return u128(x) + u128(ten_to_38() - 1) <= u128(ten_to_38() - 1) * 2; }
 template <> inline i128 add(bool& o, i128 a, i128 b) {
   i128 c;
   if (__builtin_expect(__builtin_add_overflow(a, b, &c) || !is_digits(c), 0)) o = true;
