@@ -274,7 +274,9 @@ class Access:
         elif is_mixed(t):
             spot.line(f"assign({where}, {p}, {convert(m, t).text});")
         else:
-            spot.line(f"{p} = {convert(m, t).text};")
+            value = convert(m, t)
+            text = f"known(o, {value.text})" if value.held == "i64" else value.text
+            spot.line(f"{p} = {text};")
 
 
 def payload_at(text: str, t: Type, where: str) -> Cpp:
