@@ -274,8 +274,9 @@ class Access:
         elif is_mixed(t):
             spot.line(f"assign({where}, {p}, {convert(m, t).text});")
         else:
-            number = summand(m) if t.kind == "double" else convert(m, t)
-            spot.line(f"{p} = {number.text};")
+            value = summand(m) if t.kind == "double" else convert(m, t)
+            text = f"known(o, {value.text})" if value.held == "i64" else value.text
+            spot.line(f"{p} = {text};")
 
 
 def payload_at(text: str, t: Type, where: str) -> Cpp:

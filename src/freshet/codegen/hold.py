@@ -237,7 +237,9 @@ def gain(to: str, t: Type, x: Cpp, where: str = "") -> str:
         return f"gain({where}, {to}, {value});" if where else f"gain({to}, {value});"
     if t.kind == "ring":
         return f"gain({to}, {value});"
-    return f"{to} = add<{held(t)}>(o, {to}, {value});"
+    kind = held(t)
+    total = f"add<{kind}>(o, {to}, {value})"
+    return f"{to} = known(o, {total});" if where and kind == "i64" else f"{to} = {total};"
 
 
 def parts_of(payload: Column) -> tuple[Column, ...]:

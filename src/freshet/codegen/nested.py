@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from freshet.calculus.check import infer
 from freshet.calculus.scope import is_value, outs
-from freshet.calculus.terms import Expr, Order, Rel, Top, View
+from freshet.calculus.terms import Add, Expr, Mul, Order, Rel, Top, View
 from freshet.calculus.types import INT
 from freshet.codegen.code import Spot, detached
 from freshet.codegen.context import ONE, Bound, Next
@@ -31,6 +31,9 @@ def lift(terms: Terms, var: str, body: Expr, spot: Spot, env: Bound, m: Cpp, k: 
         _, spot = spot.open(("if", test), "", f"if ({test}) {{")
         k(spot, env, m)
         return
+    computed = isinstance(body, Add | Mul) or not is_value(body)
+    if computed and value.held == "i64" and not value.nullable:
+        value = Cpp(f"known(o, {value.text})", value.type, value.held)
     if not value.text.replace("_", "").isalnum():
         opener = f"const {value.held} @ = {value.text};"
         name, spot = spot.let(("let", value.text), "x", opener)

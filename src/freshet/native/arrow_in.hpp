@@ -253,6 +253,20 @@ inline const void* same_scale(Room& room, const Source& s, int bits, int digits)
   return good ? out : nullptr;
 }
 
+// The same in 128 bits each.
+template <class T, class Fits>
+const void* same_scale_wide(Room& room, const Source& s, Fits fits) {
+  if (!s.in_place<T>() || !s.all<T>(fits)) return nullptr;
+  if constexpr (sizeof(T) == sizeof(i128)) {
+    return s.start<T>();
+  } else {
+    const T* from = s.start<T>();
+    i128* out = room.array<i128>(s.size);
+    for (i64 i = 0; i < s.size; i++) out[i] = from[i];
+    return out;
+  }
+}
+
 template <class To>
 const void* decimals(Room& room, const Source& s, const Column& c, Problem& p) {
   const char* format = s.schema->format;
@@ -267,6 +281,8 @@ const void* decimals(Room& room, const Source& s, const Column& c, Problem& p) {
       if (const void* as_they_are = same_scale(room, s, bits, digits)) return as_they_are;
     auto wide = [&](auto sample) {
       using T = decltype(sample);
+      if (scale == c.scale && sizeof(To) == 16)
+        if (const void* as_they_are = same_scale_wide<T>(room, s, told)) return as_they_are;
       auto raw = [&](i64 i, i128& x) { x = s.at<T>(i); return told(x); };
       return rescaled<To>(room, s, c, p, scale, raw);
     };

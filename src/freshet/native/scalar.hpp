@@ -14,9 +14,8 @@
 namespace fr {
 
 template <class T> inline T add(bool& o, T a, T b) {
-  T c, below;  // to take one away overflows for the smallest number alone
-  if (__builtin_expect(__builtin_add_overflow(a, b, &c) | __builtin_sub_overflow(c, T(1), &below), 0))
-    o = true;
+  T c;
+  if (__builtin_expect(__builtin_add_overflow(a, b, &c), 0)) o = true;
   return c;
 }
 template <> inline f64 add(bool&, f64 a, f64 b) { return a + b; }
@@ -25,7 +24,7 @@ constexpr i128 ten_to_38() {
   for (int i = 0; i < 38; i++) out *= 10;
   return out;
 }
-inline bool is_digits(i128 x) { return -ten_to_38() < x && x < ten_to_38(); }
+inline bool is_digits(i128 x) { return u128(x) + u128(ten_to_38() - 1) <= u128(ten_to_38() - 1) * 2; }
 template <> inline i128 add(bool& o, i128 a, i128 b) {
   i128 c;
   if (__builtin_expect(__builtin_add_overflow(a, b, &c) || !is_digits(c), 0)) o = true;
@@ -33,9 +32,8 @@ template <> inline i128 add(bool& o, i128 a, i128 b) {
 }
 
 template <class T> inline T mul(bool& o, T a, T b) {
-  T c, below;
-  if (__builtin_expect(__builtin_mul_overflow(a, b, &c) | __builtin_sub_overflow(c, T(1), &below), 0))
-    o = true;
+  T c;
+  if (__builtin_expect(__builtin_mul_overflow(a, b, &c), 0)) o = true;
   return c;
 }
 template <> inline f64 mul(bool&, f64 a, f64 b) { return a * b; }
@@ -52,14 +50,20 @@ inline i64 narrowed(bool& o, i128 x) {
   return i64(x);
 }
 inline i64 narrowed_n(bool& o, i128 x) { return is_null(x) ? null<i64>() : narrowed(o, x); }
+// A number that is kept, or bound to a variable: there the smallest one would be NULL.
+template <class T> inline T known(bool& o, T x) {
+  if (__builtin_expect(is_null(x), 0)) o = true;
+  return x;
+}
+template <> inline f64 known(bool&, f64 x) { return x; }
 // Two 64-bit factors of a 128-bit product cannot overflow.
 inline i128 wide(i64 a, i64 b) { return i128(a) * b; }
 
 template <class T> inline T add_n(bool& o, T a, T b) {
-  return is_null(a) || is_null(b) ? null<T>() : add(o, a, b);
+  return is_null(a) || is_null(b) ? null<T>() : known(o, add(o, a, b));
 }
 template <class T> inline T mul_n(bool& o, T a, T b) {
-  return is_null(a) || is_null(b) ? null<T>() : mul(o, a, b);
+  return is_null(a) || is_null(b) ? null<T>() : known(o, mul(o, a, b));
 }
 template <class T> inline T or_zero(T x) { return is_null(x) ? T(0) : x; }
 

@@ -123,12 +123,24 @@ def rows_in(relation: Relation, table: pa.Table) -> list[Row]:
             )
     chosen = table.select(wanted)
     try:
-        chosen.validate(full=True)  # damaged buffers would take the process with them
+        _check_buffers(chosen)
         return rows_of(chosen)
     except UnicodeDecodeError as e:
         raise BadRow(f"a text of '{relation.name}' is not UTF-8: {e.object!r}") from e
     except (pa.ArrowException, ValueError, OverflowError) as e:
         raise BadRow(f"a column of '{relation.name}' cannot be read: {e}") from e
+
+
+def _check_buffers(table: pa.Table) -> None:
+    """ArrowInvalid where a table is damaged: to read it would take the process with it.
+
+    Text that is not UTF-8 can be read, and then be shown.
+    """
+    try:
+        table.validate(full=True)
+    except pa.ArrowInvalid as e:
+        if "UTF8" not in str(e):
+            raise
 
 
 def arranged(table: pa.Table, query: Query) -> pa.Table:

@@ -60,7 +60,8 @@ class Maintained:
         self.settings = settings
         self.built: Built | None = None
         self.had_kernel = False
-        self.wide = not settings.keep_rows  # whose rows are kept can change to wide decimals later
+        self.wide = False
+        """Whether its kernel has room for decimals of all digits, also where few are declared."""
         self.note = ""
         self.seen = 0
         self.rests = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from math import isfinite
 
@@ -68,6 +69,9 @@ RENAMED = {
     "pow": "power",
     "dayofmonth": "day",
 }
+NARROW = 18
+"""Decimals that are declared with no more digits have 64 bits in a kernel, until more come."""
+
 LONGEST = {"seconds": 9999 * 366 * 86_400, "days": 9999 * 366, "months": 9999 * 12}
 """Intervals that may lead from one date to another; longer ones never do."""
 
@@ -119,7 +123,9 @@ def read_type(name: str, sizes: list[int]) -> Type:
             instead="use INT, DOUBLE, DECIMAL(p, s), STRING, DATE, TIMESTAMP or BOOLEAN",
         )
     t = TYPES[name.upper()]
-    return decimal(sizes[1]) if t.kind == "decimal" and len(sizes) > 1 else t
+    if t.kind == "decimal" and sizes:
+        return replace(decimal(sizes[1] if len(sizes) > 1 else 0), wide=sizes[0] > NARROW)
+    return t
 
 
 def _name(node: Node) -> Scalar:
