@@ -266,10 +266,13 @@ class Worker:
         """Make a state ready for a step; how many versions had to be done again."""
         steps = self._steps(at.routine) if at.mark else ()
         before = [s for s in steps if s < at.step]
-        position = state.position
-        if position is not None and position.dirty:
-            position = None
-        if position is None or position.mark != at.mark or position.step > max(before, default=-1):
+        position = _clean(state)
+        if (
+            position is None
+            or not at.mark  # no step of a version: only the end of the one before is wanted
+            or position.mark != at.mark
+            or position.step > max(before, default=-1)
+        ):
             done = self._go_to(state, position, at.after)
             since = -1
         else:
@@ -289,7 +292,7 @@ class Worker:
         """
         todo: list[tuple[Entry, int]] = []
         while True:
-            if position is not None and position.mark == mark and mark:
+            if position is not None and position.mark == mark:
                 if not position.complete:
                     todo.append((self._entry(mark), position.step))
                 break
@@ -298,6 +301,7 @@ class Worker:
                 break
             if self._restore(state, mark):
                 break
+            position = _clean(state)  # it is gone if a snapshot turned out to be damaged
             entry = self._entry(mark)
             todo.append((entry, -1))
             mark = self._after(entry)
@@ -316,7 +320,9 @@ class Worker:
         try:
             if not self.snapshots.get(mark, local):
                 return False
-            state.renew().restore(local)
+            node = state.renew()
+            state.dirty()
+            node.restore(local)
         except (SnapshotProblem, Torn) as e:
             self._refused = str(e)  # there may be an older one, and the log since then
             return False
@@ -390,3 +396,9 @@ class Worker:
 
     def _bytes(self) -> int:
         return self._state.node.bytes if self._state.node is not None else 0
+
+
+def _clean(state: State) -> Position | None:
+    """Where a state stands, if no step of it is half done."""
+    position = state.position
+    return None if position is None or position.dirty else position

@@ -10,6 +10,9 @@ import pytest
 
 from freshet.codegen.toolchain import find_compiler
 from freshet.spark.run import task
+from freshet.spark.run.checkpoint import CheckpointProblem
+from freshet.spark.run.native import NativeNode
+from freshet.spark.run.reference import ReferenceNode
 from freshet.spark.run.seal import LIMIT, seal
 from tests.unit.spark.run.shop import Shop
 
@@ -145,6 +148,45 @@ def test_all_files_of_a_part_are_of_an_older_version(tmp_path: Path) -> None:
     shutil.copytree(before, shop.memory)
     shop.restart()
     shop.check()
+
+
+def test_a_rebuilding_that_was_cut_short_is_no_rebuilding(tmp_path: Path) -> None:
+    """The driver's first redo file is made again while its maps are empty, and read right after."""
+    shop = Shop(tmp_path, workers=3, every=100)
+    shop.apply(3)
+    shop.flow.close()
+    first = min(shop.place.glob("p0003/redo-*"))
+    first.write_bytes(bytes(first.stat().st_size))
+    shop.restart()
+    shop.check()
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_a_snapshot_that_is_damaged_inside(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, native: bool
+) -> None:
+    """The maps of an older version are in the way when it is tried: they are gone then."""
+    shop = Shop(tmp_path, workers=2, every=100, native=native)
+    shop.apply(2)
+    before = tmp_path / "before"
+    shutil.copytree(shop.memory, before)
+    shop.apply(1)
+    kind = NativeNode if native else ReferenceNode
+
+    def damaged(_: object, path: Path) -> None:
+        path.write_bytes(b"freshet" * 100)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(kind, "save", damaged)
+        shop.flow._conductor.save(shop.flow._ledger.commit)
+    shop.apply(1)
+    shop.flow.close(forget=False)
+    task.forget(str(shop.place))
+    shutil.rmtree(shop.memory)
+    shutil.copytree(before, shop.memory)
+    shop.restart()
+    with pytest.raises(CheckpointProblem, match="of a snapshot it is said"):
+        shop.check()
 
 
 def test_parts_that_are_swapped(tmp_path: Path) -> None:
