@@ -34,6 +34,7 @@ from freshet.codegen.statements import Statements
 from freshet.codegen.storage import Place, Storage, declare_all, declare_orders, follow, members
 from freshet.codegen.term import Terms
 from freshet.codegen.triggers import Triggers
+from freshet.depth import deep
 from freshet.errors import NotNative
 from freshet.program.terms import Map, Program, Statement
 
@@ -67,6 +68,7 @@ def emit(program: Program, functions: Functions = BUILTINS, passes: Passes = USU
     return write(program, functions, passes).text
 
 
+@deep
 def write(program: Program, functions: Functions = BUILTINS, passes: Passes = USUAL) -> Source:
     """The C++ source of a program's kernel, with what it says about the program.
 
