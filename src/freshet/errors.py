@@ -61,6 +61,10 @@ class UnsupportedSql(FreshetError):
     """The SQL is read, but Freshet does not maintain this construct."""
 
 
+class TooDeep(FreshetError):
+    """A query that nests further, or grows larger in translation, than Freshet takes."""
+
+
 class UnknownName(FreshetError):
     """A table, column, view or function that nobody declared."""
 

@@ -130,10 +130,30 @@ def bottom_up(e: Expr, rule: Callable[[Expr], Expr | None]) -> Expr:
 
 
 def subterms(e: Expr) -> Iterator[Expr]:
-    """The term and all the terms inside it."""
-    yield e
-    for child in children(e):
-        yield from subterms(child)
+    """The term and all the terms inside it, as often as they stand there."""
+    pending = [e]
+    while pending:
+        here = pending.pop()
+        yield here
+        pending.extend(reversed(children(here)))
+
+
+def distinct_subterms(e: Expr) -> Iterator[Expr]:
+    """The term and all the terms inside it, each of them once."""
+    seen: set[Expr] = set()
+    pending = [e]
+    while pending:
+        here = pending.pop()
+        if here not in seen:
+            seen.add(here)
+            yield here
+            pending.extend(reversed(children(here)))
+
+
+@lru_cache(maxsize=1 << 16)
+def size(e: Expr) -> int:
+    """How many nodes a term has when it is written out: parts that stand twice count twice."""
+    return 1 + sum(size(c) for c in children(e))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -156,52 +176,76 @@ def variables(e: Expr) -> frozenset[str]:
 @lru_cache(maxsize=1 << 16)
 def tops(e: Expr) -> tuple[Top, ...]:
     """The Tops inside a term: what they choose among must not be bound from outside."""
-    inside = tuple(t for c in children(e) for t in tops(c))
+    inside = tuple(dict.fromkeys(t for c in children(e) for t in tops(c)))
     return (e, *inside) if isinstance(e, Top) else inside
 
 
 def rename(e: Expr, names: Mapping[str, str]) -> Expr:
     """Rename variables everywhere, keys and binders included."""
-    if variables(e).isdisjoint(names):
-        return e
+    return e if variables(e).isdisjoint(names) else _Renaming(names).of(e)
 
-    def of(name: str) -> str:
-        return names.get(name, name)
 
-    def all_of(group: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(names.get(n, n) for n in group)
+class _Renaming:
+    """One renaming: parts that stand several times in a term are renamed once."""
 
-    match e:
-        case Const():
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self.names = names
+        self.known: dict[Expr, Expr] = {}
+
+    def of(self, e: Expr) -> Expr:
+        if variables(e).isdisjoint(self.names):
             return e
-        case Var(name):
-            return Var(of(name)) if name in names else e
-        case Rel(name, vars_):
-            return Rel(name, all_of(vars_))
-        case Delta(name, vars_):
-            return Delta(name, all_of(vars_))
-        case View(name, vars_, inputs):
-            return View(name, all_of(vars_), all_of(inputs))
-        case Sum(keys, body):
-            return sum_(all_of(keys), rename(body, names))
-        case Lift(var, body):
-            return Lift(of(var), rename(body, names))
-        case Top(keys, order, limit, body):
-            by = tuple(Order(of(o.var), o.descending, o.nulls_first) for o in order)
-            return top(all_of(keys), by, limit, rename(body, names))
-        case Apply() | Cmp() | Add() | Mul() | Exists():
-            return map_children(e, lambda c: rename(c, names))
-        case _:
-            assert_never(e)
+        new = self.known.get(e)
+        if new is None:
+            new = self.known[e] = self._new(e)
+        return new
+
+    def _name(self, name: str) -> str:
+        return self.names.get(name, name)
+
+    def _all(self, group: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple([self.names.get(n, n) for n in group])
+
+    def _new(self, e: Expr) -> Expr:
+        match e:
+            case Const():
+                return e
+            case Var(name):
+                return Var(self._name(name))
+            case Rel(name, vars_):
+                return Rel(name, self._all(vars_))
+            case Delta(name, vars_):
+                return Delta(name, self._all(vars_))
+            case View(name, vars_, inputs):
+                return View(name, self._all(vars_), self._all(inputs))
+            case Sum(keys, body):
+                return sum_(self._all(keys), self.of(body))
+            case Lift(var, body):
+                return Lift(self._name(var), self.of(body))
+            case Top(keys, order, limit, body):
+                by = tuple(Order(self._name(o.var), o.descending, o.nulls_first) for o in order)
+                return top(self._all(keys), by, limit, self.of(body))
+            case Apply() | Cmp() | Add() | Mul() | Exists():
+                return map_children(e, self.of)
+            case _:
+                assert_never(e)
 
 
 def substitute(e: Expr, var: str, value: Expr) -> Expr:
     """Replace the value of a variable by a scalar term; binders and atoms keep the name."""
-    if var not in variables(e):
-        return e
-    if isinstance(e, Var):
-        return value
-    return map_children(e, lambda c: substitute(c, var, value))
+    known: dict[Expr, Expr] = {}
+
+    def go(t: Expr) -> Expr:
+        if var not in variables(t):
+            return t
+        if isinstance(t, Var):
+            return value
+        new = known.get(t)
+        if new is None:
+            new = known[t] = map_children(t, go)
+        return new
+
+    return go(e)
 
 
 def freshen(e: Expr, names: Names, keep: frozenset[str] | None = None) -> Expr:

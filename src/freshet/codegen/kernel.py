@@ -35,6 +35,7 @@ from freshet.codegen.storage import Place, Storage, declare_all, declare_orders,
 from freshet.codegen.term import Terms
 from freshet.codegen.triggers import Triggers
 from freshet.codegen.widen import widen
+from freshet.depth import deep
 from freshet.errors import NotNative
 from freshet.program.terms import Map, Program, Statement
 
@@ -68,6 +69,7 @@ def emit(program: Program, functions: Functions = BUILTINS, passes: Passes = USU
     return write(program, functions, passes).text
 
 
+@deep
 def write(program: Program, functions: Functions = BUILTINS, passes: Passes = USUAL) -> Source:
     """The C++ source of a program's kernel, with what it says about the program.
 

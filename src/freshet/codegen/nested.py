@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from freshet.calculus.check import infer
@@ -80,13 +80,35 @@ def collected(
 
 
 def _release(
-    terms: Terms, rows: Storage, names: list[str], spot: Spot, env: Bound, m: Cpp, k: Next
+    terms: Terms,
+    rows: Storage,
+    names: list[str],
+    spot: Spot,
+    env: Bound,
+    m: Cpp,
+    k: Next,
+    count: Callable[[str], Cpp] | None = None,
 ) -> None:
-    """The rows of a transient table, each once."""
+    """The rows of a transient table, each once, or as often as `count` says."""
     opener = f"{rows.name}.each(e.scratch, [&](const {rows.record}& @) {{"
     r, spot = spot.open(("scan", rows.name), "r", opener, "});")
     columns = [Cpp(f"{r}.k{i}", t, held(t)) for i, t in enumerate(rows.keys)]
-    terms.bind(tuple(names), columns, spot, env, m, k)
+    terms.bind(tuple(names), columns, spot, env, m if count is None else times(m, count(r)), k)
+
+
+def gathered(terms: Terms, e: Expr, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
+    """The rows of a term in a transient table first: what follows is written once."""
+    free = sorted(outs(e) - env.keys())
+    if not free:
+        value, spot = terms.total(e, spot, env)
+        _, spot = spot.open(("there", value.text), "", f"if ({value.text} != 0) {{")
+        k(spot, env, times(m, value))
+        return
+    copies, terms.copies = terms.copies, 1
+    rows, spot = collected(terms, e, free, env, spot)
+    terms.copies = copies
+    t = rows.payloads[0]
+    _release(terms, rows, free, spot, env, m, k, lambda r: Cpp(f"{r}.p0", t, held(t)))
 
 
 def top(terms: Terms, e: Top, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:

@@ -29,6 +29,9 @@ from freshet.codegen.functions import FUNCTIONS
 from freshet.codegen.hold import SUM, Cpp, constant, convert, held, summand
 from freshet.codegen.products import call, lift, ring_product
 
+MOST_NESTED = 16
+"""Addends that are written as calls inside one another."""
+
 Look = Callable[[str], Cpp]
 """Finds the C++ expression of a variable."""
 
@@ -73,12 +76,23 @@ def total(parts: list[Cpp]) -> Cpp:
     for part in parts[1:]:
         t = common(t, type_of(part))
     out = convert(parts[0], t)
+    if len(parts) > MOST_NESTED:
+        return _running_total(out, [convert(part, t) for part in parts[1:]], t)
     for part in parts[1:]:
         right = convert(part, t)
         null = "_n" if out.nullable or right.nullable else ""
         text = f"add{null}<{out.held}>(o, {out.text}, {right.text})"
         out = Cpp(text, t.or_null(out.nullable or right.nullable), out.held)
     return out
+
+
+def _running_total(first: Cpp, others: list[Cpp], t: Type) -> Cpp:
+    """A long sum, an addend a statement: calls inside one another are slow to compile."""
+    nullable = first.nullable or any(x.nullable for x in others)
+    null = "_n" if nullable else ""
+    steps = " ".join(f"t = add{null}<{first.held}>(o, t, {x.text});" for x in others)
+    text = f"[&] {{ {first.held} t = {first.text}; {steps} return t; }}()"
+    return Cpp(text, t.or_null(nullable), first.held)
 
 
 def product(parts: list[Cpp]) -> Cpp:

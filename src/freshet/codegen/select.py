@@ -6,12 +6,12 @@ and all that follows, fetching memory ahead included, is done for them alone.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 
-from freshet.calculus.build import ZERO, is_zero
+from freshet.calculus.build import ZERO, factors, is_zero
 from freshet.calculus.scope import ins
 from freshet.calculus.terms import Add, Apply, Cmp, Exists, Expr, Lift, Mul, Sum, Top
-from freshet.calculus.walk import bottom_up, map_children, subterms
+from freshet.calculus.walk import bottom_up, children, map_children, subterms
 from freshet.codegen.code import Spot
 from freshet.simplify.cancel import cancel
 
@@ -42,12 +42,28 @@ def shared_tests(terms: Sequence[Expr], row: Set[str]) -> list[Expr]:
     >>> [show(t) for t in shared_tests([read("Exists(R() + {a > 3}) - Exists(R())")], {"a"})]
     ['{a > 3}']
     """
-    tests = [t for t in subterms(terms[0]) if is_test(t)] if terms else []
-    return [t for t in dict.fromkeys(tests) if all(_needs(e, t, row) for e in terms)]
+    tests = dict.fromkeys(_tests(terms[0])) if terms else {}
+    return [t for t in tests if all(_needs(e, t, row) for e in terms)]
+
+
+_ENTERED = (Add, Mul, Sum, Exists, Lift, Top)
+"""The nodes through which the failure of a test shows; inside a function it does not."""
+
+
+def _tests(e: Expr) -> Iterator[Expr]:
+    if is_test(e):
+        yield e
+    elif isinstance(e, _ENTERED):
+        for part in children(e):
+            yield from _tests(part)
 
 
 def _needs(e: Expr, test: Expr, row: Set[str]) -> bool:
     """Whether a term is nothing where a test fails."""
+    body = e.body if isinstance(e, Sum) else e
+    inside = row & ins(e) if isinstance(e, Sum) else row
+    if ins(test) <= inside and test in factors(body):
+        return True
     return is_zero(bottom_up(_where_it_fails(e, test, row), cancel))
 
 
@@ -56,7 +72,7 @@ def _where_it_fails(e: Expr, test: Expr, row: Set[str]) -> Expr:
         return ZERO
     if isinstance(e, Sum | Top):
         row = row & ins(e)  # other names inside are its own
-    if isinstance(e, Add | Mul | Sum | Exists | Lift | Top):
+    if isinstance(e, _ENTERED):
         return map_children(e, lambda part: _where_it_fails(part, test, row))
     return e
 

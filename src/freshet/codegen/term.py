@@ -36,15 +36,25 @@ from freshet.codegen.context import ONE, Bound, Next
 from freshet.codegen.firsts import first_rows
 from freshet.codegen.hold import SUM, Cpp, gain, is_there, kept, summand, zero_if_null
 from freshet.codegen.indexed import range_sum
-from freshet.codegen.nested import exists, lift, top
+from freshet.codegen.nested import exists, gathered, lift, top
 from freshet.codegen.products import SEEN
 from freshet.codegen.rings import CofactorType, RingType, cofactors, header_type
 from freshet.codegen.scalar import compare, scalar, times
 from freshet.errors import NotNative
 
+MOST_COPIES = 8
+"""How often the code that follows a sum may be written, once for each combination of addends: past
+it the rows of a sum are gathered first. Products of many sums would be long to write and build."""
+
+MANY_FACTORS = 16
+"""Tests of one product past which they are one condition, and not blocks inside one another."""
+
 
 class Terms(Access):
     """What writes terms."""
+
+    copies = 1
+    """How often the code at hand is written."""
 
     def emit(self, e: Expr, spot: Spot, env: Bound, m: Cpp, k: Next, last: bool = False) -> None:
         """Code that runs `k` for every row of `e`; `last` when `k` does nothing but write."""
@@ -85,9 +95,13 @@ class Terms(Access):
                     ahead = dict(self.ahead)
                     k(spot, env, times(m, value))
                     self.ahead = ahead  # what seldom happens is not worth fetching for
+                elif not last and self._too_often(e, env):
+                    gathered(self, e, spot, env, m, k)
                 else:
+                    self.copies *= len(parts)
                     for part in parts:
                         self.emit(part, spot, env, m, k, last)
+                    self.copies //= len(parts)
             case Sum():
                 self._sum(e, spot, env, m, k, last)
             case Lift(var, body):
@@ -99,6 +113,11 @@ class Terms(Access):
                     top(self, e, spot, env, m, k)
             case _:
                 assert_never(e)
+
+    def _too_often(self, e: Add, env: Bound) -> bool:
+        """Whether writing what follows once for each addend makes too many copies of it."""
+        often = self.copies * len(e.terms) > MOST_COPIES
+        return often and self.payload(e, env).kind != "ring"  # elements of rings are not copied
 
     def value(self, e: Expr, env: Bound) -> Cpp:
         """A scalar term."""
@@ -138,6 +157,8 @@ class Terms(Access):
         After them what does not depend on the factors before it: it would be computed again for
         every row of theirs.
         """
+        if len(factors) > MANY_FACTORS and self.passes.hoist:
+            factors, spot = self._all_tests(factors, spot, env)
         if not factors:
             k(spot, env, m)
             return
@@ -154,6 +175,18 @@ class Terms(Access):
             lambda s, b, n: self.product(rest, s, b, n, k, last),
             last and not rest,
         )
+
+    def _all_tests(self, factors: list[Expr], spot: Spot, env: Bound) -> tuple[list[Expr], Spot]:
+        """All the tests of a long product that can be run, in one condition, and the rest."""
+        ready = [f for f in factors if isinstance(f, Cmp) and ins(f) <= env.keys()]
+        if len(ready) <= MANY_FACTORS:
+            return factors, spot
+        texts = dict.fromkeys(self.condition(f, env) for f in ready)
+        asked = [t for t in texts if t != "true" and t not in self.given]
+        if asked:
+            test = " && ".join(asked)
+            _, spot = spot.open(("if", test), "", f"if ({test}) {{")
+        return [f for f in factors if f not in set(ready)], spot
 
     def _sum(self, e: Sum, spot: Spot, env: Bound, m: Cpp, k: Next, last: bool) -> None:
         if not (self.passes.ranges and range_sum(self, e, spot, env, m, k, last)):

@@ -92,6 +92,8 @@ class Flags:
         if self.baseline == "native" or platform.machine() in ("x86_64", "AMD64"):
             spelled = self.baseline.replace("-", "_") if kind == "zig" else self.baseline
             words.append(f"-march={spelled}")
+        if kind != "gcc":
+            words.append("-fbracket-depth=8192")  # a query may nest further than the usual 256
         if self.count:
             words.append("-DFRESHET_COUNT")
         if self.large:

@@ -10,14 +10,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations, product
+from math import prod
 from typing import TypeAlias
 
 from freshet.calculus.build import add, const, exists, mul, neg, sum_
 from freshet.calculus.terms import Cmp, Const, Delta, Exists, Expr, Lift, Var
-from freshet.calculus.walk import rename
+from freshet.calculus.walk import rename, size
 from freshet.factorized.terms import Leaf, Node, Tree, relations, trees
 from freshet.simplify import finish, simplify
 from freshet.simplify.arrange import arrange
+
+MOST_PRODUCTS = 64
+"""Products that one view's change is written out into, where a relation changes several of its
+children at once; past it the children change one after the other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +143,9 @@ class _Following:
         """One product for each choice of children that change, the others as they were."""
         deltas = {i: self.of(c) for i, c in enumerate(t.children)}
         changing = [i for i, terms in deltas.items() if terms]
+        if self.given is None and prod(1 + len(deltas[i]) for i in changing) > MOST_PRODUCTS:
+            yield from self._one_by_one(t, deltas)
+            return
         for count in range(1, len(changing) + 1):
             for chosen in combinations(changing, count):
                 for terms in product(*(deltas[i] for i in chosen)):
@@ -146,6 +154,17 @@ class _Following:
                         moved[i] if i in moved else self.deltas.read(c)
                         for i, c in enumerate(t.children)
                     ]
+
+    def _one_by_one(self, t: Node, deltas: dict[int, list[Expr]]) -> Iterator[list[Expr]]:
+        """The children change one after the other, the one that changes in most ways last.
+
+        Those before are new, those after are old: as many products as there are changes.
+        """
+        parts = [self.deltas.read(c) for c in t.children]
+        for i in sorted(deltas, key=lambda i: sum(map(size, deltas[i]))):
+            for term in deltas[i]:
+                yield [term if j == i else part for j, part in enumerate(parts)]
+            parts[i] = add(parts[i], *deltas[i])
 
     def _rows(self, leaf: Leaf) -> Expr:
         if self.given is not None:

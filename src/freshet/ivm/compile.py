@@ -13,7 +13,8 @@ from freshet.calculus.schema import Query, Relation
 from freshet.calculus.scope import ins, outs, relations
 from freshet.calculus.terms import Expr, Rel, Sum, View
 from freshet.calculus.types import Type
-from freshet.calculus.walk import bottom_up, subterms, variables
+from freshet.calculus.walk import bottom_up, distinct_subterms, variables
+from freshet.ivm.budget import Budget
 from freshet.ivm.cyclic import is_cyclic
 from freshet.ivm.decide import blocker
 from freshet.ivm.delta import Update, delta
@@ -53,6 +54,7 @@ class Compiler:
     todo: list[Map] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     types: dict[str, Type] = field(default_factory=dict)
+    budget: Budget = field(default_factory=Budget)
 
     def __post_init__(self) -> None:
         columns = {r.name: r.types for r in self.relations}
@@ -71,6 +73,7 @@ class Compiler:
 
     def query(self, query: Query) -> Query:
         """Materialize a query piecewise; what is left is read when the view is asked for."""
+        self.budget.allow(query.term)
         term = simplify(query.term)
         self.types.update(all_types(term, self.schema))
         store = Pieces(self, query.name, level=0)
@@ -107,7 +110,12 @@ class Compiler:
         changed = False
         for event, update in self._updates(relation):
             known = frozenset(update.params).union(k.name for k in target.inputs)
-            change = simplify(delta(target.definition, update), known=known)
+            change = delta(target.definition, update)
+            why = self._over_budget(target, change)
+            if why:
+                self._reevaluate(target, relation, why)
+                return
+            change = simplify(change, known=known)
             if is_zero(change):
                 continue
             changed = True
@@ -120,6 +128,12 @@ class Compiler:
         if not changed:
             # The relation is mentioned but never matters: the definition need not mention it.
             self.maps.redefine(target.name, without({relation}, target.definition))
+
+    def _over_budget(self, target: Map, change: Expr) -> str:
+        """Why a delta is not even simplified; a base relation has always one."""
+        if is_zero(change) or target.inputs or self._is_base(target):
+            return ""
+        return self.budget.refusal(change, target.definition)
 
     def _reason_to_reevaluate(self, target: Map, update: Update) -> str:
         pair = (shape(target.definition), update.relation)
@@ -168,7 +182,7 @@ class Compiler:
     def grain(self, level: int) -> str:
         """How large the maps of a level may be: the depth ends with stored base relations."""
         depth = self.options.depth
-        if depth is None or level <= depth - 1:
+        if (depth is None or level <= depth - 1) and not self.budget.is_spent:
             return "connected"
         return "atoms" if self.options.project else "base"
 
@@ -266,7 +280,7 @@ def without(names: set[str], e: Expr) -> Expr:
 
 def _has_cycle(definition: Expr) -> bool:
     """Whether a product of the definition joins in a cycle."""
-    for e in subterms(definition):
+    for e in distinct_subterms(definition):
         body = e.body if isinstance(e, Sum) else e
         if is_cyclic([f for f in factors(body) if isinstance(f, Rel)]):
             return True

@@ -10,6 +10,8 @@ from freshet.calculus.build import is_zero, mul
 from freshet.calculus.scope import has_data, outs, relations
 from freshet.calculus.terms import Add, Exists, Expr, Lift, Mul, Nested, Sum, Top
 from freshet.calculus.text import show
+from freshet.calculus.walk import size
+from freshet.ivm.budget import is_too_large
 from freshet.ivm.delta import Update, delta, domain_of
 from freshet.simplify import simplify
 
@@ -20,8 +22,13 @@ class Blocker:
 
     node: Nested
     relation: str
+    change: Expr | None = None
+    """The change of the query, where it is too large to look at."""
 
     def __str__(self) -> str:
+        if self.change is not None:
+            nodes = f"{size(self.change):,}"
+            return f"the delta of a nested query has {nodes} nodes, more than planning may take"
         text = show(self.node)
         short = text if len(text) <= 100 else text[:97] + "..."
         return f"a change of {self.relation} can touch every row that {short} is compared with"
@@ -45,6 +52,8 @@ def blocker(definition: Expr, update: Update) -> Blocker | None:
         if update.relation not in relations(node):
             continue
         change = delta(node.body, update)
+        if is_too_large(change, node.body):
+            return Blocker(node, update.relation, change)
         if is_zero(simplify(change, known=frozenset(update.params))):
             continue
         if not outs(mul(*domain_of(node, change, update))) & outs(node.body):

@@ -27,6 +27,10 @@ from freshet.calculus.terms import (
 from freshet.calculus.walk import turned_visible
 from freshet.ivm.domains import common_domain, extract_domain
 
+MOST_AT_ONCE = 6
+"""Factors of one product that change together and whose combinations are written out: more of
+them, as in a relation joined with itself many times, change one after the other."""
+
 
 @dataclass(frozen=True, slots=True)
 class Update:
@@ -105,11 +109,24 @@ def _is_linear(e: Expr) -> bool:
 
 def _linear(factors: tuple[Expr, ...], changes: tuple[Expr, ...]) -> Expr:
     """The product rule over factors with given changes."""
+    if sum(not is_zero(c) for c in changes) > MOST_AT_ONCE:
+        return _one_by_one(factors, changes)
     if not factors:
         return ZERO
     (head, *tail), (first, *others) = factors, changes
     rest, change = mul(*tail), _linear(tuple(tail), tuple(others))
     return add(mul(first, rest), mul(head, change), mul(first, change))
+
+
+def _one_by_one(factors: tuple[Expr, ...], changes: tuple[Expr, ...]) -> Expr:
+    """The factors change from left to right: those before are new, those after are old.
+
+    k factors that change give k products over sums (Q + dQ), not 2^k - 1 products.
+    """
+    now = [f if is_zero(c) else add(f, c) for f, c in zip(factors, changes, strict=True)]
+    return add(
+        *(mul(*now[:i], c, *factors[i + 1 :]) for i, c in enumerate(changes) if not is_zero(c))
+    )
 
 
 @dataclass

@@ -7,7 +7,7 @@ than the group-by variables, and values and comparisons are no domains of their 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from freshet.calculus.build import add, mul, sum_
@@ -52,9 +52,10 @@ def extract_domain(
     """
     thin = _thinned(e)
     for through in (False, True):
-        parts = _Extraction(given, through).domain(thin)
+        extraction = _Extraction(given, through)
+        parts = extraction.domain(thin)
         if keys is not None:
-            parts = _Extraction(given, through).project(parts, keys)
+            parts = extraction.project(parts, keys)
         if outs(mul(*parts)) & (outs(e) if keys is None else keys):
             break
     return tuple(_apart(p) for p in parts)
@@ -103,13 +104,23 @@ def _apart(e: Expr) -> Expr:
 
 @dataclass(frozen=True)
 class _Extraction:
-    """One pass: `through` also takes relations that a change is joined with."""
+    """One pass: `through` also takes relations that a change is joined with.
+
+    New-minus-old says most things twice, at every level of nesting: what is `known` of a part is
+    found once.
+    """
 
     given: frozenset[str]
     through: bool
+    known: dict[Expr, Parts] = field(default_factory=dict)
 
     def domain(self, e: Expr) -> Parts:
         """What bounds a term."""
+        if e not in self.known:
+            self.known[e] = self._domain(e)
+        return self.known[e]
+
+    def _domain(self, e: Expr) -> Parts:
         match e:
             case Const() | Var() | Apply() | View():
                 return ()

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from freshet.calculus.functions import BUILTINS, Functions
 from freshet.calculus.schema import Query, Relation
+from freshet.depth import deep
 from freshet.errors import StrictRefusal
 from freshet.factorized import compile as factorized
 from freshet.factorized.options import Options as FactorizedOptions
@@ -21,6 +22,7 @@ from freshet.program.terms import Program
 DEPTH = {"reeval": 0, "first-order": 1, "project": 1, "higher-order": None}
 
 
+@deep
 def compile_queries(
     queries: Sequence[Query],
     relations: Sequence[Relation],

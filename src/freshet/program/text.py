@@ -20,6 +20,7 @@ from freshet.calculus.schema import Column, Query, Relation
 from freshet.calculus.terms import Expr, Order, View
 from freshet.calculus.text import Token, Tokens, read_term, show
 from freshet.calculus.types import Type, read_type
+from freshet.depth import deep
 from freshet.errors import SyntaxProblem
 from freshet.program.layout import WIDTH, show_term
 from freshet.program.terms import Event, Map, Program, Statement, Trigger
@@ -29,6 +30,7 @@ T = TypeVar("T")
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9.$]*")
 
 
+@deep
 def show_program(p: Program) -> str:
     """A program as text: relations, maps, queries, triggers."""
     sections = [
@@ -117,6 +119,7 @@ def _after(head: str, term: Expr, column: int, indent: int) -> str:
     return f"{head} {lines}" if opened else f"{head}\n{' ' * indent}{lines}"
 
 
+@deep
 def read_program(text: str, file: str = "<text>") -> Program:
     """A program from its text; declarations and triggers may stand in any order."""
     tokens = Tokens(text, file)

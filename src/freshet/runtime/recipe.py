@@ -15,11 +15,12 @@ from pathlib import Path
 from freshet.calculus.functions import BUILTINS, CppRing, Functions
 from freshet.calculus.schema import Query, Relation
 from freshet.calculus.terms import Apply, Expr
-from freshet.calculus.walk import children
+from freshet.calculus.walk import distinct_subterms
 from freshet.codegen.kernel import Source, write
 from freshet.codegen.options import Passes
 from freshet.codegen.private import NotPrivate, private_folder, read_own
 from freshet.codegen.toolchain import user_cache
+from freshet.depth import deep
 from freshet.errors import NotNative
 from freshet.ivm.options import Mode
 from freshet.plan.compile import compile_queries
@@ -101,8 +102,7 @@ def python_functions(query: Query, functions: Functions) -> list[str]:
 
 
 def _applied(term: Expr) -> set[str]:
-    inner = {name for e in children(term) for name in _applied(e)}
-    return inner | {term.fn} if isinstance(term, Apply) else inner
+    return {e.fn for e in distinct_subterms(term) if isinstance(e, Apply)}
 
 
 def remembered(
@@ -141,6 +141,7 @@ def headers_of(query: Query, functions: Functions) -> list[CppRing]:
     return [ring for name, ring in sorted(functions.headers.items()) if name in used]
 
 
+@deep
 def _key(
     query: Query,
     relations: Sequence[Relation],

@@ -9,7 +9,7 @@ from freshet.calculus.scope import free, ins, is_value, outs
 from freshet.calculus.terms import Add, Delta, Expr, Mul, Rel, Sum, View
 from freshet.calculus.walk import turned_visible
 
-LIMIT = 512
+LIMIT = 64
 """Above so many products a term stays factorized: an OR of many branches must not explode."""
 
 

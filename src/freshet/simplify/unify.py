@@ -28,7 +28,14 @@ from freshet.calculus.terms import (
     Var,
     View,
 )
-from freshet.calculus.walk import rename, substitute, subterms, tops, turned_visible
+from freshet.calculus.walk import (
+    distinct_subterms,
+    rename,
+    substitute,
+    tops,
+    turned_visible,
+    variables,
+)
 
 
 @dataclass(frozen=True)
@@ -202,6 +209,15 @@ def _assign_variable(p: Product, i: int, x: str, y: str) -> tuple[Expr, ...] | N
     return None
 
 
+def _with_value(f: Expr, x: str, body: Expr) -> Expr:
+    """A factor with a value in place of a variable, where it reads that and can take it."""
+    return f if x not in variables(f) or _captures(f, body) else substitute(f, x, body)
+
+
+def _still_reads(f: Expr, x: str) -> bool:
+    return x in variables(f) and (is_held(f, x) or x in free(f))
+
+
 def _assign_value(p: Product, i: int, x: str, body: Expr) -> tuple[Expr, ...] | None:
     """(x := value): carried to its readers; kept while an atom or the outside needs x bound."""
     if x in p.given:
@@ -211,8 +227,8 @@ def _assign_value(p: Product, i: int, x: str, body: Expr) -> tuple[Expr, ...] | 
         return _assigned_twice(p, i, x, body)
     if x in free(body):
         return None
-    carried = tuple(f if _captures(f, body) else substitute(f, x, body) for f in rest)
-    needed = x in p.visible or any(is_held(f, x) or x in free(f) for f in carried)
+    carried = tuple([_with_value(f, x, body) for f in rest])
+    needed = x in p.visible or any(_still_reads(f, x) for f in carried)
     if not needed:
         return carried
     if carried == rest:
@@ -247,12 +263,12 @@ def _assign_query(p: Product, i: int, x: str, body: Expr) -> tuple[Expr, ...] | 
     if not p.is_local(x):
         return None
     rest = p.others(i)
-    uses = [j for j, f in enumerate(rest) if x in free(f)]
-    if len(uses) == 1 and rest[uses[0]] == Var(x):
+    uses = p.uses[x] - 1  # besides the assignment
+    if uses == 1 and Var(x) in rest:
         # The body's variables are bound by the context, so Q is one number here.
         bound = frozenset().union(*(outs(f) for f in rest)) | p.given
         if outs(body) <= bound:
-            return tuple(body if j == uses[0] else f for j, f in enumerate(rest))
+            return tuple(body if f == Var(x) else f for f in rest)
     if not uses:
         return rest
     for f in rest[i:]:
@@ -264,7 +280,7 @@ def _assign_query(p: Product, i: int, x: str, body: Expr) -> tuple[Expr, ...] | 
 
 def is_held(e: Expr, x: str) -> bool:
     """Whether a variable stands where only a name can: in an atom, a key, or left of :=."""
-    for t in subterms(e):
+    for t in distinct_subterms(e):
         match t:
             case Rel(_, names) | Delta(_, names):
                 if x in names:

@@ -9,6 +9,7 @@ from freshet.calculus.terms import Expr, Lift, Var
 from freshet.calculus.types import NULL as NULL_TYPE
 from freshet.calculus.types import common
 from freshet.sql import predicates, values
+from freshet.sql.disjoint import disjoint
 from freshet.sql.products import assign, product
 from freshet.sql.scope import Env, Val
 from freshet.sql.terms import Case, Literal, Scalar
@@ -31,24 +32,36 @@ def case(e: Case, env: Env) -> Val:
     def certain(v: Val) -> tuple[Expr, ...]:
         return (*v.present, Lift(var, values.coerce(v, t).term))
 
-    prefix = _branches(e, otherwise, var, whole, env)
+    prefix = _branches(e, found, var, whole, env)
     if not t.nullable:
         return Val(Var(var), t, (prefix,))
-    return Val(Var(var), t, (prefix,), (var,), (_branches(e, otherwise, var, certain, env),))
+    return Val(Var(var), t, (prefix,), (var,), (_branches(e, found, var, certain, env),))
 
 
 def _branches(
-    e: Case, otherwise: Scalar, var: str, bind: Callable[[Val], tuple[Expr, ...]], env: Env
+    e: Case, answers: list[Val], var: str, bind: Callable[[Val], tuple[Expr, ...]], env: Env
 ) -> Expr:
+    """One addend for each answer: a row is in one of them, so they may share their names."""
+    conditions = [c for c, _ in e.branches]
+    tests = [predicates.flat(c, env, True) for c in conditions]
     branches: list[Expr] = []
-    for i, (condition, answer) in enumerate(e.branches):
-        before = [c for c, _ in e.branches[:i] if not predicates.exclude(c, condition, env)]
+    for i, condition in enumerate(conditions):
+        before = [
+            c
+            for c, test in zip(conditions[:i], tests, strict=False)
+            if not _exclude(test, tests[i])
+        ]
         chosen = predicates.part(condition, env, True)
-        factors = (*_none_of(before, env), chosen, *bind(values.value(answer, env)))
+        factors = (*_none_of(before, env), chosen, *bind(answers[i]))
         branches.append(sum_((var,), product(*factors)))
-    rest = (*_none_of([c for c, _ in e.branches], env), *bind(values.value(otherwise, env)))
+    rest = (*_none_of(conditions, env), *bind(answers[-1]))
     branches.append(sum_((var,), product(*rest)))
     return add(*branches)
+
+
+def _exclude(a: Expr | None, b: Expr | None) -> bool:
+    """Whether two tests of a row can be seen never to hold together."""
+    return a is not None and b is not None and disjoint(a, b)
 
 
 def _none_of(conditions: list[Scalar], env: Env) -> tuple[Expr, ...]:

@@ -9,6 +9,7 @@ from freshet.calculus.check import check_bound, infer
 from freshet.calculus.schema import Column, Query
 from freshet.calculus.terms import Cmp, Lift
 from freshet.calculus.walk import Names
+from freshet.depth import deep
 from freshet.errors import FreshetError, TypeProblem
 from freshet.sql import select
 from freshet.sql.catalog import Catalog
@@ -17,6 +18,7 @@ from freshet.sql.scope import Env
 from freshet.sql.terms import CreateView
 
 
+@deep
 def lower(statement: CreateView, catalog: Catalog, name: str | None = None) -> Query:
     """The meaning of a view: column variables, and the term that binds them.
 

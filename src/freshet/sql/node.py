@@ -32,6 +32,27 @@ class Script:
         self.file = file
         self._lines = [0, *(i + 1 for i, c in enumerate(text) if c == "\n")]
         self.tokens: list[Token] = []
+        self._starts: dict[int, int] = {}
+
+    def note_starts(self, tree: Any) -> None:
+        """Where every node of a parser's tree begins: the first place known in it.
+
+        Children come after their parents in a walk, so one way back finds them all.
+        """
+        self._starts = {}
+        for raw in reversed(list(tree.walk())):
+            own = raw.meta.get("start")
+            inner = self._starts.get(id(raw))
+            known = [s for s in (own, inner) if s is not None]
+            if known:
+                start = self._starts[id(raw)] = min(known)
+                if raw.parent is not None and raw is not tree:
+                    above = self._starts.get(id(raw.parent), start)
+                    self._starts[id(raw.parent)] = min(above, start)
+
+    def start_of(self, raw: Any) -> int | None:
+        """The offset at which a node of a tree begins, if one is known."""
+        return self._starts.get(id(raw))
 
     def place(self, offset: int) -> Place:
         r"""The line and column of an offset, counted from 1.
@@ -90,8 +111,7 @@ class Node:
     def __init__(self, raw: Any, script: Script, near: Place) -> None:
         self.raw = raw
         self.script = script
-        starts = [s for n in raw.walk() if (s := (n.meta.get("start"))) is not None]
-        self.start: int | None = min(starts, default=None)
+        self.start: int | None = script.start_of(raw)
         if raw.key == "select" and self.start is not None:
             self.start = script.last("SELECT", self.start)
         self.at = near if self.start is None else script.place(self.start)
@@ -112,6 +132,19 @@ class Node:
         if child is None:
             raise SyntaxProblem(f"{self.key.upper()} lacks its {name}", at=self.at)
         return child
+
+    def chain(self) -> list[Node]:
+        """The operands of a chain of one operator, a op b op c, from left to right.
+
+        The parser nests such a chain to the left, a level for each operator.
+        """
+        operands: list[Node] = []
+        here = self
+        while here.key == self.key:
+            here.only("this", "expression")
+            operands.append(here["expression"])
+            here = here["this"]
+        return [here, *reversed(operands)]
 
     def all(self, name: str) -> list[Node]:
         """The children of a list."""

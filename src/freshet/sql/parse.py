@@ -15,6 +15,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokenizer_core import Token as RawToken
 from sqlglot.tokenizer_core import TokenType
 
+from freshet.depth import deep
 from freshet.errors import FreshetError, Place, SyntaxProblem, UnsupportedSql
 from freshet.sql.ddl import Cursor, create_relation, create_type
 from freshet.sql.node import Node, Script, Token
@@ -23,6 +24,7 @@ from freshet.sql.read_select import select
 from freshet.sql.terms import CreateView, Select, Statement
 
 
+@deep
 def parse(text: str, file: str = "<text>") -> list[Statement]:
     """The statements of a script, in order.
 
@@ -118,6 +120,7 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
         raise _syntax(error, script) from None
     if len(trees) != 1 or trees[0] is None:
         raise SyntaxProblem("there is no statement here", at=at)
+    script.note_starts(trees[0])
     return select(Node(trees[0], script, at))
 
 

@@ -13,7 +13,6 @@ from freshet.calculus.terms import Apply, Cmp, Const, Expr, Lift, Op, Var
 from freshet.calculus.types import BOOL, common
 from freshet.errors import FreshetError, TypeProblem
 from freshet.sql import either, functions, quantifiers, values
-from freshet.sql.disjoint import disjoint
 from freshet.sql.products import carriers, closed, some_null
 from freshet.sql.scope import Env, Val, not_null
 from freshet.sql.terms import (
@@ -48,7 +47,7 @@ def part(e: Scalar, env: Env, want: Want) -> Expr:
 
 
 def _part(e: Scalar, env: Env, want: Want) -> Expr:
-    if e in env.known:
+    if env.known and e in env.known:
         return _truth_value(env.known[e], want, env)
     match e:
         case Not(arg):
@@ -117,12 +116,6 @@ def flat(e: Scalar, env: Env, want: bool) -> Expr | None:
         return mul(*found) if want is isinstance(e, And) else Apply("or", tuple(found))
     term = part(e, env, want)
     return term if is_value(term) else None
-
-
-def exclude(a: Scalar, b: Scalar, env: Env) -> bool:
-    """Whether two conditions can be seen never to hold together."""
-    left, right = flat(a, env, True), flat(b, env, True)
-    return left is not None and right is not None and disjoint(left, right)
 
 
 def _null_part(*sides: Val) -> Expr:

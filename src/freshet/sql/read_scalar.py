@@ -65,7 +65,6 @@ AGGREGATES = frozenset({"sum", "count", "avg", "min", "max"})
 RENAMED = {
     "tsordstodate": "date",
     "datediff": "days_between",
-    "dpipe": "concat",
     "pow": "power",
     "dayofmonth": "day",
 }
@@ -105,8 +104,7 @@ def scalar(node: Node) -> Scalar:
     if key in COMPARISONS:
         return _comparison(node, COMPARISONS[key])
     if key in ARITHMETIC:
-        node.only("this", "expression")
-        return Arith(ARITHMETIC[key], scalar(node["this"]), scalar(node["expression"]), node.at)
+        return _arithmetic(node)
     if key in AGGREGATES:
         return _aggregate(node)
     reader = _READERS.get(key)
@@ -157,16 +155,39 @@ def _negative(node: Node) -> Scalar:
     return Arith("-", Literal(0, INT, node.at), arg, node.at)
 
 
-def both(a: Scalar, b: Scalar) -> Scalar:
-    """A AND b, flat."""
-    left = a.parts if isinstance(a, And) else (a,)
-    return And(left + (b.parts if isinstance(b, And) else (b,)), a.at)
+def both(*conditions: Scalar) -> Scalar:
+    """A AND b AND ..., flat."""
+    parts = [p for c in conditions for p in (c.parts if isinstance(c, And) else (c,))]
+    return And(tuple(parts), conditions[0].at)
 
 
-def either(a: Scalar, b: Scalar) -> Scalar:
-    """A OR b, flat."""
-    left = a.parts if isinstance(a, Or) else (a,)
-    return Or(left + (b.parts if isinstance(b, Or) else (b,)), a.at)
+def either(*conditions: Scalar) -> Scalar:
+    """A OR b OR ..., flat."""
+    parts = [p for c in conditions for p in (c.parts if isinstance(c, Or) else (c,))]
+    return Or(tuple(parts), conditions[0].at)
+
+
+def _arithmetic(node: Node) -> Scalar:
+    """A chain of + and -, or of * and / and %, from left to right."""
+    links: list[Node] = []
+    while node.key in ARITHMETIC:
+        node.only("this", "expression")
+        links.append(node)
+        node = node["this"]
+    total = scalar(node)
+    for link in reversed(links):
+        total = Arith(ARITHMETIC[link.key], total, scalar(link["expression"]), link.at)
+    return total
+
+
+def _concatenation(node: Node) -> Scalar:
+    return Call("concat", tuple([scalar(n) for n in node.chain()]), node.at)
+
+
+def _in_parentheses(node: Node) -> Scalar:
+    while node.key == "paren":
+        node = node["this"]
+    return scalar(node)
 
 
 def _comparison(node: Node, op: Op) -> Scalar:
@@ -374,9 +395,10 @@ _READERS: dict[str, Callable[[Node], Scalar]] = {
     "boolean": lambda n: Literal(n.flag("this"), BOOL, n.at),
     "null": lambda n: Literal(None, type_of(None), n.at),
     "neg": _negative,
-    "paren": lambda n: scalar(n["this"]),
-    "and": lambda n: both(scalar(n["this"]), scalar(n["expression"])),
-    "or": lambda n: either(scalar(n["this"]), scalar(n["expression"])),
+    "paren": _in_parentheses,
+    "dpipe": _concatenation,
+    "and": lambda n: both(*(scalar(p) for p in n.chain())),
+    "or": lambda n: either(*(scalar(p) for p in n.chain())),
     "not": lambda n: Not(scalar(n["this"]), n.at),
     "between": _between,
     "in": _in,

@@ -402,9 +402,11 @@ def rewrite(e: Scalar, rule: Callable[[Scalar], Scalar | None]) -> Scalar:
 
 def inside(e: Scalar) -> Iterator[Scalar]:
     """The expression and all expressions in it, subqueries not entered."""
-    yield e
-    for part in parts(e):
-        yield from inside(part)
+    pending = [e]
+    while pending:
+        here = pending.pop()
+        yield here
+        pending.extend(reversed(tuple(parts(here))))
 
 
 def conjuncts(e: Scalar | None) -> tuple[Scalar, ...]:

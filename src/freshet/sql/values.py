@@ -47,7 +47,7 @@ from freshet.sql.terms import (
 
 def value(e: Scalar, env: Env) -> Val:
     """What a scalar expression is worth in a row."""
-    if e in env.known:
+    if env.known and e in env.known:  # a hash looks at the whole expression
         return env.known[e]
     try:
         return _value(e, env)
