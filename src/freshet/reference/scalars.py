@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, assert_never
 
 from freshet.calculus.compare import OPERATORS, compare
-from freshet.calculus.functions import Function, Functions, call
+from freshet.calculus.functions import Function, Functions, call, failed
 from freshet.calculus.terms import (
     Add,
     Apply,
@@ -86,7 +86,12 @@ def _apply_to_slots(function: Function, where: list[int], slots: Slots) -> Scala
 
     def run() -> Any:
         args = pick(slots)
-        return None if strict and None in args else compute(*args)
+        if strict and None in args:
+            return None
+        try:
+            return compute(*args)
+        except Exception as e:
+            raise failed(function.name, args, e) from e
 
     return run
 

@@ -31,7 +31,7 @@ def parse(text: str, file: str = "<text>") -> list[Statement]:
     """
     script = Script(text, file)
     try:
-        raw = list(Dialect.get_or_raise("spark").tokenize(text))
+        raw = _whole_texts(list(Dialect.get_or_raise("spark").tokenize(text)), text)
     except TokenError as error:
         at = script.place(_unclosed(text))
         raise SyntaxProblem("the text cannot be read", instead="close the quote", at=at) from error
@@ -44,6 +44,20 @@ def parse(text: str, file: str = "<text>") -> list[Statement]:
                 statements.append(_statement(raw[start:end], script.tokens[start:end], script))
             start = end + 1
     return statements
+
+
+def _whole_texts(raw: list[RawToken], text: str) -> list[RawToken]:
+    """The tokens with 'it''s' as one text: a quote that stands twice is part of it, as in Spark."""
+    out: list[RawToken] = []
+    for token in raw:
+        last = out[-1] if out else token
+        touching = out and last.end + 1 == token.start and text[last.end] == text[token.start]
+        if touching and last.token_type == token.token_type == TokenType.STRING:
+            whole = last.text + text[token.start] + token.text
+            out[-1] = RawToken(TokenType.STRING, whole, last.line, last.col, last.start, token.end)
+        else:
+            out.append(token)
+    return out
 
 
 _CLOSED = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`|--[^\n]*|/\*.*?\*/|[^'"`]""", re.DOTALL)
@@ -112,6 +126,7 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
             instead="write CREATE STREAM, CREATE TABLE, CREATE VIEW or SELECT",
             at=script.place(raw[0].start),
         )
+    _check_lists(raw, script)
     try:
         trees = Dialect.get_or_raise("spark").parser().parse(_lifted(raw, script), script.text)
     except ParseError as error:
@@ -119,6 +134,34 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
     if len(trees) != 1 or trees[0] is None:
         raise SyntaxProblem("there is no statement here", at=at)
     return select(Node(trees[0], script, at))
+
+
+_AFTER_A_LIST = frozenset(
+    {
+        *(TokenType.COMMA, TokenType.R_PAREN, TokenType.FROM, TokenType.WHERE),
+        *(TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.HAVING),
+    }
+)
+
+
+def _check_lists(raw: list[RawToken], script: Script) -> None:
+    """A list does not end with a comma, nor is it empty behind SELECT: the library lets it."""
+    for before, here, following in zip([None, *raw], raw, [*raw[1:], None], strict=False):
+        ends = following is None or following.token_type in _AFTER_A_LIST
+        if ends and here.token_type == TokenType.COMMA:
+            what, instead = "nothing stands behind this comma", "leave it out, or name what is missing"
+        elif ends and _selects(before, here):
+            what, instead = "SELECT lists no columns", "name them"
+        else:
+            continue
+        raise SyntaxProblem(what, instead=instead, at=script.place(here.start))
+
+
+def _selects(before: RawToken | None, here: RawToken) -> bool:
+    """Whether columns come next: behind SELECT, or SELECT DISTINCT."""
+    if here.token_type == TokenType.DISTINCT and before is not None:
+        here = before
+    return here.token_type == TokenType.SELECT
 
 
 def _lifted(raw: list[RawToken], script: Script) -> list[RawToken]:

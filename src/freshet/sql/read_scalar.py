@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from decimal import Decimal
+from math import isfinite
 
+from freshet.calculus.casts import LIMIT, MOST_DIGITS
 from freshet.calculus.terms import Op
 from freshet.calculus.types import (
     BOOL,
@@ -17,7 +20,7 @@ from freshet.calculus.types import (
     decimal,
     type_of,
 )
-from freshet.errors import TypeProblem
+from freshet.errors import SyntaxProblem, TypeProblem
 from freshet.sql import read_select
 from freshet.sql.node import Node
 from freshet.sql.terms import (
@@ -56,6 +59,7 @@ COMPARISONS: dict[str, Op] = {
 LIFTS = ": "
 """What stands between a lifting function and its ring, in the one name that the parser sees."""
 
+_NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "div": "/", "mod": "%"}
 AGGREGATES = frozenset({"sum", "count", "avg", "min", "max"})
 # Functions whose name in the parser's tree is not the one of our registry.
@@ -76,6 +80,7 @@ UNITS: dict[str, tuple[str, int]] = {
     "QUARTER": ("months", 3),
     "YEAR": ("months", 12),
 }
+MOST_APART = {"months": 12 * 10_000, "days": 366 * 10_000, "seconds": 86_400 * 366 * 10_000}
 TYPES: dict[str, Type] = {
     **dict.fromkeys(("INT", "INTEGER", "BIGINT", "SMALLINT", "TINYINT", "LONG"), INT),
     **dict.fromkeys(("DOUBLE", "FLOAT", "REAL"), DOUBLE),
@@ -114,7 +119,15 @@ def read_type(name: str, sizes: list[int]) -> Type:
             instead="use INT, DOUBLE, DECIMAL(p, s), STRING, DATE, TIMESTAMP or BOOLEAN",
         )
     t = TYPES[name.upper()]
-    return decimal(sizes[1]) if t.kind == "decimal" and len(sizes) > 1 else t
+    if t.kind != "decimal":
+        return t
+    digits, scale = (*sizes, *(10, 0)[len(sizes) :])[:2]
+    if not 0 < digits <= MOST_DIGITS or scale > digits or len(sizes) > 2:
+        raise TypeProblem(
+            f"there is no DECIMAL({', '.join(map(str, sizes))})",
+            instead=f"give at most {MOST_DIGITS} digits, and not more after the point",
+        )
+    return decimal(scale)
 
 
 def _name(node: Node) -> Scalar:
@@ -129,7 +142,16 @@ def _literal(node: Node) -> Scalar:
     text = node.name
     if node.flag("is_string"):
         return Literal(text, STRING, node.at)
+    if not _NUMBER.fullmatch(text):
+        node.refuse(f"the number {text}", "write it like 1, 1.5 or 1.5e0")
     value = float(text) if "e" in text.lower() else Decimal(text) if "." in text else int(text)
+    if isinstance(value, float):
+        if not isfinite(value):
+            node.refuse(f"{text}, which no double holds,", "write a smaller number")
+    elif len(Decimal(value).as_tuple().digits) > MOST_DIGITS:
+        node.refuse(f"a number of more than {MOST_DIGITS} digits", "write it as a double, 1.5e40")
+    elif isinstance(value, int) and value >= LIMIT:
+        value = Decimal(value)  # as in Spark
     return Literal(value, type_of(value), node.at)
 
 
@@ -213,7 +235,22 @@ def _same(node: Node) -> Scalar:
 
 def _like(node: Node) -> Scalar:
     node.only("this", "expression")
+    if node["expression"].key in ("any", "all"):
+        node.refuse("LIKE with several patterns", "join several LIKE with OR or AND")
     return Call("like", (scalar(node["this"]), scalar(node["expression"])), node.at)
+
+
+def _escape(node: Node) -> Scalar:
+    """X LIKE pattern ESCAPE c."""
+    node.only("this", "expression")
+    inner, escape = scalar(node["this"]), scalar(node["expression"])
+    likes = inner.arg if isinstance(inner, Not) else inner
+    if not (isinstance(likes, Call) and likes.fn == "like" and len(likes.args) == 2):
+        node.refuse("ESCAPE here", "write it behind LIKE and its pattern")
+    if not (isinstance(escape, Literal) and isinstance(escape.value, str)) or len(escape.value) != 1:
+        node.refuse("this ESCAPE", "give one character, as in ESCAPE '!'")
+    whole = Call("like", (*likes.args, escape), likes.at)
+    return Not(whole, inner.at) if isinstance(inner, Not) else whole
 
 
 def _exists(node: Node) -> Scalar:
@@ -248,23 +285,41 @@ def _if(node: Node) -> Scalar:
 def _cast(node: Node) -> Scalar:
     node.only("this", "to")
     to = node["to"]
-    sizes = [int(p["this"].name) for p in to.all("expressions")]
-    name = getattr(to.raw.this, "value", str(to.raw.this))
+    name = str(getattr(to.raw.this, "value", to.raw.this))
+    if to.flag("nested") or name.upper() not in TYPES:
+        node.refuse(
+            f"CAST to {to.raw.sql('spark')}",
+            "cast to INT, DOUBLE, DECIMAL(p, s), STRING, DATE, TIMESTAMP or BOOLEAN",
+        )
+    sizes = [int(p["this"].name) for p in to.all("expressions") if p["this"].name.isdigit()]
     try:
-        return Cast(scalar(node["this"]), read_type(name, sizes), node.at)
+        t, digits = read_type(name, sizes), _digits(sizes)
     except TypeProblem as problem:
         raise problem.located(node.at) from None
+    return Cast(scalar(node["this"]), t, digits, node.flag("safe"), node.at)
+
+
+def _digits(sizes: list[int]) -> int:
+    """How many digits a DECIMAL has: as many as are given, or 10 as in Spark."""
+    return sizes[0] if sizes else 10
 
 
 def _interval(node: Node) -> Scalar:
     node.only("this", "unit")
     unit = node.word("unit").removesuffix("S")
     amount = node["this"]
-    count = amount.raw.name if amount.key == "literal" else ""
-    if unit not in UNITS or not count.lstrip("-").isdigit():
+    count = amount.raw.name.strip() if amount.key == "literal" else ""
+    if unit not in UNITS or not re.fullmatch(r"[+-]?\d{1,1000}", count, re.ASCII):
         node.refuse("this INTERVAL", "write it as INTERVAL '3' MONTH, with one number and one unit")
     kind, factor = UNITS[unit]
-    return Interval(int(count) * factor, kind, node.at)  # type: ignore[arg-type]
+    total = int(count) * factor
+    if abs(total) > MOST_APART[kind]:
+        raise TypeProblem(
+            f"INTERVAL '{count[:40]}' {unit} is longer than the years 1 to 9999",
+            instead="write a shorter one",
+            at=node.at,
+        )
+    return Interval(total, kind, node.at)  # type: ignore[arg-type]
 
 
 def _extract(node: Node) -> Scalar:
@@ -276,13 +331,25 @@ def _aggregate(node: Node) -> Scalar:
     node.only("this", "expressions")
     argument = node.get("this")
     fn = node.key
-    if argument is None or argument.key == "star":
+    if argument is None:
+        raise SyntaxProblem(
+            f"{fn.upper()}() has no argument",
+            instead="write COUNT(*)" if fn == "count" else "name the column",
+            at=node.at,
+        )
+    if argument.key == "star":
         if fn != "count":
             node.refuse(f"{fn.upper()}(*)", "name the column")
         return Aggregate(fn, (), False, node.at)
     if argument.key == "distinct":
         argument.only("expressions")
         args = tuple(scalar(n) for n in argument.all("expressions"))
+        if not args:
+            raise SyntaxProblem(
+                f"{fn.upper()}(DISTINCT) has no argument",
+                instead=f"name the column, as in {fn.upper()}(DISTINCT x)",
+                at=node.at,
+            )
         distinct = True
     else:
         args = (scalar(argument), *(scalar(n) for n in node.all("expressions")))
@@ -323,7 +390,7 @@ _REMEDIES = {
     "rollup": ("ROLLUP", "one view for each grouping"),
     "cube": ("CUBE", "one view for each grouping"),
     "groupingsets": ("GROUPING SETS", "one view for each grouping"),
-    "intdiv": ("DIV", "FLOOR(a / b)"),
+    "intdiv": ("DIV", "CAST(a / b AS INT)"),
 }
 """What the parser reads and we do not maintain: its SQL name, and what to write."""
 
@@ -363,6 +430,7 @@ _READERS: dict[str, Callable[[Node], Scalar]] = {
     "in": _in,
     "is": _is,
     "like": _like,
+    "escape": _escape,
     "nullsafeeq": _same,
     "nullsafeneq": lambda n: Not(_same(n), n.at),
     "exists": _exists,

@@ -9,12 +9,13 @@ from typing import assert_never
 
 from freshet.algebra import NUMBERS
 from freshet.calculus.build import NULL, ZERO, add, const, mul, sub
+from freshet.calculus.casts import LIMIT, to_timestamp
 from freshet.calculus.functions import call as compute
 from freshet.calculus.terms import Add, Apply, Const, Expr, Lift, Mul, Var
 from freshet.calculus.types import NULL as NULL_TYPE
 from freshet.calculus.types import STRING, Type, common, counted, product
 from freshet.errors import FreshetError, TypeProblem, UnsupportedSql
-from freshet.sql import cases, functions, predicates, select
+from freshet.sql import cases, casts, functions, predicates, select
 from freshet.sql.products import assign
 from freshet.sql.scope import Env, Val, column
 from freshet.sql.terms import (
@@ -76,8 +77,8 @@ def _value(e: Scalar, env: Env) -> Val:
             return functions.lift(fn, ring, args, env)
         case Case():
             return cases.case(e, env)
-        case Cast(arg, t):
-            return functions.cast(value(arg, env), t, env)
+        case Cast(arg, t, digits, tried):
+            return casts.cast(value(arg, env), t, env, digits, tried=tried)
         case Aggregate(fn):
             raise UnsupportedSql(
                 f"{fn.upper()} is not allowed here",
@@ -182,11 +183,17 @@ def as_double(v: Val) -> Val:
 
 def fold(v: Val, env: Env) -> Val:
     """A computation on constants, done now; its type follows from its value."""
-    if v.prefix or v.nulls or isinstance(v.term, Const):
+    if v.prefix or v.nulls:
         return v
     folded = _fold(v.term, env)
     if folded is None:
         return v
+    if v.type.kind == "double" and isinstance(folded, int):
+        folded = float(folded)  # constants that the builders put together
+    if isinstance(folded, int) and not -LIMIT < folded < LIMIT:
+        raise TypeProblem(
+            f"{folded} leaves the 64-bit integers", instead="write the constants as decimals"
+        )
     constant = const(folded)
     if v.type.kind == "decimal" and isinstance(folded, int | Decimal):
         scale = Decimal(1).scaleb(-v.type.scale)
@@ -227,6 +234,11 @@ def coerce(v: Val, t: Type) -> Val:
     ):
         exact = Decimal(v.term.value).quantize(Decimal(1).scaleb(-t.scale))
         return replace(v, term=Const(exact, t.not_null()), type=t.not_null())
+    if t.kind == "timestamp" and v.type.kind == "date":
+        if isinstance(v.term, Const):
+            midnight = const(to_timestamp(v.term.value))
+            return replace(v, term=midnight, type=midnight.type)
+        return replace(v, term=Apply(t.kind, (v.term,)), type=t.or_null(v.type.nullable))
     return v
 
 
