@@ -55,15 +55,6 @@ _HINTS: dict[Kind, str] = {
 }
 
 
-def bound(precision: int, scale: int) -> Decimal:
-    """The largest DECIMAL(precision, scale): casts to decimals are told their type by it.
-
-    >>> bound(4, 2), bound(2, 2), bound(3, 0)
-    (Decimal('99.99'), Decimal('0.99'), Decimal('999'))
-    """
-    return Decimal(10**precision - 1).scaleb(-scale, WIDE)
-
-
 def refused(value: Value, to: Kind, hint: str = "") -> BadValue:
     """The complaint about a value that a type cannot hold."""
     shown = f"'{value}'" if isinstance(value, str) else plain(value)
@@ -108,23 +99,25 @@ def to_double(x: Any) -> float:
     return answer
 
 
-def to_decimal(x: Any, largest: Decimal) -> Decimal:
-    """A decimal with as many digits after the point as `largest`, halves away from zero.
+def to_decimal(x: Any, digits: int, like: Decimal) -> Decimal:
+    """A decimal of so many digits, as many after the point as `like` has; halves go up, away from 0.
 
-    >>> to_decimal("1.005", bound(10, 2)), to_decimal(2.675, bound(10, 2))
+    >>> to_decimal("1.005", 10, Decimal("0.00")), to_decimal(2.675, 3, Decimal("0.00"))
     (Decimal('1.01'), Decimal('2.68'))
     """
     if isinstance(x, str):
         exact = _read_decimal(x)
     else:
         exact = Decimal(show_double(x)) if isinstance(x, float) else Decimal(x)
+    scale = -int(like.as_tuple().exponent)
     if not exact:
-        return largest * 0
+        return Decimal(0).scaleb(-scale, WIDE)
     if exact.adjusted() <= MOST_DIGITS:
-        rounded = exact.quantize(largest, ROUND_HALF_UP, WIDE)
-        if abs(rounded) <= largest:
+        rounded = exact.quantize(Decimal(1).scaleb(-scale, WIDE), ROUND_HALF_UP, WIDE)
+        if rounded.adjusted() < digits - scale:
             return rounded if rounded else abs(rounded)
-    raise refused(x, "decimal", f"DECIMAL{_shape(largest)} ends at {largest:f}")
+    most = f"{digits - scale} digits before the point"
+    raise refused(x, "decimal", f"DECIMAL({digits}, {scale}) has {most}")
 
 
 def _read_decimal(x: str) -> Decimal:
@@ -132,11 +125,6 @@ def _read_decimal(x: str) -> Decimal:
     if found is None or abs(int(found[1] or 0)) >= 1 << 31:
         raise refused(x, "decimal", "a decimal is a number like 1.50 or 2e3")
     return Decimal(found[0])
-
-
-def _shape(largest: Decimal) -> str:
-    digits = largest.as_tuple()
-    return f"({len(digits.digits)}, {-int(digits.exponent)})"
 
 
 def to_bool(x: Any) -> bool:
@@ -227,7 +215,7 @@ CASTS: dict[Kind, Callable[..., Value]] = {
     "timestamp": to_timestamp,
     "string": to_string,
 }
-"""The cast to each type; that to decimals takes the largest of them, too."""
+"""The cast to each type; that to decimals also takes how many digits they have, and one of them."""
 
 
 def attempt(to: Kind) -> Callable[..., Value]:
@@ -247,20 +235,25 @@ def attempt(to: Kind) -> Callable[..., Value]:
     return tried
 
 
-def never_fails(source: Type, to: Type) -> bool:
-    """Whether every value of a type can be cast to another one.
+def never_fails(source: Type, to: Type, digits: int = MOST_DIGITS) -> bool:
+    """Whether every value of a type can be cast to another one, of so many digits.
 
-    >>> from freshet.calculus.types import DATE, INT, STRING
-    >>> never_fails(INT, STRING), never_fails(STRING, INT), never_fails(DATE, DATE)
-    (True, False, True)
+    >>> from freshet.calculus.types import DATE, INT, STRING, decimal
+    >>> never_fails(INT, STRING), never_fails(STRING, INT), never_fails(INT, decimal(2), 20)
+    (True, False, False)
     """
-    if to.kind in ("string", "bool") and source.kind != "string":
-        return True
-    exact = ("int", "bool")
-    return source.kind == to.kind != "decimal" or (source.kind, to.kind) in (
-        *((kind, "int") for kind in exact),
-        *((kind, "double") for kind in (*exact, "decimal")),
-        ("timestamp", "date"),
-        ("date", "timestamp"),
-        ("bool", "decimal"),
-    )
+    match source.kind, to.kind:
+        case "string", _:
+            return to.kind == "string"
+        case "decimal", "decimal":
+            return digits == MOST_DIGITS and to.scale <= source.scale
+        case "int" | "bool", "decimal":
+            return digits - to.scale >= (19 if source.kind == "int" else 1)
+        case "double" | "decimal", "int" | "decimal":
+            return False
+        case _:
+            return True
+
+
+REFUSING = frozenset(f"cast_{kind}" for kind in CASTS)
+"""The casts that may refuse a value: engines do them last, when every other test has been passed."""

@@ -164,16 +164,17 @@ def _same(*types: Type) -> Type:
 
 
 def _casts() -> list[Function]:
-    """CAST and TRY_CAST: functions called like the type, the latter with try_ before it.
+    """CAST and TRY_CAST: functions called like the type, with `cast_` where it may be refused.
 
-    A cast to decimals has the largest of them as second argument, whose type is that of the answer.
+    A cast to decimals is told how many digits they have, and shown one of their type.
     """
     types = {t.kind: t for t in (INT, DOUBLE, BOOL, DATE, TIMESTAMP, STRING)}
     made: list[Function] = []
     for kind, compute in CASTS.items():
-        result = _fixed(types[kind]) if kind in types else lambda _, largest: largest
-        arity = (1, 1) if kind in types else (2, 2)
+        result = _fixed(types[kind]) if kind in types else lambda x, digits, like: like
+        arity = (1, 1) if kind in types else (3, 3)
         made.append(Function(kind, compute, result, arity))
+        made.append(Function(f"cast_{kind}", compute, result, arity))
         made.append(Function(f"try_{kind}", attempt(kind), result, arity, partial=True))
     return made
 

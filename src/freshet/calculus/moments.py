@@ -14,7 +14,7 @@ _TIMESTAMP = re.compile(
     r"(?::(\d{1,2})(?:\.(\d*))?([^\d.].*)?)?)?)?)?)?",
     re.ASCII | re.DOTALL,
 )
-_NO_ZONE = re.compile(r"Z|(UTC|GMT|UT)?([+-]0{1,2}(:?00?(:?00)?)?)?", re.ASCII)
+_NO_ZONE = re.compile(r"Z|(UTC|GMT|UT)?([+-](00?(:00?)?|00:00:00|0{4}|0{6}))?")
 
 
 def read_date(text: str) -> date:

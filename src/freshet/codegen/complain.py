@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import localcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from freshet.algebra import EXACT
+from freshet.calculus.functions import BUILTINS, call
 from freshet.calculus.rows import bad_value, checked, expected
 from freshet.calculus.schema import Relation
-from freshet.errors import BadRow, Overflow, Place, ProgramProblem
+from freshet.errors import BadRow, FreshetError, Overflow, Place, ProgramProblem
 
 if TYPE_CHECKING:
     from freshet.codegen.load import Kernel
@@ -45,11 +48,15 @@ def complain(kernel: Kernel, number: int, what: str, row: int, column: int, valu
         return _counts(value)
     if what in ("query", "map"):
         tables = kernel.queries if what == "query" else kernel.maps
+        if value is not None:
+            _no_answer(value, Place(f"view '{tables[number].name}'"))
         raise Overflow(f"a number of '{tables[number].name}' leaves its range when it is read")
     relation = kernel.relations[number]
     name = relation.name
     place = Place(f"row {row + 1} of '{name}'" if row >= 0 else f"a dictionary of '{name}'")
     match what:
+        case "fault":
+            _no_answer(value, Place(f"a change of '{name}'"))
         case "row" | "odd":
             try:
                 good = checked(relation, value, place)
@@ -63,6 +70,22 @@ def complain(kernel: Kernel, number: int, what: str, row: int, column: int, valu
             raise bad_value(relation, relation.columns[column], value, place)
         case _:
             _refuse(relation, what, row, column, value)
+
+
+def _no_answer(fault: tuple[Any, ...], at: Place) -> NoReturn:
+    """Raise what the function raises in Python that had no answer in the kernel.
+
+    Where it has one, the kernel had no room for it.
+    """
+    fn, *args = fault
+    try:
+        with localcontext(EXACT):
+            answer = call(BUILTINS[fn], tuple(args))
+    except FreshetError as problem:
+        raise problem.located(at) from None
+    raise Overflow(
+        f"{answer}, the answer of {fn}, leaves the range of its type", instead="use doubles", at=at
+    )
 
 
 def _counts(counts: Any) -> Any:

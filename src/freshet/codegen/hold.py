@@ -12,6 +12,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import NamedTuple, assert_never
 
+from freshet.calculus.casts import WIDE
 from freshet.calculus.types import Type, Value
 from freshet.codegen.rings import CofactorType, RingType, cofactor_type
 from freshet.errors import NotNative
@@ -111,7 +112,12 @@ def quote(text: str) -> str:
     >>> quote('say "é"')
     '"say \\042\\303\\251\\042"'
     """
-    plain = (chr(b) if 32 <= b < 127 and b not in b'"\\?@' else f"\\{b:03o}" for b in text.encode())
+    return quote_bytes(text.encode())
+
+
+def quote_bytes(text: bytes) -> str:
+    """Bytes as a C++ literal: no quote, escape, trigraph or end of line is left in it."""
+    plain = (chr(b) if 32 <= b < 127 and b not in b'"\\?@' else f"\\{b:03o}" for b in text)
     return f'"{"".join(plain)}"'
 
 
@@ -140,7 +146,8 @@ def constant(value: Value, t: Type) -> Cpp:
         case bool():
             return Cpp(f"{kind}({int(value)})", t, kind)
         case int() | Decimal() if t.kind in ("int", "decimal"):
-            return Cpp(integer(int(value * 10**t.scale), kind), t, kind, constant=value)
+            digits = int(Decimal(value).scaleb(t.scale, WIDE))
+            return Cpp(integer(digits, kind), t, kind, constant=value)
         case int() | float() | Decimal():
             return Cpp(f"f64({float(value)!r})", t, "f64")
         case datetime():
@@ -209,7 +216,7 @@ def _null(x: Cpp) -> str:
 
 
 def _over(x: Cpp) -> str:
-    return f"real{_null(x)}({x.text}, 1e{x.type.scale})"
+    return f"real{_null(x)}({x.text}, {x.type.scale}, 1e{x.type.scale})"
 
 
 def _scaled(x: Cpp, digits: int, result: Type, target: Held) -> Cpp:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from freshet.calculus.build import ZERO, is_zero
-from freshet.calculus.scope import ins
+from freshet.calculus.scope import ins, may_refuse
 from freshet.calculus.terms import Add, Apply, Cmp, Exists, Expr, Lift, Mul, Sum, Top
 from freshet.calculus.walk import bottom_up, map_children, subterms
 from freshet.codegen.code import Spot
@@ -42,7 +42,7 @@ def shared_tests(terms: Sequence[Expr], row: Set[str]) -> list[Expr]:
     >>> [show(t) for t in shared_tests([read("Exists(R() + {a > 3}) - Exists(R())")], {"a"})]
     ['{a > 3}']
     """
-    tests = [t for t in subterms(terms[0]) if is_test(t)] if terms else []
+    tests = [t for t in subterms(terms[0]) if is_test(t) and not may_refuse(t)] if terms else []
     return [t for t in dict.fromkeys(tests) if all(_needs(e, t, row) for e in terms)]
 
 

@@ -36,6 +36,10 @@ inline bool to_int(f64 x, i64& out) {
   out = x == limit ? INT64_MAX : i64(x);
   return true;
 }
+inline bool to_whole(f64 x, i64& out) {
+  constexpr f64 limit = 9223372036854775808.0;
+  return x > -limit && x < limit && (out = i64(x), true);
+}
 template <class T> inline bool to_int(T x, T unit, i64& out) {
   T whole = x / unit;
   out = i64(whole);
@@ -129,6 +133,13 @@ template <class T> inline bool to_decimal(i128 x, int from, int scale, i128 limi
   return -limit <= found && found <= limit && narrowed(found, out);
 }
 
+// To a multiple of a power of ten, halves away from zero.
+template <class T> inline bool round_within(T x, int places, T& out) {
+  if (places > 38) return out = 0, true;
+  i128 found = round_to<i128>(x, power_of_ten(places));
+  return -power_of_ten(38) < found && found < power_of_ten(38) && narrowed(found, out);
+}
+
 inline bool to_bool(Str s, i8& out) {
   s = trimmed(s);
   if (!s.size || s.size > 5) return false;
@@ -203,9 +214,10 @@ inline bool is_no_zone(Str s) {
   u32 from = m.i;
   if (!m.number(1, 6, n) || n != 0) return false;
   u32 digits = m.i - from;
-  if (m.done()) return digits == 1 || digits == 2 || digits == 3 || digits == 4 || digits == 6;
+  if (m.done()) return digits == 1 || digits % 2 == 0;
   if (digits > 2 || !m.accept(':') || !m.number(1, 2, n) || n != 0) return false;
-  return m.done() || (m.accept(':') && m.number(2, 2, n) && n == 0 && m.done());
+  if (m.done()) return true;
+  return m.i == from + 5 && m.accept(':') && m.number(2, 2, n) && n == 0 && m.done();
 }
 inline bool to_timestamp(Str s, i64& out) {
   Moment m{trimmed(s)};

@@ -78,6 +78,25 @@ inline bool scaled_digits(const char* digits, i64 count, i64 power, bool minus, 
   return n <= limit;
 }
 
+// A double rounded by the digits that it shows.
+__attribute__((noinline)) inline f64 round_digits(f64 x, int digits) {
+  if (!isfinite(x) || x == 0) return x;
+  Digits d = digits_of(x);
+  int kept = d.power + 1 + digits;  // digits of it that stay
+  if (kept >= d.count) return x;
+  if (kept < 0) return 0;
+  bool up = d.at[kept] >= '5';
+  char text[64];
+  char* to = text;
+  if (d.minus) *to++ = '-';
+  *to++ = '0';
+  for (int i = 0; i < kept; i++) *to++ = d.at[i];
+  *to = 0;
+  for (char* p = to - 1; up; p--) up = *p == '9' ? (*p = '0', true) : (++*p, false);
+  snprintf(to, 12, "e%d", d.power + 1 - kept);
+  return double_of_text(text) + 0.0;
+}
+
 // A whole number scaled by 10^scale, as the nearest double.
 __attribute__((noinline)) inline f64 double_of_scaled(i128 x, int scale) {
   char text[64];

@@ -50,6 +50,8 @@ def compile_scalar(e: Expr, at: Mapping[str, int], slots: Slots, functions: Func
         case Var(name):
             i = at[name]
             return lambda: slots[i]
+        case Apply("coalesce" | "or" | "and" as fn, args):
+            return _until(fn, [inner(a) for a in args])
         case Apply(fn, args) if all(isinstance(a, Var) for a in args):
             where = [at[a.name] for a in args if isinstance(a, Var)]
             return _apply_to_slots(functions[fn], where, slots)
@@ -79,6 +81,15 @@ def compile_test(op: Op, left: Scalar, right: Scalar) -> Callable[[], bool]:
         return compare(op, a, b)
 
     return test
+
+
+def _until(fn: str, parts: list[Scalar]) -> Scalar:
+    """The functions that look at no more arguments than they need: the next may have no answer."""
+    if fn == "coalesce":
+        return lambda: next((x for part in parts if (x := part()) is not None), None)
+    if fn == "or":
+        return lambda: any(part() for part in parts)
+    return lambda: all(part() for part in parts)
 
 
 def _apply_to_slots(function: Function, where: list[int], slots: Slots) -> Scalar:

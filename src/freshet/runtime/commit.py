@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from freshet.calculus.scope import may_refuse
+from freshet.errors import BadValue, Place
 from freshet.runtime.change import Change
 from freshet.runtime.kept import Unkept
 from freshet.runtime.serve import AnyBase
@@ -29,13 +31,26 @@ def commit(
             for view in readers[change.relation.name]:
                 view.server.apply(change)
                 followed.append((view, change))
-    except BaseException:
+    except BaseException as e:
+        if isinstance(e, BadValue):
+            e.at = row_of(e, change)
         for view, change in reversed(followed):
             _back(view, change, bases[change.relation.name])
         for change in reversed(entered):
             bases[change.relation.name].leave(change)
         raise
     return list(dict.fromkeys(view for view, _ in followed))
+
+
+def row_of(problem: BadValue, change: Change) -> Place:
+    """Which row brought the value that a function has no answer for, if a row shows it."""
+    name = change.relation.name
+    if type(change) is Change:
+        for number, row in enumerate(change.given(), 1):
+            values = row.values() if isinstance(row, Mapping) else row
+            if any(type(v) is type(x) and v == x for v in values for x in problem.values):
+                return Place(f"row {number} of '{name}'")
+    return Place(f"a change of '{name}'")
 
 
 def _back(view: Maintained, change: Change, base: AnyBase) -> None:
@@ -54,9 +69,11 @@ def fill(change: Change, base: AnyBase, views: Sequence[Maintained]) -> None:
     base.enter(change)
     try:
         _refill(views)
-    except BaseException:
+    except BaseException as e:
         base.leave(change)
         _refill(views)
+        if isinstance(e, BadValue):
+            e.at = row_of(e, change)
         raise
 
 
@@ -66,15 +83,17 @@ def _fill_unkept(change: Change, views: Sequence[Maintained]) -> None:
         for view in views:
             view.server.apply(change)
             done.append(view)
-    except BaseException:
+    except BaseException as e:
         for view in done:
             view.server.apply(change, back=True)
+        if isinstance(e, BadValue):
+            e.at = row_of(e, change)
         raise
 
 
 def _refill(views: Sequence[Maintained]) -> None:
-    """Build the servers of views anew: kernels when they are needed, the others now."""
+    """Build the servers of views anew: kernels that refuse no row when they are needed."""
     for view in views:
         view.reset()
-        if view.built is None:
+        if view.built is None or may_refuse(view.query.term):
             view.start()

@@ -17,7 +17,7 @@ def from_python(name: str, function: Callable[..., Any], result: Type | str) -> 
     """A Python function by a name, with the type of its answers, which are checked."""
     t = read_type(result) if isinstance(result, str) else result
     fn = name.lower()
-    if fn.removeprefix("try_") in CASTS:
+    if fn.removeprefix("try_").removeprefix("cast_") in CASTS:
         raise TypeProblem(f"'{fn}' is what a CAST is called", instead="choose another name")
     return Function(
         fn, _checked(fn, function, t), lambda *_: t.not_null(), _arity(function), partial=t.nullable

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 
-from freshet.calculus.casts import CASTS, MOST_DIGITS, SOURCES, bound, never_fails
+from freshet.calculus.casts import CASTS, MOST_DIGITS, SOURCES, never_fails
 from freshet.calculus.build import const
 from freshet.calculus.terms import Const
-from freshet.calculus.types import DOUBLE, TIMESTAMP, Kind, Type, decimal
+from freshet.calculus.types import DOUBLE, INT, TIMESTAMP, Kind, Type, decimal
 from freshet.errors import UnsupportedSql
 from freshet.sql import functions, values
 from freshet.sql.scope import Env, Val
@@ -28,9 +29,12 @@ def cast(v: Val, to: Type, env: Env, digits: int = MOST_DIGITS, *, tried: bool =
     if to.kind == "string" and source.kind in ("decimal", "double"):
         # A number of rows may be written otherwise than its type says: a sum of none is 0.
         v = cast(v, source, env) if source.kind == "decimal" else as_double(v, env)
-    fn = f"try_{to.kind}" if tried and not never_fails(source, to) else to.kind
-    largest = [Val(Const(bound(digits, to.scale), to), to)] if to.kind == "decimal" else []
-    return functions.apply(fn, [v, *largest], env)
+    risk = "" if never_fails(source, to, digits) else "try_" if tried else "cast_"
+    shape: list[Val] = []
+    if to.kind == "decimal":
+        like = Const(Decimal(0).scaleb(-to.scale), to.not_null())
+        shape = [Val(const(digits), INT), Val(like, like.type)]
+    return functions.apply(risk + to.kind, [v, *shape], env)
 
 
 def as_double(v: Val, env: Env) -> Val:
