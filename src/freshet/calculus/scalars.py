@@ -66,9 +66,7 @@ def like_parts(pattern: str, escape: str = ESCAPE) -> list[str | None]:
 @lru_cache(maxsize=512)
 def like_pattern(pattern: str, escape: str = ESCAPE) -> re.Pattern[str]:
     """The regular expression of a LIKE pattern: % is any text, _ any character."""
-    parts = (
-        "." if c is None else re.escape(c) if c else ".*" for c in like_parts(pattern, escape)
-    )
+    parts = ("." if c is None else re.escape(c) if c else ".*" for c in like_parts(pattern, escape))
     return re.compile("".join(parts), re.DOTALL)
 
 
@@ -131,7 +129,9 @@ def add_months(day: date, months: int) -> date:
     month = day.month - 1 + months
     year, month = day.year + month // 12, month % 12 + 1
     leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    last = 29 if month == 2 and leap else (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month - 1]
+    last = (
+        29 if month == 2 and leap else (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)[month - 1]
+    )
     return day.replace(year=year, month=month, day=min(day.day, last))
 
 

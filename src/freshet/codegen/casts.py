@@ -39,9 +39,7 @@ def answered(fn: str, kind: Held, args: Sequence[Cpp], test: str, *, tried: bool
         f"Arg({_KINDS[a.type.kind]}, {a.type.scale}, {n})" for n, a in zip(names, args, strict=True)
     )
     otherwise = f"null<{kind}>()" if tried else f'fault<{kind}>(e, "{fn}", {", ".join(shown)})'
-    return (
-        f"[&]() -> {kind} {{ {lets}{kind} out; return {test.format(*names)} ? out : {otherwise}; }}()"
-    )
+    return f"[&]() -> {kind} {{ {lets}{kind} out; return {test.format(*names)} ? out : {otherwise}; }}()"
 
 
 def _checked(x: Cpp, to: Type) -> str | None:
@@ -63,21 +61,21 @@ def _plain(x: Cpp, to: Type) -> str:
     match source, to.kind:
         case _ if source == to.kind:
             return x.text
-        case ("int" | "bool" | "decimal"), "double":
+        case (("int" | "bool" | "decimal"), "double"):
             return convert(x, DOUBLE).text
         case "bool", "int":
             return f"i64({x.text})"
-        case ("int" | "decimal" | "double"), "bool":
+        case (("int" | "decimal" | "double"), "bool"):
             return f"i8(({x.text}) != 0)"
         case "timestamp", "date":
             return f"i32(day_of({x.text}))"
         case "date", "timestamp":
             return f"midnight({x.text})"
-        case ("int" | "decimal"), "string":
+        case (("int" | "decimal"), "string"):
             return f"show_decimal(e, {x.text}, {x.type.scale})"
         case "bool", "string":
             return f"show_bool({x.text})"
-        case ("double" | "date" | "timestamp"), "string":
+        case (("double" | "date" | "timestamp"), "string"):
             return f"show_{source}(e, {x.text})"
         case _:
             raise NotNative(f"a cast from {source} to {to.kind} runs in Python only")
@@ -93,7 +91,8 @@ def _to_decimal(fn: str, args: list[Cpp], to: Type, tried: bool) -> str:
         test = f"to_decimal({{0}}, {ends}"
     else:
         test = f"to_decimal(i128({{0}}), {x.type.scale}, {ends}"
-    return answered(fn, held(to), [x, digits, like], test, tried=tried)
+    found = answered(fn, "i128", [x, digits, like], test, tried=tried)
+    return found if held(to) == "i128" else f"narrow_n<i64>(o, {found})"
 
 
 def cast(fn: str, to: Kind, text: Callable[[Cpp], str]) -> Emit:
@@ -128,7 +127,9 @@ def moved(unit: str) -> Emit:
         when, count = args
         if unit == "seconds" and when.type.kind != "timestamp":
             raise NotNative("seconds are added to a timestamp only")
-        return answered(f"add_{unit}", held(result), [when, count], f"add_{unit}({{0}}, {{1}}, out)")
+        return answered(
+            f"add_{unit}", held(result), [when, count], f"add_{unit}({{0}}, {{1}}, out)"
+        )
 
     return emit
 

@@ -106,7 +106,7 @@ inline bool narrowed(i128 x, i64& out) { return out = i64(x), i128(out) == x && 
 inline bool narrowed(i128 x, i128& out) { return out = x, true; }
 
 // To a whole number scaled by 10^scale, not beyond the limit.
-template <class T> inline bool to_decimal(Str s, int scale, i128 limit, T& out) {
+inline bool to_decimal(Str s, int scale, i128 limit, i128& out) {
   Number n;
   if (!read_number(s, n) || n.suffix || n.exponent >= i64(1) << 31 || n.exponent <= -(i64(1) << 31))
     return false;
@@ -114,23 +114,19 @@ template <class T> inline bool to_decimal(Str s, int scale, i128 limit, T& out) 
   if (!text.at) return false;
   memcpy(text.at, n.digits.at, n.digits.size);
   memcpy(text.at + n.digits.size, n.fraction.at, n.fraction.size);
-  i128 found;
   return scaled_digits(text.at, i64(n.digits.size) + n.fraction.size,
-                       n.exponent + n.digits.size - 1, n.minus, scale, limit, found) &&
-         narrowed(found, out);
+                       n.exponent + n.digits.size - 1, n.minus, scale, limit, out);
 }
-template <class T> inline bool to_decimal(f64 x, int scale, i128 limit, T& out) {
+inline bool to_decimal(f64 x, int scale, i128 limit, i128& out) {
   if (!isfinite(x)) return false;
   Digits d = digits_of(x);
-  i128 found;
-  return scaled_digits(d.at, d.count, d.power, d.minus, scale, limit, found) && narrowed(found, out);
+  return scaled_digits(d.at, d.count, d.power, d.minus, scale, limit, out);
 }
 // Of a number with `from` digits after the point.
-template <class T> inline bool to_decimal(i128 x, int from, int scale, i128 limit, T& out) {
-  i128 found;
-  if (from > scale) found = round_to<i128>(x, power_of_ten(from - scale)) / power_of_ten(from - scale);
-  else if (__builtin_mul_overflow(x, power_of_ten(scale - from), &found)) return false;
-  return -limit <= found && found <= limit && narrowed(found, out);
+inline bool to_decimal(i128 x, int from, int scale, i128 limit, i128& out) {
+  if (from > scale) out = round_to<i128>(x, power_of_ten(from - scale)) / power_of_ten(from - scale);
+  else if (__builtin_mul_overflow(x, power_of_ten(scale - from), &out)) return false;
+  return -limit <= out && out <= limit;
 }
 
 // To a multiple of a power of ten, halves away from zero.

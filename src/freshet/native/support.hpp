@@ -85,6 +85,14 @@ template <class T> inline T narrow(bool& o, i128 x) {
   return T(x);
 }
 
+// The same of a value that may be NULL, which no number becomes.
+template <class T> inline T narrow_n(bool& o, i128 x) {
+  if (is_null(x)) return null<T>();
+  T out = narrow<T>(o, x);
+  if (is_null(out)) o = true;
+  return out;
+}
+
 // The first entry of every group of an ordered index; `later` orders entries by their group.
 template <class Key, class Val, class Before, class Upto, class Later, class F>
 inline void each_group(Arena& arena, const Ordered<Key, Val>& index, Before before, Upto upto,

@@ -149,7 +149,10 @@ def _check_lists(raw: list[RawToken], script: Script) -> None:
     for before, here, following in zip([None, *raw], raw, [*raw[1:], None], strict=False):
         ends = following is None or following.token_type in _AFTER_A_LIST
         if ends and here.token_type == TokenType.COMMA:
-            what, instead = "nothing stands behind this comma", "leave it out, or name what is missing"
+            what, instead = (
+                "nothing stands behind this comma",
+                "leave it out, or name what is missing",
+            )
         elif ends and _selects(before, here):
             what, instead = "SELECT lists no columns", "name them"
         else:

@@ -247,7 +247,10 @@ def _escape(node: Node) -> Scalar:
     likes = inner.arg if isinstance(inner, Not) else inner
     if not (isinstance(likes, Call) and likes.fn == "like" and len(likes.args) == 2):
         node.refuse("ESCAPE here", "write it behind LIKE and its pattern")
-    if not (isinstance(escape, Literal) and isinstance(escape.value, str)) or len(escape.value) != 1:
+    if (
+        not (isinstance(escape, Literal) and isinstance(escape.value, str))
+        or len(escape.value) != 1
+    ):
         node.refuse("this ESCAPE", "give one character, as in ESCAPE '!'")
     whole = Call("like", (*likes.args, escape), likes.at)
     return Not(whole, inner.at) if isinstance(inner, Not) else whole

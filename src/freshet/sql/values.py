@@ -9,7 +9,7 @@ from typing import assert_never
 
 from freshet.algebra import NUMBERS
 from freshet.calculus.build import NULL, ZERO, add, const, mul, sub
-from freshet.calculus.casts import LIMIT, to_timestamp
+from freshet.calculus.casts import LIMIT, WIDE, to_timestamp
 from freshet.calculus.functions import call as compute
 from freshet.calculus.terms import Add, Apply, Const, Expr, Lift, Mul, Var
 from freshet.calculus.types import NULL as NULL_TYPE
@@ -197,7 +197,7 @@ def fold(v: Val, env: Env) -> Val:
     constant = const(folded)
     if v.type.kind == "decimal" and isinstance(folded, int | Decimal):
         scale = Decimal(1).scaleb(-v.type.scale)
-        return Val(Const(Decimal(folded).quantize(scale), v.type), v.type)
+        return Val(Const(Decimal(folded).quantize(scale, context=WIDE), v.type), v.type)
     return Val(constant, constant.type)
 
 
@@ -232,7 +232,7 @@ def coerce(v: Val, t: Type) -> Val:
         and isinstance(v.term, Const)
         and isinstance(v.term.value, int | Decimal)
     ):
-        exact = Decimal(v.term.value).quantize(Decimal(1).scaleb(-t.scale))
+        exact = Decimal(v.term.value).quantize(Decimal(1).scaleb(-t.scale), context=WIDE)
         return replace(v, term=Const(exact, t.not_null()), type=t.not_null())
     if t.kind == "timestamp" and v.type.kind == "date":
         if isinstance(v.term, Const):

@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 import freshet
-from freshet.errors import BadValue, FreshetError, UnsupportedSql
+from freshet.errors import BadValue, FreshetError, TypeProblem, UnsupportedSql
 from tests.differential.casts import REFUSED, TYPES, Asked, table
 from tests.unit.databases import Connect
 
 
 def is_answer(found: Any, a: Asked) -> bool:
     """Whether this is the answer, written in the same way."""
+    if isinstance(found, float) and found == 0:
+        return a.answer is not REFUSED and a.answer == 0.0  # zero has no sign
     return type(found) is type(a.answer) and str(found) == str(a.answer)
 
 
@@ -42,11 +44,16 @@ def of_columns(source: type) -> dict[str, list[Asked]]:
     found: dict[str, list[Asked]] = defaultdict(list)
     for a in table():
         written = source is Decimal and a.type == "STRING"  # which depends on the column's type
-        if type(a.value) is source and not written:
+        if type(a.value) is source and not written and not _is_wide(a):
             found[a.type].append(a)
     kinds = {k: asked for k, asked in found.items() if _is_possible(source, k)}
     assert kinds
     return kinds
+
+
+def _is_wide(a: Asked) -> bool:
+    """Decimals beyond what columns hold: those are tested where the domain of values is."""
+    return a.type == "DECIMAL(38,2)" or (isinstance(a.value, Decimal) and abs(a.value) > 1 << 60)
 
 
 def _is_possible(source: type, kind: str) -> bool:
@@ -54,8 +61,8 @@ def _is_possible(source: type, kind: str) -> bool:
         freshet.connect(engine="reference").execute(
             f"CREATE STREAM t (x {TYPES[source]}); SELECT CAST(x AS {kind}) AS y FROM t"
         )
-    except UnsupportedSql as e:
-        assert "there is no CAST from" in str(e)
+    except (UnsupportedSql, TypeProblem) as e:
+        assert "there is no " in str(e)
         return False
     return True
 
@@ -65,7 +72,7 @@ def test_columns_are_cast_as_constants_are(connect: Connect, source: type) -> No
     """All the values at once by TRY_CAST, which is NULL where CAST refuses."""
     kinds = of_columns(source)
     values = list({repr(a.value): a.value for asked in kinds.values() for a in asked}.values())
-    db = connect()
+    db = connect(keep_rows=False)
     tried = ", ".join(f"TRY_CAST(x AS {kind}) AS y{i}" for i, kind in enumerate(kinds))
     db.execute(
         f"CREATE STREAM t (id INT NOT NULL, x {TYPES[source]});"
@@ -84,18 +91,18 @@ def test_columns_are_cast_as_constants_are(connect: Connect, source: type) -> No
     assert len(db.view("v").rows()) == 1
 
 
-@pytest.mark.parametrize("source", [str, float, Decimal, int], ids=lambda t: t.__name__)
+@pytest.mark.parametrize("source", [str, float], ids=lambda t: t.__name__)
 def test_a_batch_with_a_value_that_cannot_be_cast_is_refused_whole(
     connect: Connect, source: type
 ) -> None:
     kinds = of_columns(source)
-    db = connect()
+    db = connect(keep_rows=False)
     chosen = ", ".join(
         f"CASE WHEN k = {i} THEN CAST(x AS {kind}) END AS y{i}" for i, kind in enumerate(kinds)
     )
     db.execute(
         f"CREATE STREAM t (k INT NOT NULL, x {TYPES[source]});"
-        f"CREATE VIEW v AS SELECT k, {chosen} FROM t; CREATE VIEW n AS SELECT COUNT(*) AS n FROM t"
+        f"CREATE VIEW v AS SELECT k, {chosen} FROM t"
     )
     for k, asked in enumerate(kinds.values()):
         good = [(k, a.value) for a in asked if a.answer is not REFUSED]
@@ -108,29 +115,31 @@ def test_a_batch_with_a_value_that_cannot_be_cast_is_refused_whole(
                 assert str(raised.value).startswith(f"row {min(len(good), 2) + 1} of 't': ")
         assert db.view("v").rows() == before
         db.delete("t", good)
-        assert db.view("n").rows() == [(0,)]
         assert db.view("v").rows() == []
 
 
-@pytest.mark.parametrize("scale", [0, 2, 6])
-def test_decimals_are_written_with_the_digits_of_their_type(connect: Connect, scale: int) -> None:
-    db = connect()
+def test_decimals_are_written_with_the_digits_of_their_type(connect: Connect) -> None:
+    db = connect(keep_rows=False)
     db.execute(
-        f"CREATE STREAM t (x DECIMAL(20, {scale}));"
-        "CREATE VIEW v AS SELECT x, CAST(x AS STRING) AS s FROM t;"
-        "CREATE VIEW w AS SELECT CAST(SUM(x) AS STRING) AS s FROM t"
+        "CREATE STREAM t (x DECIMAL(20, 0), y DECIMAL(20, 2), z DECIMAL(20, 6));"
+        "CREATE VIEW v AS SELECT CAST(x AS STRING) AS a, CAST(y AS STRING) AS b,"
+        " CAST(z AS STRING) AS c FROM t;"
+        "CREATE VIEW w AS SELECT CAST(SUM(x) AS STRING) AS a, CAST(SUM(y) AS STRING) AS b,"
+        " CAST(SUM(z) AS STRING) AS c, CAST(COALESCE(SUM(y), 1) AS STRING) AS d FROM t"
     )
+    scales = (0, 2, 6)
     with localcontext(prec=50):
-        unit = Decimal(1).scaleb(-scale)
-        values = [unit * n for n in (0, 1, -1, 5, -10, 12345678901, 999999999999999999)]
-    db.insert("t", [(v,) for v in values])
-    assert {s for _, s in db.view("v").rows()} == {f"{v:.{scale}f}" for v in values}
-    db.delete("t", [(v,) for v in values if v])
-    assert db.view("w").rows() == [(f"{0:.{scale}f}",)]
+        numbers = (0, 1, -1, 5, -10, 12345678901, 999999999999999999)
+        rows = [tuple(Decimal(n).scaleb(-s) for s in scales) for n in numbers]
+    db.insert("t", rows)
+    written = {tuple(f"{x:.{s}f}" for x, s in zip(row, scales, strict=True)) for row in rows}
+    assert set(db.view("v").rows()) == written
+    db.delete("t", rows[1:])
+    assert db.view("w").rows() == [("0", "0.00", "0.000000", "0.00")]
 
 
 def test_every_day_and_moment_is_written_and_read(connect: Connect) -> None:
-    db = connect()
+    db = connect(keep_rows=False)
     db.execute(
         "CREATE STREAM t (d DATE NOT NULL, m TIMESTAMP NOT NULL);"
         "CREATE VIEW v AS SELECT d, CAST(CAST(d AS STRING) AS DATE) AS e, m,"
