@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
-from freshet.calculus.casts import CASTS, MOST_DIGITS, SOURCES, never_fails
 from freshet.calculus.build import const
+from freshet.calculus.casts import CASTS, MOST_DIGITS, SOURCES, never_fails
 from freshet.calculus.terms import Const
 from freshet.calculus.types import DOUBLE, INT, TIMESTAMP, Kind, Type, decimal
 from freshet.errors import UnsupportedSql

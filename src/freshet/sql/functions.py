@@ -11,7 +11,7 @@ from freshet.calculus.terms import Apply, Const, Lift, Var
 from freshet.calculus.types import DATE, DOUBLE, INT, Kind, Type, common, decimal
 from freshet.calculus.types import NULL as NULL_TYPE
 from freshet.calculus.types import ring as ring_type
-from freshet.errors import TypeProblem, UnknownName, UnsupportedSql
+from freshet.errors import TypeProblem, UnknownName
 from freshet.sql import casts, values
 from freshet.sql.products import assign
 from freshet.sql.scope import Env, Val, not_null

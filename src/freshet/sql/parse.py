@@ -35,6 +35,7 @@ def parse(text: str, file: str = "<text>") -> list[Statement]:
     except TokenError as error:
         at = script.place(_unclosed(text))
         raise SyntaxProblem("the text cannot be read", instead="close the quote", at=at) from error
+    _check_names(raw, script)
     script.tokens = [_token(t, script) for t in raw]
     statements = []
     start = 0
@@ -134,6 +135,18 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
     if len(trees) != 1 or trees[0] is None:
         raise SyntaxProblem("there is no statement here", at=at)
     return select(Node(trees[0], script, at))
+
+
+def _check_names(raw: list[RawToken], script: Script) -> None:
+    """Names and texts are valid Unicode, and no name has the character that ends one in Arrow."""
+    for token in raw:
+        if token.token_type != TokenType.STRING and "\0" in token.text:
+            what, instead = "a name has the character NUL in it", "choose another name"
+        elif any("\ud800" <= c <= "\udfff" for c in token.text):
+            what, instead = "half of a surrogate pair is no character", "leave it out"
+        else:
+            continue
+        raise SyntaxProblem(what, instead=instead, at=script.place(token.start))
 
 
 _AFTER_A_LIST = frozenset(

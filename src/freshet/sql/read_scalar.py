@@ -141,6 +141,8 @@ def _name(node: Node) -> Scalar:
 def _literal(node: Node) -> Scalar:
     text = node.name
     if node.flag("is_string"):
+        if any("\ud800" <= c <= "\udfff" for c in text):
+            node.refuse("half of a surrogate pair", "write a whole character")
         return Literal(text, STRING, node.at)
     if not _NUMBER.fullmatch(text):
         node.refuse(f"the number {text}", "write it like 1, 1.5 or 1.5e0")
