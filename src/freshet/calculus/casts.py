@@ -21,7 +21,7 @@ BLANK = WHITE[:33]
 """What is taken off both ends of the text of a number with a point."""
 
 WIDE = Context(prec=400)
-"""Holds every double, and every decimal that is rounded: the exact one of a caller rounds nothing."""
+"""Holds every double, and rounds every decimal: the exact context of a caller rounds nothing."""
 
 MOST_DIGITS = 38
 LIMIT = 1 << 63
@@ -100,7 +100,7 @@ def to_double(x: Any) -> float:
 
 
 def to_decimal(x: Any, digits: int, like: Decimal) -> Decimal:
-    """A decimal of so many digits, as many after the point as `like` has; halves go up, away from 0.
+    """A decimal of so many digits, as many after the point as `like` has; halves go away from 0.
 
     >>> to_decimal("1.005", 10, Decimal("0.00")), to_decimal(2.675, 3, Decimal("0.00"))
     (Decimal('1.01'), Decimal('2.68'))
@@ -256,4 +256,4 @@ def never_fails(source: Type, to: Type, digits: int = MOST_DIGITS) -> bool:
 
 
 REFUSING = frozenset(f"cast_{kind}" for kind in CASTS)
-"""The casts that may refuse a value: engines do them last, when every other test has been passed."""
+"""The casts that may refuse a value: engines do them when every other test has been passed."""

@@ -70,7 +70,7 @@ def show_value(value: Value) -> str:
             return str(value)
 
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9.$]*")
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9.$]*'?")
 _WORDS = frozenset(("Exists", "Sum", "AggSum", "Top", "DELTA", "null", "true", "false"))
 
 
@@ -86,8 +86,8 @@ def show_name(name: str) -> str:
 
 
 def show_names(names: Iterable[str]) -> str:
-    """Names separated by commas."""
-    return ", ".join(map(show_name, names))
+    """Names separated by commas; two dots stand for those that are left out."""
+    return ", ".join(n if n == ".." else show_name(n) for n in names)
 
 
 def show(e: Expr) -> str:
@@ -144,9 +144,7 @@ def _show(e: Expr, level: int, *, braced: bool) -> str:
             return f"Exists({_show(body, _ADD, braced=False)})"
         case Top(keys, order, limit, body):
             by = ", ".join(
-                show_name(o.var)
-                + (" desc" if o.descending else "")
-                + (" nulls first" * o.nulls_first)
+                show_name(o.var) + " desc" * o.descending + " nulls first" * o.nulls_first
                 for o in order
             )
             inside = _show(body, _ADD, braced=False)
@@ -161,7 +159,7 @@ _TOKEN = re.compile(
     | (?P<number>\d+\.\d*(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?)
     | (?P<string>'(?:[^']|'')*')
     | (?P<quoted>`(?:[^`]|``)*`)
-    | (?P<name>[A-Za-z_][A-Za-z_0-9.$]*)
+    | (?P<name>[A-Za-z_][A-Za-z_0-9.$]*(?:'(?=[\s)\]},;]|$))?)
     | (?P<sign>:=|\+=|<>|<=|>=|[-+*/(){}\[\],;:=<>?|.])
     """,
     re.VERBOSE,

@@ -30,8 +30,8 @@ def answered(fn: str, kind: Held, args: Sequence[Cpp], test: str, *, tried: bool
     """The value that `test` puts into `out`, or NULL, or a fault; `{0}` is the first argument.
 
     >>> from freshet.calculus.types import INT
-    >>> answered("f", "i64", [Cpp("x", INT, "i64")], "g({0}, out)")
-    '[&]() -> i64 { const auto arg_0 = x; i64 out; return g(arg_0, out) ? out : fault<i64>(e, "f", Arg(Int, 0, arg_0)); }()'
+    >>> answered("f", "i64", [Cpp("x", INT, "i64")], "g({0}, out)", tried=True)
+    '[&]() -> i64 { const auto arg_0 = x; i64 out; return g(arg_0, out) ? out : null<i64>(); }()'
     """
     names = [f"arg_{i}" for i in range(len(args))]
     lets = "".join(f"const auto {n} = {a.text}; " for n, a in zip(names, args, strict=True))
@@ -39,7 +39,8 @@ def answered(fn: str, kind: Held, args: Sequence[Cpp], test: str, *, tried: bool
         f"Arg({_KINDS[a.type.kind]}, {a.type.scale}, {n})" for n, a in zip(names, args, strict=True)
     )
     otherwise = f"null<{kind}>()" if tried else f'fault<{kind}>(e, "{fn}", {", ".join(shown)})'
-    return f"[&]() -> {kind} {{ {lets}{kind} out; return {test.format(*names)} ? out : {otherwise}; }}()"
+    chosen = f"{test.format(*names)} ? out : {otherwise}"
+    return f"[&]() -> {kind} {{ {lets}{kind} out; return {chosen}; }}()"
 
 
 def _checked(x: Cpp, to: Type) -> str | None:

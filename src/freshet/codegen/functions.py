@@ -114,7 +114,8 @@ def _like(args: list[Cpp], _: Type) -> str:
     texts = [Cpp(_text(a), a.type, "Str") for a in args]
     mark = constant(escape, STRING).text
     room = "e.scratch.at<char>(e.scratch.take({1}.size + 1))"
-    test = f"read_pattern({{1}}, Str({mark}), {room}, pattern) && (out = text_like({{0}}, pattern), true)"
+    read = f"read_pattern({{1}}, Str({mark}), {room}, pattern)"
+    test = f"{read} && (out = text_like({{0}}, pattern), true)"
     return answered("like", "i8", texts, f"[&](Str pattern) {{{{ return {test}; }}}}(Str())")
 
 

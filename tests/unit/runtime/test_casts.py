@@ -31,9 +31,7 @@ def test_constants_are_cast_as_spark_does() -> None:
             (view,) = db.execute(sql)
             (found,) = view.rows()[0]
         except FreshetError as e:
-            assert e.at is not None
-            assert e.instead
-            found = REFUSED
+            found = REFUSED if e.at is not None and e.instead else e
         if found is not a.answer if a.answer is REFUSED else not is_answer(found, a):
             wrong.append((a, found))
     assert wrong == []
@@ -62,8 +60,7 @@ def _is_possible(source: type, kind: str) -> bool:
             f"CREATE STREAM t (x {TYPES[source]}); SELECT CAST(x AS {kind}) AS y FROM t"
         )
     except (UnsupportedSql, TypeProblem) as e:
-        assert "there is no " in str(e)
-        return False
+        return "there is no " not in str(e)
     return True
 
 
