@@ -11,7 +11,7 @@ from freshet.calculus.functions import BUILTINS
 from freshet.calculus.scalars import ESCAPE
 from freshet.calculus.types import DOUBLE, STRING, Type
 from freshet.codegen.casts import Emit, answered, casts, moved, rounded, whole
-from freshet.codegen.hold import Cpp, Held, constant, convert, held
+from freshet.codegen.hold import Cpp, Held, convert, held, quote
 from freshet.codegen.like import like
 from freshet.errors import NotNative
 
@@ -112,9 +112,10 @@ def _like(args: list[Cpp], _: Type) -> str:
     if isinstance(args[1].constant, str):
         return like(_text(args[0]), args[1].constant, escape)
     texts = [Cpp(_text(a), a.type, "Str") for a in args]
-    mark = constant(escape, STRING).text
+    mark = f"Str{{{quote(escape)}, {len(escape.encode())}}}"
+    mark = mark.replace("{", "{{").replace("}", "}}")
     room = "e.scratch.at<char>(e.scratch.take({1}.size + 1))"
-    read = f"read_pattern({{1}}, Str({mark}), {room}, pattern)"
+    read = f"read_pattern({{1}}, {mark}, {room}, pattern)"
     test = f"{read} && (out = text_like({{0}}, pattern), true)"
     return answered("like", "i8", texts, f"[&](Str pattern) {{{{ return {test}; }}}}(Str())")
 

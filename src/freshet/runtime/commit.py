@@ -43,14 +43,15 @@ def commit(
 
 
 def row_of(problem: BadValue, change: Change) -> Place:
-    """Which row brought the value that a function has no answer for, if a row shows it."""
+    """Which row brought the values that a function has no answer for, if a row shows them."""
     name = change.relation.name
-    if type(change) is Change:
-        for number, row in enumerate(change.given(), 1):
-            values = row.values() if isinstance(row, Mapping) else row
-            if any(type(v) is type(x) and v == x for v in values for x in problem.values):
-                return Place(f"row {number} of '{name}'")
-    return Place(f"a change of '{name}'")
+    shown = number = 0
+    for n, row in enumerate(change.given() if type(change) is Change else (), 1):
+        values = list(row.values() if isinstance(row, Mapping) else row)
+        found = sum(any(type(v) is type(x) and v == x for v in values) for x in problem.values)
+        if found > shown:
+            shown, number = found, n
+    return Place(f"row {number} of '{name}'" if number else f"a change of '{name}'")
 
 
 def _back(view: Maintained, change: Change, base: AnyBase) -> None:
