@@ -109,5 +109,23 @@ class NoRoom(Overflow, BadRow):
     """A kernel that is written for few digits meets a decimal that has more."""
 
 
+class BadValue(FreshetError):
+    """A function or a cast that has no answer for the values it is given.
+
+    A change that brings such values is refused whole; `values` are the arguments.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        instead: str = "",
+        at: Place | None = None,
+        values: tuple[object, ...] = (),
+    ) -> None:
+        super().__init__(what, instead=instead, at=at)
+        self.values = values
+
+
 class SnapshotProblem(FreshetError):
     """A snapshot cannot be written, is damaged, or belongs to another program."""

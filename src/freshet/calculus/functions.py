@@ -6,30 +6,27 @@ A function is strict unless it says otherwise: NULL in, NULL out.
 from __future__ import annotations
 
 import math
-import re
-from calendar import monthrange
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import MAXYEAR, MINYEAR, date, datetime, timedelta
-from decimal import ROUND_HALF_UP, Context, Decimal
-from functools import lru_cache
-from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
 from freshet.algebra import Category, Cofactor, Element, Pair, Relational
+from freshet.calculus import scalars
+from freshet.calculus.casts import CASTS, attempt, plain
 from freshet.calculus.types import (
     BOOL,
     DATE,
     DOUBLE,
     INT,
     STRING,
+    TIMESTAMP,
     Type,
     Value,
     common,
     ring,
 )
-from freshet.errors import UnknownName
+from freshet.errors import BadValue, FreshetError, UnknownName
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,115 +118,27 @@ def lifting(name: str, into: str, compute: Callable[..., Any], arity: int = 1) -
 
 
 def call(function: Function, args: tuple[Value, ...]) -> Value:
-    """Apply a function to values, NULL handled."""
+    """Apply a function to values, NULL handled; what it raises becomes one sentence."""
     if function.strict and None in args:
         return None
-    answer: Value = function.compute(*args)
+    try:
+        answer: Value = function.compute(*args)
+    except Exception as e:
+        raise failed(function.name, args, e) from e
     return answer
 
 
-def _divide(a: Any, b: Any) -> float | None:
-    return None if b == 0 else float(a) / float(b)
-
-
-def _modulo(a: Any, b: Any) -> Any:
-    if b == 0:
-        return None
-    if isinstance(a, float) or isinstance(b, float):
-        return math.fmod(a, b)
-    return _trunc_mod(a, b)
-
-
-def _when(count: Any, value: Any) -> Any:
-    """The value of an aggregate over `count` rows: NULL over none."""
-    return value if count else None
-
-
-def _trunc_mod(a: Any, b: Any) -> Any:
-    remainder = abs(a) % abs(b)
-    return -remainder if a < 0 else remainder
-
-
-@lru_cache(maxsize=512)
-def like_pattern(pattern: str) -> re.Pattern[str]:
-    """The regular expression of a LIKE pattern: % is any text, _ any character."""
-    parts = (".*" if c == "%" else "." if c == "_" else re.escape(c) for c in pattern)
-    return re.compile("".join(parts), re.DOTALL)
-
-
-def _like(text: str, pattern: str) -> bool:
-    return like_pattern(pattern).fullmatch(text) is not None
-
-
-def _in(x: Value, *choices: Value) -> bool:
-    return x in choices
-
-
-def _substring(text: str, start: int, length: int | None = None) -> str:
-    # As Spark does: positions count from 1, 0 means 1, a negative one counts from the end.
-    begin = start - 1 if start > 0 else len(text) + start if start < 0 else 0
-    end = len(text) if length is None else begin + length
-    return text[max(begin, 0) : max(end, 0)]
-
-
-def _add_months(day: date, months: int) -> date:
-    month = day.month - 1 + months
-    year, month = day.year + month // 12, month % 12 + 1
-    if not MINYEAR <= year <= MAXYEAR:
-        raise OverflowError("date value out of range")
-    last = monthrange(year, month)[1]
-    return day.replace(year=year, month=month, day=min(day.day, last))
-
-
-def _round(x: Any, digits: int = 0) -> Any:
-    if isinstance(x, int):
-        return int(_round(Decimal(x), digits))
-    if isinstance(x, Decimal):
-        # Its own context: the exact one of the caller refuses to round.
-        return x.quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP, Context(prec=100))
-    scale = 10.0**digits
-    return math.copysign(math.floor(abs(x) * scale + 0.5) / scale, x)
-
-
-def _vec_length(x: float, y: float, z: float) -> float:
-    return math.sqrt(x * x + y * y + z * z)
-
-
-def _dihedral_angle(*c: float) -> float:
-    """The angle between the planes through points 1-2-3 and 2-3-4, in radians."""
-    points = [c[i : i + 3] for i in range(0, 12, 3)]
-    v1, v2, v3 = (tuple(b - a for a, b in zip(p, q, strict=True)) for p, q in pairwise(points))
-    n1, n2 = _cross(v1, v2), _cross(v2, v3)
-    return math.atan2(_vec_length(*v2) * _dot(v1, n2), _dot(n1, n2))
-
-
-def _cross(a: tuple[float, ...], b: tuple[float, ...]) -> tuple[float, float, float]:
-    return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
-
-
-def _dot(a: tuple[float, ...], b: tuple[float, ...]) -> float:
-    return sum(x * y for x, y in zip(a, b, strict=True))
-
-
-def _to_date(moment: date | datetime | str) -> date:
-    if isinstance(moment, datetime):
-        return moment.date()
-    return date.fromisoformat(moment) if isinstance(moment, str) else moment
-
-
-def _sqrt(x: Any) -> float | None:
-    return None if x < 0 else math.sqrt(x)
-
-
-def _power(a: Any, b: Any) -> float | None:
-    try:
-        return math.pow(a, b)
-    except (ValueError, OverflowError):  # not a real number, or none that a double holds
-        return None
-
-
-def _coalesce(*args: Value) -> Value:
-    return next((a for a in args if a is not None), None)
+def failed(name: str, args: tuple[Value, ...], error: Exception) -> FreshetError:
+    """What to raise where a function of these arguments raised."""
+    if isinstance(error, FreshetError):
+        return error
+    shown = ", ".join(repr(a) if isinstance(a, str) else plain(a) for a in args)
+    return BadValue(
+        f"{name}({shown}) raised {type(error).__name__}: {error}",
+        instead="let the function answer for every value of its columns, with None where there "
+        "is no answer",
+        values=args,
+    )
 
 
 def _coalesced(*types: Type) -> Type:
@@ -246,10 +155,6 @@ def _widest(*types: Type) -> Type:
     return out
 
 
-def _days(a: date, b: date) -> int:
-    return (_to_date(a) - _to_date(b)).days
-
-
 def _fixed(t: Type) -> Callable[..., Type]:
     return lambda *_: t
 
@@ -258,6 +163,27 @@ def _same(*types: Type) -> Type:
     return types[0]
 
 
+def _casts() -> list[Function]:
+    """CAST and TRY_CAST: functions called like the type, with `cast_` where it may be refused.
+
+    A cast to decimals is told how many digits they have, and shown one of their type.
+    """
+    types = {t.kind: t for t in (INT, DOUBLE, BOOL, DATE, TIMESTAMP, STRING)}
+    made: list[Function] = []
+    for kind, compute in CASTS.items():
+        result = _fixed(types[kind]) if kind in types else lambda x, digits, like: like
+        arity = (1, 1) if kind in types else (3, 3)
+        made.append(Function(kind, compute, result, arity))
+        made.append(Function(f"cast_{kind}", compute, result, arity))
+        made.append(Function(f"try_{kind}", attempt(kind), result, arity, partial=True))
+    return made
+
+
+_SHIFTS = {
+    "days": scalars.add_days,
+    "months": scalars.add_months,
+    "seconds": scalars.add_seconds,
+}
 _MANY = 1 << 30
 
 _SCALARS = Functions(
@@ -265,46 +191,47 @@ _SCALARS = Functions(
         {
             f.name: f
             for f in (
-                Function("div", _divide, _fixed(DOUBLE), (2, 2), partial=True),
-                Function("mod", _modulo, _widest, (2, 2), partial=True),
-                Function("when", _when, lambda _, t: t, (2, 2), partial=True),
-                Function("double", float, _fixed(DOUBLE), (1, 1)),
+                Function("div", scalars.divide, _fixed(DOUBLE), (2, 2), partial=True),
+                Function("mod", scalars.modulo, _widest, (2, 2), partial=True),
+                Function("when", scalars.when, lambda _, t: t, (2, 2), partial=True),
                 Function("or", lambda *a: any(a), _fixed(BOOL), (1, _MANY), strict=False),
                 Function("and", lambda *a: all(a), _fixed(BOOL), (1, _MANY), strict=False),
                 Function("not", lambda a: not a, _fixed(BOOL), (1, 1)),
-                Function("like", _like, _fixed(BOOL), (2, 2)),
-                Function("in", _in, _fixed(BOOL), (1, _MANY), strict=False),
+                Function("like", scalars.like, _fixed(BOOL), (2, 3)),
+                Function("in", scalars.among, _fixed(BOOL), (1, _MANY), strict=False),
                 Function("year", lambda d: d.year, _fixed(INT), (1, 1)),
                 Function("quarter", lambda d: (d.month + 2) // 3, _fixed(INT), (1, 1)),
                 Function("month", lambda d: d.month, _fixed(INT), (1, 1)),
                 Function("day", lambda d: d.day, _fixed(INT), (1, 1)),
-                Function("hour", lambda d: d.hour, _fixed(INT), (1, 1)),
-                Function("minute", lambda d: d.minute, _fixed(INT), (1, 1)),
-                Function("second", lambda d: d.second, _fixed(INT), (1, 1)),
-                Function("add_days", lambda d, n: d + timedelta(days=n), _same, (2, 2)),
-                Function("add_months", _add_months, _same, (2, 2)),
-                Function("add_seconds", lambda d, n: d + timedelta(seconds=n), _same, (2, 2)),
-                Function("days_between", _days, _fixed(INT), (2, 2)),
-                Function("date", _to_date, _fixed(DATE), (1, 1)),
-                Function("substring", _substring, _fixed(STRING), (2, 3)),
+                *(
+                    Function(part, scalars.clock(part), _fixed(INT), (1, 1))
+                    for part in ("hour", "minute", "second")
+                ),
+                *(
+                    Function(f"add_{unit}", scalars.in_range(shift, unit), _same, (2, 2))
+                    for unit, shift in _SHIFTS.items()
+                ),
+                Function("days_between", scalars.days_between, _fixed(INT), (2, 2)),
+                Function("substring", scalars.substring, _fixed(STRING), (2, 3)),
                 Function("upper", str.upper, _fixed(STRING), (1, 1)),
                 Function("lower", str.lower, _fixed(STRING), (1, 1)),
-                Function("trim", str.strip, _fixed(STRING), (1, 1)),
+                Function("trim", scalars.trim, _fixed(STRING), (1, 1)),
                 Function("length", len, _fixed(INT), (1, 1)),
                 Function("concat", lambda *a: "".join(a), _fixed(STRING), (1, _MANY)),
                 Function("abs", abs, _same, (1, 1)),
-                Function("round", _round, _same, (1, 2)),
-                Function("floor", math.floor, _fixed(INT), (1, 1)),
-                Function("ceil", math.ceil, _fixed(INT), (1, 1)),
-                Function("sqrt", _sqrt, _fixed(DOUBLE), (1, 1), partial=True),
-                Function("power", _power, _fixed(DOUBLE), (2, 2), partial=True),
+                Function("round", scalars.round_, _same, (1, 2)),
+                Function("floor", scalars.whole("floor", math.floor), _fixed(INT), (1, 1)),
+                Function("ceil", scalars.whole("ceil", math.ceil), _fixed(INT), (1, 1)),
+                Function("sqrt", scalars.sqrt, _fixed(DOUBLE), (1, 1), partial=True),
+                Function("power", scalars.power, _fixed(DOUBLE), (2, 2), partial=True),
                 Function("greatest", max, _widest, (1, _MANY)),
                 Function("least", min, _widest, (1, _MANY)),
                 Function("listmax", max, _widest, (1, _MANY)),
                 Function("listmin", min, _widest, (1, _MANY)),
-                Function("coalesce", _coalesce, _coalesced, (1, _MANY), strict=False),
-                Function("vec_length", _vec_length, _fixed(DOUBLE), (3, 3)),
-                Function("dihedral_angle", _dihedral_angle, _fixed(DOUBLE), (12, 12)),
+                Function("coalesce", scalars.coalesce, _coalesced, (1, _MANY), strict=False),
+                Function("vec_length", scalars.vec_length, _fixed(DOUBLE), (3, 3)),
+                Function("dihedral_angle", scalars.dihedral_angle, _fixed(DOUBLE), (12, 12)),
+                *_casts(),
             )
         }
     )

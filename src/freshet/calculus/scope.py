@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import assert_never
 
+from freshet.calculus.casts import REFUSING
 from freshet.calculus.terms import (
     Add,
     Apply,
@@ -154,6 +155,30 @@ def reads_delta(e: Expr) -> bool:
             return reads_delta(body)
         case _:
             assert_never(e)
+
+
+@lru_cache(maxsize=1 << 16)
+def may_refuse(e: Expr) -> bool:
+    """Whether a term casts values that may have no answer: it must not see rows in vain."""
+    match e:
+        case Const() | Var() | View() | Rel() | Delta():
+            return False
+        case Apply(fn, args):
+            return fn in REFUSING or any(may_refuse(a) for a in args)
+        case Cmp(_, left, right):
+            return may_refuse(left) or may_refuse(right)
+        case Add(parts) | Mul(parts):
+            return any(may_refuse(p) for p in parts)
+        case Sum(_, body) | Lift(_, body) | Exists(body) | Top(_, _, _, body):
+            return may_refuse(body)
+        case _:
+            assert_never(e)
+
+
+def is_refusing(factor: Expr) -> bool:
+    """Whether a factor computes a value, without data, that may have no answer."""
+    body = factor.body if isinstance(factor, Lift) else factor
+    return is_value(body) and may_refuse(body)
 
 
 def has_data(e: Expr) -> bool:

@@ -12,6 +12,7 @@ variables first: M[p][x, y].
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -69,6 +70,26 @@ def show_value(value: Value) -> str:
             return str(value)
 
 
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9.$]*'?")
+_WORDS = frozenset(("Exists", "Sum", "AggSum", "Top", "DELTA", "null", "true", "false"))
+
+
+def show_name(name: str) -> str:
+    """A name as terms have it: between backquotes if it is not a plain one.
+
+    >>> show_name("total"), show_name("daily sales"), show_name("Sum")
+    ('total', '`daily sales`', '`Sum`')
+    """
+    if _PLAIN.fullmatch(name) and name not in _WORDS:
+        return name
+    return "`" + name.replace("`", "``") + "`"
+
+
+def show_names(names: Iterable[str]) -> str:
+    """Names separated by commas; two dots stand for those that are left out."""
+    return ", ".join(n if n == ".." else show_name(n) for n in names)
+
+
 def show(e: Expr) -> str:
     """A term as text that `read` takes back."""
     return _show(e, 0, braced=False)
@@ -83,14 +104,14 @@ def _show(e: Expr, level: int, *, braced: bool) -> str:
             text = show_value(value)
             return f"({text})" if text.startswith("-") and level > _ADD else text
         case Var(name):
-            return name
+            return show_name(name)
         case Rel(name, names):
-            return f"{name}({', '.join(names)})"
+            return f"{show_name(name)}({show_names(names)})"
         case Delta(name, names):
-            return f"(DELTA {name})({', '.join(names)})"
+            return f"(DELTA {show_name(name)})({show_names(names)})"
         case View(name, names, inputs):
-            cache = f"[{', '.join(inputs)}]" if inputs else ""
-            return f"{name}{cache}[{', '.join(names)}]"
+            cache = f"[{show_names(inputs)}]" if inputs else ""
+            return f"{show_name(name)}{cache}[{show_names(names)}]"
         case Apply(fn, args, named):
             inside = ", ".join(_show(a, _ADD, braced=True) for a in args)
             if named:
@@ -116,18 +137,18 @@ def _show(e: Expr, level: int, *, braced: bool) -> str:
             text = " * ".join(_show(f, _ATOM, braced=braced) for f in factors)
             return f"({text})" if level > _MUL else text
         case Sum(keys, body):
-            return f"Sum[{', '.join(keys)}]({_show(body, _ADD, braced=False)})"
+            return f"Sum[{show_names(keys)}]({_show(body, _ADD, braced=False)})"
         case Lift(var, body):
-            return f"({var} := {_show(body, _ADD, braced=False)})"
+            return f"({show_name(var)} := {_show(body, _ADD, braced=False)})"
         case Exists(body):
             return f"Exists({_show(body, _ADD, braced=False)})"
         case Top(keys, order, limit, body):
             by = ", ".join(
-                o.var + (" desc" if o.descending else "") + (" nulls first" * o.nulls_first)
+                show_name(o.var) + " desc" * o.descending + " nulls first" * o.nulls_first
                 for o in order
             )
             inside = _show(body, _ADD, braced=False)
-            return f"Top[{', '.join(keys)}; {by}; {limit}]({inside})"
+            return f"Top[{show_names(keys)}; {by}; {limit}]({inside})"
         case _:
             assert_never(e)
 
@@ -137,11 +158,17 @@ _TOKEN = re.compile(
       (?P<space>\s+|--[^\n]*)
     | (?P<number>\d+\.\d*(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?)
     | (?P<string>'(?:[^']|'')*')
-    | (?P<name>[A-Za-z_][A-Za-z_0-9.$]*)
+    | (?P<quoted>`(?:[^`]|``)*`)
+    | (?P<name>[A-Za-z_][A-Za-z_0-9.$]*(?:'(?=[\s)\]},;]|$))?)
     | (?P<sign>:=|\+=|<>|<=|>=|[-+*/(){}\[\],;:=<>?|.])
     """,
     re.VERBOSE,
 )
+
+
+NAMES = ("name", "quoted")
+QUOTED = ("string", "quoted")
+"""Kinds of tokens: those that are names, and those that are no keyword or sign."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +193,9 @@ class Tokens:
             if match is None:
                 raise SyntaxProblem(f"cannot read '{text[position]}'", at=place)
             kind = match.lastgroup or ""
-            if kind != "space":
+            if kind == "quoted":
+                self.items.append(Token(kind, match.group()[1:-1].replace("``", "`"), place))
+            elif kind != "space":
                 self.items.append(Token(kind, match.group(), place))
             newlines = match.group().count("\n")
             if newlines:
@@ -188,7 +217,7 @@ class Tokens:
 
     def accept(self, text: str) -> bool:
         """Take the next token if it is this one."""
-        if self.peek().text == text and self.peek().kind != "string":
+        if self.peek().text == text and self.peek().kind not in QUOTED:
             self.at += 1
             return True
         return False
@@ -196,14 +225,14 @@ class Tokens:
     def expect(self, text: str) -> Token:
         """Take the next token, which must be this one."""
         token = self.next()
-        if token.text != text or token.kind == "string":
+        if token.text != text or token.kind in QUOTED:
             raise SyntaxProblem(f"expected '{text}' but found '{token.text}'", at=token.place)
         return token
 
     def name(self) -> str:
         """Take a name."""
         token = self.next()
-        if token.kind != "name":
+        if token.kind not in NAMES:
             raise SyntaxProblem(f"expected a name but found '{token.text}'", at=token.place)
         return token.text
 
@@ -257,7 +286,7 @@ def _comparison(tokens: Tokens) -> Expr:
     """Inside braces: a value, or two values and what compares them."""
     left = read_term(tokens, braced=True)
     op = OPS.get(tokens.peek().text)
-    if op is None:
+    if op is None or tokens.peek().kind in QUOTED:
         return left
     tokens.next()
     return Cmp(op, left, read_term(tokens, braced=True))
@@ -275,28 +304,30 @@ def _atom(tokens: Tokens, braced: bool) -> Expr:
         return _parenthesis(tokens, braced)
     if tokens.accept("["):
         return _lifting(tokens)
-    if token.kind != "name":
+    if token.kind not in NAMES:
         raise SyntaxProblem(f"expected a term but found '{token.text}'", at=token.place)
-    if token.text in ("null", "true", "false") or (
-        token.text in ("date", "timestamp") and tokens.peek(1).kind == "string"
+    word = token.text if token.kind == "name" else ""
+    if word in ("null", "true", "false") or (
+        word in ("date", "timestamp") and tokens.peek(1).kind == "string"
     ):
         return const(read_constant(tokens))
     name = tokens.name()
-    if tokens.peek().text == "(":
-        return _call(tokens, name, braced)
-    if tokens.peek().text == "[":
-        return _bracket(tokens, name)
+    if tokens.peek().text == "(" and tokens.peek().kind == "sign":
+        return _call(tokens, name, word, braced)
+    if tokens.peek().text == "[" and tokens.peek().kind == "sign":
+        return _bracket(tokens, name, word)
     return Var(name)
 
 
 def _parenthesis(tokens: Tokens, braced: bool) -> Expr:
-    if tokens.peek().text == "DELTA" and tokens.peek(1).kind == "name":
+    here, following = tokens.peek(), tokens.peek(1)
+    if (here.kind, here.text) == ("name", "DELTA") and following.kind in NAMES:
         tokens.next()
         name = tokens.name()
         tokens.expect(")")
         tokens.expect("(")
         return Delta(name, tokens.names(")"))
-    if tokens.peek().kind == "name" and tokens.peek(1).text == ":=":
+    if here.kind in NAMES and (following.kind, following.text) == ("sign", ":="):
         var = tokens.name()
         tokens.expect(":=")
         body = read_term(tokens)
@@ -307,9 +338,9 @@ def _parenthesis(tokens: Tokens, braced: bool) -> Expr:
     return e
 
 
-def _call(tokens: Tokens, name: str, braced: bool) -> Expr:
+def _call(tokens: Tokens, name: str, word: str, braced: bool) -> Expr:
     tokens.expect("(")
-    if name == "Exists" and not braced:
+    if word == "Exists" and not braced:
         body = read_term(tokens)
         tokens.expect(")")
         return Exists(body)
@@ -337,12 +368,12 @@ def _lifting(tokens: Tokens) -> Expr:
     return Apply(name, _arguments(tokens), ring)
 
 
-def _bracket(tokens: Tokens, name: str) -> Expr:
+def _bracket(tokens: Tokens, name: str, word: str) -> Expr:
     tokens.expect("[")
-    if name == "Top":
+    if word == "Top":
         return _top(tokens)
     keys = tokens.names("]")
-    if name == "Sum":
+    if word == "Sum":
         tokens.expect("(")
         body = read_term(tokens)
         tokens.expect(")")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from freshet.calculus.schema import Query
 from freshet.calculus.scope import relations
-from freshet.cli.files import write_file
+from freshet.cli.files import file_name, write_file
 from freshet.cli.script import read_text
 from freshet.codegen import toolchain
 from freshet.errors import BuildProblem, NotNative
@@ -37,13 +37,14 @@ def compile_script(
     for query in queries:
         found, why = _native(query, catalog, settings)
         program = found.program if found else _reference(query, catalog, settings)
-        yield write_file(folder / f"{query.name}{ending}", show_program(program).encode())
-        yield write_file(folder / f"{query.name}.mmd", diagram(program).encode())
+        name = file_name(query.name)
+        yield write_file(folder / f"{name}{ending}", show_program(program).encode())
+        yield write_file(folder / f"{name}.mmd", diagram(program).encode())
         if found is not None:
-            yield write_file(folder / f"{query.name}.cpp", found.source.encode())
+            yield write_file(folder / f"{name}.cpp", found.source.encode())
             library, why = _library(found, settings)
             if library is not None:
-                yield write_file(folder / f"{query.name}.so", library)
+                yield write_file(folder / f"{name}.so", library)
         if why:
             tell(f"{query.name} has no kernel: {why}")
 

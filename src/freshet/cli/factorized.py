@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 from freshet.cli.compile import compile_script
-from freshet.cli.files import write_file
+from freshet.cli.files import file_name, write_file
 from freshet.cli.script import read_text
 from freshet.errors import FreshetError, ProgramProblem, UnknownName, UnsupportedSql
 from freshet.factorized.agree import DTreeFile, check_agrees, read_dtree_file
@@ -218,7 +218,8 @@ def _write(t: Translated, folder: Path, choices: Choices, log: Log) -> Iterator[
             files[f"{name}.pdf"] = show_pdf(drawing)
     log.section("written", [f"{name}: {len(data):,} bytes" for name, data in files.items()])
     for name, data in files.items():
-        yield write_file(folder / name, data)
+        stem, _, ending = name.rpartition(".")
+        yield write_file(folder / f"{file_name(stem)}.{ending}", data)
 
 
 def _sizes(p: Listing) -> list[str]:

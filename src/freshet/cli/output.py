@@ -12,6 +12,7 @@ from typing import IO, Any, Protocol
 
 from freshet.calculus.rows import Row
 from freshet.calculus.types import Value
+from freshet.cli.files import file_name
 from freshet.errors import FreshetError
 from freshet.runtime.columns import rows_of
 from freshet.runtime.view import ViewHandle
@@ -45,7 +46,7 @@ class Shown(Protocol):
 
 def write_view(view: Shown, folder: Path) -> Path:
     """Write the rows of a view to NAME.csv, the names of the columns first."""
-    path = folder / f"{view.name}.csv"
+    path = folder / f"{file_name(view.name)}.csv"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with path.open("w", encoding="utf-8", newline="") as out:

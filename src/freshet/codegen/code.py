@@ -188,9 +188,19 @@ def function(name: str, given: str, body: Sequence[str], often: bool = False) ->
 
 
 def identifier(name: str) -> str:
-    """A name of a program as one of C++.
+    """A name of a program as one of C++: other names are other ones.
 
-    >>> identifier("daily sales")
-    'daily_20_sales'
+    >>> identifier("daily sales"), identifier("daily_U20_sales")
+    ('daily_U20_sales', 'daily_U5f_U20_sales')
     """
-    return re.sub(r"\W", lambda c: f"_{ord(c.group()):x}_", name)
+    return re.sub(r"[^A-Za-z0-9_]|_(?=U)", lambda c: f"_U{ord(c.group()):x}_", name)
+
+
+def comment(text: str) -> str:
+    r"""Text behind // on one line, whatever it is: nothing in it ends the line, or joins the next.
+
+    >>> comment("M[a] += 'x\\\ny'")
+    "// M[a] += 'x<5c><a>y'"
+    """
+    odd = (c if " " <= c <= "~" and c != "\\" else f"<{ord(c):x}>" for c in text)
+    return "// " + "".join(odd).replace("??/", "?<3f>/")

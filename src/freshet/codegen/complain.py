@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from decimal import localcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from freshet.algebra import EXACT
+from freshet.calculus.functions import BUILTINS, call
 from freshet.calculus.rows import bad_value, checked, conform, expected, too_long
 from freshet.calculus.schema import Relation
 from freshet.calculus.types import Type
-from freshet.errors import BadRow, NoRoom, Overflow, Place, ProgramProblem
+from freshet.errors import BadRow, FreshetError, NoRoom, Overflow, Place, ProgramProblem
 from freshet.program.signs import too_many
 
 if TYPE_CHECKING:
@@ -47,6 +50,8 @@ def complain(kernel: Kernel, number: int, what: str, row: int, column: int, valu
         return _counts(value)
     if what in ("query", "map"):
         tables = kernel.queries if what == "query" else kernel.maps
+        if value is not None:
+            _no_answer(value, Place(f"view '{tables[number].name}'"))
         raise Overflow(f"a number of '{tables[number].name}' leaves its range when it is read")
     if what == "copies":
         raise too_long(kernel.queries[number].name, value)
@@ -54,6 +59,8 @@ def complain(kernel: Kernel, number: int, what: str, row: int, column: int, valu
     name = relation.name
     place = Place(f"row {row + 1} of '{name}'" if row >= 0 else f"a dictionary of '{name}'")
     match what:
+        case "fault":
+            _no_answer(value, Place(f"a change of '{name}'"))
         case "row" | "odd":
             try:
                 good = checked(relation, value, place)
@@ -87,6 +94,22 @@ def _no_room(relation: Relation, column: int, value: Any, place: Place) -> NoRoo
         f"{relation.name}.{c.name} cannot hold {value!r} in this kernel",
         instead="expected a decimal that fits in 64 bits, or a kernel that is written for more",
         at=place,
+    )
+
+
+def _no_answer(fault: tuple[Any, ...], at: Place) -> NoReturn:
+    """Raise what the function raises in Python that had no answer in the kernel.
+
+    Where it has one, the kernel had no room for it.
+    """
+    fn, *args = fault
+    try:
+        with localcontext(EXACT):
+            answer = call(BUILTINS[fn], tuple(args))
+    except FreshetError as problem:
+        raise problem.located(at) from None
+    raise Overflow(
+        f"{answer}, the answer of {fn}, leaves the range of its type", instead="use doubles", at=at
     )
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from freshet.calculus.check import Schema
 from freshet.calculus.functions import BUILTINS, Function
+from freshet.calculus.scalars import ESCAPE
 from freshet.calculus.types import DOUBLE, STRING, Type
-from freshet.codegen.hold import Cpp, Held, convert, held, integer
+from freshet.codegen.casts import Emit, answered, casts, moved, rounded, whole
+from freshet.codegen.hold import Cpp, Held, convert, held, quote
 from freshet.codegen.like import like
 from freshet.errors import NotNative
-
-Emit = Callable[[list[Cpp], Type], str]
-
 
 SUM_OF = Function("sum_of", lambda hi, lo, _: hi + lo, lambda *_: DOUBLE, (3, 3))
 """A sum of doubles from the parts in which another kernel has put it out (`hold.parts_of`)."""
@@ -111,10 +110,18 @@ def _not(args: list[Cpp], _: Type) -> str:
 
 
 def _like(args: list[Cpp], _: Type) -> str:
-    text, pattern = args
-    if isinstance(pattern.constant, str):
-        return like(_text(text), pattern.constant)
-    return f"text_like({_text(text)}, {_text(pattern)})"
+    escape = args[2].constant if len(args) == 3 else ESCAPE
+    if not isinstance(escape, str):
+        raise NotNative("LIKE with an escape character that is not constant runs in Python only")
+    if isinstance(args[1].constant, str):
+        return like(_text(args[0]), args[1].constant, escape)
+    texts = [Cpp(_text(a), a.type, "Str") for a in args]
+    mark = f"Str{{{quote(escape)}, {len(escape.encode())}}}"
+    mark = mark.replace("{", "{{").replace("}", "}}")
+    room = "e.scratch.at<char>(e.scratch.take({1}.size + 1))"
+    read = f"read_pattern({{1}}, {mark}, {room}, pattern)"
+    test = f"{read} && (out = text_like({{0}}, pattern), true)"
+    return answered("like", "i8", texts, f"[&](Str pattern) {{{{ return {test}; }}}}(Str())")
 
 
 def _in(args: list[Cpp], _: Type) -> str:
@@ -126,21 +133,11 @@ def _in(args: list[Cpp], _: Type) -> str:
 
 def _clock(name: str) -> Emit:
     def emit(args: list[Cpp], _: Type) -> str:
+        if args[0].type.kind == "date" and name in ("hour_of", "minute_of", "second_of"):
+            return "i64(0)"
         return f"{name}({args[0].text})"
 
     return emit
-
-
-def _date(args: list[Cpp], _: Type) -> str:
-    if args[0].type.kind == "string":
-        raise NotNative("text is cast to a date in Python only")
-    return f"i32(day_of({args[0].text}))"
-
-
-def _seconds(args: list[Cpp], _: Type) -> str:
-    if args[0].type.kind != "timestamp" or args[1].type.kind != "int":
-        raise NotNative("seconds are added to a timestamp only")
-    return f"add_seconds(o, {args[0].text}, {args[1].text})"
 
 
 def _days_between(args: list[Cpp], _: Type) -> str:
@@ -149,31 +146,6 @@ def _days_between(args: list[Cpp], _: Type) -> str:
 
 def _abs(args: list[Cpp], result: Type) -> str:
     return f"absolute<{held(result)}>(o, {args[0].text})"
-
-
-def _round(args: list[Cpp], result: Type) -> str:
-    x = args[0]
-    digits = args[1].constant if len(args) == 2 else 0
-    if not isinstance(digits, int):
-        raise NotNative("rounding to a number of digits that is not constant")
-    if x.type.kind == "double":
-        return f"round_real({x.text}, 1e{digits})"
-    places = x.type.scale - digits
-    if places <= 0:
-        return x.text
-    kind = held(x.type)
-    return f"round_to<{kind}>(o, {x.text}, {integer(10**places, kind)})"
-
-
-def _whole(name: str) -> Emit:
-    def emit(args: list[Cpp], _: Type) -> str:
-        x = args[0]
-        if x.type.kind == "double":
-            return f"whole(o, {name}({x.text}))"
-        kind = held(x.type)
-        return f"narrowed(o, {name}_of<{kind}>({x.text}, {integer(10**x.type.scale, kind)}))"
-
-    return emit
 
 
 def _extreme(sign: str) -> Emit:
@@ -207,7 +179,6 @@ FUNCTIONS = Functions(
         "div": _real("div", 2),
         "mod": _mod,
         "when": _when,
-        "double": lambda args, _: convert(args[0], DOUBLE).text,
         "sum_of": lambda a, _: f"Sum{{{a[0].text}, {a[1].text}, u64({a[2].text})}}",
         "or": _logic("||"),
         "and": _logic("&&"),
@@ -221,11 +192,10 @@ FUNCTIONS = Functions(
         "hour": _clock("hour_of"),
         "minute": _clock("minute_of"),
         "second": _clock("second_of"),
-        "add_days": lambda a, _: f"add_days(o, {a[0].text}, {a[1].text})",
-        "add_months": lambda a, _: f"add_months(o, {a[0].text}, {a[1].text})",
-        "add_seconds": _seconds,
+        "add_days": moved("days"),
+        "add_months": moved("months"),
+        "add_seconds": moved("seconds"),
         "days_between": _days_between,
-        "date": _date,
         "substring": lambda a, _: (
             f"substring({', '.join([_text(a[0]), *(x.text for x in a[1:])])})"
         ),
@@ -233,9 +203,9 @@ FUNCTIONS = Functions(
         "trim": _plain("text_trim", STRING),
         "length": _plain("text_length", STRING),
         "abs": _abs,
-        "round": _round,
-        "floor": _whole("floor"),
-        "ceil": _whole("ceil"),
+        "round": rounded,
+        "floor": whole("floor"),
+        "ceil": whole("ceil"),
         "sqrt": _real("root", 1),
         "power": _real("power", 2),
         "greatest": _extreme(">"),
@@ -245,5 +215,6 @@ FUNCTIONS = Functions(
         "coalesce": _coalesce,
         "vec_length": _real("vec_length", 3),
         "dihedral_angle": _real("dihedral_angle", 12),
+        **casts(_text),
     }
 )

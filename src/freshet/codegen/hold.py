@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from decimal import Context, Decimal
+from decimal import Decimal
 from typing import NamedTuple, assert_never
 
+from freshet.calculus.casts import WIDE
 from freshet.calculus.domain import limit
 from freshet.calculus.schema import Column
 from freshet.calculus.types import DOUBLE, INT, Type, Value
@@ -140,7 +141,12 @@ def quote(text: str) -> str:
     >>> quote('say "é"')
     '"say \\042\\303\\251\\042"'
     """
-    plain = (chr(b) if 32 <= b < 127 and b not in b'"\\?@' else f"\\{b:03o}" for b in text.encode())
+    return quote_bytes(text.encode())
+
+
+def quote_bytes(text: bytes) -> str:
+    """Bytes as a C++ literal: no quote, escape, trigraph or end of line is left in it."""
+    plain = (chr(b) if 32 <= b < 127 and b not in b'"\\?@' else f"\\{b:03o}" for b in text)
     return f'"{"".join(plain)}"'
 
 
@@ -169,10 +175,10 @@ def constant(value: Value, t: Type) -> Cpp:
         case bool():
             return Cpp(f"{kind}({int(value)})", t, kind)
         case int() | Decimal() if t.kind in ("int", "decimal"):
-            whole = int(Decimal(value).scaleb(t.scale, Context(prec=200)))
-            if t.kind == "decimal" and not -(1 << 63) < whole < 1 << 63:
+            digits = int(Decimal(value).scaleb(t.scale, WIDE))
+            if t.kind == "decimal" and not -(1 << 63) < digits < 1 << 63:
                 t, kind = replace(t, wide=True), "i128"
-            return Cpp(integer(whole, kind), t, kind, constant=value)
+            return Cpp(integer(digits, kind), t, kind, constant=value)
         case int() | float() | Decimal():
             return Cpp(f"f64({float(value)!r})", t, "f64")
         case datetime():
@@ -281,7 +287,7 @@ def _null(x: Cpp) -> str:
 
 
 def _over(x: Cpp) -> str:
-    return f"real{_null(x)}({x.text}, 1e{x.type.scale})"
+    return f"real{_null(x)}({x.text}, {x.type.scale}, 1e{x.type.scale})"
 
 
 def _scaled(x: Cpp, digits: int, result: Type, target: Held) -> Cpp:

@@ -54,7 +54,7 @@ def _no_negative(terms: Terms, v: View) -> str:
     place = terms.places[v.name]
     if not place.storage.orders:
         place.storage.order(tuple(Sort(i) for i in range(len(place.storage.keys))))
-    return f"s.{place.storage.name}_below{place.payload} == 0"
+    return f"s.{place.storage.name}_U_below{place.payload} == 0"
 
 
 def _outside(

@@ -17,7 +17,7 @@ from freshet.codegen.derive import derive
 from freshet.codegen.determine import determining
 from freshet.codegen.directories import Homes, directories
 from freshet.codegen.fuse import fuse
-from freshet.codegen.hold import held, parts_of
+from freshet.codegen.hold import held, parts_of, quote
 from freshet.codegen.options import USUAL, Passes
 from freshet.codegen.queries import Queries, found_by
 from freshet.codegen.rings import (
@@ -279,7 +279,7 @@ class _Kernel:
         for m in self.program.maps:
             out.append(_columns(f"map_{identifier(m.name)}", self._kept(m)))
         rels = [
-            f'  {{"{_c(r.name)}", {len(r.columns)}, in_{identifier(r.name)}, '
+            f"  {{{quote(r.name)}, {len(r.columns)}, in_{identifier(r.name)}, "
             f"{str(r.static).lower()}, on_{identifier(r.name)}}},"
             for r in self.program.relations
         ]
@@ -288,9 +288,9 @@ class _Kernel:
             name = identifier(q.name)
             find = f"key_{name}, find_{name}" if found_by(q) else "nullptr, nullptr"
             width = len(self._shown(q))
-            qs.append(f'  {{"{_c(q.name)}", {width}, out_{name}, read_{name}, {find}}},')
+            qs.append(f"  {{{quote(q.name)}, {width}, out_{name}, read_{name}, {find}}},")
         ms = [
-            f'  {{"{_c(m.name)}", {len(self._kept(m))}, map_{identifier(m.name)}, '
+            f"  {{{quote(m.name)}, {len(self._kept(m))}, map_{identifier(m.name)}, "
             f"dump_{identifier(m.name)}, size_{identifier(m.name)}}},"
             for m in self.program.maps
         ]
@@ -299,8 +299,10 @@ class _Kernel:
             join(["static const Query all_queries[] = {", *qs, "};"]),
             join(["static const Map all_maps[] = {", *(ms or ["  {}"]), "};"]),
         ]
-        refusal = "freshet: the zero of the ring {} is not all zeros, as tables need it.\\n"
-        checks = [f'  check_zero<::{r.name}>("{refusal.format(r.name)}");' for r in self.headers]
+        refusal = "freshet: the zero of the ring {} is not all zeros, as tables need it.\n"
+        checks = [
+            f"  check_zero<::{r.name}>({quote(refusal.format(r.name))});" for r in self.headers
+        ]
         creates = [f"  s.{s.name}.init(e.arena);" for s in self.storages if s.home is None]
         texts = [
             f"  s.{name} = s.strings.put(e.arena, {literal});"
@@ -351,10 +353,6 @@ def _static_reads(program: Program) -> set[str]:
     return {name for e in terms for name in relations(e)}
 
 
-def _c(name: str) -> str:
-    return name.replace("\\", "\\\\").replace('"', '\\"')
-
-
 def _columns(name: str, columns: Sequence[Column], used: set[int] | None = None) -> str:
     rows = []
     for j, c in enumerate(columns):
@@ -362,5 +360,5 @@ def _columns(name: str, columns: Sequence[Column], used: set[int] | None = None)
         kind = KINDS.get(t.kind) or ("Decimal64" if held(t) == "i64" else "Decimal128")
         known = str(used is None or j in used).lower()
         nullable = str(t.nullable).lower()
-        rows.append(f'  {{"{_c(c.name)}", {kind}, {t.scale}, {nullable}, {known}}},')
+        rows.append(f"  {{{quote(c.name)}, {kind}, {t.scale}, {nullable}, {known}}},")
     return join([f"static const Column {name}[] = {{", *(rows or ["  {}"]), "};"])

@@ -37,7 +37,7 @@ class Search:
         storage = self.place.storage
         leading = tuple(Sort(self.column(v)) for v in (*self.fixed, *self.groups))
         number = storage.order(leading + self.sorts)
-        self.entry, self.tree = f"Ord{number}_{storage.name}", f"s.{storage.name}_o{number}"
+        self.entry, self.tree = f"Ord{number}_{storage.name}", f"s.{storage.name}_U_o{number}"
 
     def column(self, v: str) -> int:
         """The column of the record that a variable of the atom stands for."""

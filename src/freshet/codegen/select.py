@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 
 from freshet.calculus.build import ZERO, factors, is_zero
-from freshet.calculus.scope import ins
+from freshet.calculus.scope import ins, may_refuse
 from freshet.calculus.terms import Add, Apply, Cmp, Exists, Expr, Lift, Mul, Sum, Top
 from freshet.calculus.walk import bottom_up, children, map_children, subterms
 from freshet.codegen.code import Spot
@@ -52,7 +52,8 @@ _ENTERED = (Add, Mul, Sum, Exists, Lift, Top)
 
 def _tests(e: Expr) -> Iterator[Expr]:
     if is_test(e):
-        yield e
+        if not may_refuse(e):
+            yield e
     elif isinstance(e, _ENTERED):
         for part in children(e):
             yield from _tests(part)

@@ -10,7 +10,7 @@ from freshet.calculus.check import infer
 from freshet.calculus.scope import relations, stored
 from freshet.calculus.types import INT
 from freshet.codegen.access import payload_at
-from freshet.codegen.code import Spot
+from freshet.codegen.code import Spot, comment
 from freshet.codegen.context import ONE, Bound
 from freshet.codegen.hold import Cpp, held
 from freshet.codegen.options import Passes
@@ -92,14 +92,14 @@ class Statements:
         put_off = [s for s in statements if s.target.name in self.deferred]
         if put_off:
             names = ", ".join(dict.fromkeys(s.target.name for s in put_off))
-            spot.line(f"s.stale = true;  // {names}: recomputed when read")
+            spot.line(f"s.stale = true;  {comment(f'{names}: recomputed when read')}")
             statements = [s for s in statements if s.target.name not in self.deferred]
         if all(_empties(s) for s in statements):  # in any order, so those of one table together
             statements = sorted(statements, key=lambda s: self._place(s).storage.name)
         for number, group in enumerate(self._groups(statements, params)):
             for s in group:
                 for line in show_statement(s).split("\n"):
-                    spot.line(f"// {line}")
+                    spot.line(comment(line))
             _, together = spot.open(("group", number), "", "{")
             if group[0].op == ":=":
                 self.terms.scans.clear()
@@ -138,7 +138,7 @@ class Statements:
         def write(at: Spot, b: Bound, n: Cpp) -> None:
             terms.write(place, [b[v] for v in local.keys], at, n)
 
-        _, inner = spot.open(("local", rows.name), "", f"{{  // {local.name}")
+        _, inner = spot.open(("local", rows.name), "", f"{{  {comment(local.name)}")
         terms.scans.clear()
         terms.emit(local.term, inner, {}, ONE, write, last=True)
         if terms.scans:

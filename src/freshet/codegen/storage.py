@@ -235,10 +235,10 @@ def follow(s: Storage) -> str:
     lines.append("  State& s = *e.state;")
     for j in range(len(s.orders)):
         lines.append(
-            f"  s.{s.name}_o{j}.add(e.arena, Ord{j}_{s.name}::of(b), Sum_{s.name}::change(a, b));"
+            f"  s.{s.name}_U_o{j}.add(e.arena, Ord{j}_{s.name}::of(b), Sum_{s.name}::change(a, b));"
         )
     for j in range(len(s.payloads)):
-        lines.append(f"  s.{s.name}_below{j} += (b.p{j} < 0) - (a.p{j} < 0);")
+        lines.append(f"  s.{s.name}_U_below{j} += (b.p{j} < 0) - (a.p{j} < 0);")
     lines += ["}", f"#define OLD_{s.name}(w) const auto w##_old = *w;"]
     lines += [f"#define NEW_{s.name}(w) follow_{s.name}(e, w##_old, *w);"]
     return "\n".join(lines) + f"\n{empty}"
@@ -248,9 +248,9 @@ def _emptying(s: Storage) -> str:
     """What empties a storage with its indexes; those are known when all else is written."""
     table = f"e.state->{s.name}"
     words = [f"{table}.clear(e.arena);"]
-    words += [f"{table}_o{j}.clear(e.arena);" for j in range(len(s.orders))]
+    words += [f"{table}_U_o{j}.clear(e.arena);" for j in range(len(s.orders))]
     if s.orders:
-        words += [f"{table}_below{j} = 0;" for j in range(len(s.payloads))]
+        words += [f"{table}_U_below{j} = 0;" for j in range(len(s.payloads))]
     return f"#define EMPTY_{s.name} {' '.join(words)}\n"
 
 
@@ -259,9 +259,11 @@ def members(s: Storage) -> list[str]:
     if s.home is not None:
         return []
     out = [f"{s.table} {s.name};"]
-    out += [f"Ordered<Ord{j}_{s.name}, Sum_{s.name}> {s.name}_o{j};" for j in range(len(s.orders))]
+    out += [
+        f"Ordered<Ord{j}_{s.name}, Sum_{s.name}> {s.name}_U_o{j};" for j in range(len(s.orders))
+    ]
     if s.orders:
-        out += [f"i64 {s.name}_below{j};" for j in range(len(s.payloads))]
+        out += [f"i64 {s.name}_U_below{j};" for j in range(len(s.payloads))]
     return out
 
 

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from freshet.calculus.build import addends, is_zero
 from freshet.calculus.check import infer
-from freshet.calculus.scope import ins, is_value, outs
+from freshet.calculus.scope import ins, is_value, may_refuse, outs
 from freshet.calculus.terms import (
     Add,
     Apply,
@@ -162,7 +162,11 @@ class Terms(Access):
         if not factors:
             k(spot, env, m)
             return
-        tests = (i for i, f in enumerate(factors) if isinstance(f, Cmp) and ins(f) <= env.keys())
+        tests = (
+            i
+            for i, f in enumerate(factors)
+            if isinstance(f, Cmp) and ins(f) <= env.keys() and not may_refuse(f)
+        )
         alone = (i for i, f in enumerate(factors) if _stands_alone(f, env))
         lifts = (i for i, f in enumerate(factors) if _is_lifting(f) and ins(f) <= env.keys())
         at = next(tests, next(lifts, next(alone, 0))) if self.passes.hoist else 0

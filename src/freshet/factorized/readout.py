@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from freshet.calculus.build import add, addends, factors, is_number, mul, same_choice, sum_
-from freshet.calculus.scope import ins, is_value, outs, relations
+from freshet.calculus.scope import ins, is_refusing, is_value, outs, relations
 from freshet.calculus.terms import Add, Exists, Expr, Lift, Mul, Rel, Sum, Top
 from freshet.calculus.text import show
 from freshet.calculus.walk import variables
@@ -27,6 +27,7 @@ def readout(e: Expr, access: Callable[[Join], Expr]) -> Expr:
     """The query over the views of its joins; `access` makes a join's views and reads the root."""
     if not relations(e):
         return e
+    _check_answers(e)
     match e:
         case Lift(var, body):
             return Lift(var, _piece(body, access))
@@ -42,6 +43,15 @@ def readout(e: Expr, access: Callable[[Join], Expr]) -> Expr:
             return add(*(readout(t, access) for t in terms))
         case _:
             return _piece(e, access)
+
+
+def _check_answers(e: Expr) -> None:
+    """What is computed when a view is read must have an answer: the change is long since in."""
+    parts = factors(e.body if isinstance(e, Sum) else e)
+    if any(relations(f) for f in parts) and _is_readout(parts):
+        for f in parts:
+            if is_refusing(f):
+                raise refused(f, "a cast of an aggregate may refuse a change, not a reader")
 
 
 def _is_readout(parts: tuple[Expr, ...]) -> bool:

@@ -22,6 +22,7 @@ from freshet.calculus.scope import (
     free,
     has_data,
     ins,
+    is_refusing,
     is_value,
     outs,
     reads_delta,
@@ -336,6 +337,8 @@ def readout(e: Expr, store: Store) -> Expr:
     together when the view is read; a query over relations is one map.
     """
     match e:
+        case Mul() | Sum() if any(is_refusing(f) for f in _body(e)):
+            return _piece(e, store)  # a change that it refuses must not be in the maps below
         case Add(terms) if any(_is_readout(_body(t)) for t in terms):
             return add(*(readout(t, store) for t in terms))
         case Mul(parts) if _is_readout(parts):

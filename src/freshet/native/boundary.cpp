@@ -84,12 +84,13 @@ PyObject* ready(PyObject*, PyObject* const* args, intptr_t n) {
   Instance* x = arity(n, 1) ? instance_in(args[0]) : nullptr;
   if (!x) return nullptr;
   Done done;
+  Fault fault;
   {
     Locked lock(*x);
     Unlocked others;
-    done = make_ready(*x);
+    done = make_ready(*x, fault);
   }
-  return finish(*x, 0, done);
+  return finish(*x, 0, done, fault);
 }
 
 // save(instance, fd, head, head): 0, or the number of the system's error. The first head is written

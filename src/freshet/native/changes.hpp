@@ -45,16 +45,17 @@ inline PyObject* one_row(PyObject* self, PyObject* const* args, intptr_t n) {
   }
   Part part{1, column, &entry->sign, nullptr, nullptr};
   Done done = Done::Well;
+  Fault fault;
   bool elsewhere;
   {
     Locked lock(x);
     elsewhere = entry->instead && (x.diverted >> entry->relation & 1);
     if (__builtin_expect(!elsewhere, 1)) {
-      done = run(x, r, &part, entry->sign);
+      done = run(x, r, &part, entry->sign, fault);
       x.singles += entry->instead && done == Done::Well;
     }
   }
-  if (__builtin_expect(!elsewhere, 1)) return finish(x, entry->relation, done);
+  if (__builtin_expect(!elsewhere, 1)) return finish(x, entry->relation, done, fault);
   Own row(tuple_of(args, n));
   return row ? PyObject_CallObject(entry->instead, row) : nullptr;
 }

@@ -43,6 +43,11 @@ struct Here {};  // placement without the C++ library
 inline void* operator new(size_t, fr::edge::Here, void* at) { return at; }
 
 namespace fr {
+
+inline void Fault::free_texts() {
+  for (Arg& a : args) free(const_cast<char*>(a.text.at)), a.text = Str{nullptr, 0};
+}
+
 namespace edge {
 
 struct Unlocked {  // Python's global lock, given up for a while
@@ -156,9 +161,17 @@ inline void take_back(Instance& x, const Relation& r, Part part, i64 sign) {
 
 enum class Done { Well, Closed, Late, Static, Overflow, Many };
 
+// What went wrong in a batch, taken from the kernel before anybody else runs it.
+inline Fault take_fault(Env& env) {
+  Fault out = env.fault;
+  env.fault = Fault();
+  env.overflow = false;
+  return out;
+}
+
 // The static tables are complete. Where they take a number out of its range, which cannot be taken
 // back, nothing is left of them.
-inline Done make_ready(Instance& x) {
+inline Done make_ready(Instance& x, Fault& fault) {
   if (!x.open) return Done::Closed;
   if (x.ready) return Done::Well;
   kernel.ready(x.env);
@@ -167,6 +180,7 @@ inline Done make_ready(Instance& x) {
   x.ready = !x.env.overflow;
   x.env.arena.mark() = x.ready;
   if (x.ready) return Done::Well;
+  fault = take_fault(x.env);
   x.env.arena.reset();
   make_state(x.env);
   return Done::Static;
@@ -174,41 +188,72 @@ inline Done make_ready(Instance& x) {
 
 // Applies a batch as one change: all of it or, where a number leaves its range, nothing. Static
 // tables come before everything else; the first change of a stream says that they are complete.
-inline Done run(Instance& x, const Relation& r, Part* first, i64 sign) {
+inline Done run(Instance& x, const Relation& r, Part* first, i64 sign, Fault& fault) {
   if (__builtin_expect(!x.ready || !x.open || r.is_static, 0)) {
     if (r.is_static && x.open && x.ready) return Done::Late;
-    Done done = r.is_static && x.open ? Done::Well : make_ready(x);
+    Done done = r.is_static && x.open ? Done::Well : make_ready(x, fault);
     if (done != Done::Well) return done;
   }
   for (Part* part = first; part; part = part->next) {
     apply_part(x, r, *part, sign);
     if (__builtin_expect(!x.env.overflow && !x.env.many, 1)) continue;
-    if (x.wraps && !x.env.many) {
+    if (x.wraps && !x.env.many && !x.env.fault.fn) {
       x.env.overflow = false;
       continue;
     }
     for (; part; part = part->previous) take_back(x, r, *part, sign);
     const Done done = x.env.many ? Done::Many : Done::Overflow;
-    x.env.overflow = x.env.many = false;
+    x.env.many = false;
+    fault = take_fault(x.env);
     return done;
   }
   return Done::Well;
 }
 
-inline PyObject* finish(Instance& x, int relation, Done done) {
+inline PyObject* object_of(const Arg& a) {
+  switch (a.kind) {
+    case Int: return PyLong_FromLongLong((long long)a.number);
+    case Decimal64:
+    case Decimal128: return give_decimal(a.number, a.scale);
+    case Double: return PyFloat_FromDouble(a.real);
+    case Date: return give_date(i32(a.number));
+    case Timestamp: return give_time(i64(a.number));
+    case Bool: return Py_BuildValue("O", a.number ? &_Py_TrueStruct : &_Py_FalseStruct);
+    case Text: break;
+  }
+  return PyUnicode_FromStringAndSize(a.text.at, a.text.size);
+}
+
+// Lets Python raise what a function without an answer deserves: its name, then its arguments.
+inline PyObject* complain(Instance& x, int number, const char* what, Fault& fault) {
+  int count = 0;
+  while (count < 3 && fault.args[count].given) count++;
+  Own call(PyTuple_New(count + 1));
+  bool good = call;
+  for (int i = 0; good && i <= count; i++) {
+    PyObject* part = i ? object_of(fault.args[i - 1]) : Py_BuildValue("s", fault.fn);
+    good = part && PyTuple_SetItem(call, i, part) == 0;
+  }
+  fault.free_texts();
+  return good ? complain(x, number, what, 0, 0, call.give()) : nullptr;
+}
+
+inline PyObject* finish(Instance& x, int relation, Done done, Fault fault = Fault()) {
   const char* const words[] = {"", "closed", "late", "static", "overflow", "many"};
   if (__builtin_expect(done == Done::Well, 1)) return none();
+  if (fault.fn) return complain(x, relation, "fault", fault);
   return complain(x, relation, words[int(done)], 0, 0, nullptr);
 }
 
 inline PyObject* commit(Instance& x, int relation, Part* first, i64 rows, i64 sign) {
   Done done;
+  Fault fault;
   {
     Locked lock(x);
     Unlocked others(rows > SMALL);
-    done = run(x, kernel.relation[relation], first, sign);
+    done = run(x, kernel.relation[relation], first, sign, fault);
   }
-  return finish(x, relation, done);
+  return finish(x, relation, done, fault);
 }
 
 // Arguments that Python's side always gives right; these only keep a mistake there from crashing.

@@ -45,6 +45,29 @@ struct Output {
 
 struct State;  // generated: the text store and all the maps, at the start of the arena
 
+// An argument of a function, on its way to Python's words.
+struct Arg {
+  Kind kind = Int;
+  u8 scale = 0;
+  bool given = false;
+  i128 number = 0;
+  f64 real = 0;
+  Str text = Str{nullptr, 0};
+
+  Arg() = default;
+  template <class T> Arg(Kind k, u8 s, T x) : kind(k), scale(s), given(true), number(x) {}
+  Arg(Kind k, u8, f64 x) : kind(k), given(true), real(x) {}
+  Arg(Kind k, u8, Str x) : kind(k), given(true), text(x) {}
+};
+
+// The first call of a batch that had no answer: which function, and its arguments. Texts are copies.
+struct Fault {
+  const char* fn = nullptr;
+  Arg args[3];
+
+  void free_texts();
+};
+
 // One running kernel. `state` lies in `arena`; `scratch` is emptied after every batch.
 struct Env {
   Arena arena;
@@ -52,6 +75,7 @@ struct Env {
   State* state = nullptr;
   bool overflow = false;  // sticky: some integer or decimal left its range; results are wrapped
   bool many = false;      // sticky: a row came more often than its trigger can run
+  Fault fault;            // why it is set, where no number left its range
   u64 visits = 0;         // rows looked at, counted when compiled with FRESHET_COUNT
   u64 writes = 0;         // rows written
 };

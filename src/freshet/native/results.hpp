@@ -14,21 +14,26 @@ const char* const FRAME = "freshet.frame";
 template <class Take> Table* taken(Instance* x, i64 index, const char* kind, Take take) {
   Table* table = nullptr;
   bool overflow = false;
+  Fault fault;
   Done done;
   {
     Locked lock(*x);
     Unlocked others;
-    done = make_ready(*x);
+    done = make_ready(*x, fault);
     if (done == Done::Well) {
       table = take(x->env);
       empty_scratch(x->env);
       overflow = x->env.overflow;
-      x->env.overflow = false;
+      fault = take_fault(x->env);
     }
   }
   if (!overflow && table) return table;
   if (table) table->room->let_go();
-  Own raised(table ? complain(*x, int(index), kind, 0, 0, nullptr) : finish(*x, 0, done));
+  if (table && fault.fn) {
+    Own raised(complain(*x, int(index), kind, fault));
+    return nullptr;
+  }
+  Own raised(table ? complain(*x, int(index), kind, 0, 0, nullptr) : finish(*x, 0, done, fault));
   return nullptr;
 }
 

@@ -8,6 +8,7 @@
 
 #include <math.h>
 
+#include "digits.hpp"
 #include "strings.hpp"
 #include "value.hpp"
 
@@ -75,10 +76,15 @@ template <class To, class From> inline To scaled_n(bool& o, From x, To factor) {
   return is_null(x) ? null<To>() : mul<To>(o, To(x), factor);
 }
 template <class From> inline f64 real(From x) { return f64(x); }
-template <class From> inline f64 real(From x, f64 scale) { return f64(x) / scale; }
+// A quotient of two exact doubles is the nearest double; other decimals take the long way.
+template <class From> inline f64 real(From x, int scale, f64 unit) {
+  constexpr From exact = From(1) << 53;
+  if (__builtin_expect(scale <= 22 && -exact <= x && x <= exact, 1)) return f64(x) / unit;
+  return double_of_scaled(x, scale);
+}
 template <class From> inline f64 real_n(From x) { return is_null(x) ? null<f64>() : f64(x); }
-template <class From> inline f64 real_n(From x, f64 scale) {
-  return is_null(x) ? null<f64>() : f64(x) / scale;
+template <class From> inline f64 real_n(From x, int scale, f64 unit) {
+  return is_null(x) ? null<f64>() : real(x, scale, unit);
 }
 constexpr i64 DAY = 86400000000ll;
 inline i64 midnight(i32 day) { return i64(day) * DAY; }
@@ -103,17 +109,27 @@ template <> inline f64 absolute(bool&, f64 x) { return fabs(x); }
 // floor and ceiling of x / unit, and half-up rounding to a multiple of unit.
 template <class T> inline T floor_of(T x, T unit) { return x / unit - (x % unit < 0); }
 template <class T> inline T ceil_of(T x, T unit) { return x / unit + (x % unit > 0); }
-inline i64 whole(bool& o, f64 x) {
-  constexpr f64 end = 9223372036854775808.0;
-  if (!(x > -end && x < end)) { o = true; return 0; }
-  return i64(x);
-}
-template <class T> inline T round_to(bool& o, T x, T unit) {
+template <class T> inline T round_to(T x, T unit) {
   T rest = x % unit, down = x - rest;
-  if (rest < 0) return -rest >= unit + rest ? add<T>(o, down, -unit) : down;
-  return rest >= unit - rest ? add<T>(o, down, unit) : down;
+  if (rest < 0) return -rest >= unit + rest ? down - unit : down;
+  return rest >= unit - rest ? down + unit : down;
 }
-inline f64 round_real(f64 x, f64 scale) { return copysign(floor(fabs(x) * scale + 0.5) / scale, x); }
+// To so many digits after the point, halves away from zero, by the digits that the double shows.
+inline f64 round_real(f64 x, int digits, f64 unit) {
+  f64 y = fabs(x);
+  if (digits == 0 && y < 4503599627370496.0) {  // the fraction is exact, and so is a half
+    f64 whole = floor(y), up = y - whole >= 0.5 ? whole + 1 : whole;
+    return x < 0 && up != 0 ? -up : up;
+  }
+  y *= unit;
+  f64 whole = floor(y), rest = fabs(y - whole - 0.5);
+  // Away from a half the product is near enough, and the quotient of two exact doubles is right.
+  if (digits > 0 && digits <= 22 && y < 4503599627370496.0 && rest > y * 1e-15) {
+    f64 up = y - whole >= 0.5 ? whole + 1 : whole;
+    return up == 0 ? 0 : copysign(up / unit, x);
+  }
+  return round_digits(x, digits);
+}
 
 // The calendar: days since 1970 to year, month and day, and back (proleptic Gregorian).
 struct Civil { i64 year; int month, day; };
@@ -148,40 +164,37 @@ inline i64 add_months_to(i64 days, i64 months) {
   i64 first = days_of(year, m, 1), next = m == 12 ? days_of(year + 1, 1, 1) : days_of(year, m + 1, 1);
   return first + (c.day - 1 < next - first - 1 ? c.day - 1 : next - first - 1);
 }
-// Days and moments of the years 1 to 9999, as in Python and SQL. One that leaves them sets the flag.
-constexpr i64 FIRST_DAY = -719162, LAST_DAY = 2932896, MONTHS = 120000;
-inline bool is_day(i64 x) { return FIRST_DAY <= x && x <= LAST_DAY; }
+// Dates and timestamps lie in the years 1 to 9999; false where a move would leave them.
+constexpr i64 FIRST_DAY = -719162, LAST_DAY = 2932896;
+inline bool is_day(i64 day) { return FIRST_DAY <= day && day <= LAST_DAY; }
 inline bool is_moment(i64 x) { return FIRST_DAY * DAY <= x && x < (LAST_DAY + 1) * DAY; }
-inline i32 known_day(bool& o, i64 day) {
-  if (__builtin_expect(is_day(day), 1)) return i32(day);
-  o = true;
-  return 0;
+inline bool moved(i64 day, i64 n, i64& out) {
+  return !__builtin_add_overflow(day, n, &out) && is_day(out);
 }
-inline i64 known_moment(bool& o, i64 moment) {
-  if (__builtin_expect(is_moment(moment), 1)) return moment;
-  o = true;
-  return 0;
+inline bool add_days(i32 day, i64 n, i32& out) {
+  i64 to;
+  bool good = moved(day, n, to);
+  return out = i32(to), good;
 }
-inline i64 within(bool& o, i64 n, i64 most) {  // a distance that may lead from one of them to another
-  if (__builtin_expect(-most <= n && n <= most, 1)) return n;
-  o = true;
-  return 0;
+inline bool add_days(i64 moment, i64 n, i64& out) {
+  i64 to;
+  bool good = moved(day_of(moment), n, to);
+  return good && (out = to * DAY + time_of(moment), true);
 }
-inline i32 add_months(bool& o, i32 day, i64 months) {
-  return known_day(o, add_months_to(day, within(o, months, MONTHS)));
+inline bool add_months(i32 day, i64 n, i32& out) {
+  if (n < -120000 || n > 120000) return false;
+  i64 to = add_months_to(day, n);
+  return out = i32(to), is_day(to);
 }
-inline i64 add_months(bool& o, i64 moment, i64 months) {
-  i64 day = known_day(o, add_months_to(day_of(moment), within(o, months, MONTHS)));
-  return day * DAY + time_of(moment);
+inline bool add_months(i64 moment, i64 n, i64& out) {
+  if (n < -120000 || n > 120000) return false;
+  i64 to = add_months_to(day_of(moment), n);
+  return is_day(to) && (out = to * DAY + time_of(moment), true);
 }
-inline i32 add_days(bool& o, i32 day, i64 n) {
-  return known_day(o, day + within(o, n, LAST_DAY - FIRST_DAY));
-}
-inline i64 add_days(bool& o, i64 moment, i64 n) {
-  return known_moment(o, moment + within(o, n, LAST_DAY - FIRST_DAY) * DAY);
-}
-inline i64 add_seconds(bool& o, i64 moment, i64 n) {
-  return known_moment(o, moment + within(o, n, (LAST_DAY - FIRST_DAY + 1) * 86400) * 1000000);
+inline bool add_seconds(i64 moment, i64 n, i64& out) {
+  i64 micros;
+  return !__builtin_mul_overflow(n, i64(1000000), &micros) &&
+         !__builtin_add_overflow(moment, micros, &out) && is_day(day_of(out));
 }
 
 // Text. Positions count code points, as the reference engine does.
@@ -199,7 +212,8 @@ inline u32 offset_of(Str s, i64 point) {
 }
 inline Str substring(Str s, i64 start, i64 length) {
   i64 n = text_length(s), begin = start > 0 ? start - 1 : start < 0 ? n + start : 0;
-  i64 end = length > n + n + 2 ? n + n + 2 + begin : begin + length;
+  i64 end;  // a start before the text uses up its part of the length
+  if (__builtin_add_overflow(begin, length, &end)) end = length > 0 ? n : 0;
   begin = begin < 0 ? 0 : begin > n ? n : begin;
   end = end < 0 ? 0 : end > n ? n : end;
   if (end <= begin) return Str{s.at, 0};
@@ -207,29 +221,17 @@ inline Str substring(Str s, i64 start, i64 length) {
   u32 from = offset_of(s, begin), to = offset_of(s, end);
   return Str{s.at + from, to - from};
 }
-inline Str substring(Str s, i64 start) { return substring(s, start, INT64_MAX / 4); }
+// All that follows: a start before the text is its start.
+inline Str substring(Str s, i64 start) {
+  i64 n = text_length(s);
+  return substring(s, start < -n ? 0 : start, n);
+}
 
-// Code points that Python's str.strip takes for white space.
-inline bool is_space(u32 c) {
-  return (c >= 9 && c <= 13) || (c >= 28 && c <= 32) || c == 0x85 || c == 0xa0 || c == 0x1680 ||
-         (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f ||
-         c == 0x3000;
-}
-inline u32 point_at(Str s, u32 i, u32& size) {
-  u8 c = u8(s.at[i]);
-  size = c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-  u32 point = size == 1 ? c : c & (0xff >> (size + 1));
-  for (u32 j = 1; j < size; j++) point = point << 6 | (u8(s.at[i + j]) & 0x3f);
-  return point;
-}
+// Blanks only, as in Spark.
 inline Str text_trim(Str s) {
-  u32 from = 0, to = s.size, size;
-  while (from < to && is_space(point_at(s, from, size))) from += size;
-  for (u32 i = to; i > from; to = i) {
-    do i--; while (i > from && continues(s.at[i]));
-    if (!is_space(point_at(s, i, size))) break;
-  }
-  return Str{s.at + from, to - from};
+  while (s.size && s.at[0] == ' ') s = Str{s.at + 1, s.size - 1};
+  while (s.size && s.at[s.size - 1] == ' ') s.size--;
+  return s;
 }
 
 inline f64 vec_length(f64 x, f64 y, f64 z) { return sqrt(x * x + y * y + z * z); }

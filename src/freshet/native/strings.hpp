@@ -27,17 +27,20 @@ inline u32 next_code_point(Str text, u32 i) {
   return i;
 }
 
-// SQL's LIKE: % stands for any text, _ for one code point; nothing escapes them.
+// SQL's LIKE. Any text and one code point are bytes that stand in no UTF-8: what was escaped in the
+// pattern stands for itself.
+constexpr char any_text = char(0xff), any_point = char(0xfe);
+
 inline bool text_like(Str text, Str pattern) {
   constexpr u32 none = ~u32(0);
   u32 t = 0, p = 0;
   u32 retry_p = none, retry_t = 0;  // behind the last %, and where in the text it was tried
   while (t < text.size) {
     char want = p < pattern.size ? pattern.at[p] : 0;
-    if (p < pattern.size && want == '%') {
+    if (p < pattern.size && want == any_text) {
       retry_p = ++p;
       retry_t = t;
-    } else if (p < pattern.size && want == '_') {
+    } else if (p < pattern.size && want == any_point) {
       t = next_code_point(text, t);
       ++p;
     } else if (p < pattern.size && want == text.at[t]) {
@@ -50,8 +53,25 @@ inline bool text_like(Str text, Str pattern) {
       return false;
     }
   }
-  while (p < pattern.size && pattern.at[p] == '%') ++p;
+  while (p < pattern.size && pattern.at[p] == any_text) ++p;
   return p == pattern.size;
+}
+
+// A pattern of a row as `text_like` takes it, into room of its size; false where the escape character
+// stands before anything but %, _ and itself.
+inline bool read_pattern(Str pattern, Str escape, char* room, Str& out) {
+  u32 size = 0;
+  for (u32 i = 0; i < pattern.size;) {
+    bool escaped = pattern.size - i >= escape.size && memcmp(pattern.at + i, escape.at, escape.size) == 0;
+    if (escaped) i += escape.size;
+    u32 end = i < pattern.size ? next_code_point(pattern, i) : i;
+    bool itself = end - i == escape.size && memcmp(pattern.at + i, escape.at, escape.size) == 0;
+    char c = i < end ? pattern.at[i] : 0;
+    if (escaped && c != '%' && c != '_' && !itself) return false;
+    if (!escaped && (c == '%' || c == '_')) room[size++] = c == '%' ? any_text : any_point, i++;
+    else while (i < end) room[size++] = pattern.at[i++];
+  }
+  return out = Str{room, size}, true;
 }
 
 // Pieces of a pattern; the first two take what they find off the text. The ends of code points

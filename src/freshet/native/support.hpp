@@ -1,6 +1,7 @@
 // What generated code calls besides maps and arithmetic; included after `State` is defined.
 #pragma once
 
+#include "casts.hpp"
 #include "flat.hpp"
 #include "kernel.hpp"
 #include "ordered.hpp"
@@ -42,6 +43,32 @@ inline bool text_same(Str a, Str b) {
   return text_equal(a, b);
 }
 
+// A function without an answer: the batch will be taken back. What it gives instead is the same
+// every time, so that nothing is left of the batch.
+__attribute__((noinline, cold)) inline void note_fault(Env& e, const char* fn, const Arg* args) {
+  e.overflow = true;
+  if (e.fault.fn) return;
+  e.fault.fn = fn;
+  for (int i = 0; i < 3; i++) {
+    Arg& kept = e.fault.args[i] = args[i];
+    if (!kept.given || kept.kind != Text) continue;
+    char* copy = static_cast<char*>(malloc(kept.text.size + 1));
+    if (copy) memcpy(copy, kept.text.at, kept.text.size);
+    kept.text = Str{copy, copy ? kept.text.size : 0};
+  }
+}
+template <class T>
+__attribute__((noinline, cold)) T fault(Env& e, const char* fn, Arg a, Arg b = Arg(), Arg c = Arg()) {
+  const Arg args[] = {a, b, c};
+  note_fault(e, fn, args);
+  return T();
+}
+template <>
+__attribute__((noinline, cold)) inline Str fault(Env& e, const char* fn, Arg a, Arg b, Arg c) {
+  fault<i64>(e, fn, a, b, c);
+  return Str{"", 0};
+}
+
 // Texts one after the other, in memory that lasts as long as the batch.
 template <int N> inline Str concat(Env& e, const Str (&parts)[N]) {
   u32 size = 0;
@@ -56,6 +83,14 @@ template <int N> inline Str concat(Env& e, const Str (&parts)[N]) {
 template <class T> inline T narrow(bool& o, i128 x) {
   if (i128(T(x)) != x) o = true;
   return T(x);
+}
+
+// The same of a value that may be NULL, which no number becomes.
+template <class T> inline T narrow_n(bool& o, i128 x) {
+  if (is_null(x)) return null<T>();
+  T out = narrow<T>(o, x);
+  if (is_null(out)) o = true;
+  return out;
 }
 
 // The first entry of every group of an ordered index; `later` orders entries by their group.

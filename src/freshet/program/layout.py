@@ -10,8 +10,10 @@ from freshet.calculus.text import show
 WIDTH = 100
 STEP = 2
 
-_PIECE = re.compile(r"'(?:[^']|'')*'|[(\[{]|[)\]}]| [-+*] |[^'(\[{)\]} ]+| ")
-_BINDING = re.compile(r"[A-Za-z_][A-Za-z_0-9.$]* := ")
+_PIECE = re.compile(
+    r"'(?:[^']|'')*'|`(?:[^`]|``)*`|[(\[{]|[)\]}]| [-+*] |[^'`(\[{)\]} ]+| ", re.DOTALL
+)
+_BINDING = re.compile(r"(?:[A-Za-z_][A-Za-z_0-9.$]*|`(?:[^`]|``)*`) := ")
 
 
 def show_term(e: Expr, indent: int = 0, width: int = WIDTH) -> str:

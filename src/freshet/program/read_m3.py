@@ -5,7 +5,7 @@ from __future__ import annotations
 from freshet.calculus.build import ZERO, add, const, mul, neg, sub
 from freshet.calculus.schema import Column, Relation
 from freshet.calculus.terms import Apply, Cmp, Delta, Exists, Expr, Lift, Rel, Sum, Var, View
-from freshet.calculus.text import OPS, Token, Tokens, read_constant
+from freshet.calculus.text import NAMES, OPS, Token, Tokens, read_constant
 from freshet.calculus.types import Type, read_type, ring
 from freshet.errors import ProgramProblem, SyntaxProblem
 from freshet.program.listing import WORDS, Listing
@@ -174,8 +174,9 @@ class _Reader:
 
     def _atom(self) -> Expr:
         token = self.tokens.peek()
-        literal = token.text in ("null", "true", "false") or (
-            token.text in ("date", "timestamp") and self.tokens.peek(1).kind == "string"
+        word = token.text if token.kind == "name" else ""
+        literal = word in ("null", "true", "false") or (
+            word in ("date", "timestamp") and self.tokens.peek(1).kind == "string"
         )
         if token.kind in ("number", "string") or literal:
             return const(read_constant(self.tokens))
@@ -187,9 +188,9 @@ class _Reader:
             return self._parenthesis()
         if self.tokens.accept("["):
             return self._function()
-        if token.kind != "name":
+        if token.kind not in NAMES:
             raise _unexpected(token, "a term")
-        return self._named(self.tokens.name())
+        return self._named(self.tokens.name(), word)
 
     def _comparison(self) -> Expr:
         left = self._term()
@@ -201,12 +202,13 @@ class _Reader:
         return Cmp(OPS[op.text], left, right)
 
     def _parenthesis(self) -> Expr:
-        if self.tokens.peek().text == "DELTA" and self.tokens.peek(1).kind == "name":
+        here, following = self.tokens.peek(), self.tokens.peek(1)
+        if (here.kind, here.text) == ("name", "DELTA") and following.kind in NAMES:
             self._words("DELTA")
             name = self.tokens.name()
             self._words(") (")
             return Delta(name, self.tokens.names(")"))
-        if self.tokens.peek().kind == "name" and self.tokens.peek(1).text == ":=":
+        if here.kind in NAMES and (following.kind, following.text) == ("sign", ":="):
             var = self.tokens.name()
             self._words(":=")
             e: Expr = Lift(var, self._term())
@@ -227,15 +229,15 @@ class _Reader:
             args.append(self._term())
         return Apply(fn, tuple(args), into)
 
-    def _named(self, name: str) -> Expr:
-        if name == "AggSum":
+    def _named(self, name: str, word: str) -> Expr:
+        if word == "AggSum":
             self._words("( [")
             keys = self.tokens.names("]")
             self._words(",")
             body = self._term()
             self._words(")")
             return Sum(keys, body)
-        if name == "Exists" and self.tokens.accept("("):
+        if word == "Exists" and self.tokens.accept("("):
             e: Expr = Exists(self._term())
             self._words(")")
             return e
@@ -250,7 +252,8 @@ class _Reader:
         """Whether a bracket follows the parentheses to come: a map, not a relation."""
         depth = ahead = 0
         while (token := self.tokens.peek(ahead)).kind != "end":
-            depth += (token.text == "(") - (token.text == ")")
+            if token.kind == "sign":
+                depth += (token.text == "(") - (token.text == ")")
             ahead += 1
             if depth == 0:
                 return self.tokens.peek(ahead).text == "["

@@ -33,7 +33,8 @@ from freshet.calculus.terms import (
     Var,
     View,
 )
-from freshet.calculus.text import show_value
+from freshet.calculus.text import show_name as in_term
+from freshet.calculus.text import show_names, show_value
 from freshet.calculus.types import INT, Type
 from freshet.errors import ProgramProblem
 from freshet.program.listing import Listing
@@ -79,19 +80,19 @@ def show_type(t: Type, *, payload: bool = False) -> str:
 
 def _show_relation(r: Relation) -> str:
     columns = ", ".join(f"{show_name(c.name)} {show_type(c.type)}" for c in r.columns)
-    return f"CREATE {'TABLE' if r.static else 'STREAM'} {r.name}({columns});"
+    return f"CREATE {'TABLE' if r.static else 'STREAM'} {in_term(r.name)}({columns});"
 
 
 def _show_map(m: Map, known: Mapping[str, Type]) -> str:
-    keys = ", ".join(f"{c.name}: {show_type(c.type)}" for c in m.keys)
-    head = f"DECLARE MAP {m.name}({show_type(m.payload, payload=True)})[][{keys}] :="
+    keys = ", ".join(f"{in_term(c.name)}: {show_type(c.type)}" for c in m.keys)
+    head = f"DECLARE MAP {in_term(m.name)}({show_type(m.payload, payload=True)})[][{keys}] :="
     if is_zero(m.definition):
         return f"{head} 0L;"
     return _after(head, m.definition, known, 0)
 
 
 def _show_trigger(t: Trigger, known: Mapping[str, Type]) -> str:
-    head = "ON SYSTEM READY" if t.event == "ready" else f"ON BATCH UPDATE OF {t.relation}"
+    head = "ON SYSTEM READY" if t.event == "ready" else f"ON BATCH UPDATE OF {in_term(t.relation)}"
     lines = [f"{' ' * STEP}{show_statement(s, known, STEP)}" for s in t.statements]
     return "\n".join([f"{head} {{", *lines, "}"])
 
@@ -115,7 +116,7 @@ def _broken(e: Expr, known: Mapping[str, Type], indent: int, used: int) -> str:
     match e:
         case Sum(keys, body):
             lines = _broken(body, known, inner, inner)
-            return f"AggSum([{', '.join(keys)}],\n{' ' * inner}{lines}\n{' ' * indent})"
+            return f"AggSum([{show_names(keys)}],\n{' ' * inner}{lines}\n{' ' * indent})"
         case Mul(parts):
             first = _broken(parts[0], known, indent, indent + 1)
             shown = [first, *(_broken(f, known, inner, inner + 2) for f in parts[1:])]
@@ -140,13 +141,14 @@ def show_term(e: Expr, known: Mapping[str, Type]) -> str:
         case Const(value, _):
             return show_value(value)
         case Var(name):
-            return name
+            return in_term(name)
         case Rel(name, names):
-            return f"{name}({', '.join(names)})"
+            return f"{in_term(name)}({show_names(names)})"
         case Delta(name, names):
-            return f"(DELTA {name})({', '.join(names)})"
+            return f"(DELTA {in_term(name)})({show_names(names)})"
         case View(name, names):
-            return f"{name}({show_type(known[name], payload=True)})[][{', '.join(names)}]"
+            payload = show_type(known[name], payload=True)
+            return f"{in_term(name)}({payload})[][{show_names(names)}]"
         case Apply(fn, args, into):
             title = f"[{fn}: {into}]" if into else f"[{fn}]"
             return f"{title}({', '.join(map(shown, args))})"
@@ -157,9 +159,9 @@ def show_term(e: Expr, known: Mapping[str, Type]) -> str:
         case Mul(parts):
             return _product(parts, known)
         case Sum(keys, body):
-            return f"AggSum([{', '.join(keys)}], {shown(body)})"
+            return f"AggSum([{show_names(keys)}], {shown(body)})"
         case Lift(var, body):
-            return f"({var} := {shown(body)})"
+            return f"({in_term(var)} := {shown(body)})"
         case Exists(body):
             return f"Exists({shown(body)})"
         case Top():

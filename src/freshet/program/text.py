@@ -18,7 +18,8 @@ from typing import TypeVar
 
 from freshet.calculus.schema import Column, Query, Relation
 from freshet.calculus.terms import Expr, Order, View
-from freshet.calculus.text import Token, Tokens, read_term, show
+from freshet.calculus.text import Token, Tokens, read_term, show, show_names
+from freshet.calculus.text import show_name as in_term
 from freshet.calculus.types import Type, read_type
 from freshet.depth import deep
 from freshet.errors import SyntaxProblem
@@ -69,28 +70,28 @@ def _show_relation(r: Relation) -> str:
 
 def _show_map(m: Map) -> str:
     inputs = f"[{_show_columns(m.inputs)}]" if m.inputs else ""
-    head = f"DECLARE MAP {m.name}{inputs}[{_show_columns(m.keys)}] : {m.payload} :="
+    head = f"DECLARE MAP {in_term(m.name)}{inputs}[{_show_columns(m.keys)}] : {m.payload} :="
     fill = f"\n  FILL {show_term(m.fill, 7)}" if m.fill is not None else ""
     return f"{_after(head, m.definition, 0, 2)}{fill};"
 
 
 def _show_query(q: Query) -> str:
     pairs = zip(q.columns, q.vars, strict=True)
-    columns = ", ".join(f"{show_name(c.name)} {c.type} = {v}" for c, v in pairs)
+    columns = ", ".join(f"{show_name(c.name)} {c.type} = {in_term(v)}" for c, v in pairs)
     order = f"\n  ORDER BY {', '.join(map(_show_order, q.order))}" if q.order else ""
     head = f"DECLARE QUERY {show_name(q.name)}({columns}) :="
     return f"{_after(head, q.term, 0, 2)}{order};"
 
 
 def _show_order(o: Order) -> str:
-    return o.var + " desc" * o.descending + " nulls first" * o.nulls_first
+    return in_term(o.var) + " desc" * o.descending + " nulls first" * o.nulls_first
 
 
 def _show_trigger(t: Trigger) -> str:
     match t.event:
         case "insert" | "delete":
             sign = "+" if t.event == "insert" else "-"
-            head = f"ON {sign} {show_name(t.relation)}({', '.join(t.params)})"
+            head = f"ON {sign} {show_name(t.relation)}({show_names(t.params)})"
         case "batch":
             head = f"ON BATCH UPDATE OF {show_name(t.relation)}"
         case "ready":

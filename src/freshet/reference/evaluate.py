@@ -129,6 +129,12 @@ def value(e: Expr, env: Env, functions: Functions = BUILTINS) -> Value:
             return constant
         case Var(name):
             return env[name]
+        case Apply("coalesce", args):  # as engines do: no more arguments than it needs
+            found = (value(a, env, functions) for a in args)
+            return next((x for x in found if x is not None), None)
+        case Apply("or" | "and" as fn, args):
+            truths = (bool(value(a, env, functions)) for a in args)
+            return any(truths) if fn == "or" else all(truths)
         case Apply(fn, args):
             return call(functions[fn], tuple(value(a, env, functions) for a in args))
         case Cmp(op, left, right):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias, assert_never
 
 from freshet.calculus.compare import OPERATORS, compare
-from freshet.calculus.functions import Function, Functions, call
+from freshet.calculus.functions import Function, Functions, call, failed
 from freshet.calculus.terms import (
     Add,
     Apply,
@@ -50,6 +50,8 @@ def compile_scalar(e: Expr, at: Mapping[str, int], slots: Slots, functions: Func
         case Var(name):
             i = at[name]
             return lambda: slots[i]
+        case Apply("coalesce" | "or" | "and" as fn, args):
+            return _until(fn, [inner(a) for a in args])
         case Apply(fn, args) if all(isinstance(a, Var) for a in args):
             where = [at[a.name] for a in args if isinstance(a, Var)]
             return _apply_to_slots(functions[fn], where, slots)
@@ -81,12 +83,26 @@ def compile_test(op: Op, left: Scalar, right: Scalar) -> Callable[[], bool]:
     return test
 
 
+def _until(fn: str, parts: list[Scalar]) -> Scalar:
+    """The functions that look at no more arguments than they need: the next may have no answer."""
+    if fn == "coalesce":
+        return lambda: next((x for part in parts if (x := part()) is not None), None)
+    if fn == "or":
+        return lambda: any(part() for part in parts)
+    return lambda: all(part() for part in parts)
+
+
 def _apply_to_slots(function: Function, where: list[int], slots: Slots) -> Scalar:
     compute, pick, strict = function.compute, picker(where), function.strict
 
     def run() -> Any:
         args = pick(slots)
-        return None if strict and None in args else compute(*args)
+        if strict and None in args:
+            return None
+        try:
+            return compute(*args)
+        except Exception as e:
+            raise failed(function.name, args, e) from e
 
     return run
 

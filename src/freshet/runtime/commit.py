@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING
 
-from freshet.errors import Overflow
+from freshet.calculus.scope import may_refuse
+from freshet.errors import BadValue, Overflow, Place
 from freshet.runtime.change import Change
 from freshet.runtime.kept import Kept, Unkept
 from freshet.runtime.serve import AnyBase
@@ -45,7 +46,9 @@ def commit(
         for view in views:
             view.server.check()
         shown = {view: view.columns() if view.history else None for view in views}
-    except BaseException:
+    except BaseException as e:
+        if isinstance(e, BadValue):
+            e.at = row_of(e, change)
         for view in gave_way:
             view.resume()
         for view, change in reversed(followed):
@@ -87,6 +90,18 @@ def _follow(view: Maintained, change: Change, *, alone: bool) -> bool:
     return True
 
 
+def row_of(problem: BadValue, change: Change) -> Place:
+    """Which row brought the values that a function has no answer for, if a row shows them."""
+    name = change.relation.name
+    shown = number = 0
+    for n, row in enumerate(change.given() if type(change) is Change else (), 1):
+        values = list(row.values() if isinstance(row, Mapping) else row)
+        found = sum(any(type(v) is type(x) and v == x for v in values) for x in problem.values)
+        if found > shown:
+            shown, number = found, n
+    return Place(f"row {number} of '{name}'" if number else f"a change of '{name}'")
+
+
 def _back(view: Maintained, change: Change, base: AnyBase) -> None:
     """Take a change back from a view."""
     if view.built is None and not isinstance(base, Unkept):
@@ -103,9 +118,11 @@ def fill(change: Change, base: AnyBase, views: Sequence[Maintained]) -> None:
     base.enter(change)
     try:
         _refill(views)
-    except BaseException:
+    except BaseException as e:
         base.leave(change)
         _refill(views)
+        if isinstance(e, BadValue):
+            e.at = row_of(e, change)
         raise
 
 
@@ -115,15 +132,17 @@ def _fill_unkept(change: Change, views: Sequence[Maintained]) -> None:
         for view in views:
             view.server.apply(change)
             done.append(view)
-    except BaseException:
+    except BaseException as e:
         for view in done:
             view.server.apply(change, back=True)
+        if isinstance(e, BadValue):
+            e.at = row_of(e, change)
         raise
 
 
 def _refill(views: Sequence[Maintained]) -> None:
-    """Build the servers of views anew: kernels when they are needed, the others now."""
+    """Build the servers of views anew: kernels that refuse no row when they are needed."""
     for view in views:
         view.reset()
-        if view.built is None:
+        if view.built is None or may_refuse(view.query.term):
             view.start()

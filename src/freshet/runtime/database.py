@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from freshet.calculus.schema import Query, Relation
 from freshet.calculus.scope import relations
 from freshet.calculus.types import Type
-from freshet.errors import BadRow, FreshetError, UnknownName
+from freshet.errors import BadRow, BadValue, FreshetError, Place, UnknownName
 from freshet.factorized.order import read_order
 from freshet.plan.options import Strategy
 from freshet.program.terms import Program
@@ -143,7 +143,11 @@ class Database:
             }
             self._engines.equip(list(new.values()), bases)
             for view in new.values():
-                view.start()  # now, so that a view that cannot be filled is not declared
+                try:
+                    view.start()  # now, so that a view that cannot be filled is not declared
+                except BadValue as e:
+                    e.at = Place(f"view '{view.query.name}' over the rows that are there")
+                    raise
             # The views hold this very dictionary, where kernels take the places of dictionaries.
             for known in self._views.values():
                 known.share(bases)

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import assert_never
 
 from freshet.calculus.build import add, mul, same_choice
-from freshet.calculus.scope import has_data, ins, is_value, outs, within
+from freshet.calculus.scope import has_data, ins, is_value, may_refuse, outs, within
 from freshet.calculus.terms import (
     Add,
     Apply,
@@ -65,7 +65,8 @@ def arrange(e: Expr, bound: frozenset[str] = frozenset()) -> Expr:
 def _ordered(factors: tuple[Expr, ...], bound: frozenset[str]) -> list[Expr]:
     """Filters as soon as they can be, then what is first in line among the others."""
     done: list[Expr] = []
-    filters = [f for f in factors if _is_filter(f)]
+    # What may refuse a row comes after what may leave it out.
+    filters = sorted((f for f in factors if _is_filter(f)), key=may_refuse)
     pending = [f for f in factors if not _is_filter(f)]
     links = _links(pending)
     while filters or pending:

@@ -20,6 +20,7 @@ from freshet.calculus.functions import BUILTINS, call
 from freshet.calculus.scope import ins, is_value
 from freshet.calculus.terms import Add, Apply, Cmp, Const, Exists, Expr, Lift, Mul, Sum, Top, Var
 from freshet.calculus.walk import variables
+from freshet.errors import FreshetError
 
 
 def fold(e: Expr) -> Expr | None:
@@ -58,7 +59,10 @@ def _fold_call(fn: str, args: tuple[Expr, ...]) -> Expr | None:
         return _fold_logic(fn, args)
     if all(isinstance(a, Const) for a in args):
         values = tuple(a.value for a in args if isinstance(a, Const))
-        return const(call(BUILTINS[fn], values))
+        try:
+            return const(call(BUILTINS[fn], values))
+        except FreshetError:  # it is refused where it is reached, which may be nowhere
+            return None
     return None
 
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date, datetime
-from decimal import Decimal, InvalidOperation
 from typing import Literal as OneOf
 
 from freshet.calculus.build import const, mul
-from freshet.calculus.terms import Apply, Const, Expr, Lift, Var
-from freshet.calculus.types import DATE, DOUBLE, INT, TIMESTAMP, Kind, Type, common
+from freshet.calculus.scalars import ESCAPE, like_parts
+from freshet.calculus.terms import Apply, Const, Lift, Var
+from freshet.calculus.types import DATE, DOUBLE, INT, Kind, Type, common, decimal
 from freshet.calculus.types import NULL as NULL_TYPE
 from freshet.calculus.types import ring as ring_type
-from freshet.errors import TypeProblem, UnknownName, UnsupportedSql
-from freshet.sql import values
+from freshet.errors import TypeProblem, UnknownName
+from freshet.sql import casts, values
 from freshet.sql.products import assign
 from freshet.sql.scope import Env, Val, not_null
 from freshet.sql.terms import Case, Compare, Literal, Scalar
@@ -25,15 +24,18 @@ _TIME: tuple[Kind, ...] = ("date", "timestamp")
 _ASKED: dict[str, tuple[tuple[Kind, ...], ...]] = {
     **dict.fromkeys(("year", "quarter", "month", "day", "hour", "minute", "second"), (_TIME,)),
     **dict.fromkeys(("upper", "lower", "trim", "length", "concat", "like"), (_TEXT,)),
-    **dict.fromkeys(("abs", "floor", "ceil", "sqrt", "power", "double", "div", "mod"), (_NUMBER,)),
-    **dict.fromkeys(("vec_length", "dihedral_angle", "round"), (_NUMBER,)),
+    **dict.fromkeys(("abs", "floor", "ceil", "sqrt", "power", "div", "mod"), (_NUMBER,)),
+    **dict.fromkeys(("vec_length", "dihedral_angle"), (_NUMBER,)),
+    "round": (_NUMBER, ("int",)),
     "substring": (_TEXT, ("int",)),
     "add_days": (_TIME, ("int",)),
     "add_months": (_TIME, ("int",)),
     "add_seconds": (_TIME, ("int",)),
     "days_between": (_TIME,),
-    "date": (("date", "timestamp", "string"),),
 }
+_CALLED = {"date": DATE, "double": DOUBLE, "decimal": decimal(0)}
+"""Casts that are written as calls; the parser reads those to other types as CAST."""
+_MANY = 1000
 _EXTREMES = ("greatest", "least", "listmax", "listmin")
 
 
@@ -45,11 +47,39 @@ def call(fn: str, args: tuple[Scalar, ...], env: Env) -> Val:
         equal = Compare("=", args[0], args[1], args[0].at)
         return values.value(Case(((equal, Literal(None, NULL_TYPE)),), args[0]), env)
     operands = [values.value(a, env) for a in args]
-    if fn == "date" and [v.type.kind for v in operands] == ["date"]:
-        return operands[0]
+    if fn in _CALLED and len(operands) == 1:
+        return casts.cast(operands[0], _CALLED[fn], env, 10)
     if fn in _EXTREMES:
         return _extreme(fn, operands, env)
-    return apply(fn, operands, env)
+    return apply(fn, _prepared(fn, operands, env), env)
+
+
+def _prepared(fn: str, operands: list[Val], env: Env) -> list[Val]:
+    """The arguments of a function in the types in which Spark takes them."""
+    match fn, operands:
+        case "coalesce", [_, *_]:
+            t = _common(operands)
+            return [values.coerce(v, t) for v in operands]
+        case "add_days" | "add_months", [day, count] if day.type.kind in ("timestamp", "string"):
+            return [casts.cast(day, DATE, env), count]
+        case "days_between", [a, b]:
+            return [casts.cast(v, DATE, env) if v.type.kind == "string" else v for v in (a, b)]
+        case "like", [_, pattern, *_]:
+            text, escape = values.text_literal(pattern), values.text_literal(operands[-1])
+            if text is not None:  # a bad pattern is refused now, not with the first row
+                like_parts(text, escape or ESCAPE if len(operands) == 3 else ESCAPE)
+        case "round", [v, *_] if v.type.kind == "decimal":
+            digits = operands[1].term if len(operands) == 2 else const(0)
+            if isinstance(digits, Const) and isinstance(digits.value, int) and digits.value >= 0:
+                return [casts.rounded(v, digits.value, env), *operands[1:]]
+    return operands
+
+
+def _common(operands: list[Val]) -> Type:
+    t = NULL_TYPE.not_null()
+    for v in operands:
+        t = common(t, v.type)
+    return t
 
 
 def apply(fn: str, operands: list[Val], env: Env) -> Val:
@@ -57,7 +87,8 @@ def apply(fn: str, operands: list[Val], env: Env) -> Val:
     function = env.catalog.functions[fn]
     low, high = function.arity
     if not low <= len(operands) <= high:
-        asked = str(low) if low == high else f"at least {low}"
+        most = f" to {high}" if high < _MANY else " or more"
+        asked = str(low) if low == high else f"{low}{most}"
         raise TypeProblem(
             f"{fn.upper()} takes {asked} arguments, {len(operands)} are given",
             instead="give it the right number",
@@ -144,9 +175,7 @@ def _extreme(fn: str, operands: list[Val], env: Env) -> Val:
 
     greatest(a, b) is greatest(coalesce(a, b), coalesce(b, a)): NULL only if both are.
     """
-    t = NULL_TYPE.not_null()
-    for v in operands:
-        t = common(t, v.type)
+    t = _common(operands)
     bare = [values.bare(values.coerce(v, t), env) for v in operands]
     prefix = tuple(f for v in bare for f in v.prefix)
     terms = [v.term for v in bare]
@@ -162,45 +191,17 @@ def _extreme(fn: str, operands: list[Val], env: Env) -> Val:
 
 def shift(v: Val, count: int, unit: OneOf["days", "months", "seconds"], env: Env) -> Val:
     """A date or timestamp moved by an interval."""
-    v = as_time(v)
+    v = casts.by_its_form(v)
     if unit == "seconds" and v.type.kind == "date":
         raise TypeProblem("hours are added to a date", instead="cast it to TIMESTAMP first")
     amount = Val(const(count), INT)
     return apply(f"add_{unit}", [v, amount], env)
 
 
-def as_time(v: Val) -> Val:
-    """A string constant as the date or timestamp that it spells; other values as they are."""
-    text = values.text_literal(v)
-    if text is None:
-        return v
-    moment = read_time(text)
-    return Val(const(moment), TIMESTAMP if isinstance(moment, datetime) else DATE)
-
-
-def as_timestamp(v: Val) -> Val:
-    """A constant date as the timestamp of its midnight; dates of rows are not converted."""
-    if v.type.kind == "timestamp":
-        return v
-    if isinstance(v.term, Const):
-        return _cast_constant(v.term, TIMESTAMP)
-    raise TypeProblem("date is compared with timestamp", instead="cast the timestamp to DATE")
-
-
-def read_time(text: str) -> date | datetime:
-    """A date, or a timestamp if hours are given."""
-    try:
-        if len(text.strip()) <= len("1997-09-01"):
-            return date.fromisoformat(text.strip())
-        return datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise TypeProblem(f"'{text}' is not a date", instead="write it as '1997-09-01'") from None
-
-
 def date_arithmetic(op: str, left: Val, right: Val, env: Env) -> Val:
     """Date - date is a number of days; date + n and date - n move by days."""
     if op == "-" and right.type.kind == "date":
-        return apply("days_between", [as_time(left), right], env)
+        return apply("days_between", [casts.as_time(left, "date"), right], env)
     if op == "+" and left.type.kind == "int":
         left, right = right, left
     if op in ("+", "-") and right.type.kind == "int":
@@ -211,55 +212,3 @@ def date_arithmetic(op: str, left: Val, right: Val, env: Env) -> Val:
         f"'{op}' does not go with {left.type.kind} and {right.type.kind}",
         instead="add an INTERVAL",
     )
-
-
-def cast(v: Val, to: Type, env: Env) -> Val:
-    """CAST(v AS to)."""
-    if v.type.kind == "null":
-        return replace(v, type=to.or_null())
-    if isinstance(v.term, Const):
-        return _cast_constant(v.term, to)
-    kinds = (v.type.kind, to.kind)
-    if kinds[0] == kinds[1] and v.type.scale <= to.scale:
-        return v
-    if to.kind == "double" and v.type.is_numeric:
-        return values.coerce(v, DOUBLE)
-    if to.kind == "decimal" and v.type.kind == "int":
-        one = const(Decimal(1).scaleb(-to.scale) * 10**to.scale)
-        return values.joined(mul(one, v.term), to, v)
-    if kinds in (("timestamp", "date"), ("string", "date")):
-        return apply("date", [v], env)
-    raise UnsupportedSql(
-        f"CAST from {v.type.kind} to {to.kind} is not supported",
-        instead="store the value in the type that you compare it with",
-    )
-
-
-def _cast_constant(e: Const, to: Type) -> Val:
-    raw = e.value
-    try:
-        new: Expr
-        match to.kind:
-            case "date" | "timestamp":
-                moment = read_time(raw) if isinstance(raw, str) else raw
-                if to.kind == "date" and isinstance(moment, datetime):
-                    moment = moment.date()
-                elif to.kind == "timestamp" and not isinstance(moment, datetime):
-                    assert isinstance(moment, date)
-                    moment = datetime(moment.year, moment.month, moment.day)
-                new = const(moment)
-            case "int":
-                new = const(int(raw))  # type: ignore[arg-type]
-            case "double":
-                new = const(float(raw))  # type: ignore[arg-type]
-            case "decimal":
-                exact = Decimal(str(raw)).quantize(Decimal(1).scaleb(-to.scale))
-                new = Const(exact, to.not_null())
-            case "string":
-                new = const(str(raw))
-            case _:
-                new = const(bool(raw))
-    except (ValueError, InvalidOperation, AssertionError):
-        raise TypeProblem(f"'{raw}' is no {to.kind}", instead="write another constant") from None
-    assert isinstance(new, Const)
-    return Val(new, new.type)

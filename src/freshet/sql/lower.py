@@ -10,12 +10,12 @@ from freshet.calculus.schema import Column, Query
 from freshet.calculus.terms import Cmp, Lift
 from freshet.calculus.walk import Names
 from freshet.depth import deep
-from freshet.errors import FreshetError, TypeProblem
+from freshet.errors import AmbiguousName, FreshetError, Place, TypeProblem
 from freshet.sql import select
 from freshet.sql.catalog import Catalog
 from freshet.sql.conjunctive import check_conjunctive
 from freshet.sql.scope import Env
-from freshet.sql.terms import CreateView
+from freshet.sql.terms import CreateView, Item, Name
 
 
 @deep
@@ -50,6 +50,49 @@ def lower(statement: CreateView, catalog: Catalog, name: str | None = None) -> Q
                 at=statement.at,
             )
         columns = tuple(replace(c, name=n) for c, n in zip(columns, statement.columns, strict=True))
+    columns = _told_apart(columns) if statement.name is None else columns
+    _check_distinct(columns, statement)
     title = name or statement.name or "query"
     vars = tuple(b.var for b in rows.columns)
     return Query(title, columns, vars, term, rows.order, statement.factorized)
+
+
+def _told_apart(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """The columns of a SELECT by itself: the second `name` is name_2, and so on."""
+    taken = {c.name.lower() for c in columns}
+    seen: set[str] = set()
+    named: list[Column] = []
+    for c in columns:
+        name, number = c.name, 2
+        while name.lower() in seen or (name != c.name and name.lower() in taken):
+            name, number = f"{c.name}_{number}", number + 1
+        seen.add(name.lower())
+        named.append(replace(c, name=name))
+    return tuple(named)
+
+
+def _check_distinct(columns: tuple[Column, ...], statement: CreateView) -> None:
+    """The columns of a view are told apart by their names."""
+    seen: set[str] = set()
+    for column in columns:
+        name = column.name.lower()
+        if name in seen:
+            raise AmbiguousName(
+                f"the view has two columns '{column.name}'",
+                instead="rename one with AS, or name all the columns behind the view's name",
+                at=_place(name, statement),
+            )
+        seen.add(name)
+
+
+def _place(name: str, statement: CreateView) -> Place:
+    """Where the last column of a name is selected: by itself, or by a star."""
+    if statement.columns:
+        return statement.at
+    for item in reversed(statement.query.items):
+        if not isinstance(item, Item):
+            return item.at
+        called = item.name or (item.expr.name if isinstance(item.expr, Name) else "")
+        if called.lower() == name:
+            return item.at
+    return statement.at

@@ -33,10 +33,11 @@ def parse(text: str, file: str = "<text>") -> list[Statement]:
     """
     script = Script(text, file)
     try:
-        raw = list(Dialect.get_or_raise("spark").tokenize(text))
+        raw = _whole_texts(list(Dialect.get_or_raise("spark").tokenize(text)), text)
     except TokenError as error:
         at = script.place(_unclosed(text))
         raise SyntaxProblem("the text cannot be read", instead="close the quote", at=at) from error
+    _check_names(raw, script)
     script.tokens = [_token(t, script) for t in raw]
     statements = []
     start = 0
@@ -46,6 +47,20 @@ def parse(text: str, file: str = "<text>") -> list[Statement]:
                 statements.append(_statement(raw[start:end], script.tokens[start:end], script))
             start = end + 1
     return statements
+
+
+def _whole_texts(raw: list[RawToken], text: str) -> list[RawToken]:
+    """The tokens with 'it''s' as one text: a quote that stands twice is part of it, as in Spark."""
+    out: list[RawToken] = []
+    for token in raw:
+        last = out[-1] if out else token
+        touching = out and last.end + 1 == token.start and text[last.end] == text[token.start]
+        if touching and last.token_type == token.token_type == TokenType.STRING:
+            whole = last.text + text[token.start] + token.text
+            out[-1] = RawToken(TokenType.STRING, whole, last.line, last.col, last.start, token.end)
+        else:
+            out.append(token)
+    return out
 
 
 _CLOSED = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`|--[^\n]*|/\*.*?\*/|[^'"`]""", re.DOTALL)
@@ -114,6 +129,7 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
             instead="write CREATE STREAM, CREATE TABLE, CREATE VIEW or SELECT",
             at=script.place(raw[0].start),
         )
+    _check_lists(raw, script)
     try:
         trees = Dialect.get_or_raise("spark").parser().parse(_lifted(raw, script), script.text)
     except ParseError as error:
@@ -122,6 +138,49 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
         raise SyntaxProblem("there is no statement here", at=at)
     script.note_starts(trees[0])
     return select(Node(trees[0], script, at))
+
+
+def _check_names(raw: list[RawToken], script: Script) -> None:
+    """Names and texts are valid Unicode, and no name has the character that ends one in Arrow."""
+    for token in raw:
+        if token.token_type != TokenType.STRING and "\0" in token.text:
+            what, instead = "a name has the character NUL in it", "choose another name"
+        elif any("\ud800" <= c <= "\udfff" for c in token.text):
+            what, instead = "half of a surrogate pair is no character", "leave it out"
+        else:
+            continue
+        raise SyntaxProblem(what, instead=instead, at=script.place(token.start))
+
+
+_AFTER_A_LIST = frozenset(
+    {
+        *(TokenType.COMMA, TokenType.R_PAREN, TokenType.FROM, TokenType.WHERE),
+        *(TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.HAVING),
+    }
+)
+
+
+def _check_lists(raw: list[RawToken], script: Script) -> None:
+    """A list does not end with a comma, nor is it empty behind SELECT: the library lets it."""
+    for before, here, following in zip([None, *raw], raw, [*raw[1:], None], strict=False):
+        ends = following is None or following.token_type in _AFTER_A_LIST
+        if ends and here.token_type == TokenType.COMMA:
+            what, instead = (
+                "nothing stands behind this comma",
+                "leave it out, or name what is missing",
+            )
+        elif ends and _selects(before, here):
+            what, instead = "SELECT lists no columns", "name them"
+        else:
+            continue
+        raise SyntaxProblem(what, instead=instead, at=script.place(here.start))
+
+
+def _selects(before: RawToken | None, here: RawToken) -> bool:
+    """Whether columns come next: behind SELECT, or SELECT DISTINCT."""
+    if here.token_type == TokenType.DISTINCT and before is not None:
+        here = before
+    return here.token_type == TokenType.SELECT
 
 
 def _lifted(raw: list[RawToken], script: Script) -> list[RawToken]:

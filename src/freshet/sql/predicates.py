@@ -10,9 +10,9 @@ from typing import Literal as OneOf
 from freshet.calculus.build import ONE, ZERO, add, const, is_zero, mul, sub
 from freshet.calculus.scope import is_value
 from freshet.calculus.terms import Apply, Cmp, Const, Expr, Lift, Op, Var
-from freshet.calculus.types import BOOL, common
+from freshet.calculus.types import BOOL, Kind, common
 from freshet.errors import FreshetError, TypeProblem
-from freshet.sql import either, functions, quantifiers, values
+from freshet.sql import casts, either, quantifiers, values
 from freshet.sql.products import carriers, closed, some_null
 from freshet.sql.scope import Env, Val, not_null
 from freshet.sql.terms import (
@@ -160,7 +160,8 @@ def comparable(op: Op, left: Val, right: Val) -> tuple[Val, Val]:
     """Both sides in one type; a string constant beside a date is a date."""
     kinds = {left.type.kind, right.type.kind}
     if kinds & {"date", "timestamp"} and "string" in kinds:
-        left, right = functions.as_time(left), functions.as_time(right)
+        kind: Kind = "timestamp" if "timestamp" in kinds else "date"
+        left, right = casts.as_time(left, kind), casts.as_time(right, kind)
         kinds = {left.type.kind, right.type.kind}
     if "ring" in kinds:
         raise TypeProblem("elements of a ring have no order", instead="compare columns")
@@ -171,7 +172,7 @@ def comparable(op: Op, left: Val, right: Val) -> tuple[Val, Val]:
             f"{left.type.kind} is compared with {right.type.kind}", instead="cast one of them"
         ) from None
     if kinds == {"date", "timestamp"}:
-        return functions.as_timestamp(left), functions.as_timestamp(right)
+        return casts.as_timestamp(left), casts.as_timestamp(right)
     left, right = values.alike(left, right)
     # Doubles and exact numbers meet as doubles, or the test would ask for equal digits.
     if t.kind == "double" and (op in ("=", "<>") or "decimal" in kinds):

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 from math import isfinite
 
+from freshet.calculus.casts import MOST_DIGITS
 from freshet.calculus.domain import is_decimal, is_int
 from freshet.calculus.terms import Op
 from freshet.calculus.types import (
@@ -20,7 +22,7 @@ from freshet.calculus.types import (
     decimal,
     type_of,
 )
-from freshet.errors import TypeProblem
+from freshet.errors import SyntaxProblem, TypeProblem
 from freshet.sql import read_select
 from freshet.sql.node import Node
 from freshet.sql.terms import (
@@ -59,6 +61,7 @@ COMPARISONS: dict[str, Op] = {
 LIFTS = ": "
 """What stands between a lifting function and its ring, in the one name that the parser sees."""
 
+_NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "div": "/", "mod": "%"}
 AGGREGATES = frozenset({"sum", "count", "avg", "min", "max"})
 # Functions whose name in the parser's tree is not the one of our registry.
@@ -71,9 +74,6 @@ RENAMED = {
 NARROW = 18
 """Decimals that are declared with no more digits have 64 bits in a kernel, until more come."""
 
-LONGEST = {"seconds": 9999 * 366 * 86_400, "days": 9999 * 366, "months": 9999 * 12}
-"""Intervals that may lead from one date to another; longer ones never do."""
-
 UNITS: dict[str, tuple[str, int]] = {
     "SECOND": ("seconds", 1),
     "MINUTE": ("seconds", 60),
@@ -84,6 +84,7 @@ UNITS: dict[str, tuple[str, int]] = {
     "QUARTER": ("months", 3),
     "YEAR": ("months", 12),
 }
+MOST_APART = {"months": 12 * 10_000, "days": 366 * 10_000, "seconds": 86_400 * 366 * 10_000}
 TYPES: dict[str, Type] = {
     **dict.fromkeys(("INT", "INTEGER", "BIGINT", "SMALLINT", "TINYINT", "LONG"), INT),
     **dict.fromkeys(("DOUBLE", "FLOAT", "REAL"), DOUBLE),
@@ -121,9 +122,15 @@ def read_type(name: str, sizes: list[int]) -> Type:
             instead="use INT, DOUBLE, DECIMAL(p, s), STRING, DATE, TIMESTAMP or BOOLEAN",
         )
     t = TYPES[name.upper()]
-    if t.kind == "decimal" and sizes:
-        return replace(decimal(sizes[1] if len(sizes) > 1 else 0), wide=sizes[0] > NARROW)
-    return t
+    if t.kind != "decimal":
+        return t
+    digits, scale = (*sizes, *(10, 0)[len(sizes) :])[:2]
+    if not 0 < digits <= MOST_DIGITS or scale > digits or len(sizes) > 2:
+        raise TypeProblem(
+            f"there is no DECIMAL({', '.join(map(str, sizes))})",
+            instead=f"give at most {MOST_DIGITS} digits, and not more after the point",
+        )
+    return replace(decimal(scale), wide=digits > NARROW)
 
 
 def _name(node: Node) -> Scalar:
@@ -137,12 +144,16 @@ def _name(node: Node) -> Scalar:
 def _literal(node: Node) -> Scalar:
     text = node.name
     if node.flag("is_string"):
+        if any("\ud800" <= c <= "\udfff" for c in text):
+            node.refuse("half of a surrogate pair", "write a whole character")
         return Literal(text, STRING, node.at)
+    if not _NUMBER.fullmatch(text):
+        node.refuse(f"the number {text}", "write it like 1, 1.5 or 1.5e0")
     value = float(text) if "e" in text.lower() else Decimal(text) if "." in text else int(text)
     if isinstance(value, int) and not is_int(value):
         value = Decimal(value)  # as in Spark: what is no integer is a decimal without fraction
     if isinstance(value, Decimal) and not is_decimal(value):
-        node.refuse("a number of more than 38 digits", "write it as a DOUBLE, like 1e40")
+        node.refuse(f"a number of more than {MOST_DIGITS} digits", "write a DOUBLE, like 1e40")
     if isinstance(value, float) and not isfinite(value):
         node.refuse("a number that no DOUBLE holds", "the largest one is about 1.8e308")
     return Literal(value, type_of(value), node.at)
@@ -251,7 +262,25 @@ def _same(node: Node) -> Scalar:
 
 def _like(node: Node) -> Scalar:
     node.only("this", "expression")
+    if node["expression"].key in ("any", "all"):
+        node.refuse("LIKE with several patterns", "join several LIKE with OR or AND")
     return Call("like", (scalar(node["this"]), scalar(node["expression"])), node.at)
+
+
+def _escape(node: Node) -> Scalar:
+    """X LIKE pattern ESCAPE c."""
+    node.only("this", "expression")
+    inner, escape = scalar(node["this"]), scalar(node["expression"])
+    likes = inner.arg if isinstance(inner, Not) else inner
+    if not (isinstance(likes, Call) and likes.fn == "like" and len(likes.args) == 2):
+        node.refuse("ESCAPE here", "write it behind LIKE and its pattern")
+    if (
+        not (isinstance(escape, Literal) and isinstance(escape.value, str))
+        or len(escape.value) != 1
+    ):
+        node.refuse("this ESCAPE", "give one character, as in ESCAPE '!'")
+    whole = Call("like", (*likes.args, escape), likes.at)
+    return Not(whole, inner.at) if isinstance(inner, Not) else whole
 
 
 def _exists(node: Node) -> Scalar:
@@ -286,25 +315,41 @@ def _if(node: Node) -> Scalar:
 def _cast(node: Node) -> Scalar:
     node.only("this", "to")
     to = node["to"]
-    sizes = [int(p["this"].name) for p in to.all("expressions")]
-    name = getattr(to.raw.this, "value", str(to.raw.this))
+    name = str(getattr(to.raw.this, "value", to.raw.this))
+    if to.flag("nested") or name.upper() not in TYPES:
+        node.refuse(
+            f"CAST to {to.raw.sql('spark')}",
+            "cast to INT, DOUBLE, DECIMAL(p, s), STRING, DATE, TIMESTAMP or BOOLEAN",
+        )
+    sizes = [int(p["this"].name) for p in to.all("expressions") if p["this"].name.isdigit()]
     try:
-        return Cast(scalar(node["this"]), read_type(name, sizes), node.at)
+        t, digits = read_type(name, sizes), _digits(sizes)
     except TypeProblem as problem:
         raise problem.located(node.at) from None
+    return Cast(scalar(node["this"]), t, digits, node.flag("safe"), node.at)
+
+
+def _digits(sizes: list[int]) -> int:
+    """How many digits a DECIMAL has: as many as are given, or 10 as in Spark."""
+    return sizes[0] if sizes else 10
 
 
 def _interval(node: Node) -> Scalar:
     node.only("this", "unit")
     unit = node.word("unit").removesuffix("S")
     amount = node["this"]
-    count = amount.raw.name if amount.key == "literal" else ""
-    if unit not in UNITS or not count.lstrip("-").isdigit():
+    count = amount.raw.name.strip() if amount.key == "literal" else ""
+    if unit not in UNITS or not re.fullmatch(r"[+-]?\d{1,1000}", count, re.ASCII):
         node.refuse("this INTERVAL", "write it as INTERVAL '3' MONTH, with one number and one unit")
     kind, factor = UNITS[unit]
-    if abs(int(count)) * factor > LONGEST[kind]:
-        node.refuse("an INTERVAL of more than 9999 years", "dates have the years 1 to 9999")
-    return Interval(int(count) * factor, kind, node.at)  # type: ignore[arg-type]
+    total = int(count) * factor
+    if abs(total) > MOST_APART[kind]:
+        raise TypeProblem(
+            f"INTERVAL '{count[:40]}' {unit} is longer than the years 1 to 9999",
+            instead="write a shorter one",
+            at=node.at,
+        )
+    return Interval(total, kind, node.at)  # type: ignore[arg-type]
 
 
 def _extract(node: Node) -> Scalar:
@@ -316,13 +361,25 @@ def _aggregate(node: Node) -> Scalar:
     node.only("this", "expressions")
     argument = node.get("this")
     fn = node.key
-    if argument is None or argument.key == "star":
+    if argument is None:
+        raise SyntaxProblem(
+            f"{fn.upper()}() has no argument",
+            instead="write COUNT(*)" if fn == "count" else "name the column",
+            at=node.at,
+        )
+    if argument.key == "star":
         if fn != "count":
             node.refuse(f"{fn.upper()}(*)", "name the column")
         return Aggregate(fn, (), False, node.at)
     if argument.key == "distinct":
         argument.only("expressions")
         args = tuple(scalar(n) for n in argument.all("expressions"))
+        if not args:
+            raise SyntaxProblem(
+                f"{fn.upper()}(DISTINCT) has no argument",
+                instead=f"name the column, as in {fn.upper()}(DISTINCT x)",
+                at=node.at,
+            )
         distinct = True
     else:
         args = (scalar(argument), *(scalar(n) for n in node.all("expressions")))
@@ -363,7 +420,7 @@ _REMEDIES = {
     "rollup": ("ROLLUP", "one view for each grouping"),
     "cube": ("CUBE", "one view for each grouping"),
     "groupingsets": ("GROUPING SETS", "one view for each grouping"),
-    "intdiv": ("DIV", "FLOOR(a / b)"),
+    "intdiv": ("DIV", "CAST(a / b AS INT)"),
 }
 """What the parser reads and we do not maintain: its SQL name, and what to write."""
 
@@ -404,6 +461,7 @@ _READERS: dict[str, Callable[[Node], Scalar]] = {
     "in": _in,
     "is": _is,
     "like": _like,
+    "escape": _escape,
     "nullsafeeq": _same,
     "nullsafeneq": lambda n: Not(_same(n), n.at),
     "exists": _exists,

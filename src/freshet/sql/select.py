@@ -180,7 +180,7 @@ def _outputs(query: Select, env: Env) -> tuple[_Output, ...]:
     found: list[_Output] = []
     for item in query.items:
         if isinstance(item, Item):
-            name = item.name or _default_name(item.expr, len(found) + 1)
+            name = item.name or _default_name(item.expr, len(found) + 1, {o.name for o in found})
             found.append(_Output(env.resolve(item.expr), name))
             continue
         columns = env.scope.plain
@@ -197,12 +197,13 @@ def _outputs(query: Select, env: Env) -> tuple[_Output, ...]:
     return tuple(found)
 
 
-def _default_name(e: Scalar, position: int) -> str:
+def _default_name(e: Scalar, position: int, taken: set[str]) -> str:
+    """The name of a column that is given none: that of what is selected, or its position."""
     match e:
         case Name(name):
             return name
         case Aggregate(fn) | Call(fn):
-            return fn
+            return fn if fn not in taken else f"{fn}_{position}"
         case _:
             return f"column_{position}"
 

@@ -97,10 +97,12 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """CAST(arg AS type)."""
+    """CAST(arg AS type), or TRY_CAST; `digits` is how many a DECIMAL has."""
 
     arg: Scalar
     type: Type
+    digits: int = 0
+    tried: bool = False
     at: Place = field(default=NOWHERE, compare=False)
 
 

@@ -9,6 +9,7 @@ from typing import assert_never
 
 from freshet.algebra import NUMBERS
 from freshet.calculus.build import NULL, ZERO, add, const, mul, sub
+from freshet.calculus.casts import to_timestamp
 from freshet.calculus.domain import is_within
 from freshet.calculus.functions import call as compute
 from freshet.calculus.rows import scaled
@@ -16,7 +17,7 @@ from freshet.calculus.terms import Add, Apply, Const, Expr, Lift, Mul, Var
 from freshet.calculus.types import NULL as NULL_TYPE
 from freshet.calculus.types import STRING, Type, common, counted, product
 from freshet.errors import FreshetError, TypeProblem, UnsupportedSql
-from freshet.sql import cases, functions, predicates, select
+from freshet.sql import cases, casts, functions, predicates, select
 from freshet.sql.products import assign
 from freshet.sql.scope import Env, Val, column
 from freshet.sql.terms import (
@@ -78,8 +79,8 @@ def _value(e: Scalar, env: Env) -> Val:
             return functions.lift(fn, ring, args, env)
         case Case():
             return cases.case(e, env)
-        case Cast(arg, t):
-            return functions.cast(value(arg, env), t, env)
+        case Cast(arg, t, digits, tried):
+            return casts.cast(value(arg, env), t, env, digits, tried=tried)
         case Aggregate(fn):
             raise UnsupportedSql(
                 f"{fn.upper()} is not allowed here",
@@ -184,7 +185,7 @@ def as_double(v: Val) -> Val:
 
 def fold(v: Val, env: Env) -> Val:
     """A computation on constants, done now; its type follows from its value."""
-    if v.prefix or v.nulls or isinstance(v.term, Const):
+    if v.prefix or v.nulls:
         return v
     try:
         folded = _fold(v.term, env)
@@ -192,11 +193,15 @@ def fold(v: Val, env: Env) -> Val:
         raise TypeProblem(f"the value of a constant leaves its range: {e}") from e
     if folded is None:
         return v
+    if v.type.kind == "double" and isinstance(folded, int):
+        folded = float(folded)  # constants that the builders put together
     constant = const(folded)
     if v.type.kind == "decimal" and isinstance(folded, int | Decimal):
         return Val(_exact(Decimal(folded), v.type), v.type)
     if not is_within(folded, constant.type):
-        raise TypeProblem(f"a constant is {folded}", instead="integers have 64 bits")
+        raise TypeProblem(
+            f"{folded} leaves the 64-bit integers", instead="write the constants as decimals"
+        )
     return Val(constant, constant.type)
 
 
@@ -241,6 +246,11 @@ def coerce(v: Val, t: Type) -> Val:
     ):
         exact = _exact(Decimal(v.term.value), t.not_null())
         return replace(v, term=exact, type=t.not_null())
+    if t.kind == "timestamp" and v.type.kind == "date":
+        if isinstance(v.term, Const):
+            midnight = const(to_timestamp(v.term.value))
+            return replace(v, term=midnight, type=midnight.type)
+        return replace(v, term=Apply(t.kind, (v.term,)), type=t.or_null(v.type.nullable))
     return v
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import freshet
 from freshet.calculus.rows import Row
-from freshet.errors import BadRow, FreshetError, UnknownName
+from freshet.errors import BadRow, BadValue, FreshetError, UnknownName
 from freshet.runtime.database import Database
 from tests.unit.databases import Connect
 
@@ -126,7 +126,8 @@ def test_a_failure_in_the_middle_leaves_every_view_as_it_was() -> None:
         "CREATE VIEW other AS SELECT SUM(picky(s.a) * r.a) AS t FROM r, s;"
     )
     db.apply({"r": [((5,), 1)], "s": [((2,), 1)]})
-    with pytest.raises(RuntimeError, match="thirteen"):
+    said = r"row 1 of 's': picky\(13\) raised RuntimeError: thirteen; let the function"
+    with pytest.raises(BadValue, match=said):
         db.apply({"r": [((6,), 1)], "s": [((13,), 1)]})
     assert (db.view("plain").rows(), db.view("other").rows()) == ([(5,)], [(10,)])
     db.insert("s", [(3,)])

@@ -82,10 +82,10 @@ struct State {
   bool stale;
   Flat<Rec_m_vwap> m_vwap;
   Flat<Rec_m_vwap_Bids> m_vwap_Bids;
-  Ordered<Ord0_m_vwap_Bids, Sum_m_vwap_Bids> m_vwap_Bids_o0;
-  i64 m_vwap_Bids_below0;
-  i64 m_vwap_Bids_below1;
-  i64 m_vwap_Bids_below2;
+  Ordered<Ord0_m_vwap_Bids, Sum_m_vwap_Bids> m_vwap_Bids_U_o0;
+  i64 m_vwap_Bids_U_below0;
+  i64 m_vwap_Bids_U_below1;
+  i64 m_vwap_Bids_U_below2;
   Flat<Rec_m_vwap_Bids_2> m_vwap_Bids_2;
 };
 
@@ -100,10 +100,10 @@ namespace fr {
 
 static inline void follow_m_vwap_Bids(Env& e, const Rec_m_vwap_Bids& a, const Rec_m_vwap_Bids& b) {
   State& s = *e.state;
-  s.m_vwap_Bids_o0.add(e.arena, Ord0_m_vwap_Bids::of(b), Sum_m_vwap_Bids::change(a, b));
-  s.m_vwap_Bids_below0 += (b.p0 < 0) - (a.p0 < 0);
-  s.m_vwap_Bids_below1 += (b.p1 < 0) - (a.p1 < 0);
-  s.m_vwap_Bids_below2 += (b.p2 < 0) - (a.p2 < 0);
+  s.m_vwap_Bids_U_o0.add(e.arena, Ord0_m_vwap_Bids::of(b), Sum_m_vwap_Bids::change(a, b));
+  s.m_vwap_Bids_U_below0 += (b.p0 < 0) - (a.p0 < 0);
+  s.m_vwap_Bids_U_below1 += (b.p1 < 0) - (a.p1 < 0);
+  s.m_vwap_Bids_U_below2 += (b.p2 < 0) - (a.p2 < 0);
 }
 #define OLD_m_vwap_Bids(w) const auto w##_old = *w;
 #define NEW_m_vwap_Bids(w) follow_m_vwap_Bids(e, w##_old, *w);
@@ -159,7 +159,7 @@ static void on_Bids(Env& e, const Batch& b) {
       if (const auto* r4 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
         FR_VISIT(1);
         if (r4->p0 != 0) {
-          if (s.m_vwap_Bids_below1 == 0 && s.m_vwap_Bids_below2 == 0) {
+          if (s.m_vwap_Bids_U_below1 == 0 && s.m_vwap_Bids_U_below2 == 0) {
             f64 t8 = 0;
             {
               if (const auto* r_1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
@@ -189,7 +189,7 @@ static void on_Bids(Env& e, const Batch& b) {
                       (void)k___1;
                       return true;
                     };
-                    q__1 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
+                    q__1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
                   }
                   if (q__1.p2 != 0) {
                     t_3 = add<f64>(o, t_3, q__1.p2);
@@ -220,7 +220,7 @@ static void on_Bids(Env& e, const Batch& b) {
                       (void)k___1;
                       return true;
                     };
-                    q__1 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
+                    q__1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
                   }
                   if (q__1.p1 != 0) {
                     t_4 = add<i64>(o, t_4, narrow<i64>(o, q__1.p1));
@@ -231,7 +231,7 @@ static void on_Bids(Env& e, const Batch& b) {
                 }
                 return false;
               };
-              q9 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
+              q9 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
             }
             if (q9.p0 != 0) {
               { auto* w11 = tmp0.at(e.scratch, {}); FR_WRITE;
@@ -244,7 +244,7 @@ static void on_Bids(Env& e, const Batch& b) {
               if (w12->empty()) tmp0.drop(e.scratch, w12); }
             }
           }
-          if (!(s.m_vwap_Bids_below1 == 0 && s.m_vwap_Bids_below2 == 0)) [&]() __attribute__((noinline, cold)) {
+          if (!(s.m_vwap_Bids_U_below1 == 0 && s.m_vwap_Bids_U_below2 == 0)) [&]() __attribute__((noinline, cold)) {
             f64 t9 = 0;
             {
               if (const auto* r_1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
@@ -271,7 +271,7 @@ static void on_Bids(Env& e, const Batch& b) {
                     (void)k__1;
                     return true;
                   };
-                  q_1 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
+                  q_1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
                 }
                 if (q_1.p1 != 0) {
                   t12 = add<i64>(o, t12, narrow<i64>(o, q_1.p1));
@@ -295,7 +295,7 @@ static void on_Bids(Env& e, const Batch& b) {
                       (void)k__1;
                       return true;
                     };
-                    q_1 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
+                    q_1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
                   }
                   if (q_1.p2 != 0) {
                     t14 = add<f64>(o, t14, q_1.p2);
