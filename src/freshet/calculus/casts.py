@@ -13,6 +13,7 @@ from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
+from freshet.calculus.domain import DIGITS, INT_MAX
 from freshet.calculus.moments import WHITE, read_date, read_timestamp, show_moment
 from freshet.calculus.types import Kind, Type, Value
 from freshet.errors import BadValue
@@ -23,8 +24,8 @@ BLANK = WHITE[:33]
 WIDE = Context(prec=400)
 """Holds every double, and rounds every decimal: the exact context of a caller rounds nothing."""
 
-MOST_DIGITS = 38
-LIMIT = 1 << 63
+MOST_DIGITS = DIGITS
+LIMIT = INT_MAX + 1
 """Integers are smaller than this; its negative is NULL in kernels, and no integer either."""
 
 TRUE = frozenset(("t", "true", "y", "yes", "1"))
