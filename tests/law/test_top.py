@@ -227,7 +227,7 @@ def test_a_choice_is_not_made_among_what_is_read_from_outside() -> None:
 
 
 def test_a_value_is_not_carried_to_where_its_variable_is_another_one() -> None:
-    """Z = w + 1 of the outer w became w + 1 of the w that the Top chooses among."""
+    """The z = w + 1 of the outer w became w + 1 of the w that the Top chooses among."""
     e = read("R(w, y) * (z := w + 1) * Top[; x desc; 1](R(w, x) * {x <= z})")
     db = Database({"R": {(1, 2): 1, (2, 3): 1, (1, 3): 1, (1, 1): 2}})
     keys = tuple(sorted(outs(e)))
