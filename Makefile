@@ -33,7 +33,7 @@ $(READY): pyproject.toml $(LOCKS) .ci/setup
 $(CONNECTED): pyproject.toml $(LOCKS) requirements-connectors.lock .ci/setup tests/maven/jars.py
 	@bash .ci/setup "$(PYTHON)" "$(CONNECTORS)" requirements-connectors.lock && \
 		echo "setup: fetching the jars of the connectors" && \
-		$(CONNECTORS)/bin/python -m tests.maven.jars >/dev/null && touch $@ || \
+		$(CONNECTORS)/bin/python -m tests.maven.jars && touch $@ || \
 		echo "setup: the connectors are not ready yet"
 
 lint: $(READY)

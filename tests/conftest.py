@@ -50,7 +50,8 @@ def spark(request: pytest.FixtureRequest) -> Iterator[Any]:
     from freshet.spark.run.session import session
 
     try:
-        found = session(request.config.getoption("--master"), name="freshet tests")
+        few = {"spark.sql.shuffle.partitions": "2"}  # 200 tasks for some rows take seconds
+        found = session(request.config.getoption("--master"), name="freshet tests", settings=few)
     except (FreshetError, ImportError, RuntimeError) as e:
         pytest.skip(f"Spark does not start here: {e}")
     yield found

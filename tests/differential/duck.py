@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import weakref
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, time
@@ -41,6 +43,28 @@ CREATE MACRO dihedral_angle(x1, y1, z1, x2, y2, z2, x3, y3, z3, x4, y4, z4) AS (
 """
 
 
+MANY = 8
+
+_NUMBERS = itertools.count()
+
+
+@cache
+def _instance() -> duckdb.DuckDBPyConnection:
+    """The DuckDB of this process: to start one takes longer than most streams."""
+    db = duckdb.connect()
+    db.execute("SET threads = 1")
+    return db
+
+
+def _attached(owner: object) -> duckdb.DuckDBPyConnection:
+    """A connection to an empty database that lasts as long as its owner."""
+    name = f"duck{next(_NUMBERS)}"
+    db = _instance().cursor()
+    db.execute(f"ATTACH ':memory:' AS {name}; USE {name}")
+    weakref.finalize(owner, db.execute, f"USE memory; DETACH {name}")
+    return db
+
+
 class Duck:
     """The tables of a catalog in an in-memory database, and the views as DuckDB sees them.
 
@@ -50,8 +74,7 @@ class Duck:
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
-        self.db = duckdb.connect()
-        self.db.execute("SET threads = 1")
+        self.db = _attached(self)
         self.db.execute(_MACROS)
         self.copies: dict[str, dict[tuple[Value, ...], list[int]]] = {}
         self.next = 0
@@ -76,17 +99,24 @@ class Duck:
                 elif new.get(name, {}).pop(number := copies.pop(), None) is None:
                     gone.setdefault(name, []).append(number)
         for name, rows in new.items():
-            self._insert(name, rows)
+            if rows:  # else all of them went again
+                self._insert(name, rows)
         for name, numbers in gone.items():
             self.db.execute(f'DELETE FROM "{name}#" WHERE "#" IN (SELECT unnest(?))', [numbers])
 
     def _insert(self, name: str, rows: dict[int, tuple[Value, ...]]) -> None:
+        """Few rows value by value, many of them column by column: each is quicker there."""
         numbered = [(number, *row) for number, row in rows.items()]
-        for start in range(0, len(numbered), 200):
-            chunk = numbered[start : start + 200]
-            marks = ", ".join(f"({', '.join('?' * len(row))})" for row in chunk)
-            flat = [v for row in chunk for v in row]
+        if len(numbered) < MANY:
+            marks = ", ".join(f"({', '.join('?' * len(row))})" for row in numbered)
+            flat = [v for row in numbered for v in row]
             self.db.execute(f'INSERT INTO "{name}#" VALUES {marks}', flat)
+            return
+        types = [_type(c.type) for c in self.catalog.relation(name).columns]
+        columns = ", ".join(f"unnest(?::VARCHAR[])::{t}" for t in types)
+        numbers, *values = zip(*numbered, strict=True)
+        texts = [[None if v is None else _text(v) for v in column] for column in values]
+        self.db.execute(f'INSERT INTO "{name}#" SELECT unnest(?), {columns}', [numbers, *texts])
 
     def clear(self) -> None:
         """Empty all tables."""
@@ -103,6 +133,11 @@ class Duck:
         """The rows of a query as a multiset."""
         rows = self.db.execute(translate(sql)).fetchall()
         return Counter(tuple(plain(v) for v in row) for row in rows)
+
+
+def _text(value: Value) -> str:
+    """A value as DuckDB reads it from text; of a double, all its digits."""
+    return repr(value) if isinstance(value, float) else str(value)
 
 
 def _create(relation: Relation) -> str:

@@ -54,9 +54,12 @@ class Restarting(NativeEngine):
 
 @pytest.fixture
 def start(tmp_path: Path, request: pytest.FixtureRequest) -> harness.Start:
-    """How kernels are built for these tests: quickly, and with sanitizers if they are asked for."""
+    """How kernels are built for these tests: quickly, and with sanitizers if they are asked for.
+
+    They count what they do, as those of `tests/growth`, so that both are the same libraries.
+    """
     sanitize = request.config.getoption("--sanitize")
-    flags = Flags(optimize=0, sanitize=("address", "undefined") if sanitize else ())
+    flags = Flags(optimize=0, count=True, sanitize=("address", "undefined") if sanitize else ())
 
     def make(program: Program, functions: Functions) -> NativeEngine:
         engine = Restarting(program, functions, flags)
@@ -66,14 +69,13 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> harness.Start:
     return make
 
 
-@pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("workload", "name"), harness.cases())
-def test_workload(workload: str, name: str, mode: Mode, start: harness.Start) -> None:
-    options = harness.STRATEGIES["higher-order"]
+def test_workload(workload: str, name: str, start: harness.Start) -> None:
+    options = [replace(harness.STRATEGIES["higher-order"], mode=mode) for mode in MODES]
     case = harness.case(workload, name)
     harness.agree(
         case,
-        replace(options, mode=mode),
+        *options,
         seed=11,
         batches=12,
         max_size=150,

@@ -8,7 +8,6 @@ the reason says so.
 from __future__ import annotations
 
 import functools
-import json
 import os
 import subprocess
 import sys
@@ -19,6 +18,7 @@ from typing import NoReturn
 import pytest
 
 from tests.maven.broker import Broker
+from tests.maven.jars import fetched
 
 ROOT = Path(__file__).resolve().parents[2]
 HOME = ROOT / ".venv-connectors"
@@ -66,10 +66,13 @@ def jars() -> list[str]:
         done = call(*SETUP)
         if done.returncode:
             give_up("the environment of the connectors cannot be made", done.stderr)
-    done = call(str(PYTHON), "-m", "tests.maven.jars")
-    if done.returncode:
-        give_up("the jars of the connectors cannot be fetched", done.stderr)
-    return list(json.loads(done.stdout.splitlines()[-1]))
+    found = fetched(HOME)
+    if found is None:
+        done = call(str(PYTHON), "-m", "tests.maven.jars")
+        found = fetched(HOME)
+        if done.returncode or found is None:
+            give_up("the jars of the connectors cannot be fetched", done.stderr)
+    return found
 
 
 @pytest.fixture

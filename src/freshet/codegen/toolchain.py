@@ -118,12 +118,18 @@ HALVES = ("-flto=2", "--param=lto-partitions=2")
 
 def _for(source: str, flags: Flags) -> Flags:
     """The flags for a text, where they depend on its size."""
+    flags = _told(flags)
     if flags.optimize is not None:
         return flags
-    told = os.environ.get("FRESHET_OPTIMIZE", "")
-    if told in LEVELS:
-        return replace(flags, optimize=LEVELS[told])
     return replace(flags, optimize=1, large=True) if source.count("\n") > LARGE else flags
+
+
+def _told(flags: Flags) -> Flags:
+    """The flags with the level that the environment names, where they name none."""
+    told = os.environ.get("FRESHET_OPTIMIZE", "")
+    if flags.optimize is not None or told not in LEVELS:
+        return flags
+    return replace(flags, optimize=LEVELS[told])
 
 
 def _command(compiler: Compiler, flags: Flags) -> list[str]:
@@ -239,6 +245,7 @@ def _boundary(compiler: Compiler, flags: Flags, folder: Path) -> bytes:
 
     Its loops over columns are worth vector instructions.
     """
+    flags = _told(flags)
     if flags.optimize is None:
         flags = replace(flags, optimize=3)
     source = (NATIVE / "boundary.cpp").read_text(encoding="utf-8")
