@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from freshet.calculus.rows import bad_value, checked, expected, too_long
 from freshet.calculus.schema import Relation
-from freshet.errors import BadRow, Overflow, Place, ProgramProblem
+from freshet.errors import BadRow, OutOfMemory, Overflow, Place, ProgramProblem, StateLost
 from freshet.program.signs import too_many
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ def complain(kernel: Kernel, number: int, what: str, row: int, column: int, valu
     if what in ("query", "map"):
         tables = kernel.queries if what == "query" else kernel.maps
         raise Overflow(f"a number of '{tables[number].name}' leaves its range when it is read")
+    if what == "unread":
+        raise OutOfMemory("there is no memory left to read the rows", instead="read fewer of them")
     if what == "copies":
         raise too_long(kernel.queries[number].name, value)
     relation = kernel.relations[number]
@@ -91,6 +93,16 @@ def _refuse(relation: Relation, what: str, row: int, column: int, value: Any) ->
             raise Overflow(
                 f"this change of '{name}' takes a number of a view out of its range",
                 instead="nothing was changed; use decimals or doubles in the view",
+            )
+        case "full":
+            raise OutOfMemory(
+                "there is no memory left for this change or its rows",
+                instead="nothing was changed; give smaller batches, or raise the limit",
+            )
+        case "lost":
+            raise StateLost(
+                "memory ended in the middle of a change, and what the kernel kept is lost",
+                instead="restore a snapshot, or declare the view again",
             )
         case "many":
             raise too_many(name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from freshet.errors import StateLost
 from freshet.runtime.change import Change
 from freshet.runtime.kept import Unkept
 from freshet.runtime.serve import AnyBase
@@ -27,7 +28,7 @@ def commit(
             entered.append(change)
         for change in changes:
             for view in readers[change.relation.name]:
-                view.server.apply(change)
+                _follow(view, change)
                 followed.append((view, change))
     except BaseException:
         for view, change in reversed(followed):
@@ -36,6 +37,15 @@ def commit(
             bases[change.relation.name].leave(change)
         raise
     return list(dict.fromkeys(view for view, _ in followed))
+
+
+def _follow(view: Maintained, change: Change) -> None:
+    """Apply a change to a view; one that lost its state is filled anew when it is needed."""
+    try:
+        view.server.apply(change)
+    except StateLost:
+        view.reset()
+        raise
 
 
 def _back(view: Maintained, change: Change, base: AnyBase) -> None:
