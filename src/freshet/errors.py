@@ -127,5 +127,13 @@ class BadValue(FreshetError):
         self.values = values
 
 
+class OutOfMemory(FreshetError):
+    """There is no memory for a change or a result; nothing was changed."""
+
+
+class StateLost(OutOfMemory):
+    """Memory ended in the middle of a change, and with it the state of a kernel."""
+
+
 class SnapshotProblem(FreshetError):
     """A snapshot cannot be written, is damaged, or belongs to another program."""

@@ -6,6 +6,7 @@ needs no Spark is tested here: its program, rows in and rows out, temporary maps
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,18 @@ import pytest
 
 from freshet.calculus.types import Value
 from freshet.codegen.toolchain import Flags, find_compiler
+from freshet.ivm.compile import compile_queries
 from freshet.ivm.options import Options
 from freshet.reference.run import Engine
 from freshet.runtime.columns import arrow_schema, rows_of
 from freshet.spark.compile import distribute
 from freshet.spark.partition import worker
 from freshet.spark.run.native import NativeNode, kernel_of
-from freshet.spark.run.node import COUNT, READY, change, reading
+from freshet.spark.run.node import COUNT, READY, Node, change, reading
+from freshet.spark.run.reference import ReferenceNode
 from freshet.spark.settle import settle
 from freshet.spark.terms import Block, Dist, Distributed, Local, Replicated, Transfer
+from freshet.sql import load
 from tests.differential import harness
 
 pytestmark = [
@@ -43,12 +47,19 @@ FLAGS = Flags(optimize=0)
 class Cluster:
     """A driver and workers; whatever one sends, the others receive at once."""
 
-    def __init__(self, d: Distributed, workers: int, functions: Any) -> None:
+    driver: Node
+    workers: list[Node]
+
+    def __init__(self, d: Distributed, workers: int, functions: Any, native: bool = True) -> None:
         self.d = d
         self.relations = {r.name: r for r in d.program.relations}
-        self.driver = NativeNode(*kernel_of(d, "driver", functions, FLAGS))
-        made = kernel_of(d, "worker", functions, FLAGS)
-        self.workers = [NativeNode(*made) for _ in range(workers)]
+        if native:
+            self.driver = NativeNode(*kernel_of(d, "driver", functions, FLAGS))
+            made = kernel_of(d, "worker", functions, FLAGS)
+            self.workers = [NativeNode(*made) for _ in range(workers)]
+        else:
+            self.driver = ReferenceNode(d, "driver", functions)
+            self.workers = [ReferenceNode(d, "worker", functions) for _ in range(workers)]
 
     def load(self, tables: dict[str, list[tuple[Value, ...]]]) -> None:
         for name, rows in tables.items():
@@ -160,6 +171,45 @@ def _plain(rows: dict[Any, int]) -> Any:
 @pytest.mark.parametrize(("workload", "name"), QUICK)
 def test_some(workload: str, name: str, tmp_path: Path) -> None:
     agree(workload, name, 3, 8, tmp_path)
+
+
+DOUBLES = """
+CREATE STREAM a (k INT NOT NULL, x DOUBLE NOT NULL);
+CREATE STREAM b (k INT NOT NULL, g INT NOT NULL, y DOUBLE NOT NULL);
+SELECT b.g, COUNT(*) AS n, SUM(a.x * b.y) AS s, SUM(b.y) AS t FROM a, b WHERE a.k = b.k
+GROUP BY b.g;
+"""
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_sums_of_doubles_leave_nothing_on_any_node(native: bool) -> None:
+    """Nodes send parts of sums; what one has added up of them, others take away one by one."""
+    catalog, queries = load(DOUBLES, "nodes", default_name="q")
+    program = compile_queries(queries, list(catalog.relations.values()), Options(mode="batch"))
+    d = settle(distribute(program, functions=catalog.functions))
+    cluster = Cluster(d, 3, catalog.functions, native)
+    left = [((k, x), 1) for k in range(4) for x in (0.1, 0.2, 1e16, 0.7)]
+    right = [((k, k % 2, y), 1) for k in range(4) for y in (0.3, -0.1, 1e-9)]
+    cluster.apply("a", left)
+    cluster.apply("b", right)
+    found = cluster.read("q")
+    assert {row[:2] for row in found} == {(0, 24), (1, 24)}
+    for row, _ in left[::2]:
+        cluster.apply("a", [(row, -1)])
+    cluster.apply("a", [(row, -1) for row, _ in left[1::2]])
+    assert cluster.read("q") == {}
+    for row, _ in right:
+        cluster.apply("b", [(row, -1)])
+    cluster.apply("a", [((1, 3.0), 1), ((1, 1.7e308), 2)])
+    cluster.apply("b", [((1, 5, 1.0), 1)])
+    assert cluster.read("q") == {(5, 3, math.inf, 3.0): 1}
+    cluster.apply("a", [((1, 1.7e308), -2)])
+    assert cluster.read("q") == {(5, 1, 3.0, 1.0): 1}
+    cluster.apply("a", [((1, 3.0), -1)])
+    cluster.apply("b", [((1, 5, 1.0), -1)])
+    for m in program.maps:
+        for node in (cluster.driver, *cluster.workers):
+            assert node.send(change(0), m.name).num_rows == 0, m.name
 
 
 @pytest.mark.full

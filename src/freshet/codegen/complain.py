@@ -10,7 +10,16 @@ from freshet.calculus.functions import BUILTINS, call
 from freshet.calculus.rows import bad_value, checked, conform, expected, too_long
 from freshet.calculus.schema import Relation
 from freshet.calculus.types import Type
-from freshet.errors import BadRow, FreshetError, NoRoom, Overflow, Place, ProgramProblem
+from freshet.errors import (
+    BadRow,
+    FreshetError,
+    NoRoom,
+    OutOfMemory,
+    Overflow,
+    Place,
+    ProgramProblem,
+    StateLost,
+)
 from freshet.program.signs import too_many
 
 if TYPE_CHECKING:
@@ -53,6 +62,8 @@ def complain(kernel: Kernel, number: int, what: str, row: int, column: int, valu
         if value is not None:
             _no_answer(value, Place(f"view '{tables[number].name}'"))
         raise Overflow(f"a number of '{tables[number].name}' leaves its range when it is read")
+    if what == "unread":
+        raise OutOfMemory("there is no memory left to read the rows", instead="read fewer of them")
     if what == "copies":
         raise too_long(kernel.queries[number].name, value)
     relation = kernel.relations[number]
@@ -137,6 +148,16 @@ def _refuse(relation: Relation, what: str, row: int, column: int, value: Any) ->
                 f"this change of '{name}' takes a number of a view out of its range",
                 instead="nothing was changed; integers have 64 bits and decimals 38 digits, "
                 "use DOUBLE for larger ones",
+            )
+        case "full":
+            raise OutOfMemory(
+                "there is no memory left for this change or its rows",
+                instead="nothing was changed; give smaller batches, or raise the limit",
+            )
+        case "lost":
+            raise StateLost(
+                "memory ended in the middle of a change, and what the kernel kept is lost",
+                instead="restore a snapshot, or declare the view again",
             )
         case "many":
             raise too_many(name)

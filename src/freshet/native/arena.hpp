@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <setjmp.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -22,6 +23,29 @@ namespace fr {
   ssize_t ignored = ::write(2, sentence, strlen(sentence));
   (void)ignored;
   abort();
+}
+
+// Where a thread goes on when there is no memory; null where nothing could be undone.
+inline thread_local jmp_buf* escape = nullptr;
+
+[[noreturn]] inline void out_of_memory(const char* sentence) {
+  if (escape) longjmp(*escape, 1);
+  fail(sentence);
+}
+
+// Calls f; false if it had to stop for want of memory. Nothing between here and there may need a
+// destructor.
+template <class F> __attribute__((noinline)) bool attempt(F&& f) {
+  jmp_buf here;
+  jmp_buf* const outer = escape;
+  if (_setjmp(here)) {
+    escape = outer;
+    return false;
+  }
+  escape = &here;
+  f();
+  escape = outer;
+  return true;
 }
 
 // Starts to load what is read soon. GCC takes a function that does nothing but prefetch for one
@@ -39,6 +63,7 @@ struct Arena {
   static constexpr u64 kib = 1024, mib = 1024 * kib;
   static constexpr u64 huge = 2 * mib;    // the step of large pages
   static constexpr u64 keep = 64 * mib;   // what an emptied arena holds on to
+  static constexpr u64 least = 16 * mib;  // the smallest range of addresses that is of use
   static constexpr int classes = 48 * 4;  // four sizes between two powers of two
 
   struct Book {
@@ -51,14 +76,18 @@ struct Arena {
  public:
   static constexpr u64 start = (sizeof(Book) + 63) / 64 * 64;  // what the first `take` returns
 
-  // Reserves addresses, not memory; false when the system refuses even the smallest range. The
-  // file, if there is one, is open for reading and writing, and is closed with the arena; what it
+  // Reserves addresses, not memory; false when the system refuses even the smallest range. Where
+  // addresses are limited, others get their share of them. The file, if there is one, is open for reading and writing, and is closed with the arena; what it
   // holds is the state.
   static bool open(Arena& arena, int file = -1, u64 reserve = u64(1) << 40) {
-    for (; reserve >= u64(1) << 32; reserve /= 2) {
+    for (u64 share = 1; reserve >= least; reserve /= 2, share = 4) {
       void* at = mmap(nullptr, reserve + huge, PROT_NONE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
       if (at == MAP_FAILED) continue;
+      if (share > 1 && reserve / share >= least) {
+        munmap(static_cast<u8*>(at) + reserve / share + huge, reserve - reserve / share);
+        reserve /= share;
+      }
       arena = Arena();
       arena.mapped = static_cast<u8*>(at);
       arena.base = arena.mapped + (-reinterpret_cast<uintptr_t>(at) & (huge - 1));
@@ -68,7 +97,11 @@ struct Arena {
 #endif
       arena.file = file;
       arena.refresh();
-      if (arena.ready == 0) arena.extend(start);
+      if (arena.ready == 0 && !arena.extend(start)) {
+        arena.file = -1;
+        arena.close();
+        return false;
+      }
       if (arena.book().used == 0) arena.book().used = start;
       return true;
     }
@@ -79,7 +112,15 @@ struct Arena {
   void refresh() {
     struct stat told;
     if (file < 0 || fstat(file, &told) != 0 || u64(told.st_size) <= ready) return;
-    map_file(u64(told.st_size) < reserve ? u64(told.st_size) : reserve);
+    if (!map_file(u64(told.st_size) < reserve ? u64(told.st_size) : reserve))
+      out_of_memory("freshet: the file of the state cannot be mapped.\n");
+  }
+
+  // Sees to it that a change has room for so many bytes; false if there is none, and nothing has
+  // happened. Only addresses are asked for, but in a file, where pages are promised.
+  bool prepare(u64 bytes) {
+    if (file >= 0 && bytes > 32 * mib) bytes = 32 * mib;
+    return bytes <= reserve - used() && (used() + bytes <= ready || extend(used() + bytes));
   }
 
   bool is_shared() const { return file >= 0; }
@@ -147,7 +188,7 @@ struct Arena {
     if (!get(fd, reinterpret_cast<u8*>(&header), sizeof header)) return false;
     if (header.magic != magic || header.version != version || header.size % 64 != 0) return false;
     if (header.size < start || header.size > reserve) return false;
-    if (header.size > ready) extend(header.size);
+    if (header.size > ready && !extend(header.size)) return false;
     bool whole = get(fd, base, header.size);
     if (file < 0 && dirty < header.size) dirty = header.size;
     if (whole && checksum(header.size) == header.sum && round_up(used(), 64) == header.size)
@@ -194,40 +235,40 @@ struct Arena {
       give(end, gap);
       end += gap;
     }
-    if (size > reserve - end) fail("freshet: the state outgrew the addresses reserved for it.\n");
+    if (size > reserve - end || (end + size > ready && !extend(end + size)))
+      out_of_memory("freshet: there is no memory left for the state.\n");
     u64 block = end;
     end += size;
-    if (end > ready) extend(end);
     if (block < dirty) memset(base + block, 0, (dirty < end ? dirty : end) - block);
     return block;
   }
 
   // The first mebibyte is made of small pages, so that small kernels stay small; what follows
   // grows by whole large pages.
-  void extend(u64 need) {
+  bool extend(u64 need) {
     u64 room = need <= mib ? mib : round_up(need + (need / 8 > mib ? need / 8 : mib), huge);
     if (room > reserve) room = reserve;
     if (file >= 0) {
       // Pages are promised here, as a file system that is full later would stop the process.
       int code = posix_fallocate(file, off_t(ready), off_t(room - ready));
-      if (code != 0) fail("freshet: there is no room left where the state is kept.\n");
-      return map_file(room);
+      return code == 0 && map_file(room);
     }
-    if (mprotect(base, room, PROT_READ | PROT_WRITE) != 0)
-      fail("freshet: the system has no more memory for the state.\n");
+    if (mprotect(base, room, PROT_READ | PROT_WRITE) != 0) return false;
     ready = room;
+    return true;
   }
 
   // What is mapped already stays so: pages that this process knows need not be found again. The
   // others it learns all at once, as they are there already; one by one they take three times as long.
-  void map_file(u64 room) {
+  bool map_file(u64 room) {
     int how = MAP_SHARED | MAP_FIXED;
 #ifdef MAP_POPULATE
     how |= MAP_POPULATE;
 #endif
     void* at = mmap(base + ready, room - ready, PROT_READ | PROT_WRITE, how, file, off_t(ready));
-    if (at == MAP_FAILED) fail("freshet: the file of the state cannot be mapped.\n");
+    if (at == MAP_FAILED) return false;
     ready = room;
+    return true;
   }
 
   u64 checksum(u64 size) const {

@@ -38,18 +38,19 @@ struct Room {
   struct Block { Block* next; void* apart; };  // two words, so that what follows is aligned
   Block* blocks;
   Room* under;  // held as long as this one
+  Room* outer;  // of those that last as long as a call, the one that was opened before
   int holders;
 
   static Room* open(Room* under = nullptr) {
     Room* room = static_cast<Room*>(malloc(sizeof(Room)));
-    if (!room) fail("freshet: there is no memory left for a batch.\n");
-    *room = Room{nullptr, under, 1};
+    if (!room) out_of_memory("freshet: there is no memory left for a batch.\n");
+    *room = Room{nullptr, under, nullptr, 1};
     if (under) under->hold();
     return room;
   }
   void* take(size_t bytes) {
     Block* block = static_cast<Block*>(malloc(sizeof(Block) + bytes));
-    if (!block) fail("freshet: there is no memory left for a batch.\n");
+    if (!block) out_of_memory("freshet: there is no memory left for a batch.\n");
     *block = Block{blocks, nullptr};
     blocks = block;
     return block + 1;

@@ -36,7 +36,7 @@ inline void copy_texts(Table& t, int c, const Strings& strings, Arena& arena) {
     if (bytes + s.size + i64(sizeof small) > room) {
       room = (bytes + s.size) * 2 + 1024;
       out = static_cast<char*>(realloc(out, size_t(room)));
-      if (!out) fail("freshet: there is no memory left for a result.\n");
+      if (!out) out_of_memory("freshet: there is no memory left for a result.\n");
     }
     if (s.at == small) {
       memcpy(out + bytes, small, sizeof small);  // one store; the next text overwrites the rest
@@ -50,7 +50,8 @@ inline void copy_texts(Table& t, int c, const Strings& strings, Arena& arena) {
   t.text_end[c] = end;
 }
 
-// What a query or map has now, taken out of the state by `read(env, out)`.
+// What a query or map has now, taken out of the state by `read(env, out)`; null where there is no
+// memory for it.
 template <class Source, class Read> Table* table_of(Env& env, const Source& source, Read read) {
   Room* room = Room::open();
   Output out;
@@ -58,7 +59,11 @@ template <class Source, class Read> Table* table_of(Env& env, const Source& sour
   out.columns = source.columns;
   out.column = room->array<void*>(source.width + 1);
   for (int i = 0; i < source.width; i++) out.column[i] = nullptr;
-  read(env, out);
+  if (!attempt([&] { read(env, out); })) {
+    for (int i = 0; i < source.width; i++) free(out.column[i]);
+    free(out.count);
+    return room->let_go(), nullptr;
+  }
   for (int i = 0; i < source.width; i++) room->adopt(out.column[i]);
   room->adopt(out.count);
   Table* t = room->array<Table>(1);

@@ -11,7 +11,7 @@ void Output::grow() {
   room = room ? room * 2 : 64;
   auto more = [&](void* old, size_t each) {
     void* out = realloc(old, size_t(room) * each);
-    if (!out) fail("freshet: there is no memory left for a result.\n");
+    if (!out) out_of_memory("freshet: there is no memory left for a result.\n");
     return out;
   };
   for (int i = 0; i < width; i++) column[i] = more(column[i], edge::size_out(columns[i].kind));
@@ -140,6 +140,7 @@ PyObject* restore(PyObject*, PyObject* const* args, intptr_t n) {
       found = old;
       x->env.state = x->env.arena.at<State>(Arena::start);
       x->ready = x->env.arena.mark() = is_ready;
+      x->lost = false;
     } else if (shared) {
       x->env.arena = found;
       make_state(x->env);
@@ -220,19 +221,35 @@ PyObject* describe(PyObject*, PyObject* const*, intptr_t) {
   return Py_BuildValue("(sOOO)", program, relations.object, queries.object, maps.object);
 }
 
+// A call that takes memory before it touches the state, or after: without any it is refused, and
+// what it had taken is given back.
+template <PyObject* (*call)(PyObject*, PyObject* const*, intptr_t)>
+PyObject* guarded(PyObject* self, PyObject* const* args, intptr_t n) {
+  PyObject* out = nullptr;
+  Room* const outer = rooms;
+  if (attempt([&] { out = call(self, args, n); })) return out;
+  while (rooms != outer) {
+    Room* room = rooms;
+    rooms = room->outer;
+    room->let_go();
+  }
+  Instance* x = instance_in(args[0]);
+  return x ? complain(*x, 0, "full", 0, 0, nullptr) : nullptr;
+}
+
 PyMethodDef methods[] = {
     {"describe", describe, FastCall, nullptr},
     {"open", open, FastCall, nullptr},
     {"close", close, FastCall, nullptr},
     {"entry", entry, FastCall, nullptr},
     {"divert", divert, FastCall, nullptr},
-    {"apply_rows", apply_rows, FastCall, nullptr},
-    {"apply_array", apply_array, FastCall, nullptr},
-    {"apply_exported", apply_exported, FastCall, nullptr},
-    {"apply_stream", apply_stream, FastCall, nullptr},
-    {"read_rows", read_rows, FastCall, nullptr},
-    {"find_rows", find_rows, FastCall, nullptr},
-    {"read_frame", read_frame, FastCall, nullptr},
+    {"apply_rows", guarded<apply_rows>, FastCall, nullptr},
+    {"apply_array", guarded<apply_array>, FastCall, nullptr},
+    {"apply_exported", guarded<apply_exported>, FastCall, nullptr},
+    {"apply_stream", guarded<apply_stream>, FastCall, nullptr},
+    {"read_rows", guarded<read_rows>, FastCall, nullptr},
+    {"find_rows", guarded<find_rows>, FastCall, nullptr},
+    {"read_frame", guarded<read_frame>, FastCall, nullptr},
     {"export_frame", export_frame, FastCall, nullptr},
     {"ready", ready, FastCall, nullptr},
     {"wrapping", wrapping, FastCall, nullptr},

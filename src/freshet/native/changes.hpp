@@ -275,11 +275,13 @@ inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const 
   const char* next = read_next(r, kept, array, 0);
   if (!counts_in(x, int(relation), *own.room, given, array.length, sign, next, counts))
     return nullptr;
-  Part* part;
+  Part* part = nullptr;
+  bool whole;
   {
     Unlocked others(array.length > SMALL);
-    part = table_in(*own.room, r, *told, kept, array, problem);
+    whole = attempt([&] { part = table_in(*own.room, r, *told, kept, array, problem); });
   }
+  if (!whole) return complain(x, int(relation), "full", 0, 0, nullptr);
   if (!part) return complain(x, int(relation), problem);
   add_counts(int(relation), *own.room, counts, part);
   return commit(x, int(relation), part, part->size, sign);
@@ -370,11 +372,13 @@ inline PyObject* apply_stream(PyObject*, PyObject* const* args, intptr_t n) {
   Part* first = nullptr;
   i64 rows = 0;
   int code = 0;
-  bool good;
+  bool good = false, whole;
   {
     Unlocked others;
-    good = stream_in(*own.room, r, *stream, held, first, rows, code, problem);
+    whole = attempt(
+        [&] { good = stream_in(*own.room, r, *stream, held, first, rows, code, problem); });
   }
+  if (!whole) return complain(*x, int(relation), "full", 0, 0, nullptr);
   if (!good && code) {
     const char* said = stream->get_last_error(stream);
     PyObject* why = Py_BuildValue("s", said ? said : "it does not say why");

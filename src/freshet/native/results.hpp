@@ -28,6 +28,10 @@ template <class Take> Table* taken(Instance* x, i64 index, const char* kind, Tak
     }
   }
   if (!overflow && table) return table;
+  if (!table && done == Done::Well) {
+    Own refused(complain(*x, int(index), "unread", 0, 0, nullptr));
+    return nullptr;
+  }
   if (table) table->room->let_go();
   if (table && fault.fn) {
     Own raised(complain(*x, int(index), kind, fault));
@@ -147,12 +151,14 @@ inline PyObject* read_frame(PyObject*, PyObject* const* args, intptr_t n) {
     return complain(*instance_in(args[0]), int(index), "copies", 0, 0,
                     PyLong_FromString(text, nullptr, 10));
   }
-  Frame* frame;
+  Frame* frame = nullptr;
+  bool whole;
   {
     Unlocked others;
-    frame = frame_of(*t);
+    whole = attempt([&] { frame = frame_of(*t); });
     t->room->let_go();
   }
+  if (!whole) return complain(*instance_in(args[0]), 0, "full", 0, 0, nullptr);
   PyObject* out = PyCapsule_New(frame, FRAME, drop_frame);
   if (!out) frame->room->let_go();
   return out;

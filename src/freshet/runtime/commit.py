@@ -6,7 +6,7 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING
 
 from freshet.calculus.scope import may_refuse
-from freshet.errors import BadValue, Overflow, Place
+from freshet.errors import BadValue, Overflow, Place, StateLost
 from freshet.runtime.change import Change
 from freshet.runtime.kept import Kept, Unkept
 from freshet.runtime.serve import AnyBase
@@ -76,12 +76,18 @@ def _enter(change: Change, bases: MutableMapping[str, AnyBase]) -> None:
 
 
 def _follow(view: Maintained, change: Change, *, alone: bool) -> bool:
-    """Let a view follow a change; False where a kernel could not, and gave way."""
+    """Let a view follow a change; False where a kernel could not, and gave way.
+
+    One that lost its state is filled anew when it is needed.
+    """
     try:
         if alone:
             view.server.follow(change)
         else:
             view.server.apply(change)
+    except StateLost:
+        view.reset()
+        raise
     except Overflow:
         if view.built is None or not view.is_kept:
             raise

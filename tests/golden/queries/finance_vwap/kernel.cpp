@@ -3,46 +3,47 @@
 #include "ordered.hpp"
 #include "pool.hpp"
 #include "rows.hpp"
+#include "sum.hpp"
 namespace fr {
 
 struct Rec_m_vwap {
   struct Key { };
-  f64 p0; i64 p1;
+  Sum p0; i64 p1;
   static u64 hash(const Key&) { return 0x9e3779b97f4a7c15ull; }
   bool is(const Key&) const { return true; }
   u64 hash() const { return hash(Key{}); }
   void set(const Key&) { }
-  bool empty() const { return p0 == 0 && p1 == 0; }
+  bool empty() const { return p0.gone() && p1 == 0; }
 };
 
 struct Rec_m_vwap_Bids {
   struct Key { f64 k0; };
-  f64 k0; f64 p0; i64 p1; f64 p2;
+  Sum p0; Sum p2; f64 k0; i64 p1;
   static u64 hash(const Key& k) { return mix(word(k.k0), 0); }
   bool is(const Key& k) const { return same(k0, k.k0); }
   u64 hash() const { return hash(Key{k0}); }
   void set(const Key& k) { k0 = k.k0; }
-  bool empty() const { return p0 == 0 && p1 == 0 && p2 == 0; }
+  bool empty() const { return p0.gone() && p1 == 0 && p2.gone(); }
 };
 
 struct Rec_m_vwap_Bids_2 {
   struct Key { };
-  i64 p0; f64 p1;
+  Sum p1; i64 p0;
   static u64 hash(const Key&) { return 0x9e3779b97f4a7c15ull; }
   bool is(const Key&) const { return true; }
   u64 hash() const { return hash(Key{}); }
   void set(const Key&) { }
-  bool empty() const { return p0 == 0 && p1 == 0; }
+  bool empty() const { return p0 == 0 && p1.gone(); }
 };
 
 struct Rec_tmp0 {
   struct Key { };
-  f64 p0; i64 p1; i64 p2;
+  Sum p0; i64 p1; i64 p2;
   static u64 hash(const Key&) { return 0x9e3779b97f4a7c15ull; }
   bool is(const Key&) const { return true; }
   u64 hash() const { return hash(Key{}); }
   void set(const Key&) { }
-  bool empty() const { return p0 == 0 && p1 == 0 && p2 == 0; }
+  bool empty() const { return p0.gone() && p1 == 0 && p2 == 0; }
 };
 
 struct Rec_tmp1 {
@@ -57,14 +58,14 @@ struct Rec_tmp1 {
 
 
 struct Sum_m_vwap_Bids {
-  f64 p0; i128 p1; f64 p2;
+  Sum p0; i128 p1; Sum p2;
   static constexpr bool exact = false;
-  void add(const Sum_m_vwap_Bids& x) { p0 += x.p0; p1 += x.p1; p2 += x.p2; }
-  bool empty() const { return p0 == 0 && p1 == 0 && p2 == 0; }
+  void add(const Sum_m_vwap_Bids& x) { gain(p0, x.p0); p1 += x.p1; gain(p2, x.p2); }
+  bool empty() const { return p0.gone() && p1 == 0 && p2.gone(); }
   // What the index is told when a record changes: the difference, or, where that would
   // be rounded, the new value.
   static Sum_m_vwap_Bids change(const Rec_m_vwap_Bids& a, const Rec_m_vwap_Bids& b) {
-    (void)a; return Sum_m_vwap_Bids{f64(b.p0), i128(b.p1), f64(b.p2)};
+    (void)a; return Sum_m_vwap_Bids{Sum(b.p0), i128(b.p1), Sum(b.p2)};
   }
 };
 struct Ord0_m_vwap_Bids {
@@ -82,10 +83,10 @@ struct State {
   bool stale;
   Flat<Rec_m_vwap> m_vwap;
   Flat<Rec_m_vwap_Bids> m_vwap_Bids;
-  Ordered<Ord0_m_vwap_Bids, Sum_m_vwap_Bids> m_vwap_Bids_U_o0;
-  i64 m_vwap_Bids_U_below0;
-  i64 m_vwap_Bids_U_below1;
-  i64 m_vwap_Bids_U_below2;
+  Ordered<Ord0_m_vwap_Bids, Sum_m_vwap_Bids> m_vwap_Bids_o0;
+  i64 m_vwap_Bids_below0;
+  i64 m_vwap_Bids_below1;
+  i64 m_vwap_Bids_below2;
   Flat<Rec_m_vwap_Bids_2> m_vwap_Bids_2;
 };
 
@@ -100,10 +101,10 @@ namespace fr {
 
 static inline void follow_m_vwap_Bids(Env& e, const Rec_m_vwap_Bids& a, const Rec_m_vwap_Bids& b) {
   State& s = *e.state;
-  s.m_vwap_Bids_U_o0.add(e.arena, Ord0_m_vwap_Bids::of(b), Sum_m_vwap_Bids::change(a, b));
-  s.m_vwap_Bids_U_below0 += (b.p0 < 0) - (a.p0 < 0);
-  s.m_vwap_Bids_U_below1 += (b.p1 < 0) - (a.p1 < 0);
-  s.m_vwap_Bids_U_below2 += (b.p2 < 0) - (a.p2 < 0);
+  s.m_vwap_Bids_o0.add(e.arena, Ord0_m_vwap_Bids::of(b), Sum_m_vwap_Bids::change(a, b));
+  s.m_vwap_Bids_below0 += (b.p0 < 0) - (a.p0 < 0);
+  s.m_vwap_Bids_below1 += (b.p1 < 0) - (a.p1 < 0);
+  s.m_vwap_Bids_below2 += (b.p2 < 0) - (a.p2 < 0);
 }
 #define OLD_m_vwap_Bids(w) const auto w##_old = *w;
 #define NEW_m_vwap_Bids(w) follow_m_vwap_Bids(e, w##_old, *w);
@@ -131,13 +132,13 @@ static void on_Bids(Env& e, const Batch& b) {
       const f64 c3_j2 = col3[j2];
       const f64 c4_j2 = col4[j2];
       { auto* w3 = s.m_vwap_Bids.at(e.arena, {as_key(c4_j2)}); FR_WRITE; OLD_m_vwap_Bids(w3)
-        w3->p0 = add<f64>(o, w3->p0, mul<f64>(o, mul<f64>(o, real(b.count[j2]), c3_j2), c4_j2));
+        gain(w3->p0, times(times(b.count[j2], lift(c3_j2)), lift(c4_j2)));
         w3->p1 = add<i64>(o, w3->p1, b.count[j2]);
-        w3->p2 = add<f64>(o, w3->p2, mul<f64>(o, real(b.count[j2]), c3_j2));
+        gain(w3->p2, times(b.count[j2], lift(c3_j2)));
       NEW_m_vwap_Bids(w3) if (w3->empty()) s.m_vwap_Bids.drop(e.arena, w3); }
       { auto* w4 = s.m_vwap_Bids_2.at(e.arena, {}); FR_WRITE; OLD_m_vwap_Bids_2(w4)
         w4->p0 = add<i64>(o, w4->p0, b.count[j2]);
-        w4->p1 = add<f64>(o, w4->p1, mul<f64>(o, real(b.count[j2]), c3_j2));
+        gain(w4->p1, times(b.count[j2], lift(c3_j2)));
       NEW_m_vwap_Bids_2(w4) if (w4->empty()) s.m_vwap_Bids_2.drop(e.arena, w4); }
     }
   }
@@ -159,20 +160,21 @@ static void on_Bids(Env& e, const Batch& b) {
       if (const auto* r4 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
         FR_VISIT(1);
         if (r4->p0 != 0) {
-          if (s.m_vwap_Bids_U_below1 == 0 && s.m_vwap_Bids_U_below2 == 0) {
-            f64 t8 = 0;
+          if (s.m_vwap_Bids_below1 == 0 && s.m_vwap_Bids_below2 == 0) {
+            Sum t8{};
             {
               if (const auto* r_1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
                 FR_VISIT(1);
-                t8 = add<f64>(o, t8, r_1->p1);
+                gain(t8, r_1->p1);
               }
             }
-            Sum_m_vwap_Bids q9{};
+            const f64 x9 = value(t8);
+            Sum_m_vwap_Bids q10{};
             {
               auto before = [&](const Ord0_m_vwap_Bids& k_1) -> bool {
                 FR_VISIT(1);
                 (void)k_1;
-                f64 t_3 = 0;
+                Sum t_3{};
                 {
                   Sum_m_vwap_Bids q__1{};
                   {
@@ -189,13 +191,14 @@ static void on_Bids(Env& e, const Batch& b) {
                       (void)k___1;
                       return true;
                     };
-                    q__1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
+                    q__1 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
                   }
-                  if (q__1.p2 != 0) {
-                    t_3 = add<f64>(o, t_3, q__1.p2);
+                  if (!q__1.p2.gone()) {
+                    gain(t_3, q__1.p2);
                   }
                 }
-                if ((mul<f64>(o, f64(0.25), t8) > t_3)) {
+                const f64 x_4 = value(t_3);
+                if ((mul<f64>(o, f64(0.25), x9) > x_4)) {
                   return false;
                 }
                 return true;
@@ -203,7 +206,7 @@ static void on_Bids(Env& e, const Batch& b) {
               auto upto = [&](const Ord0_m_vwap_Bids& k_1) -> bool {
                 FR_VISIT(1);
                 (void)k_1;
-                i64 t_4 = 0;
+                i64 t_4{};
                 {
                   Sum_m_vwap_Bids q__1{};
                   {
@@ -220,7 +223,7 @@ static void on_Bids(Env& e, const Batch& b) {
                       (void)k___1;
                       return true;
                     };
-                    q__1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
+                    q__1 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
                   }
                   if (q__1.p1 != 0) {
                     t_4 = add<i64>(o, t_4, narrow<i64>(o, q__1.p1));
@@ -231,37 +234,38 @@ static void on_Bids(Env& e, const Batch& b) {
                 }
                 return false;
               };
-              q9 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
+              q10 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
             }
-            if (q9.p0 != 0) {
-              { auto* w11 = tmp0.at(e.scratch, {}); FR_WRITE;
-                w11->p0 = add<f64>(o, w11->p0, q9.p0);
-              if (w11->empty()) tmp0.drop(e.scratch, w11); }
-            }
-            if (q9.p1 != 0) {
+            if (!q10.p0.gone()) {
               { auto* w12 = tmp0.at(e.scratch, {}); FR_WRITE;
-                w12->p1 = add<i64>(o, w12->p1, narrow<i64>(o, q9.p1));
+                gain(w12->p0, q10.p0);
               if (w12->empty()) tmp0.drop(e.scratch, w12); }
             }
+            if (q10.p1 != 0) {
+              { auto* w13 = tmp0.at(e.scratch, {}); FR_WRITE;
+                w13->p1 = add<i64>(o, w13->p1, narrow<i64>(o, q10.p1));
+              if (w13->empty()) tmp0.drop(e.scratch, w13); }
+            }
           }
-          if (!(s.m_vwap_Bids_U_below1 == 0 && s.m_vwap_Bids_U_below2 == 0)) [&]() __attribute__((noinline, cold)) {
-            f64 t9 = 0;
+          if (!(s.m_vwap_Bids_below1 == 0 && s.m_vwap_Bids_below2 == 0)) [&]() __attribute__((noinline, cold)) {
+            Sum t9{};
             {
               if (const auto* r_1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
                 FR_VISIT(1);
-                t9 = add<f64>(o, t9, r_1->p1);
+                gain(t9, r_1->p1);
               }
             }
-            s.m_vwap_Bids.each(e.arena, [&](const Rec_m_vwap_Bids& r10) {
+            const f64 x10 = value(t9);
+            s.m_vwap_Bids.each(e.arena, [&](const Rec_m_vwap_Bids& r11) {
               FR_VISIT(1);
-              i64 t12 = 0;
+              i64 t13{};
               {
                 Sum_m_vwap_Bids q_1{};
                 {
                   auto before = [&](const Ord0_m_vwap_Bids& k__1) -> bool {
                     FR_VISIT(1);
                     (void)k__1;
-                    if ((k__1.k0 > r10.k0)) {
+                    if ((k__1.k0 > r11.k0)) {
                       return false;
                     }
                     return true;
@@ -271,21 +275,21 @@ static void on_Bids(Env& e, const Batch& b) {
                     (void)k__1;
                     return true;
                   };
-                  q_1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
+                  q_1 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
                 }
                 if (q_1.p1 != 0) {
-                  t12 = add<i64>(o, t12, narrow<i64>(o, q_1.p1));
+                  t13 = add<i64>(o, t13, narrow<i64>(o, q_1.p1));
                 }
               }
-              if (t12 != 0) {
-                f64 t14 = 0;
+              if (t13 != 0) {
+                Sum t15{};
                 {
                   Sum_m_vwap_Bids q_1{};
                   {
                     auto before = [&](const Ord0_m_vwap_Bids& k__1) -> bool {
                       FR_VISIT(1);
                       (void)k__1;
-                      if ((k__1.k0 > r10.k0)) {
+                      if ((k__1.k0 > r11.k0)) {
                         return false;
                       }
                       return true;
@@ -295,17 +299,18 @@ static void on_Bids(Env& e, const Batch& b) {
                       (void)k__1;
                       return true;
                     };
-                    q_1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
+                    q_1 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
                   }
-                  if (q_1.p2 != 0) {
-                    t14 = add<f64>(o, t14, q_1.p2);
+                  if (!q_1.p2.gone()) {
+                    gain(t15, q_1.p2);
                   }
                 }
-                if ((mul<f64>(o, f64(0.25), t9) > t14)) {
-                  { auto* w16 = tmp0.at(e.scratch, {}); FR_WRITE;
-                    w16->p0 = add<f64>(o, w16->p0, r10.p0);
-                    w16->p1 = add<i64>(o, w16->p1, r10.p1);
-                  if (w16->empty()) tmp0.drop(e.scratch, w16); }
+                const f64 x16 = value(t15);
+                if ((mul<f64>(o, f64(0.25), x10) > x16)) {
+                  { auto* w18 = tmp0.at(e.scratch, {}); FR_WRITE;
+                    gain(w18->p0, r11.p0);
+                    w18->p1 = add<i64>(o, w18->p1, r11.p1);
+                  if (w18->empty()) tmp0.drop(e.scratch, w18); }
                 }
               }
             });
@@ -340,24 +345,25 @@ __attribute__((cold)) static void read_vwap(Env& e, Output& out) {
   (void)e;
   Rows<Rec_tmp1> tmp1{};
   {
-    f64 t_1 = 0;
+    Sum t_1{};
     {
       if (const auto* r__1 = s.m_vwap.find(e.arena, Rec_m_vwap::Key{})) {
         FR_VISIT(1);
-        t_1 = add<f64>(o, t_1, r__1->p0);
+        gain(t_1, r__1->p0);
       }
     }
-    i64 t_2 = 0;
+    const f64 x_2 = value(t_1);
+    i64 t_3{};
     {
       if (const auto* r__1 = s.m_vwap.find(e.arena, Rec_m_vwap::Key{})) {
         FR_VISIT(1);
-        t_2 = add<i64>(o, t_2, r__1->p1);
+        t_3 = add<i64>(o, t_3, r__1->p1);
       }
     }
-    const f64 x_3 = (truth(t_2) ? t_1 : null<f64>());
-    { auto* w_4 = tmp1.at(e.scratch, {as_key(x_3)}); FR_WRITE;
-      w_4->p0 = add<i64>(o, w_4->p0, i64(1ll));
-    if (w_4->empty()) tmp1.drop(e.scratch, w_4); }
+    const f64 x_4 = (truth(t_3) ? x_2 : null<f64>());
+    { auto* w_5 = tmp1.at(e.scratch, {as_key(x_4)}); FR_WRITE;
+      w_5->p0 = add<i64>(o, w_5->p0, i64(1ll));
+    if (w_5->empty()) tmp1.drop(e.scratch, w_5); }
   }
   tmp1.each(e.scratch, [&](const Rec_tmp1& r2) {
     if (const i64 n = r2.p0; n > 0) {
@@ -377,7 +383,7 @@ __attribute__((cold)) static void dump_vwap(Env& e, Output& out) {
     if (r.p0 == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<f64*>(out.column[0])[at] = r.p0;
+    static_cast<f64*>(out.column[0])[at] = value(r.p0);
   });
 }
 static u64 size_vwap(Env& e) {
@@ -408,7 +414,7 @@ __attribute__((cold)) static void dump_vwap_Bids(Env& e, Output& out) {
     const i64 at = out.next();
     out.count[at] = 1;
     static_cast<f64*>(out.column[0])[at] = r.k0;
-    static_cast<f64*>(out.column[1])[at] = r.p0;
+    static_cast<f64*>(out.column[1])[at] = value(r.p0);
   });
 }
 static u64 size_vwap_Bids(Env& e) {
@@ -438,7 +444,7 @@ __attribute__((cold)) static void dump_vwap_Bids_3(Env& e, Output& out) {
     if (r.p1 == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<f64*>(out.column[0])[at] = r.p1;
+    static_cast<f64*>(out.column[0])[at] = value(r.p1);
   });
 }
 static u64 size_vwap_Bids_3(Env& e) {
@@ -470,7 +476,7 @@ __attribute__((cold)) static void dump_vwap_Bids_5(Env& e, Output& out) {
     const i64 at = out.next();
     out.count[at] = 1;
     static_cast<f64*>(out.column[0])[at] = r.k0;
-    static_cast<f64*>(out.column[1])[at] = r.p2;
+    static_cast<f64*>(out.column[1])[at] = value(r.p2);
   });
 }
 static u64 size_vwap_Bids_5(Env& e) {

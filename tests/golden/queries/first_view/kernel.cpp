@@ -3,6 +3,7 @@
 #include "ordered.hpp"
 #include "pool.hpp"
 #include "rows.hpp"
+#include "sum.hpp"
 namespace fr {
 
 struct Rec_m_first_view {
@@ -155,11 +156,11 @@ __attribute__((cold)) static void read_first_view(Env& e, Output& out) {
   s.m_first_view.each(e.arena, [&](const Rec_m_first_view& r1) {
     FR_VISIT(1);
     if (r1.p0 != 0) {
-      i64 t4 = 0;
+      i64 t4{};
       {
         t4 = add<i64>(o, t4, r1.p0);
       }
-      i64 t5 = 0;
+      i64 t5{};
       {
         t5 = add<i64>(o, t5, r1.p1);
       }
@@ -185,7 +186,7 @@ static void find_first_view(Env& e, const Batch& b, Output& out) {
     if (const auto* r2 = s.m_first_view.find(e.arena, Rec_m_first_view::Key{y1})) {
       FR_VISIT(1);
       if (r2->p0 != 0) {
-        i64 t5 = 0;
+        i64 t5{};
         {
           if (Sym y_1; find_text(e, c0, y_1)) {
             if (const auto* r_2 = s.m_first_view.find(e.arena, Rec_m_first_view::Key{y_1})) {
@@ -194,7 +195,7 @@ static void find_first_view(Env& e, const Batch& b, Output& out) {
             }
           }
         }
-        i64 t6 = 0;
+        i64 t6{};
         {
           if (Sym y_1; find_text(e, c0, y_1)) {
             if (const auto* r_2 = s.m_first_view.find(e.arena, Rec_m_first_view::Key{y_1})) {
