@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.calculus.scope import outs
@@ -10,13 +10,14 @@ from freshet.calculus.text import show
 from freshet.codegen.signs import SIGN, signed
 from freshet.ivm.delta import Update, delta
 from freshet.simplify import simplify
+from tests.law.examples import examples
 from tests.law.strategies import RELATIONS, contexts, databases, rows_of, terms
 from tests.law.test_simplify import filled, meaning, without_nulls
 
 GIVEN = ("w",)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(data=st.data())
 def test_both_signs(data: st.DataObject) -> None:
     e = without_nulls(data.draw(terms(given=GIVEN, depth=3)))
