@@ -16,8 +16,8 @@ from tests.differential.streams import PAIRS, STATIC, Script, agree
 
 VARIANTS = list(STATIC)
 BATCHES = 8
-SEEDS = range(240)
-MORE_SEEDS = range(1000, 1400)
+SEEDS = range(144)
+MORE_SEEDS = [*range(144, 240), *range(1000, 1400)]
 
 # Texts that once failed, made small: every strategy must do them for good.
 FOUND: tuple[Script, ...] = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.calculus.build import mul, sum_
@@ -13,6 +13,7 @@ from freshet.calculus.text import show
 from freshet.ivm.delta import Update, delta
 from freshet.reference.evaluate import evaluate
 from freshet.simplify import APART, FINISH, arrange, finish, simplify
+from tests.law.examples import examples
 from tests.law.strategies import MAPS, OPS, POOL, RELATIONS, contexts, databases
 from tests.law.test_evaluate import run
 from tests.law.test_simplify import filled, meaning
@@ -43,7 +44,7 @@ def joins(draw: st.DrawFn, *kinds: type, most: int) -> list[Expr]:
     return factors
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.data())
 def test_any_order_can_be_arranged(data: st.DataObject) -> None:
     factors = data.draw(joins(Rel, Delta, Delta, View, most=6))
@@ -57,7 +58,7 @@ def test_any_order_can_be_arranged(data: st.DataObject) -> None:
     assert run(new, db, env) == evaluate(new, db, env)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.data())
 def test_products_may_stay_apart_or_share_factors(data: st.DataObject) -> None:
     """The change of a join whose relations stand several times, as it is finished."""

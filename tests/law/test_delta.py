@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.calculus.scope import outs
@@ -12,6 +12,7 @@ from freshet.calculus.text import show
 from freshet.ivm.delta import Update, delta
 from freshet.reference.evaluate import Database
 from freshet.simplify import simplify
+from tests.law.examples import examples
 from tests.law.strategies import RELATIONS, contexts, databases, deltas, rows_of, terms, updated
 from tests.law.test_simplify import filled, meaning, without_nulls
 
@@ -25,7 +26,7 @@ def difference(new: dict, old: dict) -> dict:
     return {row: m for row, m in out.items() if m}
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(data=st.data())
 def test_batch(data: st.DataObject) -> None:
     e = data.draw(terms(given=GIVEN, depth=3))
@@ -42,7 +43,7 @@ def test_batch(data: st.DataObject) -> None:
     assert meaning(d, with_change, env, keys) == law, show(d)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(data=st.data(), sign=st.sampled_from([1, -1]))
 def test_single_row(data: st.DataObject, sign: int) -> None:
     e = data.draw(terms(given=GIVEN, depth=3))
@@ -60,7 +61,7 @@ def test_single_row(data: st.DataObject, sign: int) -> None:
     assert meaning(d, db, context, keys) == law, show(d)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(data=st.data())
 def test_simplified_second_delta(data: st.DataObject) -> None:
     """The delta of a simplified delta obeys the law as well."""

@@ -15,6 +15,7 @@ from freshet.calculus.walk import subterms
 from freshet.reference.closures import Rows, compile_term
 from freshet.reference.evaluate import Database, evaluate
 from freshet.reference.store import Cache, Store, Stores
+from tests.law.examples import examples
 from tests.law.strategies import ALL_ATOMS, CACHES, MAPS, contexts, databases, terms
 
 NODES = 13
@@ -40,13 +41,13 @@ def run(e: Expr, db: Database, env: dict[str, Value]) -> Rows:
         return compile_term(e, stores_of(db), tuple(env))(tuple(env.values()))
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(terms(atoms=ALL_ATOMS), databases())
 def test_closures_agree_with_solve(e: Expr, db: Database) -> None:
     assert run(e, db, {}) == evaluate(e, db)
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(
     terms(given=("x", "y", "g"), atoms=ALL_ATOMS, hygienic=False),
     databases(),

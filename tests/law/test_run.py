@@ -11,6 +11,7 @@ from freshet.program.check import check_program
 from freshet.program.terms import Program
 from freshet.reference.evaluate import Database, evaluate
 from freshet.reference.run import Engine
+from tests.law.examples import examples
 from tests.law.programs import recompute
 from tests.law.strategies import RELATIONS, deltas, terms, updated
 
@@ -28,7 +29,7 @@ def program_of(e: Expr, batches: bool) -> Program:
         raise
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(terms(), changes, st.booleans())
 def test_a_recomputed_view_is_its_definition(
     e: Expr, steps: list[tuple[str, dict]], batches: bool

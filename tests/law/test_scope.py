@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from freshet.calculus.build import mul, sum_
 from freshet.calculus.scope import free, has_data, ins, outs
@@ -10,6 +10,7 @@ from freshet.calculus.terms import Expr, Mul, Sum
 from freshet.calculus.types import Value
 from freshet.calculus.walk import Names, freshen, map_children, rename, subterms, variables
 from freshet.reference.evaluate import Database, evaluate, solve
+from tests.law.examples import examples
 from tests.law.strategies import ALL_ATOMS, contexts, databases, terms
 
 GIVEN = ("x", "y", "g")
@@ -17,7 +18,7 @@ any_term = terms(given=GIVEN, atoms=ALL_ATOMS, hygienic=False)
 hygienic_term = terms(given=GIVEN, atoms=ALL_ATOMS)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(any_term, databases(), contexts(GIVEN))
 def test_a_term_binds_its_outs_and_nothing_else(
     e: Expr, db: Database, env: dict[str, Value]
@@ -26,7 +27,7 @@ def test_a_term_binds_its_outs_and_nothing_else(
         assert found.keys() == env.keys() | outs(e)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(any_term, databases(), contexts(GIVEN))
 def test_a_term_sees_its_free_variables_and_nothing_else(
     e: Expr, db: Database, env: dict[str, Value]
@@ -36,7 +37,7 @@ def test_a_term_sees_its_free_variables_and_nothing_else(
     assert evaluate(e, db, seen) == evaluate(e, db, env)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(hygienic_term, databases(), contexts(GIVEN))
 def test_names_do_not_matter(e: Expr, db: Database, env: dict[str, Value]) -> None:
     # Names keep their order, since a Top breaks ties by it.
@@ -50,7 +51,7 @@ def test_names_do_not_matter(e: Expr, db: Database, env: dict[str, Value]) -> No
     assert there == evaluate(e, db, env, keys=keys)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(any_term, databases(), contexts(GIVEN))
 def test_a_fresh_copy_means_the_same(e: Expr, db: Database, env: dict[str, Value]) -> None:
     copy = freshen(e, Names(variables(e) | set(GIVEN)))
@@ -58,7 +59,7 @@ def test_a_fresh_copy_means_the_same(e: Expr, db: Database, env: dict[str, Value
     assert evaluate(copy, db, env) == evaluate(e, db, env)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(hygienic_term, databases(), contexts(GIVEN))
 def test_constructors_keep_the_meaning(e: Expr, db: Database, env: dict[str, Value]) -> None:
     keys = tuple(sorted(outs(e)))[:1]

@@ -15,13 +15,14 @@ from freshet.ivm.delta import Update, delta
 from freshet.program.signs import SIGN, multiplied, signed
 from freshet.program.terms import Map, Statement
 from freshet.simplify import simplify
+from tests.law.examples import examples
 from tests.law.strategies import RELATIONS, contexts, databases, rows_of, terms
 from tests.law.test_simplify import filled, meaning, without_nulls
 
 GIVEN = ("w",)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(data=st.data())
 def test_both_signs(data: st.DataObject) -> None:
     e = without_nulls(data.draw(terms(given=GIVEN, depth=3)))

@@ -7,7 +7,7 @@ that (see the docstring of calculus/terms.py).
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from freshet.calculus.build import const, is_zero
@@ -17,6 +17,7 @@ from freshet.calculus.text import read, show
 from freshet.calculus.walk import bottom_up
 from freshet.reference.evaluate import Database, evaluate
 from freshet.simplify import FINISH, RULES, Rule, finish, simplify
+from tests.law.examples import examples
 from tests.law.strategies import contexts, databases, terms
 
 GIVEN = ("w", "x")
@@ -53,7 +54,7 @@ def meaning(e: Expr, db: Database, env: dict, keys: tuple[str, ...]) -> dict:
 
 
 @pytest.mark.parametrize("rule", dict.fromkeys(RULES + FINISH), ids=lambda r: r.__name__)
-@settings(max_examples=200)
+@examples(200)
 @given(data=st.data())
 def test_rule_keeps_meaning(rule: Rule, data: st.DataObject) -> None:
     e = without_nulls(data.draw(terms(given=GIVEN, depth=3)))
@@ -64,7 +65,7 @@ def test_rule_keeps_meaning(rule: Rule, data: st.DataObject) -> None:
     same(e, new, db, {k: 4 if v is None else v for k, v in env.items()})
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(data=st.data())
 def test_simplify_keeps_meaning(data: st.DataObject) -> None:
     e = without_nulls(data.draw(terms(given=GIVEN, depth=4)))

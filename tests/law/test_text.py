@@ -28,6 +28,7 @@ from freshet.errors import TypeProblem
 from freshet.program.layout import show_term
 from freshet.program.terms import Map, Program, Statement, Trigger
 from freshet.program.text import read_program, show_program
+from tests.law.examples import examples
 from tests.law.programs import recompute
 from tests.law.strategies import ALL_ATOMS, terms
 
@@ -53,20 +54,20 @@ tuples_of_names = st.lists(names, max_size=3).map(tuple)
 any_terms = terms(given=("x", "y"), atoms=ALL_ATOMS, hygienic=False, depth=2)
 
 
-@settings(max_examples=2000)
+@examples(2000)
 @given(terms(given=("x", "y"), atoms=ALL_ATOMS, hygienic=False, depth=4))
 def test_terms_read_back(e: Expr) -> None:
     assert read(show(e)) == e
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(literals)
 def test_constants_read_back(value: Value) -> None:
     e = Lift("x", const(value))
     assert read(show(e)) == e
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(
     terms(given=("x", "y"), atoms=ALL_ATOMS, depth=4),
     st.integers(0, 12),
@@ -114,7 +115,7 @@ def programs(draw: st.DrawFn) -> Program:
     return Program(some(relations), some(st.one_of(maps, caches)), some(triggers), some(queries()))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(programs(), st.lists(st.text(max_size=20), max_size=2))
 def test_programs_read_back(p: Program, notes: list[str]) -> None:
     noted = Program(p.relations, p.maps, p.triggers, p.queries, tuple(notes))

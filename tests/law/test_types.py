@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 
 from freshet.calculus.check import Schema, infer
 from freshet.calculus.scope import outs
@@ -12,6 +12,7 @@ from freshet.calculus.terms import Expr
 from freshet.calculus.types import INT, Type, Value, fits
 from freshet.errors import TypeProblem
 from freshet.reference.evaluate import Database, evaluate
+from tests.law.examples import examples
 from tests.law.strategies import ALL_ATOMS, CACHES, MAPS, RELATIONS, contexts, databases, terms
 
 NULLABLE = INT.or_null()
@@ -41,7 +42,7 @@ def inferred(e: Expr) -> tuple[Type, dict[str, Type]]:
         raise
 
 
-@settings(max_examples=1000)
+@examples(1000)
 @given(terms(given=("x", "y"), atoms=ALL_ATOMS), databases(), contexts(("x", "y")))
 def test_values_belong_to_their_inferred_types(
     e: Expr, db: Database, env: dict[str, Value]

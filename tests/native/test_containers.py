@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.xdist_group("containers")]  # compiled once
 
 SOURCE = Path(__file__).with_name("containers.cpp")
 HEADERS = Path(__file__).parents[2] / "src" / "freshet" / "native"
