@@ -25,19 +25,24 @@ BAD: list[Any] = [
     np.array([["2020-01-01", "2020-01-02"]] * 2, dtype="datetime64[D]"),
     [[1, 2], [3]],
     [[None, 1], [2, 3]],
-    [[object(), 1], [2, 3]],
+    [[NotImplemented, 1], [2, 3]],
     scipy.sparse.csr_array(np.eye(2, dtype=complex)),
 ]
 
 
+def kind(value: Any) -> str:
+    """The same in every process."""
+    return repr(value).replace("\n", " ") if isinstance(value, list) else type(value).__name__
+
+
 @pytest.mark.parametrize("ring", ["real", "boolean", "min-plus", "max-times"])
-@pytest.mark.parametrize("value", BAD, ids=repr)
+@pytest.mark.parametrize("value", BAD, ids=kind)
 def test_input_is_refused(value: Any, ring: str) -> None:
     with pytest.raises(BadUpdate, match=r"\bA\b"):
         Program({"B": A @ A}, A=value, semiring=ring)
 
 
-@pytest.mark.parametrize("value", [x for x in BAD if not scipy.sparse.issparse(x)], ids=repr)
+@pytest.mark.parametrize("value", [x for x in BAD if not scipy.sparse.issparse(x)], ids=kind)
 def test_update_is_refused_and_changes_nothing(value: Any) -> None:
     p = Program({"B": A @ A}, A=np.eye(2))
     for change in (
