@@ -209,7 +209,7 @@ class Access:
 
     def seek(self, x: Cpp, t: Type, spot: Spot) -> tuple[str, Spot]:
         """A bound value as a key to look up; text that the state does not know has no row."""
-        if x.type.kind == "string" and x.held == "Str":
+        if t.kind == x.type.kind == "string" and x.held == "Str":
             known = self.symbol(x)
             if known is not None:
                 return known, spot
@@ -219,7 +219,7 @@ class Access:
 
     def _put(self, x: Cpp, t: Type, spot: Spot) -> tuple[str, Spot]:
         """A bound value as a key to write."""
-        if x.type.kind == "string" and x.held == "Str":
+        if t.kind == x.type.kind == "string" and x.held == "Str":
             known = self.symbol(x)
             if known is not None:
                 return known, spot

@@ -33,9 +33,9 @@ class Functions:
             raise NotNative(f"function '{fn}' runs in Python only")
         result = function.result(*(a.type for a in args))
         nullable = [a for a in args if a.nullable]
-        out: Held = "Str" if result.kind == "string" else held(result)
-        if fn == "coalesce" and out == "Str" and all(a.held == "Sym" for a in args):
-            out = "Sym"
+        out: Held = _held_text(fn, args) if result.kind == "string" else held(result)
+        if function.strict and any(a.type.kind == "null" for a in args):
+            return Cpp(f"null<{out}>()", result.or_null(), out)
         if not (function.strict and nullable):
             text = self.known[fn](args, result)
             text = f"i8({text})" if result.kind == "bool" else text
@@ -55,6 +55,13 @@ class Functions:
         return Cpp(text, result.or_null(), out)
 
 
+def _held_text(fn: str, args: list[Cpp]) -> Held:
+    """How a function gives a text: as a symbol if it chooses among symbols, else as a new one."""
+    chosen = {"coalesce": args, "when": args[1:]}.get(fn, ())
+    kinds = {a.held for a in chosen if a.type.kind != "null"}
+    return "Sym" if kinds == {"Sym"} else "Str"
+
+
 def _kept(x: Cpp) -> Cpp:
     """A symbol that is not in a variable or record, as a text that stays until the batch ends."""
     if x.held != "Sym" or re.fullmatch(r"[\w.]+|\w+->\w+", x.text):
@@ -68,6 +75,8 @@ def truth(x: Cpp) -> str:
 
 
 def _text(x: Cpp) -> str:
+    if x.type.kind == "null":
+        return "null<Str>()"
     x = _kept(x)
     return x.text if x.held == "Str" else f"text(e, {x.text})"
 
@@ -97,8 +106,7 @@ def _mod(args: list[Cpp], result: Type) -> str:
 
 def _when(args: list[Cpp], result: Type) -> str:
     count, value = args
-    kind = value.held
-    return f"({truth(count)} ? {value.text} : null<{kind}>())"
+    return f"({truth(count)} ? {value.text} : null<{value.held}>())"
 
 
 def _logic(sign: str) -> Emit:
@@ -162,10 +170,10 @@ def _extreme(sign: str) -> Emit:
 
 
 def _coalesce(args: list[Cpp], result: Type) -> str:
+    args = [a for a in args if a.type.kind != "null"] or args[:1]
     if result.kind == "string":
-        symbols = all(a.held == "Sym" for a in args)
-        parts = [a.text if symbols else _text(a) for a in args]
-        kind = "Sym" if symbols else "Str"
+        kind = _held_text("coalesce", args)
+        parts = [a.text if kind == "Sym" else _text(a) for a in args]
     else:
         parts, kind = [convert(a, result).text for a in args], held(result)
     out = parts[-1]
