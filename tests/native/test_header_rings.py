@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -158,3 +159,49 @@ def test_what_a_kernel_cannot_hold_is_refused(text: str, said: str, tmp_path: Pa
             f"{TABLES} CREATE TYPE P FROM FILE 'ring.hpp';"
             "CREATE VIEW v AS SELECT SUM([f: P](b)) FROM r",
         )
+
+
+WEIGHED = """
+CREATE TYPE RingAvg FROM FILE 'ring.hpp';
+CREATE STREAM r (a INT, b DOUBLE); CREATE TABLE s (a INT, c INT, d DECIMAL(8, 2));
+CREATE VIEW both AS SELECT c, SUM([f: RingAvg](a) * (a * 2) * (b + 1) * d) AS p
+  FROM r NATURAL JOIN s GROUP BY c;
+"""
+DOUBLE_PRODUCT = """
+RingAvg operator*(double x, const RingAvg& r) { return RingAvg(x * r.count, x * r.sum); }
+"""
+
+
+@pytest.mark.parametrize("strategy", ["auto", "higher-order", "first-order", "factorized"])
+def test_a_double_beside_an_element(strategy: Any, tmp_path: Path) -> None:
+    """Listing 4.8: what is no whole number scales an element, by the header's own operator."""
+    header = HEADERS["RingAvg"].replace("int count;\n    long sum;", "double count, sum;")
+    header = header.replace("int c, long s", "double c, double s") + DOUBLE_PRODUCT
+    (tmp_path / "ring.hpp").write_text(header)
+    script = tmp_path / "q.sql"
+    script.touch()
+    db = ft.connect(engine="native", strategy=strategy)
+    db.execute(WEIGHED, str(script))
+    db.load("s", [(1, 7, Decimal("0.50")), (2, 7, Decimal("2.25"))])
+    rows = [(1, 0.5), (1, 2.0), (2, -0.25), (2, None)]
+    live: list[tuple[int, float | None]] = []
+    for change in ([0, 1], [2, 3], [~0], [~2, ~3]):
+        for i in change:
+            row = rows[i if i >= 0 else ~i]
+            db.apply({"r": [(row, 1 if i >= 0 else -1)]})
+            live.append(row) if i >= 0 else live.remove(row)
+        weights = [
+            (a, a * 2 * (b + 1) * (0.5 if a == 1 else 2.25)) for a, b in live if b is not None
+        ]
+        expected = (sum(w for _, w in weights), sum(a * w for a, w in weights))
+        [(c, found)] = db.view("both").rows()
+        assert (c, tuple(found)) == (7, pytest.approx(expected))
+
+
+def test_a_double_is_not_cut_off_to_an_int(tmp_path: Path) -> None:
+    (tmp_path / "ring.hpp").write_text(HEADERS["RingAvg"])
+    script = tmp_path / "q.sql"
+    script.touch()
+    db = ft.connect(engine="native")
+    with pytest.raises(FreshetError, match=r"add RingAvg operator\*\(double, const RingAvg&\)"):
+        db.execute(WEIGHED, str(script))

@@ -141,7 +141,7 @@ def value_type(e: Expr, schema: Schema, env: Mapping[str, Type]) -> Type:
         case Mul(parts):
             out = INT
             for part in parts:
-                out = product(out, value_type(part, schema, env))
+                out = product(out, value_type(part, schema, env), schema.functions.headers)
             return _numeric(out, e)
         case _:
             raise ProgramProblem("a relation stands where a value is asked for")
@@ -182,7 +182,7 @@ def _infer(e: Expr, schema: Schema, env: Types) -> Type:
         case Mul(parts):
             out = INT
             for part in parts:
-                out = product(out, _infer(part, schema, env))
+                out = product(out, _infer(part, schema, env), schema.functions.headers)
             return out
         case Add(parts):
             scopes = [env.inner() for _ in parts]

@@ -51,7 +51,8 @@ class Function:
 class CppRing:
     """A ring whose elements are a C++ struct: only kernels know them.
 
-    `text` declares it; `members` are its numbers, each with the type in which it is read.
+    `text` declares it; `members` are its numbers, each with the type in which it is read;
+    `scaled` says that it has a product with a double, not only with an int.
     """
 
     name: str
@@ -59,6 +60,7 @@ class CppRing:
     text: str
     members: tuple[tuple[str, Type], ...]
     commutative: bool = True
+    scaled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -144,22 +145,30 @@ def common(a: Type, b: Type) -> Type:
     raise TypeProblem(f"{a.kind} and {b.kind} do not go together", instead="cast one of them")
 
 
-def _in_ring(a: Type, b: Type) -> Type:
-    """The ring of two payloads: whole numbers are part of every ring, other rings are not."""
-    if a == b or b == INT:
-        return a
-    if a == INT:
-        return b
+def _in_ring(a: Type, b: Type, scaled: Collection[str] = ()) -> Type:
+    """The ring of two payloads: whole numbers are part of every ring, other rings are not.
+
+    The elements of the rings in `scaled` may be multiplied by any number.
+    """
+    for x, other in ((a, b), (b, a)):
+        if x == other or other == INT or (x.ring in scaled and other.is_numeric):
+            return x
     raise TypeProblem(
         f"{a} and {b} do not go together", instead="lift every value into one ring, or none"
     )
 
 
-def product(a: Type, b: Type) -> Type:
-    """The type of a product: decimals add their scales, a bool counts as 0 or 1."""
+def product(a: Type, b: Type, scaled: Collection[str] = ()) -> Type:
+    """The type of a product: decimals add their scales, a bool counts as 0 or 1.
+
+    `scaled` names the rings that are multiplied by numbers which are not whole, too.
+
+    >>> str(product(DOUBLE, ring("R"), scaled=("R",)))
+    'ring(R)'
+    """
     a, b = counted(a), counted(b)
     if "ring" in (a.kind, b.kind):
-        return _in_ring(a.not_null(), b.not_null())
+        return _in_ring(a.not_null(), b.not_null(), scaled)
     if a.kind == "decimal" or b.kind == "decimal":
         if "double" not in (a.kind, b.kind):
             nullable, wide = a.nullable or b.nullable, a.wide or b.wide

@@ -67,7 +67,7 @@ def ring_product(a: Cpp, b: Cpp) -> Cpp:
     """The product of an element of a ring and another one, or a whole number."""
     for x, other in ((a, b), (b, a)):
         if isinstance(x.type, HeaderType) and other.type.kind != "ring":
-            return Cpp(f"copies(o, {convert(other, INT).text}, see({x.text}))", x.type, x.held)
+            return _scaled(other, x, x.type)
     if isinstance(a.type, HeaderType):
         return Cpp(f"(see({a.text}) * see({b.text}))", a.type, a.held)
     if not isinstance(a.type, CofactorType):
@@ -79,6 +79,18 @@ def ring_product(a: Cpp, b: Cpp) -> Cpp:
     if not (a.parts or a.row or is_mixed(a.type)):
         return Cpp(f"scale({a.text}, {n})", a.type, a.held)
     return _multiplied([*(a.parts or (a,)), _rows(cofactor_type(()), Row(n))])
+
+
+def _scaled(n: Cpp, x: Cpp, t: HeaderType) -> Cpp:
+    """An element of a header's ring, so many times; by its own operator."""
+    if n.type.kind in ("int", "bool"):
+        return Cpp(f"copies(o, {convert(n, INT).text}, see({x.text}))", t, x.held)
+    if not t.scaled:  # its product with an int would take a double, and cut it off
+        raise NotNative(
+            f"{t} is multiplied by a {n.type.kind}, and its header has no such product",
+            instead=f"add {t.ring} operator*(double, const {t.ring}&) to the header",
+        )
+    return Cpp(f"({convert(n, DOUBLE).text} * see({x.text}))", t, x.held)
 
 
 def _multiplied(parts: list[Cpp]) -> Cpp:

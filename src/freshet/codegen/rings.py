@@ -61,6 +61,7 @@ class HeaderType(RingType):
     """The elements of a ring that a C++ header declares."""
 
     members: tuple[tuple[str, Type], ...] = ()
+    scaled: bool = False
 
     @property
     def held(self) -> str:
@@ -82,7 +83,7 @@ def header_type(ring: CppRing) -> HeaderType:
     """The type of the elements of a ring in C++."""
     if not ring.members:
         raise NotNative(f"no number of the ring {ring.name} of '{ring.path}' is public and plain")
-    return HeaderType("ring", ring=ring.name, members=ring.members)
+    return HeaderType("ring", ring=ring.name, members=ring.members, scaled=ring.scaled)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 struct RingAvg { int count, sum; static RingAvg zero; RingAvg& operator+=(const RingAvg&); };
 RingAvg operator*(const RingAvg&, const RingAvg&);
 RingAvg operator*(int, const RingAvg&);
+RingAvg operator*(double, const RingAvg&);          -- where elements stand beside other numbers
 RingAvg f(int postcode) { ... }                     -- a lifting function of one column
 """
 
@@ -28,6 +29,7 @@ _NEEDED = {
 }
 _WHOLE = r"(?:unsigned\s+|signed\s+)?(?:char|short|int|long|long\s+long|long\s+int)|bool|u?int\d+_t"
 _MEMBER = re.compile(rf"(?:const\s+)?(?:std::)?({_WHOLE}|float|double)\s+([^()]+)", re.DOTALL)
+_SCALED = re.compile(r"\boperator\s*\*\s*\(\s*(?:const\s+)?(?:double|float|auto|T)\b[^,()]*,")
 _TURNED = re.compile(r"\bcommutative\s*(?:=|\{)\s*false\b")
 
 
@@ -102,7 +104,14 @@ def scan(text: str, name: str, path: str = "ring.hpp") -> Header:
             )
     found = re.findall(rf"\b{re.escape(name)}\s+(\w+)\s*\(([^()]*)\)\s*[{{;]", code)
     functions = {fn: len([p for p in args.split(",") if p.strip()]) for fn, args in found}
-    ring = CppRing(name, path, text, _members(code, name), not _TURNED.search(code))
+    ring = CppRing(
+        name,
+        path,
+        text,
+        _members(code, name),
+        commutative=not _TURNED.search(code),
+        scaled=bool(_SCALED.search(code)),
+    )
     return Header(ring, tuple(functions.items()))
 
 

@@ -158,7 +158,7 @@ def _arith(e: Arith, env: Env) -> Val:
         return functions.apply("div" if e.op == "/" else "mod", [left, right], env)
     left, right = alike(left, right)
     if e.op == "*":
-        t = product(left.type, right.type)
+        t = product(left.type, right.type, env.catalog.functions.headers)
         return fold(joined(mul(left.term, right.term), t, left, right), env)
     t = common(counted(left.type), counted(right.type))
     term = add(left.term, right.term) if e.op == "+" else sub(left.term, right.term)

@@ -1,24 +1,26 @@
 -- TYPES -------------------------------------------------------------------------------------------
-CREATE TYPE Ring FROM FILE '../thesis/ring.hpp';
+CREATE TYPE Ring FROM FILE '../grouped_tables/ring.hpp';
 
 -- RELATIONS ---------------------------------------------------------------------------------------
-CREATE STREAM R(A int, B int);
+CREATE STREAM R(A int, B double);
 CREATE STREAM S(A int, C int, E int);
 CREATE STREAM T(C int, D int);
 
 -- MAPS --------------------------------------------------------------------------------------------
 DECLARE MAP VIEW_T(long)[][C: int, D: int] := T(C, D);
 DECLARE MAP VIEW_S(long)[][A: int, C: int, E: int] := S(A, C, E);
-DECLARE MAP AGG_VIEW_B(long)[][A: int] := AggSum([A], (R(A, B) * (B + 1)));
-DECLARE MAP DELTA_AGG_VIEW_B(long)[][A: int] := AggSum([A], ((DELTA R)(A, B) * (B + 1)));
+DECLARE MAP AGG_VIEW_B(double)[][A: int] := AggSum([A], (R(A, B) * (B + 1.0e0)));
+DECLARE MAP DELTA_AGG_VIEW_B(double)[][A: int] := AggSum([A], ((DELTA R)(A, B) * (B + 1.0e0)));
 DECLARE MAP AGG_VIEW_A(Ring)[][E: int, C: int] := AggSum([E, C],
-    ((AggSum([A], (R(A, B) * (B + 1))) * S(A, C, E)) * ((2 * [f_A: Ring](A)) * A))
+    ((AggSum([A], (R(A, B) * (B + 1.0e0))) * S(A, C, E)) * ((2 * [f_A: Ring](A)) * A))
 );
 DECLARE MAP DELTA_AGG_VIEW_A(Ring)[][E: int, C: int] := AggSum([E, C],
-    ((DELTA_AGG_VIEW_B(long)[][A] * VIEW_S(long)[][A, C, E]) * ((2 * [f_A: Ring](A)) * A))
+    ((DELTA_AGG_VIEW_B(double)[][A] * VIEW_S(long)[][A, C, E]) * ((2 * [f_A: Ring](A)) * A))
 );
 DECLARE MAP AGG_VIEW_E(Ring)[][E: int, D: int] := AggSum([E, D],
-    (AggSum([E, C], ((AggSum([A], (R(A, B) * (B + 1))) * S(A, C, E)) * ((2 * [f_A: Ring](A)) * A)))
+    (AggSum([E, C],
+        ((AggSum([A], (R(A, B) * (B + 1.0e0))) * S(A, C, E)) * ((2 * [f_A: Ring](A)) * A))
+    )
         * T(C, D)
         * C
         * C)
@@ -32,10 +34,10 @@ DECLARE QUERY SUM := AGG_VIEW_E(Ring)[][E, D];
 
 -- TRIGGERS ----------------------------------------------------------------------------------------
 ON BATCH UPDATE OF R {
-    DELTA_AGG_VIEW_B(long)[][A] := AggSum([A], ((DELTA R)(A, B) * (B + 1)));
-    AGG_VIEW_B(long)[][A] += DELTA_AGG_VIEW_B(long)[][A];
+    DELTA_AGG_VIEW_B(double)[][A] := AggSum([A], ((DELTA R)(A, B) * (B + 1.0e0)));
+    AGG_VIEW_B(double)[][A] += DELTA_AGG_VIEW_B(double)[][A];
     DELTA_AGG_VIEW_A(Ring)[][E, C] := AggSum([E, C],
-        ((DELTA_AGG_VIEW_B(long)[][A] * VIEW_S(long)[][A, C, E]) * ((2 * [f_A: Ring](A)) * A))
+        ((DELTA_AGG_VIEW_B(double)[][A] * VIEW_S(long)[][A, C, E]) * ((2 * [f_A: Ring](A)) * A))
     );
     AGG_VIEW_A(Ring)[][E, C] += DELTA_AGG_VIEW_A(Ring)[][E, C];
     DELTA_AGG_VIEW_E(Ring)[][E, D] := AggSum([E, D],
@@ -46,7 +48,7 @@ ON BATCH UPDATE OF R {
 ON BATCH UPDATE OF S {
     VIEW_S(long)[][A, C, E] += (DELTA S)(A, C, E);
     DELTA_AGG_VIEW_A(Ring)[][E, C] := AggSum([E, C],
-        ((AGG_VIEW_B(long)[][A] * (DELTA S)(A, C, E)) * ((2 * [f_A: Ring](A)) * A))
+        ((AGG_VIEW_B(double)[][A] * (DELTA S)(A, C, E)) * ((2 * [f_A: Ring](A)) * A))
     );
     AGG_VIEW_A(Ring)[][E, C] += DELTA_AGG_VIEW_A(Ring)[][E, C];
     DELTA_AGG_VIEW_E(Ring)[][E, D] := AggSum([E, D],

@@ -1,6 +1,6 @@
--- Listing 4.8: explicit functions beside a lifting function, free variables.
-CREATE TYPE Ring FROM FILE '../thesis/ring.hpp';
-CREATE STREAM R(A int, B int);
+-- Listing 4.8 over streams: explicit functions beside a lifting function, free variables.
+CREATE TYPE Ring FROM FILE '../grouped_tables/ring.hpp';
+CREATE STREAM R(A int, B double);
 CREATE STREAM S(A int, C int, E int);
 CREATE STREAM T(C int, D int);
 SELECT E, D, SUM([f_A: Ring](A) * (A * 2) * (B + 1) * C * C)
