@@ -21,6 +21,7 @@ from freshet.codegen.complain import complain
 from freshet.errors import (
     BadRow,
     BuildProblem,
+    OutOfMemory,
     ProgramProblem,
     SnapshotProblem,
     UnknownName,
@@ -129,7 +130,13 @@ class Instance:
         self._calls = kernel.calls
         self._schemas: dict[int, tuple[Any, object]] = {}
         # Not a method of this object: what it holds must not hold it.
-        self._state = self._calls["open"](partial(complain, kernel), file)
+        try:
+            self._state = self._calls["open"](partial(complain, kernel), file)
+        except MemoryError as e:
+            raise OutOfMemory(
+                "there is no memory left for another kernel",
+                instead="close one, or raise the limit",
+            ) from e
 
     def insert_row(self, relation: int, instead: RowCall | None = None) -> RowCall:
         """A fast function that takes the values of one row, which is one more then.

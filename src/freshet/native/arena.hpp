@@ -113,7 +113,7 @@ struct Arena {
     struct stat told;
     if (file < 0 || fstat(file, &told) != 0 || u64(told.st_size) <= ready) return;
     if (!map_file(u64(told.st_size) < reserve ? u64(told.st_size) : reserve))
-      out_of_memory("freshet: the file of the state cannot be mapped.\n");
+      fail("freshet: the file of the state cannot be mapped.\n");
   }
 
   // Sees to it that a change has room for so many bytes; false if there is none, and nothing has

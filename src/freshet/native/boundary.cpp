@@ -57,9 +57,13 @@ PyObject* open(PyObject*, PyObject* const* args, intptr_t n) {
   bool room = Arena::open(x->env.arena, file);
   if (room && !Arena::open(x->env.scratch)) x->env.arena.close(), room = false;
   if (!room) return free(x->known), free(x), PyErr_NoMemory();
+  bool fresh = x->env.arena.used() == Arena::start;
+  if (fresh && !attempt([&] { make_state(x->env); })) {
+    x->env.arena.close(), x->env.scratch.close();
+    return free(x->known), free(x), PyErr_NoMemory();
+  }
+  if (!fresh) x->env.state = x->env.arena.at<State>(Arena::start);
   pthread_mutex_init(&x->mutex, nullptr);
-  if (x->env.arena.used() == Arena::start) make_state(x->env);
-  else x->env.state = x->env.arena.at<State>(Arena::start);
   x->ready = x->env.arena.mark();
   x->open = true;
   Py_IncRef(args[0]);

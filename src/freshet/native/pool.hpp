@@ -226,7 +226,7 @@ template <class Rec, class... Heads> struct Pool {
   }
 
   __attribute__((noinline, cold)) void add_chunk(Arena& arena) {
-    if (u64(used) + per_chunk > ~u32(0)) fail("freshet: a map has more than four billion rows.\n");
+    if (u64(used) + per_chunk > ~u32(0)) out_of_memory("freshet: a map has more than four billion rows.\n");
     if (made == room) {
       u32 wider = room ? 2 * room : 2;
       u64 copy = arena.take(wider * sizeof(u64));

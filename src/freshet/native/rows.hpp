@@ -104,7 +104,7 @@ template <class Rec> struct Rows {
   }
 
   __attribute__((noinline)) void add_block(Arena& arena) {
-    if (blocks == 28) fail("freshet: a batch makes too many rows for one table.\n");
+    if (blocks == 28) out_of_memory("freshet: a batch makes too many rows for one table.\n");
     block[blocks] = arena.take(u64(blocks ? capacity(blocks) : first) * sizeof(Rec));
     ++blocks;
   }
