@@ -3,18 +3,26 @@
 The degree-m matrix ring of seed 004 (Def. 6.2), kept sparse: a payload knows only the variables
 that were lifted into it, and of the symmetric matrix only one triangle. A variable is named by a
 slot: its name, or a category of it (`categorical.py`), so that both kinds share this algebra.
+
+Values are lifted without rounding (`real.py`), so this is a ring for doubles, too. What users and
+models read of an element is in `reading.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias, TypeVar
+from decimal import Decimal
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from freshet.algebra.categorical import Category
 from freshet.algebra.element import Element
-from freshet.algebra.numeric import NUMBERS, Number
+from freshet.algebra.real import Real
+
+if TYPE_CHECKING:
+    from freshet.algebra.reading import Behind
 
 Slot: TypeAlias = str | Category
+Amount: TypeAlias = int | float | Real
 Block: TypeAlias = tuple[Slot, Slot]
 E = TypeVar("E")
 
@@ -32,17 +40,19 @@ class Cofactor(Element):
     True
     """
 
-    __slots__ = ("count", "products", "sums")
+    __slots__ = ("behind", "count", "products", "sums")
+    behind: Behind
+    """What an element that was read was rounded from; elements of an engine have none."""
 
     def __init__(
         self,
         count: int = 0,
-        sums: Mapping[Slot, Number] | None = None,
-        products: Mapping[Block, Number] | None = None,
+        sums: Mapping[Slot, Amount] | None = None,
+        products: Mapping[Block, Amount] | None = None,
     ) -> None:
         self.count = count
-        self.sums: dict[Slot, Number] = {k: x for k, x in (sums or {}).items() if x}
-        self.products: dict[Block, Number] = {}
+        self.sums: dict[Slot, Amount] = {k: x for k, x in (sums or {}).items() if x}
+        self.products: dict[Block, Amount] = {}
         for (a, b), x in (products or {}).items():
             if x:
                 self.products[block(a, b)] = x
@@ -53,9 +63,10 @@ class Cofactor(Element):
         return cls(n)
 
     @classmethod
-    def of(cls, slot: Slot, value: Number) -> Cofactor:
+    def of(cls, slot: Slot, value: Amount | Decimal) -> Cofactor:
         """One row in which a variable has this value: the lifting function g_X(x)."""
-        return cls(1, {slot: value}, {(slot, slot): NUMBERS.mul(value, value)})
+        x = Real.of(value) if isinstance(value, float | Decimal) else value
+        return cls(1, {slot: x}, {(slot, slot): x * x})
 
     def plus(self, other: Cofactor) -> Cofactor:
         """Component by component."""
@@ -72,9 +83,9 @@ class Cofactor(Element):
         for a, x in self.sums.items():
             for b, y in other.sums.items():
                 # s*t' + t*s' holds the product of two variables twice; the diagonal too.
-                at, xy = block(a, b), NUMBERS.mul(x, y)
-                xy = NUMBERS.add(xy, xy) if a == b else xy
-                products[at] = NUMBERS.add(products[at], xy) if at in products else xy
+                at, xy = block(a, b), x * y
+                xy = xy + xy if a == b else xy
+                products[at] = products[at] + xy if at in products else xy
         out.products = {k: x for k, x in products.items() if x}
         return out
 
@@ -84,11 +95,29 @@ class Cofactor(Element):
         out.sums, out.products = _scaled(self.sums, n), _scaled(self.products, n)
         return out
 
+    def shifted(self, by: Mapping[Slot, Amount]) -> Cofactor:
+        """The cofactor of the same rows where some of their variables are larger by a number.
+
+        >>> (Cofactor.of("x", 3) + Cofactor.of("x", 4)).shifted({"x": -3}).sums
+        {'x': 1}
+        """
+        n, s = self.count, self.sums
+        sums, products = dict(s), dict(self.products)
+        for a, more in by.items():
+            for b in {*s, *by}:
+                if b not in by or rank(b) >= rank(a):
+                    gained = more * s.get(b, 0)
+                    if b in by:
+                        gained = gained + by[b] * s.get(a, 0) + n * more * by[b]
+                    products[block(a, b)] = self.product(a, b) + gained
+            sums[a] = s.get(a, 0) + n * more
+        return Cofactor(n, sums, products)
+
     def is_zero(self) -> bool:
         """Nothing there and nothing owed."""
         return not self.count and not self.sums and not self.products
 
-    def product(self, a: Slot, b: Slot) -> Number:
+    def product(self, a: Slot, b: Slot) -> Amount:
         """The sum of the products of two variables."""
         return self.products.get(block(a, b), 0)
 
@@ -96,13 +125,13 @@ class Cofactor(Element):
         """The variables and categories that are there, in order."""
         return sorted(self.sums.keys() | {s for pair in self.products for s in pair}, key=rank)
 
-    def dense(self, slots: Sequence[Slot]) -> list[list[Number]]:
+    def dense(self, slots: Sequence[Slot]) -> list[list[Amount]]:
         """The whole cofactor matrix over a constant 1 and these variables, for any model.
 
         >>> (Cofactor.of("x", 3) + Cofactor.of("x", 1)).dense(["x"])
         [[2, 4], [4, 10]]
         """
-        first: list[Number] = [self.count, *(self.sums.get(s, 0) for s in slots)]
+        first: list[Amount] = [self.count, *(self.sums.get(s, 0) for s in slots)]
         rest = [[self.sums.get(a, 0), *(self.product(a, b) for b in slots)] for a in slots]
         return [first, *rest]
 
@@ -132,10 +161,10 @@ def block(a: Slot, b: Slot) -> Block:
     return (a, b) if rank(a) <= rank(b) else (b, a)
 
 
-def _added(a: dict[E, Number], b: dict[E, Number]) -> dict[E, Number]:
+def _added(a: dict[E, Amount], b: dict[E, Amount]) -> dict[E, Amount]:
     out = dict(a)
     for k, x in b.items():
-        total = NUMBERS.add(out[k], x) if k in out else x
+        total = out[k] + x if k in out else x
         if total:
             out[k] = total
         else:
@@ -143,7 +172,7 @@ def _added(a: dict[E, Number], b: dict[E, Number]) -> dict[E, Number]:
     return out
 
 
-def _scaled(a: dict[E, Number], n: int) -> dict[E, Number]:
+def _scaled(a: dict[E, Amount], n: int) -> dict[E, Amount]:
     if n == 1:
         return dict(a)
-    return {k: NUMBERS.mul(n, x) for k, x in a.items()} if n else {}
+    return {k: x * n for k, x in a.items()} if n else {}

@@ -178,6 +178,7 @@ class _Kernel:
         self.slots = numbered([*(t.slots for t in kept), lifted])
         self.statements = Statements(self.terms, passes, deferred or {})
         self.triggers = Triggers(program, self.terms, self.statements, passes, late or {})
+        self.triggers.watched = bool(self.slots)
         self.queries = Queries(self.terms, deferred or {}, self.categories)
 
     @property
@@ -265,6 +266,8 @@ class _Kernel:
 
     def _state(self) -> str:
         lines = ["struct State {", "  Strings strings;", "  bool stale;"]
+        if self.slots:
+            lines += [f"  Watch watch[{len(self.slots)}];", "  f64 gone;"]
         lines += [f"  Sym {name};" for name in self.terms.symbols.values()]
         lines += [f"  {member}" for s in self.storages for member in members(s)]
         return join([*lines, "};"])
@@ -304,6 +307,11 @@ class _Kernel:
             f"  check_zero<::{r.name}>({quote(refusal.format(r.name))});" for r in self.headers
         ]
         creates = [f"  s.{s.name}.init(e.arena);" for s in self.storages if s.home is None]
+        if self.slots:
+            creates.append("  for (Watch& x : s.watch) x = {0, INFINITY, -INFINITY};")
+        slots = ", ".join(f'"{_c(x)}"' for x in self.slots)
+        state = "State& s" if self.slots else "State&"
+        watch, gone = ("s.watch", "&s.gone") if self.slots else ("nullptr", "nullptr")
         texts = [
             f"  s.{name} = s.strings.put(e.arena, {literal});"
             for literal, name in self.terms.symbols.items()
@@ -319,9 +327,13 @@ class _Kernel:
                     *texts,
                     "}",
                     "static Strings& strings_of(State& s) { return s.strings; }",
+                    f"static const char* const all_slots[] = {{{slots or 'nullptr'}}};",
+                    f"static Watch* watch_of({state}) {{ return {watch}; }}",
+                    f"static f64* gone_of({state}) {{ return {gone}; }}",
                     f"const Kernel kernel = {{{len(self.program.relations)}, "
                     f"{len(self.program.queries)}, {len(self.program.maps)}, all_relations, "
-                    "all_queries, all_maps, sizeof(State), strings_of, create, ready};",
+                    "all_queries, all_maps, sizeof(State), strings_of, create, ready, "
+                    f"{len(self.slots)}, all_slots, watch_of, gone_of}};",
                 ]
             )
         )

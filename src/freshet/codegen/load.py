@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from freshet.algebra.reading import Watch
 from freshet.calculus.rows import Row, RowLike
 from freshet.calculus.schema import Column, Relation
 from freshet.calculus.types import Kind, Type, Value
@@ -84,7 +85,7 @@ class Kernel:
             raise BuildProblem(f"{path} cannot be loaded as a kernel: {e}") from e
         start.restype = ctypes.py_object
         self.calls: dict[str, Callable[..., Any]] = {f.__name__: f for f in start()}
-        self.program, relations, queries, maps = self.calls["describe"]()
+        self.program, relations, queries, maps, self.slots = self.calls["describe"]()
         self.relations = tuple(
             Relation(name, _columns(columns), bool(static)) for name, columns, static in relations
         )
@@ -269,6 +270,19 @@ class Instance:
     def map_arrow(self, index: int) -> Frame:
         """The rows of a map as Arrow columns: keys, then the payload."""
         return Frame(self.kernel, self._calls["read_frame"](self._state, 1, index))
+
+    def watch(self) -> Watch:
+        """What was lifted of the continuous variables of cofactors so far."""
+        gone, seen = self._calls["watch"](self._state)
+        named = list(zip(self.kernel.slots, seen, strict=True))
+        centre, low, high = ({slot: ends[i] for slot, ends in named} for i in range(3))
+        return Watch(centre, low, high, gone)
+
+    def centre(self, values: Mapping[str, float]) -> None:
+        """Take these numbers from all the values of variables that are lifted; none is yet."""
+        for at, slot in enumerate(self.kernel.slots):
+            if slot in values:
+                self._calls["put_centre"](self._state, at, values[slot])
 
     def stats(self) -> Stats:
         """What the state takes, and the work done; work is counted if compiled with `count`."""

@@ -45,7 +45,9 @@ def lift(e: Apply, x: Cpp) -> Cpp:
     t = lifted(e)
     if t.slots:
         [name] = t.slots
-        return _rows(t, Row("1", (f"Lifted<{bit(name)}>{{{convert(x, DOUBLE).text}}}",)))
+        return _rows(
+            t, Row("1", (f"lift<{bit(name)}>(e.state->watch, {convert(x, DOUBLE).text})",))
+        )
     [name] = t.categories
     if x.held == "i128":
         raise NotNative(f"categories of {x.type} are kept by the reference engine only")

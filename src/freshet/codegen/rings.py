@@ -16,8 +16,8 @@ from itertools import combinations_with_replacement
 from math import isqrt
 from types import MappingProxyType
 
-from freshet.algebra import Cofactor, Number
-from freshet.algebra.cofactor import Block
+from freshet.algebra import Cofactor
+from freshet.algebra.cofactor import Amount, Block
 from freshet.calculus.check import Schema, all_types, value_type
 from freshet.calculus.functions import CppRing
 from freshet.calculus.schema import Column
@@ -237,7 +237,7 @@ def gathered(names: Sequence[str], values: Sequence[float]) -> Cofactor:
     """
     n = (isqrt(8 * len(values) + 1) - 3) // 2
     slots = [name[name.rindex("[") + 1 : -1] for name in names[1 : n + 1]]
-    products: dict[Block, Number] = dict(
+    products: dict[Block, Amount] = dict(
         zip(combinations_with_replacement(slots, 2), values[n + 1 :], strict=True)
     )
     return Cofactor(round(values[0]), dict(zip(slots, values[1 : n + 1], strict=True)), products)

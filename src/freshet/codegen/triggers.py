@@ -46,6 +46,8 @@ class Triggers:
         """The columns of each relation that some statement reads."""
         self.after: dict[tuple[str, ...], tuple[str, str]] = {}
         """What recomputes late maps: a function, by its name and as text."""
+        self.watched = False
+        """Whether the kernel counts deleted rows, since it has cofactors."""
 
     def relation(self, r: Relation) -> str:
         """The function that takes a batch of a relation."""
@@ -61,6 +63,8 @@ class Triggers:
             f"  const {t}* col{j} = static_cast<const {t}*>(b.column[{j}]);"
             for j, t in ((j, held_in(r.types[j])) for j in sorted(used))
         ]
+        if self.watched and not r.static:
+            loads.append("  count_gone(s.gone, b);")
         return function(f"on_{identifier(r.name)}", "const Batch& b", [*loads, *body], often=True)
 
     def _fill(self, place: Place) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from freshet.algebra import Cofactor as Element
+from freshet.algebra.cofactor import Slot
 from freshet.calculus.rows import Row
 from freshet.calculus.schema import Column, Query
 from freshet.errors import FreshetError, UnknownName
@@ -13,9 +15,20 @@ from freshet.factorized.dtree import DTree, read_dtree
 from freshet.factorized.order import VariableOrder, read_order
 from freshet.factorized.readout import NotFactorized
 from freshet.models.declare import cofactor_query
+from freshet.models.digits import (
+    KEPT,
+    REFUSED,
+    TOLD,
+    better_centre,
+    digits,
+    errors,
+    is_short,
+    looks_constant,
+    total,
+)
 from freshet.models.home import Home, HomeView
 from freshet.models.moments import Feature, Matrix, Moments, Vector, moments, slots_of, title
-from freshet.models.problems import EmptyJoin
+from freshet.models.problems import DigitsLost, EmptyJoin, NoDigits
 from freshet.runtime.payloads import Variable, variables_of
 from freshet.runtime.settings import EngineName
 
@@ -24,6 +37,9 @@ if TYPE_CHECKING:
 
 Order: TypeAlias = str | VariableOrder | DTree
 """A variable order: in text such as "store - {item, date}", as a dtree file's text, or read."""
+
+MOST_REFILLS = 4
+INSTEAD = "select it less a constant near its values (x - 1000 AS x), or keep the rows"
 
 
 class Cofactor:
@@ -92,6 +108,7 @@ class Cofactor:
         self.view = view
         (self._variables,) = found.values()
         self._keys = query.columns[:-1]
+        self._told: set[Slot] = set()
 
     # -- what it is of -----------------------------------------------------------------------------
 
@@ -157,8 +174,26 @@ class Cofactor:
         Without GROUP BY there is one group, the empty row.
         """
         with self.db.still() as version:
-            rows = self.view.rows()
-        return version, {row[:-1]: _payload(row) for row in rows}
+            found = self._all()
+            if any(_is_noisy(x) for x in found.values()) and self._refilled():
+                found = self._all()
+        return version, found
+
+    def _all(self) -> dict[Row, Element]:
+        return {row[:-1]: _payload(row) for row in self.view.rows()}
+
+    def _refilled(self) -> bool:
+        """Let the kernel get back the digits that it has lost; tells whether it did anything.
+
+        A mean that was lost itself is no good centre: then the next one is better.
+        """
+        for times in range(MOST_REFILLS):
+            whole = total(self._all().values())
+            centre = better_centre(whole) if times == 0 or _is_noisy(whole) else None
+            if centre is None or not self.view.refill(centre):
+                return times > 0
+            self._told.clear()
+        return True
 
     def groups(self) -> list[Row]:
         """The groups that have rows now."""
@@ -170,11 +205,11 @@ class Cofactor:
         The group is a value, or a tuple where there are several keys.
         """
         if group is None:
-            version, found = self.read()
-            total = Element()
-            for x in found.values():
-                total = total.plus(x)
-            return version, total
+            with self.db.still() as version:
+                whole = total(self._all().values())
+                if _is_noisy(whole) and self._refilled():
+                    whole = total(self._all().values())
+            return version, whole
         key = group if isinstance(group, tuple) else (group,)
         if len(key) != len(self._keys):
             known = ", ".join(c.name for c in self._keys)
@@ -182,8 +217,11 @@ class Cofactor:
                 f"{group!r} is no group of '{self.name}'",
                 instead=f"give values for {known}" if known else "it has no GROUP BY",
             )
+        given = {c.name: x for c, x in zip(self._keys, key, strict=True)}
         with self.db.still() as version:
-            rows = self.view.lookup(**{c.name: x for c, x in zip(self._keys, key, strict=True)})
+            rows = self.view.lookup(**given)
+            if rows and _is_noisy(_payload(rows[0])) and self._refilled():
+                rows = self.view.lookup(**given)
         return version, _payload(rows[0]) if rows else Element()
 
     def element(self, group: Any = None) -> Element:
@@ -229,7 +267,32 @@ class Cofactor:
         element = self.element(group)
         if not element.count:
             raise empty(self.name, group)
-        return moments(element, slots_of(element, self.features(columns)))
+        return self.moments(element, slots_of(element, self.features(columns)), group)
+
+    def moments(self, element: Element, slots: Sequence[Slot], group: Any = None) -> Moments:
+        """The moments of some variables of an element that was read.
+
+        Where a kernel has lost their digits for good, it warns, or refuses if none is left.
+        """
+        for slot, error in errors(element).items():
+            if slot in slots and error > TOLD and element.count > 1:
+                self._tell(element, slot, error, group)
+        return moments(element, slots)
+
+    def _tell(self, element: Element, slot: Slot, error: float, group: Any) -> None:
+        part = "" if group is None else f" in the group {group!r}"
+        what = f"the variance of '{slot}' in '{self.name}'{part}"
+        if error < REFUSED:
+            words = f"{what} has about {digits(error)} right digits"
+        elif self._keys and looks_constant(element, slot):
+            if is_short(element, slot):
+                return
+            words = f"{what} counts as none: it is too small beside the distance from other groups"
+        else:
+            raise NoDigits(f"{what} has no right digit left", instead=INSTEAD)
+        if slot not in self._told:
+            self._told.add(slot)
+            warnings.warn(f"{words}; {INSTEAD}", DigitsLost, stacklevel=4)
 
     def __repr__(self) -> str:
         by = f" by {', '.join(c.name for c in self._keys)}" if self._keys else ""
@@ -240,6 +303,10 @@ def empty(name: str, group: Any) -> EmptyJoin:
     """The complaint about a join without rows."""
     where = f"the join of '{name}'" if group is None else f"the group {group!r} of '{name}'"
     return EmptyJoin(f"{where} has no rows", instead="wait for data")
+
+
+def _is_noisy(element: Element) -> bool:
+    return any(x > KEPT for x in errors(element).values())
 
 
 def _payload(row: Row) -> Element:

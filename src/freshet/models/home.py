@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
@@ -39,6 +40,9 @@ class HomeView(Protocol):
 
     def to_arrow(self) -> pa.Table:
         """The rows as Arrow columns."""
+
+    def refill(self, centre: Mapping[str, float]) -> bool:
+        """Fill a kernel anew, with cofactors about this centre; tells whether it was."""
 
     def explain(self) -> str:
         """How it is kept."""

@@ -9,13 +9,15 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from freshet.algebra import Category
+from freshet.algebra import Category, Real
 from freshet.algebra import Cofactor as Element
 from freshet.algebra.cofactor import Slot
+from freshet.algebra.reading import Behind, behind, rounded
 
 Vector: TypeAlias = npt.NDArray[np.float64]
 Matrix: TypeAlias = npt.NDArray[np.float64]
 
+EPSILON = float(np.finfo(np.float64).eps)
 LOST = 1e-13
 """A variance below this share of the mean square is rounding: the column is constant."""
 
@@ -105,17 +107,59 @@ def cofactor_matrix(element: Element, slots: Sequence[Slot]) -> Matrix:
 def moments(element: Element, slots: Sequence[Slot]) -> Moments:
     """The moments of some variables of a cofactor that has rows.
 
-    >>> x = Element.of("x", 1.0) + Element.of("x", 3.0)
+    They are computed about a centre near the mean, from what is behind the numbers that were read.
+
+    >>> x = Element.of("x", 1e9 + 1.0) + Element.of("x", 1e9 + 3.0)
     >>> m = moments(x, ["x"])
-    >>> m.mean, m.scatter
+    >>> m.mean - 1e9, m.scatter
     (array([2.]), array([[2.]]))
     """
-    dense = cofactor_matrix(element, slots)
-    mean = dense[0, 1:] / element.count
-    scatter = dense[1:, 1:] - np.outer(dense[0, 1:], mean)
+    found = about_mean(behind(element), slots)
+    dense = cofactor_matrix(found.element, slots)
+    n = found.element.count
+    off = dense[0, 1:] / n
+    scatter = dense[1:, 1:] - np.outer(dense[0, 1:], off)
     scatter = (scatter + scatter.T) / 2
-    square = np.diag(dense)[1:]
-    constant = np.diag(scatter) <= LOST * square
+    constant = np.array([is_constant(found, s) for s in slots], dtype=bool)
     scatter[constant, :] = 0.0
     scatter[:, constant] = 0.0
-    return Moments(element.count, tuple(slots), mean, scatter)
+    mean = off + np.array([found.centre.get(s, 0.0) for s in slots])
+    return Moments(n, tuple(slots), mean, scatter)
+
+
+def scatter_of(element: Element, slot: Slot) -> float:
+    """The sum of the squares of a variable's deviations from its mean."""
+    total = float(element.sums.get(slot, 0))
+    return float(element.product(slot, slot)) - total * total / element.count
+
+
+def is_constant(found: Behind, slot: Slot) -> bool:
+    """Whether a variable does not vary, as far as doubles tell.
+
+    A kernel knows the ends of its values. Besides, deviations that the doubles at the centre cannot
+    have are rounding, and so is a variance that is nothing beside the mean square.
+    """
+    x, watch = found.element, found.watch
+    square = float(x.product(slot, slot))
+    if watch is not None and watch.low.get(slot, 0.0) == watch.high.get(slot, 1.0):
+        return True
+    finest = 8 * EPSILON * abs(found.centre.get(slot, 0.0))
+    return square <= x.count * finest * finest or scatter_of(x, slot) <= LOST * square
+
+
+def about_mean(found: Behind, slots: Sequence[Slot]) -> Behind:
+    """Some variables of an exact element about their means, in doubles; of others as they are."""
+    x = found.element
+    if any(isinstance(amount, float) for amount in (*x.sums.values(), *x.products.values())):
+        return found
+    wanted = set(slots)
+    part = Element(
+        x.count,
+        {s: amount for s, amount in x.sums.items() if s in wanted},
+        {p: amount for p, amount in x.products.items() if wanted.issuperset(p)},
+    )
+    centre: dict[Slot, float] = {
+        s: float(Real.of(amount)) / x.count for s, amount in part.sums.items() if isinstance(s, str)
+    }
+    about = part.shifted({s: -Real.of(c) for s, c in centre.items()})
+    return Behind(rounded(about), centre)

@@ -15,7 +15,7 @@ from freshet.errors import FreshetError
 from freshet.models.cofactor import Cofactor
 from freshet.models.data import design
 from freshet.models.live import Fitted, Live
-from freshet.models.moments import Feature, Matrix, Vector, categories, moments, slots_of, title
+from freshet.models.moments import Feature, Matrix, Vector, categories, slots_of, title
 from freshet.models.problems import EmptyJoin
 
 
@@ -140,7 +140,7 @@ class PCA(Live[Components]):
                 instead="wait for data",
             )
         slots = slots_of(element, self.features)
-        found = moments(element, slots)
+        found = self.cofactor.moments(element, slots, self._group)
         values, vectors = np.linalg.eigh(found.scatter / (found.count - 1))
         most = min(found.count, len(slots))
         if self.n_components is not None and self.n_components > most:

@@ -13,5 +13,13 @@ class SingularSystem(FreshetError):
     """Some features are linear combinations of others: many models fit equally well."""
 
 
+class DigitsLost(FreshetWarning):
+    """Few digits of a column's variance are left, and with it of the models of it."""
+
+
+class NoDigits(FreshetError):
+    """No digit of a column's variance is left."""
+
+
 class NotConverged(FreshetWarning):
     """Gradient descent stopped before the gradient was small enough."""

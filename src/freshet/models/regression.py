@@ -22,8 +22,6 @@ from freshet.models.moments import (
     Moments,
     Vector,
     categories,
-    cofactor_matrix,
-    moments,
     slots_of,
     title,
 )
@@ -191,9 +189,9 @@ class LinearRegression(Live[Regression]):
 
     def _fit(self, version: int, element: Element, last: Regression | None) -> Regression:
         slots = slots_of(element, self.features, drop_first=self.drop == "first")
-        found = moments(element, (*slots, self.label))
+        found = self.cofactor.moments(element, (*slots, self.label), self._group)
         if not self.fit_intercept:
-            found = _about_zero(element, found)
+            found = _about_zero(found)
         n = len(slots)
         scatter, right = found.scatter[:n, :n], found.scatter[:n, n]
         system = scaled(scatter, right, self.alpha)
@@ -213,7 +211,7 @@ class LinearRegression(Live[Regression]):
     def _r2(self, element: Element, error: float, total: float) -> float:
         """As for given rows, R2 compares with the mean, also for a model through the origin."""
         if not self.fit_intercept:
-            total = float(moments(element, [self.label]).scatter[0, 0])
+            total = float(self.cofactor.moments(element, [self.label], self._group).scatter[0, 0])
         return _r2(error, total)
 
     def _solved(
@@ -271,9 +269,9 @@ class Ridge(LinearRegression):
         super().__init__(cofactor, label, features, alpha=alpha, **options)
 
 
-def _about_zero(element: Element, found: Moments) -> Moments:
+def _about_zero(found: Moments) -> Moments:
     """The same with products as they are, for a model through the origin."""
-    products = cofactor_matrix(element, found.slots)[1:, 1:]
+    products = found.scatter + found.count * np.outer(found.mean, found.mean)
     return Moments(found.count, found.slots, found.mean, products)
 
 

@@ -188,6 +188,34 @@ PyObject* wrapping(PyObject*, PyObject* const* args, intptr_t n) {
   return none();
 }
 
+// watch(instance): how many rows were deleted, and of every continuous variable of cofactors the
+// centre and the ends of its values.
+PyObject* watch(PyObject*, PyObject* const* args, intptr_t n) {
+  Instance* x = arity(n, 1) ? instance_in(args[0]) : nullptr;
+  if (!x) return nullptr;
+  Own out(PyTuple_New(kernel.slots));
+  if (!out) return nullptr;
+  Locked lock(*x);
+  if (!x->open) return finish(*x, 0, Done::Closed);
+  const Watch* all = kernel.watch(*x->env.state);
+  for (int i = 0; i < kernel.slots; i++)
+    PyTuple_SetItem(out, i, Py_BuildValue("(ddd)", all[i].centre, all[i].low, all[i].high));
+  return Py_BuildValue("(dO)", *kernel.gone(*x->env.state), out.object);
+}
+
+// put_centre(instance, variable, centre): what is taken from its values; before there are any.
+PyObject* put_centre(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 at;
+  Instance* x = arity(n, 3) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, kernel.slots, at)) return nullptr;
+  f64 centre = PyFloat_AsDouble(args[2]);
+  if (PyErr_Occurred()) return nullptr;
+  Locked lock(*x);
+  if (!x->open) return finish(*x, 0, Done::Closed);
+  kernel.watch(*x->env.state)[at].centre = centre;
+  return none();
+}
+
 PyObject* columns_of(int width, const Column* columns) {
   PyObject* out = PyTuple_New(width);
   for (int i = 0; out && i < width; i++) {
@@ -198,7 +226,8 @@ PyObject* columns_of(int width, const Column* columns) {
   return out;
 }
 
-// describe(): the hash of the program, then relations, queries and maps with their columns.
+// describe(): the hash of the program, then relations, queries and maps with their columns, and the
+// names of the continuous variables of cofactors.
 PyObject* describe(PyObject*, PyObject* const*, intptr_t) {
   Own relations(PyTuple_New(kernel.relations)), queries(PyTuple_New(kernel.queries));
   Own maps(PyTuple_New(kernel.maps));
@@ -222,7 +251,12 @@ PyObject* describe(PyObject*, PyObject* const*, intptr_t) {
     const Map& m = kernel.map[i];
     PyTuple_SetItem(maps, i, Py_BuildValue("(sN)", m.name, columns_of(m.width, m.columns)));
   }
-  return Py_BuildValue("(sOOO)", program, relations.object, queries.object, maps.object);
+  Own slots(PyTuple_New(kernel.slots));
+  if (!slots) return nullptr;
+  for (int i = 0; i < kernel.slots; i++)
+    PyTuple_SetItem(slots, i, Py_BuildValue("s", kernel.slot[i]));
+  return Py_BuildValue("(sOOOO)", program, relations.object, queries.object, maps.object,
+                       slots.object);
 }
 
 // A call that takes memory before it touches the state, or after: without any it is refused, and
@@ -260,6 +294,8 @@ PyMethodDef methods[] = {
     {"save", save, FastCall, nullptr},
     {"restore", restore, FastCall, nullptr},
     {"stats", stats, FastCall, nullptr},
+    {"watch", watch, FastCall, nullptr},
+    {"put_centre", put_centre, FastCall, nullptr},
 };
 
 }  // namespace edge

@@ -6,6 +6,7 @@
 // row. Variables of one view are numbered together, so that most loops run through memory in order.
 #pragma once
 
+#include "kernel.hpp"
 #include "value.hpp"
 
 // What is written for a variable or a run of numbers is a few instructions, and all its sizes and
@@ -111,8 +112,20 @@ template <u64 M> Cofactor<M> scale(const Cofactor<M>& a, f64 by) {
   return out;
 }
 
-// The value of a variable in a row.
+// The value of a variable in a row, less the centre.
 template <u64 X> struct Lifted { f64 x; };
+
+// Digits of a sum are lost to the largest number that was ever in it: so its ends are kept.
+template <u64 X> FR_INLINE Lifted<X> lift(Watch* all, f64 x) {
+  Watch& seen = all[__builtin_ctzll(X)];
+  seen.low = x < seen.low ? x : seen.low;
+  seen.high = x > seen.high ? x : seen.high;
+  return {x - seen.centre};
+}
+
+inline void count_gone(f64& gone, const Batch& b) {
+  for (i64 i = 0; i < b.size; i++) gone -= b.count[i] < 0 ? f64(b.count[i]) : 0;
+}
 
 // A row, so many times, in which some variables have these values: the product of their liftings.
 template <u64... X> struct Row {

@@ -106,6 +106,12 @@ struct Map {
   u64 (*size)(Env&);
 };
 
+// What was lifted of a continuous variable of cofactors: its ends, and the centre that was taken from
+// every value. A centre is set while nothing has been lifted yet.
+struct Watch {
+  f64 centre, low, high;
+};
+
 struct Kernel {
   int relations, queries, maps;
   const Relation* relation;
@@ -115,6 +121,10 @@ struct Kernel {
   Strings& (*strings)(State&);
   void (*create)(Env&);  // a fresh State at env.state
   void (*ready)(Env&);   // after the static tables are loaded
+  int slots;             // the continuous variables of cofactors
+  const char* const* slot;
+  Watch* (*watch)(State&);
+  f64* (*gone)(State&);  // how many rows were deleted
 };
 
 extern const Kernel kernel;  // generated

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from freshet.algebra import Category, Cofactor
 from freshet.algebra.cofactor import Block, Slot, block
+from freshet.algebra.reading import Watch, rounded, watched
 from freshet.calculus.check import Schema, all_types, value_type
 from freshet.calculus.functions import CppRing
 from freshet.calculus.rows import Row
@@ -126,15 +127,14 @@ class Payloads:
     # -- rows of elements: the reference engine ----------------------------------------------------
 
     def elements(self, rows: Iterable[Row]) -> list[Row]:
-        """The rows of the reference engine, which writes zero as a whole number."""
+        """The rows of the reference engine, rounded; it writes zero as a whole number."""
         at = [i for i, c in enumerate(self.query.columns) if c.type.ring == "Cofactor"]
         out: list[Row] = []
         for row in rows:
             cells: list[Any] = list(row)
             for i in at:
-                # Without rows there are no sums either: what is left of them is rounding.
-                cells[i] = cells[i] if isinstance(cells[i], Cofactor) else Cofactor(cells[i] or 0)
-                cells[i] = cells[i] if cells[i].count else Cofactor()
+                found = cells[i] if isinstance(cells[i], Cofactor) else Cofactor(cells[i] or 0)
+                cells[i] = rounded(found)
             if not self.grouped or all(cells[i].count for i in at):
                 out.append(tuple(cells))
         return out
@@ -175,10 +175,10 @@ class Payloads:
                 out.append((c.name, at[c.name]))
         return out
 
-    def in_order(self, table: pa.Table) -> pa.Table:
+    def in_order(self, table: pa.Table, watch: Watch | None = None) -> pa.Table:
         """The table of a kernel with its columns in our order, without groups that have no rows."""
-        if self.nested:
-            return self.table(self.gathered(table.column_names, rows_of(table)))
+        if self.nested or (watch is not None and any(watch.centre.values())):
+            return self.table(self.gathered(table.column_names, rows_of(table), watch))
         places = self.places(table.column_names)
         table = table.select([i for _, i in places]).rename_columns([name for name, _ in places])
         if self.grouped:
@@ -186,10 +186,12 @@ class Payloads:
                 table = table.filter(pc.not_equal(table.column(f"{name}[]"), 0.0))
         return table
 
-    def gathered(self, names: Sequence[str], rows: Iterable[Row]) -> list[Row]:
+    def gathered(
+        self, names: Sequence[str], rows: Iterable[Row], watch: Watch | None = None
+    ) -> list[Row]:
         """The rows of a kernel with their numbers put together to elements."""
         if self.nested:
-            return self._with_entries(names, rows)
+            return self._with_entries(names, rows, watch)
         places = [i for _, i in self.places(names)]
         out: list[Row] = []
         for row in rows:
@@ -203,14 +205,16 @@ class Payloads:
                 if struct is not None:
                     cells.append(struct(*numbers))
                 elif c.name in self.parts:
-                    cells.append(_element(self.variables[c.name], numbers))
+                    cells.append(_watched(_element(self.variables[c.name], numbers), watch))
                 else:
                     cells += numbers
             if not self.grouped or all(x.count for x in cells if isinstance(x, Cofactor)):
                 out.append(tuple(cells))
         return out
 
-    def _with_entries(self, names: Sequence[str], rows: Iterable[Row]) -> list[Row]:
+    def _with_entries(
+        self, names: Sequence[str], rows: Iterable[Row], watch: Watch | None
+    ) -> list[Row]:
         """The same where elements have categories: each entry of them came as a row of its own."""
         at = {name: i for i, name in enumerate(names)}
         readers = {name: EntryReader(name, found, at) for name, found in self.variables.items()}
@@ -228,7 +232,7 @@ class Payloads:
                 continue
             plain = iter(key)
             cells: list[Any] = [
-                (elements[c.name] if elements[c.name].count else Cofactor())
+                _watched(elements[c.name] if elements[c.name].count else Cofactor(), watch)
                 if c.name in elements
                 else next(plain)
                 for c in self.query.columns
@@ -294,6 +298,10 @@ def _element(variables: Sequence[Variable], numbers: Sequence[float]) -> Cofacto
         made.sums = {slot: x for slot, x in sums if x}
         made.products = {pair: x for pair, x in products if x}
     return made
+
+
+def _watched(element: Cofactor, watch: Watch | None) -> Cofactor:
+    return element if watch is None else watched(element, watch)
 
 
 @lru_cache(maxsize=64)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, TypeAlias
 
+from freshet.algebra.reading import Watch
 from freshet.calculus.functions import Functions
 from freshet.calculus.rows import Row, repeated
 from freshet.calculus.schema import Query
@@ -119,6 +120,7 @@ class NativeServer:
         payloads: Payloads,
         state: Instance | None = None,
         wraps: bool = False,
+        centre: Mapping[str, float] | None = None,
     ) -> None:
         self.query = query
         self.payloads = payloads
@@ -127,6 +129,7 @@ class NativeServer:
         self.index = {r.name: i for i, r in enumerate(self.kernel.relations)}
         self._query = self.kernel.query(query.name)
         if state is None:
+            self.instance.centre(centre or {})
             with self.instance.wrapping() if wraps else nullcontext():
                 self._fill(bases)
 
@@ -162,7 +165,7 @@ class NativeServer:
     def table(self) -> pa.Table:
         """The rows as Arrow columns; nothing is done per row in Python."""
         table = pa.table(self.instance.read_arrow(self._query))
-        return self.payloads.in_order(table) if self.payloads else table
+        return self.payloads.in_order(table, self._watch()) if self.payloads else table
 
     def rows(self) -> list[Row]:
         """The rows, each as often as it counts, in order."""
@@ -195,8 +198,12 @@ class NativeServer:
     def _gathered(self, rows: list[Row]) -> list[Row]:
         """The rows with elements of a ring put together, in order; each comes once."""
         names = [c.name for c in self.kernel.queries[self._query].columns]
-        made = self.payloads.gathered(names, rows)
+        made = self.payloads.gathered(names, rows, self._watch())
         return arrange(made, self.query.vars, self.query.order)
+
+    def _watch(self) -> Watch | None:
+        """What is known of the values that elements were made of."""
+        return self.instance.watch() if self.kernel.slots else None
 
     def sizes(self) -> Mapping[str, int]:
         """How many rows every map holds."""

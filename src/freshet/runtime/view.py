@@ -66,6 +66,9 @@ class Maintained:
         self.seen = 0
         self.rests = 0
         """Rows to come before a kernel is tried again, where one did not hold the numbers."""
+        self.centre: Mapping[str, float] = {}
+        """What a kernel takes from the variables of cofactors, so that it has their digits."""
+        self.refills = 0
         self.history: History | None = None
         self.callbacks: list[Callback] = []
         variables = variables_of(query, relations, functions)
@@ -124,7 +127,7 @@ class Maintained:
         """
         if self.built:
             try:
-                self._server = NativeServer(self.query, self.built, self._read(), self.payloads)
+                self._server = self._filled(self.built)
             except Overflow:
                 if not self.is_kept:
                     raise
@@ -142,9 +145,30 @@ class Maintained:
         """The server where a kernel meets numbers at the ends of their ranges."""
         exact = self._checked()
         if holds(built.recipe.program, self.functions, self._read(), wide=self.wide):
-            return NativeServer(self.query, built, self._read(), self.payloads, wraps=True)
+            return self._filled(built, wraps=True)
         self.built = None
         return exact
+
+    def _filled(self, built: Built, *, wraps: bool = False) -> NativeServer:
+        return NativeServer(
+            self.query, built, self._read(), self.payloads, wraps=wraps, centre=self.centre
+        )
+
+    def refill(self, centre: Mapping[str, float]) -> bool:
+        """Fill the kernel anew, with cofactors about this centre; tells whether there is one.
+
+        Nothing is left then of the rounding errors that rows left behind which have gone.
+        """
+        if self.built is None or not self.is_kept:
+            return False
+        before, self.centre = self.centre, dict(centre)
+        try:
+            self.start()
+        except BaseException:
+            self.centre = before
+            raise
+        self.refills += 1
+        return self.built is not None
 
     def exact(self) -> ReferenceServer:
         """The reference engine, filled from the base rows; its numbers are not checked yet."""
@@ -186,6 +210,8 @@ class Maintained:
         self.built, self.had_kernel = built, True
         payloads = self.payloads
         self._server = NativeServer(self.query, built, (), payloads, state) if state else None
+        if state is not None:
+            self.centre = {str(slot): x for slot, x in state.watch().centre.items()}
 
     def share(self, bases: Mapping[str, AnyBase]) -> None:
         """Take rows from here from now on."""
@@ -404,6 +430,17 @@ class ViewHandle:
                 self._maintained.callbacks = left
 
         return end
+
+    def refill(self, centre: Mapping[str, float]) -> bool:
+        """Fill the kernel of a cofactor anew from the rows that are kept, about another centre.
+
+        Tells whether it was: the reference engine, which does not round, needs none.
+        """
+        with self._db.still():
+            done = self._maintained.refill(centre)
+            if done:
+                self._db.rewire()
+            return done
 
     def statistics(self) -> Statistics:
         """What the view takes and has done so far."""

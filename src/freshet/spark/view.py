@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -74,6 +75,10 @@ class PipelineView:
     def engine(self) -> EngineName:
         """What keeps the maps on the workers: "native" kernels or the "reference" engine."""
         return self._owner.engine
+
+    def refill(self, centre: Mapping[str, float]) -> bool:
+        """Nothing is to be done: cofactors of a pipeline are kept without rounding."""
+        return False
 
     def explain(self) -> str:
         """How this view is kept, together with the others of its pipeline."""

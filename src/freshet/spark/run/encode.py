@@ -12,7 +12,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
-from freshet.algebra import Category, Element
+from freshet.algebra import Category, Element, Real
 from freshet.errors import FreshetError
 
 
@@ -48,6 +48,8 @@ def _plain(x: Any) -> Any:
             return x
         case Decimal():
             return ["decimal", str(x)]
+        case Real():
+            return ["real", x.text()]
         case datetime():
             return ["timestamp", x.isoformat()]
         case date():
@@ -77,6 +79,8 @@ def _value(told: Any) -> Any:
             return told
         case ["decimal", str(text)]:
             return Decimal(text)
+        case ["real", str(text)]:
+            return Real.read(text)
         case ["timestamp", str(text)]:
             return datetime.fromisoformat(text)
         case ["date", str(text)]:
