@@ -20,7 +20,7 @@ from freshet.factorized.terms import Leaf, Node, Tree, relations, trees
 from freshet.simplify import finish, simplify
 from freshet.simplify.arrange import arrange
 
-MOST_PRODUCTS = 64
+MOST_PRODUCTS = 16
 """Products that one view's change is written out into, where a relation changes several of its
 children at once; past it the children change one after the other."""
 

@@ -59,10 +59,12 @@ class Engine:
     [(1, 2), (2, 1)]
     """
 
-    def __init__(self, program: Program, functions: Functions = BUILTINS) -> None:
+    def __init__(
+        self, program: Program, functions: Functions = BUILTINS, counters: Work | None = None
+    ) -> None:
         self.program = program
         self.functions = functions
-        self.counters = Work()
+        self.counters = counters or Work()
         self.journal = Journal()
         self.stores = self._make_stores()
         self.relations = {r.name: r for r in program.relations}

@@ -1,0 +1,252 @@
+"""What `auto` chooses against every strategy, by rows looked at and written: `python -m bench.auto`.
+
+Each query of each workload runs over one stream in batches and in single rows, by every strategy
+that `auto` can choose and by `auto` itself, and is read after every batch. Counts are those of
+the reference engine, free of the clock; a strategy that takes `MOST` times the work of the best
+one so far is stopped there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from freshet.calculus.functions import Functions
+from freshet.calculus.schema import Query, Relation
+from freshet.errors import FreshetError
+from freshet.ivm import compile as ivm
+from freshet.ivm.options import Mode
+from freshet.ivm.options import Options as IvmOptions
+from freshet.plan.compile import compile_queries
+from freshet.plan.options import Options
+from freshet.program.cost import Statistics
+from freshet.program.terms import Program
+from freshet.reference.closures import Work
+from freshet.reference.run import Engine
+from freshet.sql.load import load
+from workloads import WORKLOADS, Batch, Tables
+
+MODES: tuple[Mode, ...] = ("batch", "tuple")
+STRATEGIES = ("higher-order", "caches", "cyclic", "first-order", "project", "reeval", "factorized")
+MOST = 4
+"""How often the work of the best strategy another one may do before it is stopped."""
+
+BOUND = 1.5
+"""How often the work of the best strategy the choice may do."""
+
+
+class Stopped(Exception):
+    """A strategy has done more than it is given."""
+
+
+class Limited(Work):
+    """Counters that stop at a limit."""
+
+    __slots__ = ("limit", "seen")
+
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+        self.seen = 0
+        super().__init__()
+
+    @property
+    def visits(self) -> int:
+        """Rows looked at."""
+        return self.seen
+
+    @visits.setter
+    def visits(self, count: int) -> None:
+        self.seen = count
+        if count > self.limit:
+            raise Stopped
+
+
+@dataclass(frozen=True)
+class Case:
+    """A query with its data: static tables, and a stream of batches."""
+
+    name: str
+    query: Query
+    relations: tuple[Relation, ...]
+    functions: Functions
+    tables: Tables
+    batches: tuple[Batch, ...]
+
+    @property
+    def statistics(self) -> Statistics:
+        """What is true of the data: rows at the end, rates, rows of one relation in a batch."""
+        rows = {r.name: float(len(self.tables.get(r.name, ()))) for r in self.relations}
+        changes = dict.fromkeys(rows, 0.0)
+        parts = 0
+        for batch in self.batches:
+            parts += len({relation for relation, _, _ in batch})
+            for relation, _, count in batch:
+                rows[relation] += count
+                changes[relation] += 1
+        most = max(changes.values(), default=1.0) or 1.0
+        rates = {name: n / most for name, n in changes.items() if n}
+        size = sum(changes.values()) / max(parts, 1)
+        return Statistics({n: max(1.0, r) for n, r in rows.items()}, rates, max(1.0, size))
+
+
+@dataclass(frozen=True)
+class Line:
+    """One query in one mode: the work of every strategy, None where it was stopped or refused."""
+
+    case: str
+    mode: Mode
+    chosen: str
+    auto: float
+    work: dict[str, float | None]
+
+    @property
+    def best(self) -> tuple[str, float]:
+        """The strategy that did least."""
+        done = {name: w for name, w in self.work.items() if w is not None}
+        name = min(done, key=lambda n: done[n])
+        return name, done[name]
+
+    @property
+    def ratio(self) -> float:
+        """The work of the choice over that of the best."""
+        return self.auto / max(1.0, self.best[1])
+
+
+DAILY = """
+CREATE STREAM sales (day INT NOT NULL, amount INT NOT NULL);
+CREATE VIEW daily AS SELECT day, SUM(amount) AS total FROM sales GROUP BY day;
+CREATE VIEW moving AS SELECT a.day, AVG(b.total) AS mean FROM daily a, daily b
+  WHERE b.day BETWEEN a.day - 6 AND a.day GROUP BY a.day
+"""
+
+
+def moving_average(days: int = 120, rows: int = 6) -> Case:
+    """A mean over seven days, by a join of a daily view with itself; days come in order."""
+    catalog, queries = load(DAILY)
+    relations = tuple(catalog.relations.values())
+    batches = tuple(
+        [("sales", (day, 10 * day + n), 1) for n in range(rows)] for day in range(days)
+    )
+    return Case("series/moving", queries[-1], relations, catalog.functions, {}, batches)
+
+
+def workload_case(workload: str, name: str, *, batches: int, size: int, live: int) -> Case:
+    """A query of a workload over its stream."""
+    work = WORKLOADS[workload]
+    schema, _ = load(work.schema.read_text(), str(work.schema))
+    path = work.queries()[name]
+    catalog, queries = load(path.read_text(), str(path), schema, default_name=name)
+    [query] = [q for q in queries if q.name == name]
+    stream = work.stream(seed=1, batches=batches, sizes=lambda _: size, live=live)
+    used = tuple(r for r in catalog.relations.values() if r.name in _read(query))
+    kept = tuple([e for e in b if any(e[0] == r.name for r in used)] for b in stream)
+    tables = {n: t for n, t in work.tables(seed=1).items() if any(n == r.name for r in used)}
+    return Case(
+        f"{workload}/{name}", query, used, catalog.functions, tables, tuple(b for b in kept if b)
+    )
+
+
+def _read(query: Query) -> frozenset[str]:
+    from freshet.calculus.scope import relations
+
+    return relations(query.term)
+
+
+def programs(case: Case, mode: Mode) -> Iterator[tuple[str, Program]]:
+    """The program of every strategy that takes the query."""
+    plain = IvmOptions(mode=mode)
+    own = {"caches": replace(plain, caches=True), "cyclic": replace(plain, cyclic=True)}
+    for name in STRATEGIES:
+        try:
+            if name in own:
+                made = ivm.compile_queries([case.query], case.relations, own[name], case.functions)
+            else:
+                options = Options(strategy=name, mode=mode, statistics=case.statistics)  # type: ignore[arg-type]
+                made = compile_queries([case.query], case.relations, options, case.functions)
+        except FreshetError:
+            continue  # the strategy does not keep such a query
+        yield name, made
+
+
+def work_of(program: Program, case: Case, limit: float = float("inf")) -> float | None:
+    """Rows looked at and written over the whole stream, or None past a limit."""
+    engine = Engine(program, case.functions, Limited(limit) if limit < float("inf") else Work())
+    try:
+        engine.load(case.tables)
+        for batch in case.batches:
+            for relation in dict.fromkeys(r for r, _, _ in batch):
+                engine.apply(relation, [(row, m) for r, row, m in batch if r == relation])
+            engine.read(case.query.name)
+    except Stopped:
+        return None
+    return float(engine.work)
+
+
+def measure(case: Case, mode: Mode) -> Line:
+    """Run a query by every strategy, and by the one that `auto` chooses."""
+    options = Options(mode=mode, statistics=case.statistics)
+    chosen = compile_queries([case.query], case.relations, options, case.functions)
+    auto = work_of(chosen, case, 20_000_000)
+    least = auto or 20_000_000.0
+    work: dict[str, float | None] = {}
+    for name, program in programs(case, mode):
+        work[name] = work_of(program, case, MOST * least)
+        least = min(least, work[name] or least)
+    strategy = chosen.notes[0].removeprefix("strategy: ").split(", for")[0]
+    return Line(case.name, mode, strategy, auto or MOST * least, work)
+
+
+def cases(workloads: Sequence[str], *, batches: int, size: int, live: int) -> Iterator[Case]:
+    """All the queries of these workloads, and a moving average."""
+    for workload in workloads:
+        for name in WORKLOADS[workload].queries():
+            yield workload_case(workload, name, batches=batches, size=size, live=live)
+    yield moving_average()
+
+
+def table(lines: Sequence[Line]) -> str:
+    """The counts as a table of the documentation."""
+    head = ["query", "mode", "chosen", "work", "to the best", *STRATEGIES]
+    rows = [" | ".join(head), "|".join(["---"] * 3 + ["--:"] * (len(head) - 3))]
+    for line in lines:
+        cells = [_count(line.work.get(s, -1.0)) for s in STRATEGIES]
+        first = [line.case, line.mode, line.chosen, _count(line.auto), f"{line.ratio:.2f}"]
+        rows.append(" | ".join([*first, *cells]))
+    return "\n".join(f"| {row} |" for row in rows) + "\n"
+
+
+def _count(work: float | None) -> str:
+    if work is None:
+        return f"over {MOST}x"
+    return "" if work < 0 else f"{work:,.0f}"
+
+
+def main() -> int:
+    """Measure, print the table, and fail where the choice is worse than the bound."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("workloads", nargs="*", default=list(WORKLOADS))
+    parser.add_argument("--batches", type=int, default=60)
+    parser.add_argument("--size", type=int, default=100)
+    parser.add_argument("--live", type=int, default=500)
+    parser.add_argument("--only", default="", help="queries whose name has this in it")
+    parser.add_argument("-o", "--out", type=Path, help="write the table here, too")
+    given = parser.parse_args()
+    lines = []
+    for case in cases(given.workloads, batches=given.batches, size=given.size, live=given.live):
+        for mode in MODES if given.only in case.name else ():
+            line = measure(case, mode)
+            lines.append(line)
+            print(f"{line.ratio:6.2f}  {case.name} {mode}: {line.chosen}; {line.best}", flush=True)
+    text = table(lines)
+    if given.out:
+        given.out.write_text(text)
+    worse = [line for line in lines if line.ratio > BOUND]
+    print(f"{len(lines)} choices, {len(worse)} of them worse than {BOUND} times the best")
+    return int(bool(worse))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
