@@ -1,4 +1,6 @@
-"""What `auto` chooses against every strategy, by rows looked at and written: `python -m bench.auto`.
+"""What `auto` chooses beside every strategy, by rows looked at and written.
+
+`python -m bench.auto` prints the table.
 
 Each query of each workload runs over one stream in batches and in single rows, by every strategy
 that `auto` can choose and by `auto` itself, and is read after every batch. Counts are those of
@@ -127,9 +129,7 @@ def moving_average(days: int = 120, rows: int = 6) -> Case:
     """A mean over seven days, by a join of a daily view with itself; days come in order."""
     catalog, queries = load(DAILY)
     relations = tuple(catalog.relations.values())
-    batches = tuple(
-        [("sales", (day, 10 * day + n), 1) for n in range(rows)] for day in range(days)
-    )
+    batches = tuple([("sales", (day, 10 * day + n), 1) for n in range(rows)] for day in range(days))
     return Case("series/moving", queries[-1], relations, catalog.functions, {}, batches)
 
 

@@ -309,7 +309,7 @@ class _Kernel:
         creates = [f"  s.{s.name}.init(e.arena);" for s in self.storages if s.home is None]
         if self.slots:
             creates.append("  for (Watch& x : s.watch) x = {0, INFINITY, -INFINITY};")
-        slots = ", ".join(f'"{_c(x)}"' for x in self.slots)
+        slots = ", ".join(quote(x) for x in self.slots)
         state = "State& s" if self.slots else "State&"
         watch, gone = ("s.watch", "&s.gone") if self.slots else ("nullptr", "nullptr")
         texts = [
