@@ -15,7 +15,7 @@ import pytest
 
 import freshet
 from freshet.codegen.toolchain import find_compiler
-from freshet.errors import BadRow, Overflow
+from freshet.errors import BadRow, BadValue, Overflow
 from freshet.ivm.compile import compile_queries
 from freshet.ivm.options import Options
 from freshet.spark.compile import distribute
@@ -92,7 +92,7 @@ def batch_of(r: random.Random, held: dict[str, Counter[Row]]) -> dict[str, list[
 def verdict(db: Any, batch: dict[str, list[tuple[Row, int]]]) -> str:
     try:
         db.apply(batch)
-    except (Overflow, BadRow) as e:
+    except (Overflow, BadRow, BadValue) as e:
         return "overflow" if isinstance(e, Overflow) else str(e)
     return "taken"
 

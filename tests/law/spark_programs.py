@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from freshet.algebra import Real
 from freshet.program.terms import Program
 from freshet.reference.run import Engine
 from freshet.spark.simulate import Simulation
@@ -57,6 +58,7 @@ def equal(a: Rows, b: Rows) -> bool:
 
 def near(x: Any, y: Any) -> bool:
     """Equal numbers; doubles within 1e-7."""
-    if isinstance(x, float) or isinstance(y, float):
-        return abs(float(x) - float(y)) <= 1e-7 * max(1.0, abs(x), abs(y))
+    if isinstance(x, float | Real) or isinstance(y, float | Real):
+        a, b = float(x), float(y)
+        return abs(a - b) <= 1e-7 * max(1.0, abs(a), abs(b))
     return bool(x == y)
