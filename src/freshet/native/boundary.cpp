@@ -200,7 +200,8 @@ PyObject* watch(PyObject*, PyObject* const* args, intptr_t n) {
   const Watch* all = kernel.watch(*x->env.state);
   for (int i = 0; i < kernel.slots; i++)
     PyTuple_SetItem(out, i, Py_BuildValue("(ddd)", all[i].centre, all[i].low, all[i].high));
-  return Py_BuildValue("(dO)", *kernel.gone(*x->env.state), out.object);
+  const f64* gone = kernel.gone(*x->env.state);  // none where nothing is lifted
+  return Py_BuildValue("(dO)", gone ? *gone : 0.0, out.object);
 }
 
 // put_centre(instance, variable, centre): what is taken from its values; before there are any.
