@@ -83,10 +83,10 @@ struct State {
   bool stale;
   Flat<Rec_m_vwap> m_vwap;
   Flat<Rec_m_vwap_Bids> m_vwap_Bids;
-  Ordered<Ord0_m_vwap_Bids, Sum_m_vwap_Bids> m_vwap_Bids_o0;
-  i64 m_vwap_Bids_below0;
-  i64 m_vwap_Bids_below1;
-  i64 m_vwap_Bids_below2;
+  Ordered<Ord0_m_vwap_Bids, Sum_m_vwap_Bids> m_vwap_Bids_U_o0;
+  i64 m_vwap_Bids_U_below0;
+  i64 m_vwap_Bids_U_below1;
+  i64 m_vwap_Bids_U_below2;
   Flat<Rec_m_vwap_Bids_2> m_vwap_Bids_2;
 };
 
@@ -101,10 +101,10 @@ namespace fr {
 
 static inline void follow_m_vwap_Bids(Env& e, const Rec_m_vwap_Bids& a, const Rec_m_vwap_Bids& b) {
   State& s = *e.state;
-  s.m_vwap_Bids_o0.add(e.arena, Ord0_m_vwap_Bids::of(b), Sum_m_vwap_Bids::change(a, b));
-  s.m_vwap_Bids_below0 += (b.p0 < 0) - (a.p0 < 0);
-  s.m_vwap_Bids_below1 += (b.p1 < 0) - (a.p1 < 0);
-  s.m_vwap_Bids_below2 += (b.p2 < 0) - (a.p2 < 0);
+  s.m_vwap_Bids_U_o0.add(e.arena, Ord0_m_vwap_Bids::of(b), Sum_m_vwap_Bids::change(a, b));
+  s.m_vwap_Bids_U_below0 += (b.p0 < 0) - (a.p0 < 0);
+  s.m_vwap_Bids_U_below1 += (b.p1 < 0) - (a.p1 < 0);
+  s.m_vwap_Bids_U_below2 += (b.p2 < 0) - (a.p2 < 0);
 }
 #define OLD_m_vwap_Bids(w) const auto w##_old = *w;
 #define NEW_m_vwap_Bids(w) follow_m_vwap_Bids(e, w##_old, *w);
@@ -133,11 +133,11 @@ static void on_Bids(Env& e, const Batch& b) {
       const f64 c4_j2 = col4[j2];
       { auto* w3 = s.m_vwap_Bids.at(e.arena, {as_key(c4_j2)}); FR_WRITE; OLD_m_vwap_Bids(w3)
         gain(w3->p0, times(times(b.count[j2], lift(c3_j2)), lift(c4_j2)));
-        w3->p1 = add<i64>(o, w3->p1, b.count[j2]);
+        w3->p1 = known(o, add<i64>(o, w3->p1, b.count[j2]));
         gain(w3->p2, times(b.count[j2], lift(c3_j2)));
       NEW_m_vwap_Bids(w3) if (w3->empty()) s.m_vwap_Bids.drop(e.arena, w3); }
       { auto* w4 = s.m_vwap_Bids_2.at(e.arena, {}); FR_WRITE; OLD_m_vwap_Bids_2(w4)
-        w4->p0 = add<i64>(o, w4->p0, b.count[j2]);
+        w4->p0 = known(o, add<i64>(o, w4->p0, b.count[j2]));
         gain(w4->p1, times(b.count[j2], lift(c3_j2)));
       NEW_m_vwap_Bids_2(w4) if (w4->empty()) s.m_vwap_Bids_2.drop(e.arena, w4); }
     }
@@ -160,7 +160,7 @@ static void on_Bids(Env& e, const Batch& b) {
       if (const auto* r4 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
         FR_VISIT(1);
         if (r4->p0 != 0) {
-          if (s.m_vwap_Bids_below1 == 0 && s.m_vwap_Bids_below2 == 0) {
+          if (s.m_vwap_Bids_U_below1 == 0 && s.m_vwap_Bids_U_below2 == 0) {
             Sum t8{};
             {
               if (const auto* r_1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
@@ -191,7 +191,7 @@ static void on_Bids(Env& e, const Batch& b) {
                       (void)k___1;
                       return true;
                     };
-                    q__1 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
+                    q__1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
                   }
                   if (!q__1.p2.gone()) {
                     gain(t_3, q__1.p2);
@@ -223,7 +223,7 @@ static void on_Bids(Env& e, const Batch& b) {
                       (void)k___1;
                       return true;
                     };
-                    q__1 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
+                    q__1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
                   }
                   if (q__1.p1 != 0) {
                     t_4 = add<i64>(o, t_4, narrow<i64>(o, q__1.p1));
@@ -234,7 +234,7 @@ static void on_Bids(Env& e, const Batch& b) {
                 }
                 return false;
               };
-              q10 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
+              q10 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
             }
             if (!q10.p0.gone()) {
               { auto* w12 = tmp0.at(e.scratch, {}); FR_WRITE;
@@ -243,11 +243,11 @@ static void on_Bids(Env& e, const Batch& b) {
             }
             if (q10.p1 != 0) {
               { auto* w13 = tmp0.at(e.scratch, {}); FR_WRITE;
-                w13->p1 = add<i64>(o, w13->p1, narrow<i64>(o, q10.p1));
+                w13->p1 = known(o, add<i64>(o, w13->p1, narrow<i64>(o, q10.p1)));
               if (w13->empty()) tmp0.drop(e.scratch, w13); }
             }
           }
-          if (!(s.m_vwap_Bids_below1 == 0 && s.m_vwap_Bids_below2 == 0)) [&]() __attribute__((noinline, cold)) {
+          if (!(s.m_vwap_Bids_U_below1 == 0 && s.m_vwap_Bids_U_below2 == 0)) [&]() __attribute__((noinline, cold)) {
             Sum t9{};
             {
               if (const auto* r_1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
@@ -275,7 +275,7 @@ static void on_Bids(Env& e, const Batch& b) {
                     (void)k__1;
                     return true;
                   };
-                  q_1 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
+                  q_1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
                 }
                 if (q_1.p1 != 0) {
                   t13 = add<i64>(o, t13, narrow<i64>(o, q_1.p1));
@@ -299,7 +299,7 @@ static void on_Bids(Env& e, const Batch& b) {
                       (void)k__1;
                       return true;
                     };
-                    q_1 = s.m_vwap_Bids_o0.sum_between(e.arena, before, upto);
+                    q_1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
                   }
                   if (!q_1.p2.gone()) {
                     gain(t15, q_1.p2);
@@ -309,7 +309,7 @@ static void on_Bids(Env& e, const Batch& b) {
                 if ((mul<f64>(o, f64(0.25), x10) > x16)) {
                   { auto* w18 = tmp0.at(e.scratch, {}); FR_WRITE;
                     gain(w18->p0, r11.p0);
-                    w18->p1 = add<i64>(o, w18->p1, r11.p1);
+                    w18->p1 = known(o, add<i64>(o, w18->p1, r11.p1));
                   if (w18->empty()) tmp0.drop(e.scratch, w18); }
                 }
               }
@@ -321,13 +321,13 @@ static void on_Bids(Env& e, const Batch& b) {
     if (const auto* r4 = s.m_vwap.find(e.arena, Rec_m_vwap::Key{})) {
       FR_VISIT(1);
       { auto* w6 = tmp0.at(e.scratch, {}); FR_WRITE;
-        w6->p2 = add<i64>(o, w6->p2, i64(1ll));
+        w6->p2 = known(o, add<i64>(o, w6->p2, i64(1ll)));
       if (w6->empty()) tmp0.drop(e.scratch, w6); }
     }
     tmp0.each(e.scratch, [&](const Rec_tmp0& r5) {
       { auto* w6 = s.m_vwap.at(e.arena, {}); FR_WRITE; OLD_m_vwap(w6)
         w6->p0 = r5.p0;
-        w6->p1 = r5.p1;
+        w6->p1 = known(o, r5.p1);
       NEW_m_vwap(w6) if (w6->empty()) s.m_vwap.drop(e.arena, w6); }
     });
   }
@@ -360,10 +360,11 @@ __attribute__((cold)) static void read_vwap(Env& e, Output& out) {
         t_3 = add<i64>(o, t_3, r__1->p1);
       }
     }
-    const f64 x_4 = (truth(t_3) ? x_2 : null<f64>());
-    { auto* w_5 = tmp1.at(e.scratch, {as_key(x_4)}); FR_WRITE;
-      w_5->p0 = add<i64>(o, w_5->p0, i64(1ll));
-    if (w_5->empty()) tmp1.drop(e.scratch, w_5); }
+    const i64 x_4 = known(o, t_3);
+    const f64 x_5 = (truth(x_4) ? x_2 : null<f64>());
+    { auto* w_6 = tmp1.at(e.scratch, {as_key(x_5)}); FR_WRITE;
+      w_6->p0 = known(o, add<i64>(o, w_6->p0, i64(1ll)));
+    if (w_6->empty()) tmp1.drop(e.scratch, w_6); }
   }
   tmp1.each(e.scratch, [&](const Rec_tmp1& r2) {
     if (const i64 n = r2.p0; n > 0) {
@@ -553,7 +554,10 @@ static void create(Env& e) {
   s.m_vwap_Bids_2.init(e.arena);
 }
 static Strings& strings_of(State& s) { return s.strings; }
-const Kernel kernel = {1, 1, 7, all_relations, all_queries, all_maps, sizeof(State), strings_of, create, ready};
+static const char* const all_slots[] = {nullptr};
+static Watch* watch_of(State&) { return nullptr; }
+static f64* gone_of(State&) { return nullptr; }
+const Kernel kernel = {1, 1, 7, all_relations, all_queries, all_maps, sizeof(State), strings_of, create, ready, 0, all_slots, watch_of, gone_of};
 
 }  // namespace fr
 

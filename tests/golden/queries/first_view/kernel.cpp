@@ -95,13 +95,13 @@ static void on_orders(Env& e, const Batch& b) {
         FR_VISIT(1);
         const Sym y5 = put_text(e, c1_j2);
         { auto* w6 = s.m_first_view.at(e.arena, {y5}); FR_WRITE; OLD_m_first_view(w6)
-          w6->p0 = add<i64>(o, w6->p0, mul<i64>(o, b.count[j2], r3->p0));
-          w6->p1 = add<i64>(o, w6->p1, mul<i64>(o, b.count[j2], r3->p1));
+          w6->p0 = known(o, add<i64>(o, w6->p0, mul<i64>(o, b.count[j2], r3->p0)));
+          w6->p1 = known(o, add<i64>(o, w6->p1, mul<i64>(o, b.count[j2], r3->p1)));
         NEW_m_first_view(w6) if (w6->empty()) s.m_first_view.drop(e.arena, w6); }
       }
       const Sym y4 = put_text(e, c1_j2);
       { auto* w5 = s.m_first_view_items.at(e.arena, {c0_j2, y4}); FR_WRITE; OLD_m_first_view_items(w5)
-        w5->p0 = add<i64>(o, w5->p0, b.count[j2]);
+        w5->p0 = known(o, add<i64>(o, w5->p0, b.count[j2]));
       NEW_m_first_view_items(w5) if (w5->empty()) s.m_first_view_items.drop(e.arena, w5); }
     }
   }
@@ -132,13 +132,13 @@ static void on_items(Env& e, const Batch& b) {
       s.m_first_view_items.template slice<0>(e.arena, Head0_m_first_view_items::Key{c0_j2}, [&](const Rec_m_first_view_items& r3) {
         FR_VISIT(1);
         { auto* w5 = s.m_first_view.at(e.arena, {r3.k1}); FR_WRITE; OLD_m_first_view(w5)
-          w5->p0 = add<i64>(o, w5->p0, mul<i64>(o, b.count[j2], r3.p0));
-          w5->p1 = add<i64>(o, w5->p1, mul<i64>(o, mul<i64>(o, b.count[j2], c1_j2), r3.p0));
+          w5->p0 = known(o, add<i64>(o, w5->p0, mul<i64>(o, b.count[j2], r3.p0)));
+          w5->p1 = known(o, add<i64>(o, w5->p1, mul<i64>(o, mul<i64>(o, b.count[j2], c1_j2), r3.p0)));
         NEW_m_first_view(w5) if (w5->empty()) s.m_first_view.drop(e.arena, w5); }
       });
       { auto* w4 = s.m_first_view_orders.at(e.arena, {c0_j2}); FR_WRITE; OLD_m_first_view_orders(w4)
-        w4->p0 = add<i64>(o, w4->p0, b.count[j2]);
-        w4->p1 = add<i64>(o, w4->p1, mul<i64>(o, b.count[j2], c1_j2));
+        w4->p0 = known(o, add<i64>(o, w4->p0, b.count[j2]));
+        w4->p1 = known(o, add<i64>(o, w4->p1, mul<i64>(o, b.count[j2], c1_j2)));
       NEW_m_first_view_orders(w4) if (w4->empty()) s.m_first_view_orders.drop(e.arena, w4); }
     }
   }
@@ -160,16 +160,18 @@ __attribute__((cold)) static void read_first_view(Env& e, Output& out) {
       {
         t4 = add<i64>(o, t4, r1.p0);
       }
-      i64 t5{};
+      const i64 x5 = known(o, t4);
+      i64 t6{};
       {
-        t5 = add<i64>(o, t5, r1.p1);
+        t6 = add<i64>(o, t6, r1.p1);
       }
+      const i64 x7 = known(o, t6);
       if (const i64 n = i64(1ll); n > 0) {
         const i64 at = out.next();
         out.count[at] = n;
         static_cast<Sym*>(out.column[0])[at] = r1.k0;
-        static_cast<i64*>(out.column[1])[at] = t4;
-        static_cast<i64*>(out.column[2])[at] = t5;
+        static_cast<i64*>(out.column[1])[at] = x5;
+        static_cast<i64*>(out.column[2])[at] = x7;
       }
     }
   });
@@ -195,22 +197,24 @@ static void find_first_view(Env& e, const Batch& b, Output& out) {
             }
           }
         }
-        i64 t6{};
+        const i64 x6 = known(o, t5);
+        i64 t7{};
         {
           if (Sym y_1; find_text(e, c0, y_1)) {
             if (const auto* r_2 = s.m_first_view.find(e.arena, Rec_m_first_view::Key{y_1})) {
               FR_VISIT(1);
-              t6 = add<i64>(o, t6, r_2->p1);
+              t7 = add<i64>(o, t7, r_2->p1);
             }
           }
         }
+        const i64 x8 = known(o, t7);
         if (const i64 n = i64(1ll); n > 0) {
-          const Sym y8 = put_text(e, c0);
+          const Sym y10 = put_text(e, c0);
           const i64 at = out.next();
           out.count[at] = n;
-          static_cast<Sym*>(out.column[0])[at] = y8;
-          static_cast<i64*>(out.column[1])[at] = t5;
-          static_cast<i64*>(out.column[2])[at] = t6;
+          static_cast<Sym*>(out.column[0])[at] = y10;
+          static_cast<i64*>(out.column[1])[at] = x6;
+          static_cast<i64*>(out.column[2])[at] = x8;
         }
       }
     }
@@ -366,7 +370,10 @@ static void create(Env& e) {
   s.m_first_view_orders.init(e.arena);
 }
 static Strings& strings_of(State& s) { return s.strings; }
-const Kernel kernel = {2, 1, 5, all_relations, all_queries, all_maps, sizeof(State), strings_of, create, ready};
+static const char* const all_slots[] = {nullptr};
+static Watch* watch_of(State&) { return nullptr; }
+static f64* gone_of(State&) { return nullptr; }
+const Kernel kernel = {2, 1, 5, all_relations, all_queries, all_maps, sizeof(State), strings_of, create, ready, 0, all_slots, watch_of, gone_of};
 
 }  // namespace fr
 
