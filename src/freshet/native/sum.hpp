@@ -166,4 +166,14 @@ inline Sum times(i128 n, const Sum& a) { return times(lift(n), a); }
 
 inline void gain(Sum& to, const Sum& x) { to = plus(to, x); }
 
+// Beside an element of a ring that a header declares, a sum is the double that it stands for.
+template <class R> inline auto operator*(const Sum& a, const R& b) -> decltype(value(a) * b) {
+  static_assert(__is_class(R), "numbers are multiplied by times()");
+  return value(a) * b;
+}
+template <class R> inline auto operator*(const R& a, const Sum& b) -> decltype(a * value(b)) {
+  static_assert(__is_class(R), "numbers are multiplied by times()");
+  return a * value(b);
+}
+
 }  // namespace fr

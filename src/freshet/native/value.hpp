@@ -37,15 +37,17 @@ struct Sym {
 inline f64 double_of(u64 bits) { f64 x; memcpy(&x, &bits, 8); return x; }
 inline u64 bits_of(f64 x) { u64 bits; memcpy(&bits, &x, 8); return bits; }
 
-// NULL of every representation: null<i64>() and so on.
+// NULL of every representation: null<i64>() and so on. Never a function of the library, which would
+// show the names of those.
+#define FR_NULL inline __attribute__((always_inline))
 template <class T> inline T null();
-template <> inline i8 null<i8>() { return INT8_MIN; }
-template <> inline i32 null<i32>() { return INT32_MIN; }
-template <> inline i64 null<i64>() { return INT64_MIN; }
-template <> inline i128 null<i128>() { return i128(u128(1) << 127); }
-template <> inline f64 null<f64>() { return double_of(0x7ff80000000dead0ull); }
-template <> inline Sym null<Sym>() { return Sym{~0ull}; }
-template <> inline Str null<Str>() { return Str{nullptr, 0}; }
+template <> FR_NULL i8 null<i8>() { return INT8_MIN; }
+template <> FR_NULL i32 null<i32>() { return INT32_MIN; }
+template <> FR_NULL i64 null<i64>() { return INT64_MIN; }
+template <> FR_NULL i128 null<i128>() { return i128(u128(1) << 127); }
+template <> FR_NULL f64 null<f64>() { return double_of(0x7ff80000000dead0ull); }
+template <> FR_NULL Sym null<Sym>() { return Sym{~0ull}; }
+template <> FR_NULL Str null<Str>() { return Str{nullptr, 0}; }
 
 template <class T> inline bool is_null(T x) { return x == null<T>(); }
 template <> inline bool is_null<f64>(f64 x) { return bits_of(x) == 0x7ff80000000dead0ull; }
