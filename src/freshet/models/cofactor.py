@@ -22,7 +22,6 @@ from freshet.models.digits import (
     better_centre,
     digits,
     errors,
-    is_short,
     looks_constant,
     total,
 )
@@ -39,6 +38,8 @@ Order: TypeAlias = str | VariableOrder | DTree
 """A variable order: in text such as "store - {item, date}", as a dtree file's text, or read."""
 
 MOST_REFILLS = 4
+MOST_ROWS = 20_000
+"""How many rows are added up without rounding where groups are too far from each other."""
 INSTEAD = "select it less a constant near its values (x - 1000 AS x), or keep the rows"
 
 
@@ -109,6 +110,7 @@ class Cofactor:
         (self._variables,) = found.values()
         self._keys = query.columns[:-1]
         self._told: set[Slot] = set()
+        self._last_exact: tuple[int, dict[Row, Element]] = -1, {}
 
     # -- what it is of -----------------------------------------------------------------------------
 
@@ -177,10 +179,20 @@ class Cofactor:
             found = self._all()
             if any(_is_noisy(x) for x in found.values()) and self._refilled():
                 found = self._all()
+            noisy = [key for key, x in found.items() if _is_noisy(x)]
+            if noisy and (exact := self._exact(version)):
+                found |= {key: exact[key] for key in noisy}
         return version, found
 
     def _all(self) -> dict[Row, Element]:
         return {row[:-1]: _payload(row) for row in self.view.rows()}
+
+    def _exact(self, version: int) -> dict[Row, Element]:
+        """Every group without rounding, where there are few rows: no centre serves all of them."""
+        if self._last_exact[0] != version:
+            rows = self.view.exact_rows(MOST_ROWS) or []
+            self._last_exact = version, {row[:-1]: _payload(row) for row in rows}
+        return self._last_exact[1]
 
     def _refilled(self) -> bool:
         """Let the kernel get back the digits that it has lost; tells whether it did anything.
@@ -222,7 +234,10 @@ class Cofactor:
             rows = self.view.lookup(**given)
             if rows and _is_noisy(_payload(rows[0])) and self._refilled():
                 rows = self.view.lookup(**given)
-        return version, _payload(rows[0]) if rows else Element()
+            found = _payload(rows[0]) if rows else Element()
+            if rows and _is_noisy(found):
+                found = self._exact(version).get(rows[0][:-1], found)
+        return version, found
 
     def element(self, group: Any = None) -> Element:
         """The cofactor as an element of its ring."""
@@ -285,8 +300,6 @@ class Cofactor:
         if error < REFUSED:
             words = f"{what} has about {digits(error)} right digits"
         elif self._keys and looks_constant(element, slot):
-            if is_short(element, slot):
-                return
             words = f"{what} counts as none: it is too small beside the distance from other groups"
         else:
             raise NoDigits(f"{what} has no right digit left", instead=INSTEAD)

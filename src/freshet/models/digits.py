@@ -9,12 +9,12 @@ that are kept, about the means. What that does not help is told, or refused.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import inf, isfinite, log10, sqrt
+from math import floor, inf, isfinite, log2, log10, sqrt
 
 from freshet.algebra import Cofactor as Element
 from freshet.algebra.cofactor import Slot
 from freshet.algebra.reading import Behind, Watch, behind, rounded, watched
-from freshet.models.moments import EPSILON, LOST, is_constant, scatter_of
+from freshet.models.moments import EPSILON, LOST, scatter_of
 
 KEPT = 1e-10
 """The error of a variance, as a share of it, up to which a kernel goes on as it is."""
@@ -50,7 +50,7 @@ def errors(element: Element) -> dict[Slot, float]:
 
 def _error(found: Behind, watch: Watch, slot: Slot) -> float:
     x, n = found.element, found.element.count
-    if watch.low[slot] == watch.high[slot]:
+    if watch.low[slot] == watch.high[slot] or is_short(found, slot):
         return 0.0
     peak = max(watch.high[slot] - watch.centre[slot], watch.centre[slot] - watch.low[slot])
     if n == 1:  # there is no variance: it is about the value
@@ -59,7 +59,7 @@ def _error(found: Behind, watch: Watch, slot: Slot) -> float:
     noise = EPSILON * sqrt(n) * float(x.product(slot, slot))
     if watch.gone:
         noise = max(noise, 4 * EPSILON * (n + sqrt(watch.gone)) * peak * peak)
-    if not watch.gone and is_constant(found, slot) and _is_fine(found, slot):
+    if not watch.gone and _is_fine(found, slot):
         return 0.0
     return _share(noise, scatter_of(x, slot))
 
@@ -79,14 +79,22 @@ def looks_constant(element: Element, slot: Slot) -> bool:
     return scatter_of(x, slot) <= max(LOST, EPSILON * sqrt(x.count)) * float(x.product(slot, slot))
 
 
-def is_short(element: Element, slot: Slot) -> bool:
-    """Whether all the values of a variable can be one number of few digits, as a price is."""
-    found = behind(element)
+def is_short(found: Behind, slot: Slot) -> bool:
+    """Whether all the values of a variable are one number of few digits near the centre, as 4.99.
+
+    Sum and squares must agree on it: rounding errors would not. Deviations that these do not tell
+    from none are a thousandth of the number's last place at most.
+    """
     x, centre = found.element, found.centre.get(slot, 0.0)
-    total = float(x.sums.get(slot, 0))
-    value = float(f"{centre + total / x.count:.12g}")
-    rest = abs(x.count * (value - centre) - total)
-    return rest <= 8 * EPSILON * sqrt(x.count) * max(abs(total), abs(x.count * value))
+    total, square = float(x.sums.get(slot, 0)), float(x.product(slot, slot))
+    text = f"{centre + total / x.count:.12g}"
+    value = float(text)
+    off = value - centre
+    if "e" in text or abs(off) > 1e4 * 0.1 ** len(text.partition(".")[2]):
+        return False
+    share = 8 * EPSILON * sqrt(x.count)
+    near = abs(x.count * off - total) <= share * x.count * max(abs(off), EPSILON * abs(value))
+    return near and abs(x.count * off * off - square) <= share * max(square, x.count * off * off)
 
 
 def _is_fine(found: Behind, slot: Slot) -> bool:
@@ -108,12 +116,25 @@ def better_centre(whole: Element) -> dict[str, float] | None:
     moved = bool(watch.gone)
     for slot, old in watch.centre.items():
         off = float(x.sums.get(slot, 0)) / x.count
-        new = old + off
-        good = isinstance(slot, str) and isfinite(new)
         spread = sqrt(max(scatter_of(x, slot), 0.0) / x.count)
-        moved = moved or (good and abs(off) > spread and new != old)
-        centre[str(slot)] = new if good else old
+        new = _rounded(old + off, spread)
+        if not isfinite(new):
+            new = old
+        moved = moved or (abs(off) > spread and new != old)
+        centre[str(slot)] = new
     return centre if moved else None
+
+
+def _rounded(mean: float, spread: float) -> float:
+    """A number near the mean with few bits, so that values with few bits keep that.
+
+    >>> _rounded(1000.123, 2.0), _rounded(0.3, 1.0)
+    (1000.0, 0.25)
+    """
+    if not (spread > 0.0 and isfinite(spread) and isfinite(mean)):
+        return mean
+    step = 2.0 ** floor(log2(spread / 4))
+    return round(mean / step) * step if step and abs(mean) < 2**53 * step else mean
 
 
 def digits(error: float) -> int:

@@ -44,6 +44,9 @@ class HomeView(Protocol):
     def refill(self, centre: Mapping[str, float]) -> bool:
         """Fill a kernel anew, with cofactors about this centre; tells whether it was."""
 
+    def exact_rows(self, most: int) -> list[Row] | None:
+        """The rows, computed anew without rounding, from at most so many; None if they are not."""
+
     def explain(self) -> str:
         """How it is kept."""
 

@@ -144,7 +144,8 @@ def is_constant(found: Behind, slot: Slot) -> bool:
     if watch is not None and watch.low.get(slot, 0.0) == watch.high.get(slot, 1.0):
         return True
     finest = 8 * EPSILON * abs(found.centre.get(slot, 0.0))
-    return square <= x.count * finest * finest or scatter_of(x, slot) <= LOST * square
+    share = max(LOST, EPSILON * x.count**0.5)
+    return square <= x.count * finest * finest or scatter_of(x, slot) <= share * square
 
 
 def about_mean(found: Behind, slots: Sequence[Slot]) -> Behind:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 from freshet.calculus.schema import Query
 from freshet.program.brief import brief, brief_program
@@ -13,10 +15,17 @@ from freshet.runtime.recipe import Recipe
 from freshet.simplify import trace
 
 
-def explain(query: Query, program: Program, note: str = "", recipe: Recipe | None = None) -> str:
+def explain(
+    query: Query,
+    program: Program,
+    note: str = "",
+    recipe: Recipe | None = None,
+    centre: Mapping[str, float] = MappingProxyType({}),
+) -> str:
     """Every stage of a view: its term, each rule that changed it, the choice made, the program.
 
     Last comes the engine that runs it: a kernel, if there is its recipe; else `note` says why not.
+    `centre` is what a kernel takes from the variables of cofactors.
 
     Columns that nothing reads are shown as `..`; `freshet compile` writes the whole text.
     """
@@ -31,12 +40,12 @@ def explain(query: Query, program: Program, note: str = "", recipe: Recipe | Non
             "\n".join(["== simplified", *(steps or ["no rule applies"])]),
             "\n".join(["== choice", *choice]),
             f"== program\n{show_program(brief_program(replace(program, notes=()))).rstrip()}",
-            *(["\n".join(["== engine", *_engine(note, recipe)])] if note or recipe else []),
+            *(["\n".join(["== engine", *_engine(note, recipe, centre)])] if note or recipe else []),
         ]
     )
 
 
-def _engine(note: str, recipe: Recipe | None) -> list[str]:
+def _engine(note: str, recipe: Recipe | None, centre: Mapping[str, float]) -> list[str]:
     if recipe is None:
         return [f"reference: {note}"]
     lines = ["native"]
@@ -44,4 +53,7 @@ def _engine(note: str, recipe: Recipe | None) -> list[str]:
         lines.append(f"{name} is recomputed when it is read")
     for statement in recipe.scans:
         lines.append(f"O(data), it walks through all the rows of a map: {statement}")
+    taken = [f"{name} - {x:.6g}" for name, x in centre.items() if x]
+    if taken:
+        lines.append(f"sums are about a centre, which keeps their digits: {', '.join(taken)}")
     return lines

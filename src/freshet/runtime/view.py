@@ -442,6 +442,15 @@ class ViewHandle:
                 self._db.rewire()
             return done
 
+    def exact_rows(self, most: int) -> list[Row] | None:
+        """The rows, computed anew by the reference engine, which does not round; None if it cannot.
+
+        It takes its time: `most` is how many rows of streams and tables it may take for that.
+        """
+        with self._db.still():
+            m = self._maintained
+            return m.exact().rows() if m.is_kept and m.base_rows() <= most else None
+
     def statistics(self) -> Statistics:
         """What the view takes and has done so far."""
         with self._db.quiet():
@@ -456,7 +465,7 @@ class ViewHandle:
         with self._db.quiet():
             m = self._maintained
             recipe = m.built.recipe if m.built else None
-            return explain(m.query, m.program, m.note, recipe)
+            return explain(m.query, m.program, m.note, recipe, m.centre if m.built else {})
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The rows as a stream of Arrow's C interface: polars, DuckDB and others read the view."""

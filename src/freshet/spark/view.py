@@ -80,6 +80,10 @@ class PipelineView:
         """Nothing is to be done: cofactors of a pipeline are kept without rounding."""
         return False
 
+    def exact_rows(self, most: int) -> list[Row] | None:
+        """The rows: they are exact."""
+        return self.rows()
+
     def explain(self) -> str:
         """How this view is kept, together with the others of its pipeline."""
         return self._owner.explain()
