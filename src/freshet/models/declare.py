@@ -44,7 +44,7 @@ def cofactor_query(sql: str, catalog: Catalog, name: str, categorical: Collectio
     """
     select, keys = _ungrouped(_select(sql))
     try:
-        rows = lower(CreateView(None, (), select, select.at), catalog, name)
+        rows = lower(CreateView(None, (), select, select.at), catalog, name, distinct=False)
     except FreshetError as problem:
         raise problem.located(select.at) from None
     if select.sources and not relations(simplify(rows.term)):

@@ -19,7 +19,9 @@ from freshet.sql.terms import CreateView, Item, Name
 
 
 @deep
-def lower(statement: CreateView, catalog: Catalog, name: str | None = None) -> Query:
+def lower(
+    statement: CreateView, catalog: Catalog, name: str | None = None, *, distinct: bool = True
+) -> Query:
     """The meaning of a view: column variables, and the term that binds them.
 
     >>> from freshet.calculus.text import show
@@ -50,8 +52,9 @@ def lower(statement: CreateView, catalog: Catalog, name: str | None = None) -> Q
                 at=statement.at,
             )
         columns = tuple(replace(c, name=n) for c, n in zip(columns, statement.columns, strict=True))
-    columns = _told_apart(columns) if statement.name is None else columns
-    _check_distinct(columns, statement)
+    if distinct:
+        columns = _told_apart(columns) if statement.name is None else columns
+        _check_distinct(columns, statement)
     title = name or statement.name or "query"
     vars = tuple(b.var for b in rows.columns)
     return Query(title, columns, vars, term, rows.order, statement.factorized)

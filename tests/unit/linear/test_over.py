@@ -180,7 +180,7 @@ def test_eager_programs_follow_by_themselves() -> None:
         ("SELECT v, c, r FROM t WHERE n IS NULL", "which is no label of n"),
         ("SELECT r, v, c FROM t", "has 'c' of type string, which is no number"),
         ("SELECT r, c FROM t", "'m' has the columns r, c; a view for A has three"),
-        ("SELECT r, c, r, v FROM t", "a view for A has three: row, column and value"),
+        ("SELECT r, c, r AS r2, v FROM t", "a view for A has three: row, column and value"),
         ("SELECT r, c, big FROM t", "a number in 'big' of 'm' is too large for a double"),
     ],
 )

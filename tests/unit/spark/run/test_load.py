@@ -33,7 +33,7 @@ SQL = """
 CREATE STREAM sales (shop INT NOT NULL, price DECIMAL(18, 0) NOT NULL);
 CREATE VIEW totals AS SELECT shop, SUM(price) AS total, COUNT(*) AS n FROM sales GROUP BY shop;
 """
-HUGE = 10**18 - 1
+HUGE = 9 * 10**37
 PIECES = 4
 
 
