@@ -13,13 +13,17 @@ import freshet
 from freshet.calculus.functions import Functions
 from freshet.codegen.toolchain import Flags, find_compiler
 from freshet.errors import NotNative
-from freshet.ivm.options import Mode
+from freshet.ivm.compile import compile_queries
+from freshet.ivm.options import Mode, Options
 from freshet.program.terms import Program
 from freshet.reference.run import Engine
 from freshet.runtime.native import NativeEngine
+from freshet.spark.compile import distribute
+from freshet.spark.options import LEVELS
+from freshet.spark.place import place
 from freshet.sql import load
 from tests.differential.duck import Duck
-from tests.differential.harness import Start
+from tests.differential.harness import Start, grouped
 from tests.differential.latest_rows import Case, random_case
 from tests.differential.streams import (
     MODES,
@@ -29,6 +33,7 @@ from tests.differential.streams import (
     compile_script,
     random_stream,
 )
+from tests.law.spark_programs import Pair
 
 BATCHES = 8
 SEEDS = range(72)
@@ -147,6 +152,29 @@ def test_random_comparison_on_kernels(seed: int) -> None:
         follow(random_case(seed), strategy, mode, seed=seed, start=kernel)
     except NotNative as e:
         pytest.skip(str(e))
+
+
+def on_workers(case: Case, level: str, workers: int, seed: int) -> None:
+    """A case on simulated workers: every map has the rows of the reference engine."""
+    catalog, queries = load(str(case.script), catalog=case.catalog)
+    relations = list(catalog.relations.values())
+    program = compile_queries(queries, relations, Options(), catalog.functions)
+    made = distribute(program, place(program, LEVELS[level]), LEVELS[level], catalog.functions)
+    pair = Pair(program, made, workers, catalog.functions, {})
+    for number, batch in enumerate(random_stream(catalog, random.Random(seed), BATCHES).batches):
+        pair.apply(dict(grouped(list(batch))))
+        pair.check(f"{case.script}, {level}, {workers} workers, batch {number}")
+
+
+@pytest.mark.parametrize("script", LATEST[:10], ids=str)
+def test_latest_rows_on_workers(script: Script) -> None:
+    for workers, level in enumerate(LEVELS, 1):
+        on_workers(case_of(script, NULLABLE), level, workers, seed=6)
+
+
+@pytest.mark.parametrize("seed", range(600, 612), ids="seed-{}-".format)
+def test_random_comparison_on_workers(seed: int) -> None:
+    on_workers(random_case(seed), list(LEVELS)[seed % len(LEVELS)], 1 + seed % 3, seed)
 
 
 @pytest.mark.full
