@@ -1,6 +1,4 @@
-"""What `auto` chooses beside every strategy, by rows looked at and written.
-
-`python -m bench.auto` prints the table.
+"""What `auto` chooses against every strategy, by counts of rows: `python -m bench.auto`.
 
 Each query of each workload runs over one stream in batches and in single rows, by every strategy
 that `auto` can choose and by `auto` itself, and is read after every batch. Counts are those of

@@ -34,12 +34,12 @@ class _Limit:
         self.users = 0
         self.usual = 0
 
-    def raise_to(self, frames: int) -> None:
+    def raise_by(self, frames: int) -> None:
         with self.lock:
             if not self.users:
                 self.usual = sys.getrecursionlimit()
             self.users += 1
-            sys.setrecursionlimit(max(frames, sys.getrecursionlimit()))
+            sys.setrecursionlimit(max(self.usual + frames, sys.getrecursionlimit()))
 
     def release(self) -> None:
         with self.lock:
@@ -55,7 +55,7 @@ _here = threading.local()
 @contextmanager
 def room_for(frames: int) -> Iterator[None]:
     """Let this thread call so many Python functions inside one another: closures, no C code."""
-    _limit.raise_to(sys.getrecursionlimit() + frames)
+    _limit.raise_by(frames)
     try:
         yield
     finally:
@@ -100,14 +100,14 @@ def _on_deep_stack(work: Callable[[], R]) -> R:
             errors.append(
                 TooDeep(
                     "the query nests too many expressions or subqueries inside one another",
-                    instead="keep inner parts as views of their own",
+                    instead="nest fewer of them",
                 )
             )
         except BaseException as error:
             errors.append(error)
 
     context = copy_context()
-    _limit.raise_to(FRAMES)
+    _limit.raise_by(FRAMES)
     try:
         with _stacks:
             usual = threading.stack_size(STACK)

@@ -25,6 +25,7 @@ from freshet.calculus.terms import (
     Var,
     View,
 )
+from freshet.errors import TooDeep
 
 
 class Names:
@@ -35,12 +36,18 @@ class Names:
     ('x_1', 'y', 'x_2')
     """
 
-    def __init__(self, taken: set[str] | None = None) -> None:
+    def __init__(self, taken: set[str] | None = None, most: int | None = None) -> None:
         self.taken: set[str] = set(taken or ())
+        self.most = most
         self._next: dict[str, int] = {}
 
     def fresh(self, hint: str) -> str:
         """A name like `hint` that was not given out before."""
+        if self.most is not None and len(self.taken) >= self.most:
+            raise TooDeep(
+                f"the query needs more than {self.most:,} variables",
+                instead="nest fewer conditions and subqueries inside one another",
+            )
         if hint not in self.taken:
             self.taken.add(hint)
             return hint

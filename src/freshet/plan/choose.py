@@ -29,7 +29,7 @@ MOST_STATEMENTS = 200
 """Statements of all the plans tried in steps: large programs are worth fewer tries, since every
 one of them takes its time to compile."""
 
-WORTHWHILE = 0.6
+WORTHWHILE = 0.8
 """A change must promise this share of the cost at most: estimates are rough."""
 
 MUCH_LESS = 0.4
@@ -104,6 +104,7 @@ def _strategies(mode: Options) -> list[tuple[str, Options]]:
         ("higher-order with view caches", replace(mode, caches=True)),
         ("higher-order that keeps the base relations of cyclic joins", replace(mode, cyclic=True)),
         ("project", replace(mode, depth=1, project=True)),
+        ("first-order", replace(mode, depth=1)),
         ("reeval", replace(mode, depth=0)),
     ]
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, TypeAlias, assert_never
 
 from freshet.algebra import Number
@@ -39,10 +40,17 @@ from freshet.calculus.terms import (
     View,
 )
 from freshet.calculus.types import Value
+from freshet.calculus.walk import children
+from freshet.depth import deep, room_for
 from freshet.reference.scalars import Slots, compile_scalar, compile_test
 from freshet.reference.store import Store, Stores, picker
 from freshet.reference.top import Row, first_rows
 from freshet.reference.values import plus, settled, times, weight
+
+DEEP = 100
+"""Closures inside one another past which the stack of the caller may be too short."""
+
+FRAMES_A_LEVEL = 6
 
 Next: TypeAlias = Callable[[Any], None]
 Rows: TypeAlias = dict[Row, Number]
@@ -70,6 +78,7 @@ class Scope:
         return replace(self, bound=self.bound | outs(e))
 
 
+@deep
 def compile_term(
     e: Expr,
     stores: Stores,
@@ -89,7 +98,8 @@ def compile_term(
     ({(1,): 40}, {})
     """
     check_bound(e, frozenset(given))
-    return _Compiler(stores, functions, work or Work()).whole(e, tuple(given), keys)
+    run = _Compiler(stores, functions, work or Work()).whole(e, tuple(given), keys)
+    return _with_room(run, nesting(e)) if nesting(e) > DEEP else run
 
 
 class _Compiler:
@@ -207,10 +217,33 @@ class _Compiler:
         scopes = [scope]
         for factor in factors[:-1]:
             scopes.append(scopes[-1].after(factor))
-        for factor, here in zip(reversed(factors), reversed(scopes), strict=True):
-            k = self.emit(factor, here, k, last=last)
+        end = len(factors)
+        while end:
+            start = _run_of_tests(factors, end)
+            if end - start > 1:
+                k = self._filters(factors[start:end], scopes[start], k)
+            else:
+                start = end - 1
+                k = self.emit(factors[start], scopes[start], k, last=last)
             last = False
+            end = start
         return k
+
+    def _filters(self, tests: tuple[Expr, ...], scope: Scope, k: Next) -> Next:
+        """Tests in a row, one after the other: many of them nest no deeper than one."""
+        compiled = [
+            compile_test(e.op, self._scalar(e.left, scope), self._scalar(e.right, scope))
+            for e in tests
+            if isinstance(e, Cmp)
+        ]
+
+        def run(m: Number) -> None:
+            for test in compiled:
+                if not test():
+                    return
+            k(m)
+
+        return run
 
     def _access(self, store: Store, names: tuple[str, ...], scope: Scope, k: Next) -> Next:
         slots, work = self.slots, self.work
@@ -351,6 +384,7 @@ class _Compiler:
         names = tuple(sorted(outs(e)))
         if not isinstance(e, Top) and scope.bound.issuperset(names):
             return self._single(e, body, inside, k)
+        work = self.work
         slots, pick = self.slots, picker([inside.at[v] for v in names])
         rows: Rows = {}
 
@@ -374,6 +408,7 @@ class _Compiler:
                 run(1)
                 found = list(answer({row: n for row, n in rows.items() if n}))
                 last = self.runs
+            work.visits += len(found)
             for row, n in found:
                 if all(slots[j] == row[i] for i, j in tests):
                     for i, j in binds:
@@ -400,6 +435,34 @@ class _Compiler:
 def _is_alone(e: Expr, scope: Scope) -> bool:
     """Whether a term shares no variable with what is bound: it is the same all through a run."""
     return not ins(e) and scope.bound.isdisjoint(outs(e))
+
+
+def _run_of_tests(factors: tuple[Expr, ...], end: int) -> int:
+    """Where the comparisons that stand right before a factor begin."""
+    start = end
+    while start and isinstance(factors[start - 1], Cmp):
+        start -= 1
+    return start
+
+
+@lru_cache(maxsize=1 << 12)
+def nesting(e: Expr) -> int:
+    """How many closures of a term run inside one another, at most."""
+    inner = [nesting(c) for c in children(e)]
+    if isinstance(e, Mul):
+        tests = [n for n, f in zip(inner, e.factors, strict=True) if isinstance(f, Cmp)]
+        return 1 + sum(inner) - sum(tests) + max(tests, default=0)
+    return 1 + max(inner, default=0)
+
+
+def _with_room(run: Callable[[Sequence[Value]], Rows], depth: int) -> Callable[..., Rows]:
+    """The same function, in a stack of its caller that is deep enough."""
+
+    def deeper(args: Sequence[Value]) -> Rows:
+        with room_for(FRAMES_A_LEVEL * depth):
+            return run(args)
+
+    return deeper
 
 
 def _in_turn(branches: list[Next]) -> Next:

@@ -12,7 +12,7 @@ from freshet.sql import predicates, values
 from freshet.sql.disjoint import disjoint
 from freshet.sql.products import assign, product
 from freshet.sql.scope import Env, Val
-from freshet.sql.terms import Case, Literal, Scalar
+from freshet.sql.terms import Case, Literal
 
 
 def case(e: Case, env: Env) -> Val:
@@ -32,37 +32,30 @@ def case(e: Case, env: Env) -> Val:
     def certain(v: Val) -> tuple[Expr, ...]:
         return (*v.present, Lift(var, values.coerce(v, t).term))
 
-    prefix = _branches(e, found, var, whole, env)
+    paths = _paths(e, env)
+
+    def branches(bind: Callable[[Val], tuple[Expr, ...]]) -> Expr:
+        pairs = zip(paths, found, strict=True)
+        return add(*(sum_((var,), product(*path, *bind(v))) for path, v in pairs))
+
+    # A row takes one branch, and reads the value with or without NULL: names may be shared.
     if not t.nullable:
-        return Val(Var(var), t, (prefix,))
-    return Val(Var(var), t, (prefix,), (var,), (_branches(e, found, var, certain, env),))
+        return Val(Var(var), t, (branches(whole),))
+    return Val(Var(var), t, (branches(whole),), (var,), (branches(certain),))
 
 
-def _branches(
-    e: Case, answers: list[Val], var: str, bind: Callable[[Val], tuple[Expr, ...]], env: Env
-) -> Expr:
-    """One addend for each answer: a row is in one of them, so they may share their names."""
+def _paths(e: Case, env: Env) -> list[tuple[Expr, ...]]:
+    """What leads to each answer: none of the conditions before holds, and its own does."""
     conditions = [c for c, _ in e.branches]
     tests = [predicates.flat(c, env, True) for c in conditions]
-    branches: list[Expr] = []
+    fails = [predicates.not_true(c, env) for c in conditions]
+    paths: list[tuple[Expr, ...]] = []
     for i, condition in enumerate(conditions):
-        before = [
-            c
-            for c, test in zip(conditions[:i], tests, strict=False)
-            if not _exclude(test, tests[i])
-        ]
-        chosen = predicates.part(condition, env, True)
-        factors = (*_none_of(before, env), chosen, *bind(answers[i]))
-        branches.append(sum_((var,), product(*factors)))
-    rest = (*_none_of(conditions, env), *bind(answers[-1]))
-    branches.append(sum_((var,), product(*rest)))
-    return add(*branches)
+        before = (fails[j] for j in range(i) if not _exclude(tests[j], tests[i]))
+        paths.append((*before, predicates.part(condition, env, True)))
+    return [*paths, tuple(fails)]
 
 
 def _exclude(a: Expr | None, b: Expr | None) -> bool:
     """Whether two tests of a row can be seen never to hold together."""
     return a is not None and b is not None and disjoint(a, b)
-
-
-def _none_of(conditions: list[Scalar], env: Env) -> tuple[Expr, ...]:
-    return tuple(predicates.not_true(c, env) for c in conditions)

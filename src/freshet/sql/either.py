@@ -11,6 +11,7 @@ from freshet.calculus.terms import Apply, Cmp, Expr
 from freshet.calculus.walk import freshen
 from freshet.sql import predicates
 from freshet.sql.disjoint import disjoint
+from freshet.sql.products import some_row
 from freshet.sql.scope import Env, Scope
 from freshet.sql.terms import And, Or, Scalar, conjuncts
 
@@ -26,6 +27,11 @@ def factored(e: Or) -> Scalar:
         return And(tuple(shared), e.at)
     rest = Or(tuple(r[0] if len(r) == 1 else And(r, e.at) for r in rests), e.at)
     return And((*shared, rest), e.at)
+
+
+MOST_BRANCHES = 4
+"""Conditions that are told apart; the union of more of them would be written out in as many
+products as there are sets of them."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +50,13 @@ def some(conditions: tuple[Scalar, ...], env: Env, want: bool) -> Expr:
     a + (not a)*b where `not a` is one factor, and a + b - a*b where it is not.
     """
     branches = _branches(conditions, env, want)
-    if len(branches) == 1:
-        return branches[0].holds
     flats = [b.holds for b in branches if b.is_flat]
     if len(flats) == len(branches) and all(disjoint(a, b) for a, b in combinations(flats, 2)):
         return add(*flats)
+    if len(branches) > MOST_BRANCHES:
+        branches = _few(branches)
+    if len(branches) == 1:
+        return branches[0].holds
     total: list[Expr] = []
     fails: Expr = ONE
     for b in branches:
@@ -60,6 +68,16 @@ def some(conditions: tuple[Scalar, ...], env: Env, want: bool) -> Expr:
         if b.fails is None:
             rest = b.holds if rest is None else _union(rest, b.holds, env)
     return add(*total) if rest is None else add(*total, mul(fails, rest))
+
+
+def _few(branches: list[_Branch]) -> list[_Branch]:
+    """All the tests of a row as one test, all the other conditions as one that counts once."""
+    tests = [b.holds for b in branches if b.is_flat]
+    others = [b.holds for b in branches if not b.is_flat]
+    merged = [_Branch(Apply("or", tuple(tests)), None, True)] if tests else []
+    if others:
+        merged.append(_Branch(some_row(add(*others)), None, False))
+    return merged
 
 
 def _union(a: Expr, b: Expr, env: Env) -> Expr:

@@ -17,6 +17,9 @@ from freshet.sql.conjunctive import check_conjunctive
 from freshet.sql.scope import Env
 from freshet.sql.terms import CreateView, Item, Name
 
+MOST_VARIABLES = 20_000
+"""Variables of a query, copies of its parts included: conditions inside conditions multiply."""
+
 
 @deep
 def lower(
@@ -34,7 +37,7 @@ def lower(
     try:
         if statement.factorized:
             check_conjunctive(statement.query)
-        env = Env(catalog, Names())
+        env = Env(catalog, Names(most=MOST_VARIABLES))
         rows = select.rows(statement.query, env, top=True)
         check_bound(rows.term)
         infer(rows.term, catalog.schema())

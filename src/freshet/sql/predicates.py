@@ -17,6 +17,7 @@ from freshet.sql.products import carriers, closed, some_null
 from freshet.sql.scope import Env, Val, not_null
 from freshet.sql.terms import (
     And,
+    Case,
     Compare,
     ExistsQuery,
     InList,
@@ -104,7 +105,7 @@ def _junction(parts: tuple[Scalar, ...], env: Env, want: Want, *, neutral: bool)
 
 def flat(e: Scalar, env: Env, want: bool) -> Expr | None:
     """The part as one computation on values, 0 or 1; None if it needs a subquery or a binding."""
-    if any(isinstance(x, ScalarQuery | ExistsQuery | Quantified) for x in inside(e)):
+    if any(isinstance(x, ScalarQuery | ExistsQuery | Quantified | Case) for x in inside(e)):
         return None
     if isinstance(e, Not):
         return flat(e.arg, env, not want)

@@ -1,0 +1,114 @@
+"""Planning grows with a power of the query's size: by counts of terms worked on, not by clocks."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from freshet.calculus.walk import size
+from freshet.errors import StrictRefusal
+from freshet.ivm import budget
+from freshet.plan.compile import compile_queries
+from freshet.plan.options import Options
+from freshet.program.terms import Program
+from freshet.sql.load import load
+from tests import large_queries as large
+from tests.large_queries import Family
+from tests.work import counted
+
+FAMILIES: dict[str, tuple[Family, int]] = {
+    "extremes": (large.extremes, 7),
+    "extremes, not null": (partial(large.extremes, nullable=False), 7),
+    "extremes by group": (partial(large.extremes, grouped=True), 6),
+    "sums": (partial(large.aggregates, fn="SUM(c{})"), 8),
+    "averages by group": (partial(large.aggregates, fn="AVG(c{})", grouped=True), 8),
+    "distinct": (partial(large.aggregates, fn="COUNT(DISTINCT c{})"), 6),
+    "self-join": (large.self_join, 5),
+    "self-join, star": (partial(large.self_join, shape="star"), 6),
+    "self-join, clique": (partial(large.self_join, shape="clique"), 6),
+    "joins": (large.chain_of_joins, 6),
+    "left joins": (partial(large.chain_of_joins, join="LEFT JOIN"), 4),
+    "exists": (large.nested_exists, 8),
+    "not exists": (partial(large.nested_exists, word="NOT EXISTS"), 8),
+    "in": (large.nested_in, 8),
+    "one of some joins": (large.alternatives, 6),
+    "one of some subqueries": (large.some_exists, 6),
+    "case": (large.long_case, 10),
+    "nested case": (large.deep_case, 10),
+    "nested coalesce": (large.deep_coalesce, 10),
+    "logic": (large.mixed_logic, 12),
+    "ctes": (large.chain_of_ctes, 20),
+}
+
+MOST_GROWTH = 16.0
+"""Twice the size may cost the fourth power; what doubles with each step costs 2^n."""
+
+
+def plan(text: str, options: Options | None = None) -> Program:
+    catalog, queries = load(text)
+    relations = list(catalog.relations.values())
+    return compile_queries(queries, relations, options, catalog.functions)
+
+
+def nodes(program: Program) -> int:
+    """How large a program is when it is written out."""
+    statements = (size(s.term) for t in program.triggers for s in t.statements)
+    return sum(statements) + sum(size(m.definition) for m in program.maps)
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_planning_is_polynomial(name: str) -> None:
+    family, n = FAMILIES[name]
+    small, steps = counted(lambda: plan(family(n)))
+    large_, more = counted(lambda: plan(family(2 * n)))
+    assert more <= MOST_GROWTH * steps + 2_000
+    assert nodes(large_) <= MOST_GROWTH * nodes(small)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("mode", ["batch", "tuple"])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_planning_is_polynomial_in_both_modes(name: str, mode: str) -> None:
+    family, n = FAMILIES[name]
+    options = Options(mode=mode)  # type: ignore[arg-type]
+    _, steps = counted(lambda: plan(family(n), options))
+    _, more = counted(lambda: plan(family(2 * n), options))
+    assert more <= MOST_GROWTH * steps + 2_000
+
+
+def test_past_the_budget_there_are_fewer_deltas_and_the_notes_say_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A map whose delta is too large is recomputed; it is the same view."""
+    text = large.nested_exists(6)
+    monkeypatch.setattr(budget, "ONE_DELTA", 10)
+    made = plan(text, Options(strategy="higher-order"))
+    assert any("more than planning may take" in note for note in made.notes)
+    with pytest.raises(StrictRefusal, match="more than planning may take"):
+        plan(text, Options(strategy="higher-order", strict=True))
+
+
+def test_a_program_that_grows_too_large_ends_with_base_relations(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = large.chain_of_joins(6)
+    usual = plan(text, Options(strategy="higher-order"))
+    monkeypatch.setattr(budget.Budget, "allow", lambda self, e: setattr(self, "limit", 0))
+    made = plan(text, Options(strategy="higher-order"))
+    assert any("all that planning may take" in note for note in made.notes)
+    assert len(made.maps) < len(usual.maps)
+
+
+def test_the_workloads_are_far_below_the_budget() -> None:
+    from tests.differential.harness import case
+
+    for workload, name in (("tpcds", "d68"), ("mddb", "mddb2"), ("tpch", "q08")):
+        c = case(workload, name)
+        made = compile_queries(
+            [c.query],
+            list(c.catalog.relations.values()),
+            Options(strategy="higher-order"),
+            c.catalog.functions,
+        )
+        assert not any("planning may take" in note for note in made.notes)
