@@ -63,7 +63,7 @@ def test_planning_is_polynomial(name: str) -> None:
     small, steps = counted(lambda: plan(family(n)))
     large_, more = counted(lambda: plan(family(2 * n)))
     assert more <= MOST_GROWTH * steps + 2_000
-    assert nodes(large_) <= MOST_GROWTH * nodes(small)
+    assert nodes(large_) <= MOST_GROWTH * nodes(small) + 500
 
 
 @pytest.mark.full
