@@ -384,7 +384,6 @@ class _Compiler:
         names = tuple(sorted(outs(e)))
         if not isinstance(e, Top) and scope.bound.issuperset(names):
             return self._single(e, body, inside, k)
-        work = self.work
         slots, pick = self.slots, picker([inside.at[v] for v in names])
         rows: Rows = {}
 
@@ -408,7 +407,6 @@ class _Compiler:
                 run(1)
                 found = list(answer({row: n for row, n in rows.items() if n}))
                 last = self.runs
-            work.visits += len(found)
             for row, n in found:
                 if all(slots[j] == row[i] for i, j in tests):
                     for i, j in binds:
