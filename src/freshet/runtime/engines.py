@@ -108,8 +108,9 @@ class Engines:
         With `auto`, the next one is built in the background; with `native`, now.
         """
         behind = [v for v in views if self._lacks(v)]
-        if any(isinstance(bases[c.relation.name], Base) for c in changes):
-            self._settled = self._settled and not self.settings.keep_rows
+        waits = self.settings.engine == "auto" and self.settings.keep_rows
+        if waits and any(isinstance(bases[c.relation.name], Base) for c in changes):
+            self._settled = False
         for view in behind:
             self._settled = False
             view.rests -= sum(c.size for c in changes if view.reads(c.relation.name))

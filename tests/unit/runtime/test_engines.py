@@ -285,6 +285,16 @@ def test_statistics_of_the_reference_engine() -> None:
 
 
 @pytest.mark.native
+def test_the_reference_engine_stays_where_it_was_asked_for(native: None) -> None:
+    db = freshet.connect(engine="reference")
+    db.execute(STREAM + SUMS)
+    for _ in range(2):
+        db.insert("r", MANY)
+        assert db._engines.jobs == {}
+    assert db.view("s").engine == "reference"
+
+
+@pytest.mark.native
 def test_a_program_that_walks_through_the_data_takes_batches(native: None) -> None:
     db = freshet.connect(engine="native")
     db.execute(STREAM + "CREATE VIEW d AS SELECT a.k, b.v FROM r a, r b WHERE a.v + b.k = b.v + 2;")

@@ -30,7 +30,7 @@ from freshet.spark.run.task import Order, Report, forget, run_stage
 from freshet.sql.load import load
 
 SQL = """
-CREATE STREAM sales (shop INT NOT NULL, price DECIMAL(18, 0) NOT NULL);
+CREATE STREAM sales (shop INT NOT NULL, price DECIMAL(38, 0) NOT NULL);
 CREATE VIEW totals AS SELECT shop, SUM(price) AS total, COUNT(*) AS n FROM sales GROUP BY shop;
 """
 HUGE = 9 * 10**37
@@ -85,7 +85,7 @@ class Sales:
 def table(rows: list[tuple[int, int]]) -> pa.Table:
     prices = [None if price is None else Decimal(price) for _, price in rows]
     return pa.table(
-        {"shop": [shop for shop, _ in rows], "price": pa.array(prices, pa.decimal128(18))}
+        {"shop": [shop for shop, _ in rows], "price": pa.array(prices, pa.decimal128(38))}
     )
 
 
