@@ -267,7 +267,7 @@ class _Kernel:
     def _state(self) -> str:
         lines = ["struct State {", "  Strings strings;", "  bool stale;"]
         if self.slots:
-            lines += [f"  Watch watch[{len(self.slots)}];", "  f64 gone;"]
+            lines += [f"  Watched<{len(self.slots)}> watch;", "  f64 gone;"]
         lines += [f"  Sym {name};" for name in self.terms.symbols.values()]
         lines += [f"  {member}" for s in self.storages for member in members(s)]
         return join([*lines, "};"])
@@ -308,10 +308,10 @@ class _Kernel:
         ]
         creates = [f"  s.{s.name}.init(e.arena);" for s in self.storages if s.home is None]
         if self.slots:
-            creates.append("  for (Watch& x : s.watch) x = {0, INFINITY, -INFINITY};")
+            creates.append("  s.watch.init();")
         slots = ", ".join(quote(x) for x in self.slots)
         state = "State& s" if self.slots else "State&"
-        watch, gone = ("s.watch", "&s.gone") if self.slots else ("nullptr", "nullptr")
+        watch, gone = ("s.watch.all()", "&s.gone") if self.slots else ("{}", "nullptr")
         texts = [
             f"  s.{name} = s.strings.put(e.arena, {literal});"
             for literal, name in self.terms.symbols.items()
@@ -328,7 +328,7 @@ class _Kernel:
                     "}",
                     "static Strings& strings_of(State& s) { return s.strings; }",
                     f"static const char* const all_slots[] = {{{slots or 'nullptr'}}};",
-                    f"static Watch* watch_of({state}) {{ return {watch}; }}",
+                    f"static Watch watch_of({state}) {{ return {watch}; }}",
                     f"static f64* gone_of({state}) {{ return {gone}; }}",
                     f"const Kernel kernel = {{{len(self.program.relations)}, "
                     f"{len(self.program.queries)}, {len(self.program.maps)}, all_relations, "

@@ -45,9 +45,7 @@ def lift(e: Apply, x: Cpp) -> Cpp:
     t = lifted(e)
     if t.slots:
         [name] = t.slots
-        return _rows(
-            t, Row("1", (f"lift<{bit(name)}>(e.state->watch, {convert(x, DOUBLE).text})",))
-        )
+        return _rows(t, Row("1", (f"Value<{bit(name)}>{{{convert(x, DOUBLE).text}}}",)))
     [name] = t.categories
     if x.held == "i128":
         raise NotNative(f"categories of {x.type} are kept by the reference engine only")
@@ -59,7 +57,8 @@ def lift(e: Apply, x: Cpp) -> Cpp:
 
 def _rows(t: CofactorType, row: Row) -> Cpp:
     """The element of a row."""
-    text = f"row({', '.join([row.times, *row.lifts])})"
+    watch = ["e.state->watch"] if row.lifts else []
+    text = f"row({', '.join([*watch, row.times, *row.lifts])})"
     if row.marks:
         return Cpp(f"marked(e.scratch, {text}, {', '.join(row.marks)})", t, SEEN, row=row)
     return Cpp(text, t, t.held, row=row)

@@ -197,9 +197,9 @@ PyObject* watch(PyObject*, PyObject* const* args, intptr_t n) {
   if (!out) return nullptr;
   Locked lock(*x);
   if (!x->open) return finish(*x, 0, Done::Closed);
-  const Watch* all = kernel.watch(*x->env.state);
+  const Watch all = kernel.watch(*x->env.state);
   for (int i = 0; i < kernel.slots; i++)
-    PyTuple_SetItem(out, i, Py_BuildValue("(ddd)", all[i].centre, all[i].low, all[i].high));
+    PyTuple_SetItem(out, i, Py_BuildValue("(ddd)", all.centre[i], all.low[i], all.high[i]));
   const f64* gone = kernel.gone(*x->env.state);  // none where nothing is lifted
   return Py_BuildValue("(dO)", gone ? *gone : 0.0, out.object);
 }
@@ -213,7 +213,7 @@ PyObject* put_centre(PyObject*, PyObject* const* args, intptr_t n) {
   if (PyErr_Occurred()) return nullptr;
   Locked lock(*x);
   if (!x->open) return finish(*x, 0, Done::Closed);
-  kernel.watch(*x->env.state)[at].centre = centre;
+  kernel.watch(*x->env.state).centre[at] = centre;
   return none();
 }
 

@@ -9,6 +9,12 @@
 #include "kernel.hpp"
 #include "value.hpp"
 
+#include <utility>
+
+#if defined(__AVX__)
+#include <immintrin.h>
+#endif
+
 // What is written for a variable or a run of numbers is a few instructions, and all its sizes and
 // places are constants; the compiler would stop to believe that after some hundred of them.
 #define FR_INLINE inline __attribute__((always_inline))
@@ -23,6 +29,7 @@ constexpr int widest = 4;
 
 template <int size> struct Several {
   typedef f64 Type __attribute__((vector_size(8 * size), aligned(8), may_alias));
+  typedef i64 Truth __attribute__((vector_size(8 * size)));
 };
 
 // to[i] += c * from[i], or just = where the place is fresh, for so many numbers.
@@ -112,15 +119,84 @@ template <u64 M> Cofactor<M> scale(const Cofactor<M>& a, f64 by) {
   return out;
 }
 
-// The value of a variable in a row, less the centre.
-template <u64 X> struct Lifted { f64 x; };
+// The value of a variable in a row.
+template <u64 X> struct Value { f64 x; };
 
-// Digits of a sum are lost to the largest number that was ever in it: so its ends are kept.
-template <u64 X> FR_INLINE Lifted<X> lift(Watch* all, f64 x) {
-  Watch& seen = all[__builtin_ctzll(X)];
-  seen.low = x < seen.low ? x : seen.low;
-  seen.high = x > seen.high ? x : seen.high;
-  return {x - seen.centre};
+// Digits of a sum are lost to the largest number that was ever in it: so the ends of the values are
+// kept, and a centre is taken from each. Most rows lie between the ends, and write nothing here.
+template <int slots> struct Watched {
+  f64 centre[slots], low[slots + widest], high[slots + widest];  // whole registers are read
+
+  void init() {
+    for (int i = 0; i < slots; i++) centre[i] = 0, low[i] = INFINITY, high[i] = -INFINITY;
+  }
+  Watch all() { return {centre, low, high}; }
+};
+
+typedef typename Several<widest>::Type Wide;
+typedef typename Several<widest>::Truth Truth;
+
+// Numbers side by side in a register: those that were written one by one and are read at once would
+// wait until they have reached the memory. Those from n on are zeros.
+template <int size, int n, int... i>
+FR_INLINE typename Several<size>::Type together(const f64* x, std::integer_sequence<int, i...>) {
+  return typename Several<size>::Type{(i < n ? x[i < n ? i : 0] : 0)...};
+}
+template <int size, int n> FR_INLINE typename Several<size>::Type together(const f64* x) {
+  return together<size, n>(x, std::make_integer_sequence<int, size>());
+}
+
+template <int n>
+__attribute__((noinline, cold)) void widen(Wide x, f64* low, f64* high) {
+  for (int i = 0; i < n && i < widest; i++) {
+    low[i] = x[i] < low[i] ? x[i] : low[i];
+    high[i] = x[i] > high[i] ? x[i] : high[i];
+  }
+}
+
+template <int n, int... i> constexpr Truth first_of(std::integer_sequence<int, i...>) {
+  return Truth{-(i < n)...};
+}
+
+FR_INLINE bool any(Truth x) {
+#if defined(__AVX512F__)
+  return _mm512_test_epi64_mask(__m512i(x), __m512i(x));
+#elif defined(__AVX__)
+  return _mm256_movemask_pd(__m256d(x));
+#else
+  i64 out = 0;
+  for (int i = 0; i < widest; i++) out |= x[i];
+  return out;
+#endif
+}
+
+// Look whether so many numbers are between their ends.
+template <int n> FR_INLINE void see(const f64* from, f64* low, f64* high) {
+  if constexpr (n > 0) {
+    Wide x = together<widest, n>(from);
+    Truth out = (x < *reinterpret_cast<const Wide*>(low)) | (x > *reinterpret_cast<const Wide*>(high));
+    if constexpr (n < widest) out &= first_of<n>(std::make_integer_sequence<int, widest>());
+    if (__builtin_expect(any(out), 0)) widen<n>(x, low, high);
+    see<n - widest>(from + widest, low + widest, high + widest);
+  }
+}
+
+template <int n, int i = 0> FR_INLINE void less(f64* x, const f64* centre) {
+  if constexpr (i < n) {
+    x[i] -= centre[i];
+    less<n, i + 1>(x, centre);
+  }
+}
+
+// The values of variables from run r of them on, less their centres.
+template <u64 M, int r = 0, int slots> FR_INLINE void centred(f64* x, Watched<slots>& watch) {
+  constexpr auto& at = among<M, ~u64(0)>;
+  if constexpr (r < at.runs) {
+    constexpr auto run = at.run[r];
+    see<run.size>(x + run.from, watch.low + run.to, watch.high + run.to);
+    less<run.size>(x + run.from, watch.centre + run.to);
+    centred<M, r + 1>(x, watch);
+  }
 }
 
 inline void count_gone(f64& gone, const Batch& b) {
@@ -135,26 +211,44 @@ template <u64... X> struct Row {
   operator Cofactor<M>() const;
 };
 
-template <u64... X> Row<X...> row(f64 n, Lifted<X>... values) {
+template <int slots, u64... X>
+FR_INLINE Row<X...> row(Watched<slots>& watch, f64 n, Value<X>... values) {
   Row<X...> out;
   out.n = n;
   ((out.x[__builtin_popcountll(Row<X...>::M & (X - 1))] = values.x), ...);
+  centred<Row<X...>::M>(out.x, watch);
   return out;
 }
+inline Row<> row(f64 n) { return {n, {}}; }
 template <u64... X> Cofactor<Row<X...>::M> whole(const Row<X...>& x) { return x; }
 template <u64 M> const Cofactor<M>& whole(const Cofactor<M>& x) { return x; }
+
+// What `gain` does, for numbers in registers.
+template <bool fresh, int n> FR_INLINE void put_from(f64* to, const f64* x, f64 c) {
+  if constexpr (n >= 2) {
+    constexpr int size = n >= widest ? widest : n >= 4 ? 4 : 2;
+    typedef typename Several<size>::Type Part;
+    Part sum = c * together<size, size>(x);
+    if constexpr (!fresh) sum += *reinterpret_cast<const Part*>(to);
+    *reinterpret_cast<Part*>(to) = sum;
+    put_from<fresh, n - size>(to + size, x + size, c);
+  } else if constexpr (n == 1) {
+    *to = fresh ? c * *x : *to + c * *x;
+  }
+}
 
 template <bool fresh, int i = 0, u64 M>
 FR_INLINE void put_squares(Cofactor<M>& to, const f64* x, f64 times) {
   if constexpr (i < to.n) {
-    gain<fresh, to.n - i>(to.row(i) + i, x + i, times * x[i]);
+    put_from<fresh, to.n - i>(to.row(i) + i, x + i, times * x[i]);
     put_squares<fresh, i + 1>(to, x, times);
   }
 }
 
-template <bool fresh, u64... X> inline void put(Cofactor<Row<X...>::M>& to, const Row<X...>& row) {
+template <bool fresh, u64... X>
+FR_INLINE void put(Cofactor<Row<X...>::M>& to, const Row<X...>& row) {
   to.v[0] = fresh ? row.n : to.v[0] + row.n;
-  gain<fresh, to.n>(to.sums(), row.x, row.n);
+  put_from<fresh, to.n>(to.sums(), row.x, row.n);
   put_squares<fresh>(to, row.x, row.n);
 }
 

@@ -106,10 +106,10 @@ struct Map {
   u64 (*size)(Env&);
 };
 
-// What was lifted of a continuous variable of cofactors: its ends, and the centre that was taken from
-// every value. A centre is set while nothing has been lifted yet.
+// What was lifted of the continuous variables of cofactors: their ends, and the centres that were
+// taken from all the values. A centre is set while nothing has been lifted yet.
 struct Watch {
-  f64 centre, low, high;
+  f64 *centre, *low, *high;
 };
 
 struct Kernel {
@@ -123,7 +123,7 @@ struct Kernel {
   void (*ready)(Env&);   // after the static tables are loaded
   int slots;             // the continuous variables of cofactors
   const char* const* slot;
-  Watch* (*watch)(State&);
+  Watch (*watch)(State&);
   f64* (*gone)(State&);  // how many rows were deleted
 };
 
