@@ -1,9 +1,9 @@
 """What `auto` chooses against every strategy, by counts of rows: `python -m bench.auto`.
 
 Each query of each workload runs over one stream in batches and in single rows, by every strategy
-that `auto` can choose and by `auto` itself, and is read after every batch. Counts are those of
-the reference engine, free of the clock; a strategy that takes `MOST` times the work of the best
-one so far is stopped there.
+that `auto` can choose and by `auto` itself, which is told the sizes of the data or nothing (as
+`connect()` has it), and is read after every batch. Counts are those of the reference engine, free
+of the clock; a strategy that takes `MOST` times the work of the best one so far is stopped there.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ from workloads import WORKLOADS, Batch, Tables
 
 MODES: tuple[Mode, ...] = ("batch", "tuple")
 STRATEGIES = ("higher-order", "caches", "cyclic", "first-order", "project", "reeval", "factorized")
-MOST = 4
+MOST = 2
 """How often the work of the best strategy another one may do before it is stopped."""
+
+MOST_WORK = 20_000_000
+"""Where any strategy is stopped."""
 
 BOUND = 1.5
 """How often the work of the best strategy the choice may do."""
@@ -100,6 +103,7 @@ class Line:
     mode: Mode
     chosen: str
     auto: float
+    blind: float
     work: dict[str, float | None]
 
     @property
@@ -113,6 +117,11 @@ class Line:
     def ratio(self) -> float:
         """The work of the choice over that of the best."""
         return self.auto / max(1.0, self.best[1])
+
+    @property
+    def blind_ratio(self) -> float:
+        """The work of the choice without statistics over that of the best."""
+        return self.blind / max(1.0, self.best[1])
 
 
 DAILY = """
@@ -184,17 +193,29 @@ def work_of(program: Program, case: Case, limit: float = float("inf")) -> float 
 
 
 def measure(case: Case, mode: Mode) -> Line:
-    """Run a query by every strategy, and by the one that `auto` chooses."""
-    options = Options(mode=mode, statistics=case.statistics)
-    chosen = compile_queries([case.query], case.relations, options, case.functions)
-    auto = work_of(chosen, case, 20_000_000)
-    least = auto or 20_000_000.0
-    work: dict[str, float | None] = {}
-    for name, program in programs(case, mode):
-        work[name] = work_of(program, case, MOST * least)
-        least = min(least, work[name] or least)
-    strategy = chosen.notes[0].removeprefix("strategy: ").split(", for")[0]
-    return Line(case.name, mode, strategy, auto or MOST * least, work)
+    """Run a query by every strategy, and by what `auto` chooses with and without statistics."""
+    seen: list[tuple[Program, float | None]] = []
+    least = MOST_WORK / MOST
+
+    def run(program: Program) -> float | None:
+        nonlocal least
+        for known, count in seen:
+            if (known.maps, known.triggers) == (program.maps, program.triggers):
+                return count
+        count = work_of(program, case, MOST * least)
+        seen.append((program, count))
+        least = min(least, count or least)
+        return count
+
+    choices = []
+    for statistics in (case.statistics, Statistics()):
+        options = Options(mode=mode, statistics=statistics)
+        chosen = compile_queries([case.query], case.relations, options, case.functions)
+        choices.append((chosen, run(chosen)))
+    work = {name: run(program) for name, program in programs(case, mode)}
+    name = choices[0][0].notes[0].removeprefix("strategy: ").split(", for")[0]
+    told, blind = (count or MOST * least for _, count in choices)
+    return Line(case.name, mode, name, told, blind, work)
 
 
 def cases(workloads: Sequence[str], *, batches: int, size: int, live: int) -> Iterator[Case]:
@@ -207,11 +228,12 @@ def cases(workloads: Sequence[str], *, batches: int, size: int, live: int) -> It
 
 def table(lines: Sequence[Line]) -> str:
     """The counts as a table of the documentation."""
-    head = ["query", "mode", "chosen", "work", "to the best", *STRATEGIES]
+    head = ["query", "mode", "chosen", "work", "to the best", "without statistics", *STRATEGIES]
     rows = [" | ".join(head), "|".join(["---"] * 3 + ["--:"] * (len(head) - 3))]
     for line in lines:
         cells = [_count(line.work.get(s, -1.0)) for s in STRATEGIES]
-        first = [line.case, line.mode, line.chosen, _count(line.auto), f"{line.ratio:.2f}"]
+        ratios = [f"{line.ratio:.2f}", f"{line.blind_ratio:.2f}"]
+        first = [line.case, line.mode, line.chosen, _count(line.auto), *ratios]
         rows.append(" | ".join([*first, *cells]))
     return "\n".join(f"| {row} |" for row in rows) + "\n"
 
@@ -237,12 +259,15 @@ def main() -> int:
         for mode in MODES if given.only in case.name else ():
             line = measure(case, mode)
             lines.append(line)
-            print(f"{line.ratio:6.2f}  {case.name} {mode}: {line.chosen}; {line.best}", flush=True)
+            ratios = f"{line.ratio:6.2f} {line.blind_ratio:6.2f}"
+            print(f"{ratios}  {case.name} {mode}: {line.chosen}; {line.best}", flush=True)
     text = table(lines)
     if given.out:
         given.out.write_text(text)
     worse = [line for line in lines if line.ratio > BOUND]
-    print(f"{len(lines)} choices, {len(worse)} of them worse than {BOUND} times the best")
+    blind = [line for line in lines if line.blind_ratio > BOUND]
+    print(f"{len(lines)} choices: {len(worse)} of them worse than {BOUND} times the best; ", end="")
+    print(f"{len(blind)} without statistics")
     return int(bool(worse))
 
 

@@ -7,10 +7,11 @@ that a change meets many rows.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
+import freshet
 from freshet.calculus.functions import Functions
 from freshet.codegen.kernel import write
 from freshet.codegen.options import USUAL, Passes
@@ -19,6 +20,7 @@ from freshet.ivm.compile import compile_queries
 from freshet.ivm.options import Mode, Options
 from freshet.program.terms import Program
 from freshet.runtime.native import NativeEngine
+from freshet.runtime.settings import ModeChoice
 from freshet.sql import load
 from tests.differential.harness import case, cases, compiled
 from tests.growth.test_cost_follows_the_delta import GROWS, growth
@@ -125,3 +127,27 @@ def test_a_scan_is_named() -> None:
     c = case("tpch_seed", "q03")
     kernel = write(compiled(c, Options(depth=0)), c.catalog.functions)
     assert kernel.deferred == ("q03", "q03_2")
+
+
+def test_a_join_by_a_range_walks_through_the_range() -> None:
+    """A moving average, by a join of a daily view with itself: a day costs what its week does."""
+    days = {mode: [_moving(mode, n) for n in (300, 1200)] for mode in get_args(ModeChoice)}
+    for mode, (few, many) in days.items():
+        assert many < 4 * LOGARITHM * few, mode
+        assert many < 200 * 6 * 1200, mode
+
+
+def _moving(mode: ModeChoice, days: int) -> int:
+    db = freshet.connect(engine="native", mode=mode, profile=True)
+    db.execute(MOVING)
+    for day in range(0, days, 10):
+        db.insert("sales", [(day + i, n) for i in range(10) for n in range(6)])
+    return db.view("moving").work
+
+
+MOVING = """
+CREATE STREAM sales (day INT NOT NULL, amount INT NOT NULL);
+CREATE VIEW daily AS SELECT day, SUM(amount) AS total FROM sales GROUP BY day;
+CREATE VIEW moving AS SELECT a.day, AVG(b.total) AS mean FROM daily a, daily b
+  WHERE b.day BETWEEN a.day - 6 AND a.day GROUP BY a.day;
+"""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from freshet.calculus.scope import outs
-from freshet.calculus.terms import Sum, View
+from freshet.calculus.scope import ins, outs
+from freshet.calculus.terms import Cmp, Exists, Expr, Sum, View
 from freshet.calculus.types import Type
 from freshet.codegen.code import Block, Spot, detached, render
 from freshet.codegen.context import ONE, Bound, Next
@@ -15,6 +15,7 @@ from freshet.codegen.ranges import Range, ranges
 from freshet.codegen.scalar import times
 from freshet.codegen.search import Search
 from freshet.codegen.storage import Place, Sort
+from freshet.codegen.trend import Conditions, conditions
 
 if TYPE_CHECKING:
     from freshet.codegen.term import Terms
@@ -48,6 +49,40 @@ def range_sum(terms: Terms, e: Sum, spot: Spot, env: Bound, m: Cpp, k: Next, las
         terms.rare = before
         return True
     return False
+
+
+def band(
+    terms: Terms, factors: list[Expr], at: int, spot: Spot, env: Bound, m: Cpp, k: Next
+) -> bool:
+    """A walk through the rows of a map between two ends, by an ordered index; whether it was one.
+
+    Rows between one end and nothing are likely many: to walk through all of them is as quick.
+    """
+    factor, rest = factors[at], factors[:at] + factors[at + 1 :]
+    atom = factor.body if isinstance(factor, Exists) else factor
+    if not isinstance(atom, View) or atom.inputs or len(atom.vars) != 1 or atom.vars[0] in env:
+        return False
+    [x] = atom.vars
+    place = terms.places[atom.name]
+    if not _sortable(place.key_type(0)) or place.storage.transient:
+        return False
+    if any(t.kind == "ring" for t in place.storage.payloads):
+        return False
+    tests = [f for f in rest if isinstance(f, Cmp) and x in ins(f) and ins(f) <= {x, *env}]
+    found = [conditions(x, [f]) for f in tests]
+    ends = Conditions(
+        [e for c in found if c for e in c.up], [e for c in found if c for e in c.down]
+    )
+    if not (ends.up and ends.down):
+        return False
+    left = [f for f in rest if f not in ends.up and f not in ends.down]
+    r = Range(atom, x, (), [], ends)
+
+    def leave(s: Spot, b: Bound, n: Cpp) -> None:
+        terms.product(left, s, b, m if atom is not factor else n, k, False)
+
+    _walk(terms, r, (), spot, env, m, leave)
+    return True
 
 
 def _no_negative(terms: Terms, v: View) -> str:
@@ -92,12 +127,12 @@ def _add_up(terms: Terms, r: Range, spot: Spot, env: Bound, m: Cpp, k: Next) -> 
 def _walk(
     terms: Terms, r: Range, fixed: tuple[str, ...], spot: Spot, env: Bound, m: Cpp, k: Next
 ) -> None:
-    """The entries of the range one by one, where each of them is a group."""
+    """The entries of the range one by one, where each of them is a group, or has to be seen."""
     place = terms.places[r.atom.name]
     sorts = tuple(_sort(place, r, v) for v in (r.x, *r.groups))
     search = Search(place, r.atom, fixed, (), sorts)
     spot = search.begin(terms, spot, env)
-    if not terms.rare:
+    if not terms.rare and r.groups:
         terms.scans.append(place.storage.name)
     ends = _ends(terms, r, search, (), spot, env)
     _, spot = spot.open(("range", search.tree, "\n".join(render(ends))), "", "{")
@@ -108,8 +143,8 @@ def _walk(
         f"[&](const {search.entry}& @, const Sum_{place.storage.name}& v@) {{"
     )
     entry, spot = spot.open("walk", "r", opener, "return true; });")
-    groups = {v: search.value(entry, v) for v in r.groups}
-    _leave(place, f"v{entry}", spot, {**env, **groups}, m, k)
+    seen = {v: search.value(entry, v) for v in r.groups or (r.x,)}
+    _leave(place, f"v{entry}", spot, {**env, **seen}, m, k)
 
 
 def _leave(place: Place, found: str, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:

@@ -35,7 +35,7 @@ from freshet.codegen.code import Spot, detached
 from freshet.codegen.context import ONE, Bound, Next
 from freshet.codegen.firsts import first_rows
 from freshet.codegen.hold import SUM, Cpp, gain, is_there, kept, summand, zero_if_null
-from freshet.codegen.indexed import range_sum
+from freshet.codegen.indexed import band, range_sum
 from freshet.codegen.nested import exists, gathered, lift, top
 from freshet.codegen.products import SEEN
 from freshet.codegen.rings import CofactorType, RingType, cofactors, header_type
@@ -170,6 +170,8 @@ class Terms(Access):
         alone = (i for i, f in enumerate(factors) if _stands_alone(f, env))
         lifts = (i for i, f in enumerate(factors) if _is_lifting(f) and ins(f) <= env.keys())
         at = next(tests, next(lifts, next(alone, 0))) if self.passes.hoist else 0
+        if self.passes.ranges and band(self, factors, at, spot, env, m, k):
+            return
         factor, rest = factors[at], factors[:at] + factors[at + 1 :]
         self.emit(
             factor,

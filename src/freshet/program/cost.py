@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias, assert_never
 
 from freshet.calculus.schema import Relation
-from freshet.calculus.scope import free, has_data, outs
+from freshet.calculus.scope import free, has_data, is_value, outs
 from freshet.calculus.terms import (
     Add,
     Apply,
@@ -30,18 +30,24 @@ from freshet.calculus.terms import (
     View,
 )
 from freshet.calculus.walk import variables
+from freshet.program.references import keyed_columns, levels
 from freshet.program.terms import Program
 
 STREAM_ROWS = 10_000.0
 STATIC_ROWS = 100.0
+MISS = 0.5
+"""What a look-up costs that finds nothing, for one that finds a row."""
+FEWER = 0.2
+"""Rows of a stream for one row of those that refer to it."""
 
 
 @dataclass(frozen=True)
 class Statistics:
     """What is known of the data: rows per relation, rates of change, rows in a batch.
 
-    `rates` are relative; a view is read as often as all relations change together, unless
-    `reads` says otherwise.
+    `rates` are relative; a batch has rows of all the streams, `batch` of one on average. A view is
+    read after every batch, whether triggers take its rows one by one or together, unless `reads`
+    says how often it is read while a stream of rate 1 has a batch.
     """
 
     rows: Mapping[str, float] = field(default_factory=dict)
@@ -72,24 +78,19 @@ Nested: TypeAlias = tuple[Estimate, dict[str, float]]
 def program_cost(program: Program, statistics: Statistics) -> float:
     """The estimated work per unit of time."""
     model = Model(program, statistics)
-    changes = 0.0
     total = 0.0
-    for r in program.relations:
-        if not r.static:
-            changes += statistics.rates.get(r.name, 1.0)
     for t in program.triggers:
         if t.event == "ready":
             continue
-        rate = statistics.rates.get(t.relation, 1.0)
         # A batch does the work of many rows at once; insertions stand for deletions too.
-        share = 1.0 / statistics.batch if t.event == "batch" else 0.5
-        given = dict.fromkeys(t.params, 1.0)
+        share = 1.0 / model.batches[t.relation] if t.event == "batch" else 0.5
+        given = dict(zip(t.params, model.relations[t.relation].distinct, strict=False))
         for s in t.statements:
-            total += rate * share * model.statement(s.term, given, s.target.inputs)
-    reads = changes if statistics.reads is None else statistics.reads
-    batches = statistics.batch if any(t.event == "batch" for t in program.triggers) else 1.0
+            work = model.statement(s.term, given, s.target.inputs)
+            total += model.rates[t.relation] * share * work
+    reads = sum(model.rates.values()) if statistics.reads is None else statistics.reads
     for q in program.queries:
-        total += reads / batches * model.estimate(q.term, {}).work
+        total += reads / statistics.batch * model.estimate(q.term, {}).work
     return total
 
 
@@ -99,13 +100,27 @@ class Model:
     def __init__(self, program: Program, statistics: Statistics) -> None:
         self.statistics = statistics
         self.nested: dict[tuple[Expr, Values, Values], Nested] = {}
-        self.relations = {r.name: self._relation(r) for r in program.relations}
+        level = levels(program)
+        self.relations = {r.name: self._relation(r, level[r.name]) for r in program.relations}
+        for (name, at), keys in keyed_columns(program).items():
+            self._as_many(name, at, max(self.relations[r].rows for r in keys))
+        streams = [r.name for r in program.relations if not r.static]
+        most = max((self.relations[name].rows for name in streams), default=1.0)
+        # Every row has come by a change: so relations change as they have rows, if nothing is told.
+        self.rates = {
+            name: statistics.rates.get(name, self.relations[name].rows / most) for name in streams
+        }
+        mean = sum(self.rates.values()) / max(1, len(streams))
+        self.batches = {
+            name: max(1.0, statistics.batch * rate / mean) for name, rate in self.rates.items()
+        }
         self.maps: dict[str, Size] = {}
         for m in program.maps:
             self.maps[m.name] = self._map([k.name for k in (*m.inputs, *m.keys)], m.definition)
 
-    def _relation(self, r: Relation) -> Size:
-        rows = self.statistics.rows.get(r.name, STATIC_ROWS if r.static else STREAM_ROWS)
+    def _relation(self, r: Relation, level: int) -> Size:
+        guess = STATIC_ROWS if r.static else max(STATIC_ROWS, STREAM_ROWS * FEWER**level)
+        rows = self.statistics.rows.get(r.name, guess)
         distinct = []
         for c in r.columns:
             if r.key == (c.name,):
@@ -115,6 +130,13 @@ class Model:
             else:
                 distinct.append(2.0 if c.type.kind == "bool" else max(rows**0.5, 1.0))
         return Size(rows, tuple(distinct))
+
+    def _as_many(self, name: str, at: int, values: float) -> None:
+        """A column that refers to keys has as many values as there are, if it has the rows."""
+        size = self.relations[name]
+        counts = list(size.distinct)
+        counts[at] = max(1.0, min(size.rows, values))
+        self.relations[name] = Size(size.rows, tuple(counts))
 
     def _map(self, keys: list[str], definition: Expr) -> Size:
         distinct: dict[str, float] = {}
@@ -148,10 +170,12 @@ class Model:
                 return self._atom(self.relations[name], names, bound, counts)
             case Delta(name, names):
                 size = self.relations[name]
-                batch = Size(self.statistics.batch, size.distinct)
+                batch = Size(self.batches[name], size.distinct)
                 return self._atom(batch, names, bound, counts)
             case View(name, names, inputs):
                 return self._atom(self.maps[name], inputs + names, bound, counts)
+            case Add() if is_value(e):
+                return Estimate(1.0, 0.0)
             case Add(terms):
                 parts = [self.estimate(t, bound, counts) for t in terms]
                 return Estimate(sum(p.rows for p in parts), sum(p.work for p in parts))
@@ -179,12 +203,19 @@ class Model:
         bound: Mapping[str, float],
         counts: dict[str, float],
     ) -> Estimate:
-        rows = size.rows
+        """Rows that agree with what is bound: those of one combination, if that is there.
+
+        Columns that are bound together mostly belong together: there are no more combinations
+        of their values than rows, and the one with the most misses decides how many are there.
+        """
+        combinations, hits = 1.0, 1.0
         for name, d in zip(names, size.distinct, strict=True):
             if name in bound:
-                rows /= max(1.0, d, bound[name])  # the side with more values decides a join
+                combinations *= max(1.0, d)
+                hits = min(hits, max(1.0, d) / max(1.0, d, bound[name]))
             counts[name] = min(counts.get(name, d), d)
-        return Estimate(rows, max(rows, 1.0))
+        rows = size.rows / max(1.0, min(combinations, size.rows)) * hits
+        return Estimate(rows, max(rows, MISS))
 
     def _product(
         self, factors: tuple[Expr, ...], bound: Mapping[str, float], counts: dict[str, float]
@@ -216,7 +247,7 @@ class Model:
             counts[k] = min(counts.get(k, inner.get(k, 1.0)), inner.get(k, 1.0))
             if k not in bound:
                 groups *= max(1.0, inner.get(k, 1.0))
-        return Estimate(min(found.rows, groups), found.work + found.rows)
+        return Estimate(min(found.rows, groups), found.work)
 
     def _nested(self, body: Expr, bound: Values, counts: Values) -> Nested:
         """The estimate of a body in its context, and its distinct counts: each is found once."""

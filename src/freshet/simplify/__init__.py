@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
+from freshet.calculus.scope import reads_delta
 from freshet.calculus.terms import Expr
 from freshet.calculus.walk import bottom_up, map_children, variables
 from freshet.simplify.absorb import absorb
@@ -14,7 +15,7 @@ from freshet.simplify.expand import expand
 from freshet.simplify.factorize import factorize
 from freshet.simplify.fold import fold
 from freshet.simplify.implied import implied
-from freshet.simplify.loops import loops
+from freshet.simplify.loops import loops, walks
 from freshet.simplify.push_sums import push_sums
 from freshet.simplify.unify import unify
 from freshet.simplify.unnest import unnest
@@ -69,13 +70,18 @@ def finish(e: Expr, bound: frozenset[str] = frozenset()) -> Expr:
     """Factorize, push sums in, and arrange for evaluation in a context that binds `bound`.
 
     A common factor runs before or after all that it is common to. Where its place is between the
-    other factors of a product, since it connects them, the products stay apart.
+    other factors of a product, since it connects them, the products stay apart; and where they
+    could follow a batch, while all the data would be walked through for what they share.
     """
     shared = arrange(simplify(e, FINISH), bound)
     if loops(shared, bound) < 2:
         return shared
     apart = arrange(simplify(e, APART), bound)
-    return apart if loops(apart, bound) < loops(shared, bound) else shared
+    return apart if _degree(apart, bound) < _degree(shared, bound) else shared
+
+
+def _degree(e: Expr, bound: frozenset[str]) -> tuple[int, bool]:
+    return loops(e, bound), reads_delta(e) and walks(e, bound)
 
 
 def trace(e: Expr, rules: tuple[Rule, ...] = RULES) -> list[tuple[str, Expr]]:

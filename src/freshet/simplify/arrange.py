@@ -41,6 +41,8 @@ def arrange(e: Expr, bound: frozenset[str] = frozenset()) -> Expr:
     '(DELTA R)(a) * {a < 3} * M[a, b]'
     >>> show(arrange(read("(DELTA R)(t, a) * (DELTA R)(t, b) * (DELTA R)(t, c) * S(a, b, c)")))
     '(DELTA R)(t, a) * S(a, b, c) * (DELTA R)(t, b) * (DELTA R)(t, c)'
+    >>> show(arrange(read("Exists(M[a] + N[a]) * {a < b}"), frozenset("b")))
+    'Exists(M[a] * {a < b} + N[a] * {a < b})'
     """
     match e:
         case Const() | Var() | Apply() | Cmp() | Rel() | Delta() | View():
@@ -76,12 +78,39 @@ def _ordered(factors: tuple[Expr, ...], bound: frozenset[str]) -> list[Expr]:
         elif ready := [f for f in pending if ins(f) <= bound]:
             chosen = _next([(_rank(f, bound), f) for f in ready], bound, links)
             pending.remove(chosen)
+            inside = _tests_of(chosen, filters, bound)
+            filters = [f for f in filters if f not in inside]
+            chosen = _with_tests(chosen, inside)
         else:
             missing = min(sorted(ins(f) - bound) for f in filters + pending)
             raise UnboundVariable(f"nothing binds variable '{missing[0]}'")
         done.append(arrange(chosen, bound & variables(chosen)))
         bound = bound | outs(chosen)
     return done
+
+
+def _tests_of(e: Expr, filters: list[Expr], bound: frozenset[str]) -> list[Expr]:
+    """The comparisons that leave out rows of a union before it is known whether they exist.
+
+    A union is put together as a whole: of a join by a range it would be all the rows there are.
+    """
+    if not (isinstance(e, Exists) and isinstance(e.body, Add)):
+        return []
+    new = outs(e) - bound
+    return [
+        f
+        for f in filters
+        if isinstance(f, Cmp) and ins(f) & new and ins(f) <= bound | new and not may_refuse(f)
+    ]
+
+
+def _with_tests(e: Expr, tests: list[Expr]) -> Expr:
+    """Exists(a + b) * c = Exists(a * c + b * c): a comparison is 0 or 1."""
+    if not tests:
+        return e
+    assert isinstance(e, Exists)
+    assert isinstance(e.body, Add)
+    return Exists(add(*(mul(t, *tests) for t in e.body.terms)))
 
 
 def _is_filter(f: Expr) -> bool:

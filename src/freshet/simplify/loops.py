@@ -45,6 +45,30 @@ def loops(e: Expr, bound: Names = frozenset()) -> int:
     return _nested(e, bound, links)[0]
 
 
+def walks(e: Expr, bound: Names = frozenset()) -> bool:
+    """Whether the outermost loop of some product goes through data, and not through a batch.
+
+    >>> from freshet.calculus.text import read
+    >>> walks(read("S(b) * (DELTA R)(a) * {a < b}")), walks(read("(DELTA R)(a) * S(b) * {a < b}"))
+    (True, False)
+    """
+    match e:
+        case Rel() | View():
+            return not outs(e) & bound
+        case Mul(factors):
+            for f in factors:
+                if _nested(f, bound, frozenset())[0]:
+                    return walks(f, bound)
+                bound = bound | outs(f)
+            return False
+        case Add(terms):
+            return any(walks(t, bound) for t in terms)
+        case Sum(_, body) | Exists(body) | Top(_, _, _, body):
+            return walks(body, bound)
+        case _:
+            return False
+
+
 def _meetings(e: Expr) -> Counter[str]:
     """How many atoms that run together bind a variable."""
     match e:

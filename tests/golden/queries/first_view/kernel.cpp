@@ -371,7 +371,7 @@ static void create(Env& e) {
 }
 static Strings& strings_of(State& s) { return s.strings; }
 static const char* const all_slots[] = {nullptr};
-static Watch* watch_of(State&) { return nullptr; }
+static Watch watch_of(State&) { return {}; }
 static f64* gone_of(State&) { return nullptr; }
 const Kernel kernel = {2, 1, 5, all_relations, all_queries, all_maps, sizeof(State), strings_of, create, ready, 0, all_slots, watch_of, gone_of};
 
