@@ -26,6 +26,7 @@ from freshet.spark.options import LEVELS
 from freshet.spark.place import place
 from tests.differential.harness import agree, case, cases, compiled, grouped, schema_of
 from tests.law.spark_programs import Pair
+from tests.thin import only, own_wording
 from workloads import WORKLOADS
 
 NESTED = {
@@ -52,7 +53,9 @@ def test_a_view_tree_equals_recomputation(workload: str, name: str, mode: str) -
 
 @pytest.mark.native
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
-@pytest.mark.parametrize(("workload", "name"), [c for c in KEPT if c[1] != "mddb2"])
+@pytest.mark.parametrize(
+    ("workload", "name"), only([c for c in KEPT if c[1] != "mddb2"], own_wording)
+)
 def test_kernels_run_view_trees(workload: str, name: str) -> None:
     """View trees of numbers are programs like any others: kernels take them as they are."""
 

@@ -23,6 +23,7 @@ from freshet.runtime.native import NativeEngine
 from tests.differential import harness, streams
 from tests.differential.random_sql import random_script
 from tests.differential.sql_cases import CASES, FIRSTS, THRESHOLDS, random_row
+from tests.thin import only, own_wording, thin
 
 pytestmark = [
     pytest.mark.native,
@@ -69,7 +70,7 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> harness.Start:
     return make
 
 
-@pytest.mark.parametrize(("workload", "name"), harness.cases())
+@pytest.mark.parametrize(("workload", "name"), only(harness.cases(), own_wording))
 def test_workload(workload: str, name: str, start: harness.Start) -> None:
     options = [replace(harness.STRATEGIES["higher-order"], mode=mode) for mode in MODES]
     case = harness.case(workload, name)
@@ -118,18 +119,18 @@ def follow(script: streams.Script, text: str, start: harness.Start) -> None:
         pytest.skip(str(e))
 
 
-@pytest.mark.parametrize("sql", CASES)
+@pytest.mark.parametrize("sql", thin(CASES, 4))
 def test_view_follows_its_tables(sql: str, start: harness.Start) -> None:
     follow(streams.Script(sql), sql, start)
 
 
-@pytest.mark.parametrize("seed", [*range(5000, 5060), 6068])
+@pytest.mark.parametrize("seed", [*thin(range(5000, 5060), 3), 6068])
 def test_random_view(seed: int, start: harness.Start) -> None:
     follow(random_script(seed), f"native {seed}", start)
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("sql", FIRSTS + THRESHOLDS)
+@pytest.mark.parametrize("sql", thin(FIRSTS + THRESHOLDS, 2))
 def test_ordered_indexes(sql: str, mode: Mode, start: harness.Start) -> None:
     """MIN, MAX, LIMIT and thresholds under deletions, NULLs and empty groups, by an index."""
     script = streams.Script(sql)
@@ -137,7 +138,7 @@ def test_ordered_indexes(sql: str, mode: Mode, start: harness.Start) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("sql", FIRSTS + THRESHOLDS)
+@pytest.mark.parametrize("sql", thin(FIRSTS + THRESHOLDS, 2))
 def test_ordered_indexes_with_negative_rows(sql: str, mode: Mode, start: harness.Start) -> None:
     """Rows that are deleted before they come are not chosen, and count when they come."""
     rng = random.Random(sql)

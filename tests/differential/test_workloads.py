@@ -14,6 +14,7 @@ import pytest
 
 from freshet.ivm.options import Options
 from tests.differential.harness import STRATEGIES, agree, case, cases, compiled
+from tests.thin import only, own_wording
 
 MODES = ("batch", "tuple")
 LIVE = {"mst": 50, "vwap": 100}
@@ -31,7 +32,7 @@ def of(workload: str, name: str, among: list[str]) -> str:
     return among[crc32(f"{workload}/{name}".encode()) % len(among)]
 
 
-@pytest.mark.parametrize(("workload", "name"), CASES)
+@pytest.mark.parametrize(("workload", "name"), only(CASES, own_wording))
 def test_higher_order(workload: str, name: str) -> None:
     options = [replace(STRATEGIES["higher-order"], mode=mode) for mode in MODES]
     agree(case(workload, name), *options, seed=3, batches=12, max_size=150, live=200)

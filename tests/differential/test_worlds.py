@@ -23,6 +23,7 @@ from freshet.errors import FreshetError
 from freshet.runtime import engines
 from freshet.runtime.database import Database
 from tests.differential.worlds import World, follow, world
+from tests.thin import full, thin
 
 COMPILED = [
     pytest.mark.native,
@@ -31,8 +32,10 @@ COMPILED = [
 STRATEGIES = ("auto", "auto", "higher-order", "first-order", "project", "reeval")
 MODES = ("auto", "batch", "tuple")
 
-FAILED: tuple[int, ...] = ()
-"""Seeds that once gave wrong rows."""
+FAILED = (20031, 20083)
+"""Seeds that once gave wrong rows, or were refused."""
+LARGE = (10144, 20071)
+"""The same of queries that take long to plan: their maps were recomputed from themselves."""
 
 
 def settings(seed: int) -> dict[str, Any]:
@@ -95,12 +98,14 @@ def early_kernels() -> Iterator[None]:
         engines.ENOUGH = before
 
 
-@pytest.mark.parametrize("seed", [*range(80), *FAILED], ids="world-{}-".format)
+@pytest.mark.parametrize("seed", [*thin(range(80), 4), *FAILED, LARGE[0]], ids="world-{}-".format)
 def test_reference(seed: int) -> None:
     on_reference(seed)
 
 
-@pytest.mark.parametrize("seed", [*range(200, 220), *FAILED], ids="world-{}-".format)
+@pytest.mark.parametrize(
+    "seed", [*thin(range(200, 220), 3), *FAILED, *map(full, LARGE)], ids="world-{}-".format
+)
 class TestKernels:
     pytestmark = COMPILED
 
@@ -111,7 +116,7 @@ class TestKernels:
         by_default(seed)
 
 
-@pytest.mark.parametrize("seed", range(300, 315), ids="world-{}-".format)
+@pytest.mark.parametrize("seed", thin(range(300, 315), 2), ids="world-{}-".format)
 def test_restarts(seed: int) -> None:
     with_restarts(seed)
 

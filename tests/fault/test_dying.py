@@ -19,6 +19,7 @@ from freshet.spark.run.runner import InlineRunner
 from freshet.spark.run.settings import Settings
 from tests.differential.flows import Beside
 from tests.fault.dying import dies, in_child, shared_nodes
+from tests.thin import thin
 
 BATCHES = 8
 
@@ -146,7 +147,7 @@ def lose_one(memory: Path, rng: random.Random) -> None:
 QUERIES = [("tpch", "q03", 2), ("tpch", "q11", 3), ("finance", "vwap", 2)]
 
 
-@pytest.mark.parametrize(("workload", "name", "workers"), QUERIES)
+@pytest.mark.parametrize(("workload", "name", "workers"), thin(QUERIES, 3))
 def test_killed_again_and_again(
     tmp_path: Path, nodes: str, workload: str, name: str, workers: int
 ) -> None:
@@ -154,7 +155,7 @@ def test_killed_again_and_again(
     run(tmp_path, rng, 40, workload, name, workers, nodes)
 
 
-@pytest.mark.parametrize(("workload", "name"), [("tpch", "q04"), ("finance", "vwap")])
+@pytest.mark.parametrize(("workload", "name"), thin([("tpch", "q04"), ("finance", "vwap")], 2))
 def test_loads_are_killed_again_and_again(
     tmp_path: Path, nodes: str, workload: str, name: str
 ) -> None:
@@ -187,7 +188,9 @@ class Alternating(InlineRunner):
             return super().run(orders)
 
 
-@pytest.mark.parametrize(("workload", "name"), [("tpch", "q03"), ("tpch", "q11"), ("tpch", "q16")])
+@pytest.mark.parametrize(
+    ("workload", "name"), thin([("tpch", "q11"), ("tpch", "q03"), ("tpch", "q16")], 3)
+)
 def test_any_process_goes_on(tmp_path: Path, nodes: str, workload: str, name: str) -> None:
     native = nodes == "kernel"
     settings = Settings(snapshot_every=3, memory=str(tmp_path / "memory"), native=native)

@@ -24,6 +24,7 @@ from freshet.runtime.settings import ModeChoice
 from freshet.sql import load
 from tests.differential.harness import case, cases, compiled
 from tests.growth.test_cost_follows_the_delta import GROWS, growth
+from tests.thin import thin
 
 pytestmark = [
     pytest.mark.native,
@@ -112,7 +113,7 @@ def extremes(sql: str, mode: Mode, groups: int, size: int, passes: Passes = USUA
 
 @pytest.mark.parametrize("groups", [1, 4])
 @pytest.mark.parametrize("mode", ["tuple", "batch"])
-@pytest.mark.parametrize("sql", EXTREMES)
+@pytest.mark.parametrize("sql", thin(EXTREMES, 2))
 def test_extremes(sql: str, mode: Mode, groups: int) -> None:
     """With ordered indexes they cost a search; without them a walk through their group."""
     small, *larger = (extremes(sql, mode, groups, size) for size in (1000, 10_000, 100_000))

@@ -217,6 +217,12 @@ class Access:
             return spot.open(("seek", x.text), "y", opener)
         return self._key(x, t), spot
 
+    def look(self, x: Cpp, t: Type, spot: Spot) -> tuple[str, Spot]:
+        """A bound value as a key to look up, whether or not there can be a row."""
+        if t.kind == x.type.kind == "string" and x.held == "Str" and self.symbol(x) is None:
+            return spot.let(("look", x.text), "y", f"const Sym @ = look_text(e, {x.text});")
+        return self.seek(x, t, spot)
+
     def _put(self, x: Cpp, t: Type, spot: Spot) -> tuple[str, Spot]:
         """A bound value as a key to write."""
         if t.kind == x.type.kind == "string" and x.held == "Str":

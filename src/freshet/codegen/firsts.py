@@ -151,7 +151,7 @@ def _choose_among(
     terms.transients.append(rows)
     place = Place(rows, 0, tuple(range(len(names))))
     inside = detached(spot)
-    at = search.begin(terms, Spot(inside), inner)
+    at = search.begin(terms, Spot(inside), inner, among=True)
     held_by_atom = " && ".join(_test(terms, t, inner) for t in f.tests)
 
     wanted = ", ".join(search.value("k", v).text for v in names)

@@ -19,7 +19,7 @@ from freshet.codegen.directories import Homes, directories
 from freshet.codegen.fuse import fuse
 from freshet.codegen.hold import held, parts_of, quote
 from freshet.codegen.options import USUAL, Passes
-from freshet.codegen.queries import Queries, found_by
+from freshet.codegen.queries import Queries
 from freshet.codegen.rings import (
     CofactorType,
     bit,
@@ -289,7 +289,7 @@ class _Kernel:
         qs = []
         for q in self.program.queries:
             name = identifier(q.name)
-            find = f"key_{name}, find_{name}" if found_by(q) else "nullptr, nullptr"
+            find = f"key_{name}, find_{name}" if self.queries.found_by(q) else "nullptr, nullptr"
             width = len(self._shown(q))
             qs.append(f"  {{{quote(q.name)}, {width}, out_{name}, read_{name}, {find}}},")
         ms = [

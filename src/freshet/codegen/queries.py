@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from freshet.calculus.build import factors
+from freshet.calculus.check import infer
 from freshet.calculus.schema import Query
 from freshet.calculus.scope import is_value, outs, stored
 from freshet.calculus.terms import Add, Exists, Expr, Lift, Sum, Top, View
@@ -38,7 +39,7 @@ class Queries:
         name = identifier(q.name)
         refresh = ["  refresh(e);"] if self.deferred else []
         out = function(f"read_{name}", "Output& out", refresh + self._answer(q, {}))
-        key = found_by(q)
+        key = self.found_by(q)
         if key:
             types = {j: q.columns[j].type for j in key}
             wide = [self._width(q, j) for j in range(len(q.columns))]
@@ -53,6 +54,14 @@ class Queries:
             out += f"static const bool key_{name}[] = {{{flags}}};\n"
             out += function(f"find_{name}", "const Batch& b, Output& out", body, often=True)
         return out
+
+    def found_by(self, q: Query) -> tuple[int, ...]:
+        """The columns by which rows of a query are found: keys of the map that it begins with.
+
+        A map may have a simpler type than the column has: of x - x, which is zero, whole numbers.
+        """
+        own = infer(q.term, self.terms.schema)[1]
+        return tuple(j for j in _keys(q) if _looks(q.columns[j].type) == _looks(own[q.vars[j]]))
 
     def _width(self, q: Query, j: int) -> int:
         """How many columns a kernel puts out for a column of a query."""
@@ -212,8 +221,13 @@ def _no_entry(t: CofactorType, first: int, categories: Mapping[str, Type]) -> st
     return " ".join(lines)
 
 
-def found_by(q: Query) -> tuple[int, ...]:
-    """The columns by which rows of a query are found: the keys of the map that it begins with."""
+def _looks(t: Type) -> tuple[str, int]:
+    """What tells how values of a type are held, whether or not there is NULL among them."""
+    return t.kind, t.scale
+
+
+def _keys(q: Query) -> tuple[int, ...]:
+    """The columns of a query that are keys of the map that it begins with."""
     body = q.term.body if isinstance(q.term, Sum) else q.term
     first = next((f for f in factors(body) if stored(f)), None)
     atom = first.body if isinstance(first, Exists) else first

@@ -52,10 +52,14 @@ class Search:
         """The type of a variable of the atom."""
         return self.place.key_type(self.atom.vars.index(v))
 
-    def begin(self, terms: Terms, spot: Spot, env: Bound) -> Spot:
-        """Where the values of the bound variables are at hand."""
+    def begin(self, terms: Terms, spot: Spot, env: Bound, among: bool = False) -> Spot:
+        """Where the values of the bound variables are at hand.
+
+        Text that the state does not know has no entry; `among` others, the search is not all.
+        """
+        look = terms.look if among else terms.seek
         for v in self.fixed:
-            self.known[self.column(v)], spot = terms.seek(env[v], self.type(v), spot)
+            self.known[self.column(v)], spot = look(env[v], self.type(v), spot)
         return spot
 
     def each_group(self, spot: Spot, env: Bound) -> tuple[Spot, Bound]:

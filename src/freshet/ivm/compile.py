@@ -19,7 +19,7 @@ from freshet.ivm.cyclic import is_cyclic
 from freshet.ivm.decide import blocker
 from freshet.ivm.delta import Update, delta
 from freshet.ivm.maps import Maps
-from freshet.ivm.materialize import Decision, materialize, readout
+from freshet.ivm.materialize import Decision, is_kept_whole, materialize, readout
 from freshet.ivm.options import Options
 from freshet.ivm.restrict import restrict
 from freshet.program.order import order
@@ -170,6 +170,8 @@ class Compiler:
             updates=self._all_updates(),
             grain=self.grain(level + 1),
         )
+        if is_kept_whole(target.definition, decision):
+            decision = replace(decision, aggressive=True, grain="atoms")
         made = finish(simplify(materialize(target.definition, store, decision)))
         keys = tuple(k.name for k in target.keys)
         for event, _ in self._updates(relation):

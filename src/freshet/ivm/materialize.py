@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol
 
+from freshet.calculus.alike import shape
 from freshet.calculus.build import add, addends, factors, is_number, mul, same_choice, sum_
 from freshet.calculus.scope import (
     free,
@@ -89,6 +90,15 @@ def materialize(e: Expr, store: Store, decision: Decision) -> Expr:
         local = replace(decision, given=within(e.keys, e.body, decision.given))
         return _product(e.keys, factors(e.body), ins(e), store, local)
     return _product(tuple(sorted(outs(e))), factors(e), ins(e), store, decision)
+
+
+def is_kept_whole(e: Expr, decision: Decision) -> bool:
+    """Whether the rules would store a term as it is: no map of it can be computed from another."""
+    if isinstance(e, Add):
+        return False
+    keys, body = (e.keys, e.body) if isinstance(e, Sum) else (tuple(sorted(outs(e))), e)
+    local = replace(decision, given=within(keys, body, decision.given))
+    return any(shape(m) == shape(e) for m in _divided(keys, factors(body), ins(e), local).maps)
 
 
 def _product(

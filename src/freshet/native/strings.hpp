@@ -116,6 +116,9 @@ struct Strings {
   u64 size() const { return index.size(); }
   u64 bytes() const { return index.bytes() + held; }
 
+  static constexpr u64 long_mark = u64(0xfe) << 56;
+  static constexpr Sym unknown{long_mark};  // of a text that is not here
+
   // The symbol of a text, which is stored if it is new.
   Sym put(Arena& arena, Str text) {
     if (text.at == nullptr) return null<Sym>();
@@ -147,8 +150,6 @@ struct Strings {
   }
 
  private:
-  static constexpr u64 long_mark = u64(0xfe) << 56;
-
   struct Key {
     Arena& arena;
     Str text;

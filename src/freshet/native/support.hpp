@@ -37,6 +37,11 @@ inline bool find_text(Env& e, Str x, Sym& out) {
   if (is_null(x)) { out = null<Sym>(); return true; }
   return e.state->strings.find(e.arena, x, out);
 }
+// The symbol of a text; of one that no row ever brought, a symbol that no row has.
+inline Sym look_text(Env& e, Str x) {
+  Sym out;
+  return find_text(e, x, out) ? out : Strings::unknown;
+}
 inline Sym put_text(Env& e, Str x) { return e.state->strings.put(e.arena, x); }
 inline bool text_same(Str a, Str b) {
   if (is_null(a) || is_null(b)) return is_null(a) && is_null(b);

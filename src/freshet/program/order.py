@@ -19,6 +19,9 @@ def order(statements: list[Statement], maps: Mapping[str, Map]) -> tuple[Stateme
     """
     increments = [s for s in statements if s.op == "+="]
     replaced = [s for s in statements if s.op == ":="]
+    for s in replaced:
+        if s.target.name in reads(s, maps):
+            raise ProgramProblem(f"the map {s.target.name} would be recomputed from itself")
     return (
         *_sorted(increments, _pairs(increments, maps)),
         *_sorted(replaced, [(reader, writer) for writer, reader in _pairs(replaced, maps)]),

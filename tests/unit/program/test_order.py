@@ -32,3 +32,9 @@ def test_a_statement_may_read_its_own_target() -> None:
 def test_a_circle_is_refused() -> None:
     with pytest.raises(ProgramProblem, match="the maps M, N wait for each other in a circle"):
         order([statement("M", "+=", "N[]"), statement("N", "+=", "M[]")], {})
+
+
+def test_a_map_is_not_recomputed_from_itself() -> None:
+    whole = Statement(View("M", ("a",)), ":=", read("M[a] * N[a]"))
+    with pytest.raises(ProgramProblem, match="M would be recomputed from itself"):
+        order([whole], {})
