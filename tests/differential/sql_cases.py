@@ -329,7 +329,7 @@ FIRSTS: tuple[str, ...] = (
 )
 """First rows, all of which a kernel reads off an ordered index."""
 
-WORDS = ("a", "ab", "bb", "abc", "", "cb")
+WORDS = ("a", "ab", "bb", "abc", "", "cb", "a text of many letters")
 
 
 def random_value(t: Type, rng: random.Random) -> Value:

@@ -1,0 +1,39 @@
+"""`auto` chooses what costs little: its work beside that of every strategy, by counts of rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from bench.auto import BOUND, MODES, Case, measure, moving_average, workload_case
+from freshet.ivm.options import Mode
+from tests.differential.harness import cases
+from tests.thin import only
+
+SAMPLE = {
+    ("tpch", "q03"),
+    ("tpch", "q21"),
+    ("tpcds", "d42"),
+    ("retailer", "r_stock"),
+    ("mddb", "mddb2"),
+}
+"""Queries on which the choice was once far from the best."""
+
+WORSE = {("tpcds", "d34", "batch"): 1.75, ("tpcds", "d73", "batch"): 1.6}
+"""Where the estimates of two strategies are closer than their work."""
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize(("workload", "name"), only(cases(), SAMPLE.__contains__))
+def test_no_strategy_does_much_less(workload: str, name: str, mode: Mode) -> None:
+    case = workload_case(workload, name, batches=60, size=100, live=500)
+    check(case, mode, WORSE.get((workload, name, mode), BOUND))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_strategy_does_much_less_for_a_moving_average(mode: Mode) -> None:
+    check(moving_average(60), mode, BOUND)
+
+
+def check(case: Case, mode: Mode, bound: float) -> None:
+    line = measure(case, mode)
+    assert line.ratio <= bound, f"{line.chosen}: {line.auto:,.0f}; best: {line.best}"
