@@ -43,7 +43,7 @@ FEWER = 0.2
 
 @dataclass(frozen=True)
 class Statistics:
-    """What is known of the data: rows per relation, rates of change, rows in a batch.
+    """What is known of the data: rows and values of relations, rates of change, rows in a batch.
 
     `rates` are relative; a batch has rows of all the streams, `batch` of one on average. A view is
     read after every batch, whether triggers take its rows one by one or together, unless `reads`
@@ -54,6 +54,8 @@ class Statistics:
     rates: Mapping[str, float] = field(default_factory=dict)
     batch: float = 100.0
     reads: float | None = None
+    values: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """How many different values the columns of a relation have, by their names."""
 
 
 @dataclass(frozen=True)
@@ -102,13 +104,16 @@ class Model:
         self.nested: dict[tuple[Expr, Values, Values], Nested] = {}
         level = levels(program)
         self.relations = {r.name: self._relation(r, level[r.name]) for r in program.relations}
+        columns = {r.name: [c.name for c in r.columns] for r in program.relations}
         for (name, at), keys in keyed_columns(program).items():
-            self._as_many(name, at, max(self.relations[r].rows for r in keys))
+            if columns[name][at] not in statistics.values.get(name, {}):
+                self._as_many(name, at, max(self.relations[r].rows for r in keys))
         streams = [r.name for r in program.relations if not r.static]
-        most = max((self.relations[name].rows for name in streams), default=1.0)
+        self.most = max((self.relations[name].rows for name in streams), default=1.0)
         # Every row has come by a change: so relations change as they have rows, if nothing is told.
         self.rates = {
-            name: statistics.rates.get(name, self.relations[name].rows / most) for name in streams
+            name: statistics.rates.get(name, self.relations[name].rows / self.most)
+            for name in streams
         }
         mean = sum(self.rates.values()) / max(1, len(streams))
         self.batches = {
@@ -121,9 +126,12 @@ class Model:
     def _relation(self, r: Relation, level: int) -> Size:
         guess = STATIC_ROWS if r.static else max(STATIC_ROWS, STREAM_ROWS * FEWER**level)
         rows = self.statistics.rows.get(r.name, guess)
+        told = self.statistics.values.get(r.name, {})
         distinct = []
         for c in r.columns:
-            if r.key == (c.name,):
+            if c.name in told:
+                distinct.append(max(1.0, min(rows, told[c.name])))
+            elif r.key == (c.name,):
                 distinct.append(rows)
             elif c.name in r.key:
                 distinct.append(rows ** (1 / len(r.key)))
@@ -151,7 +159,7 @@ class Model:
         """The work of one statement: its term, and one write for every row of it."""
         known = dict(given) | dict.fromkeys(inputs, 1.0)
         found = self.estimate(e, known)
-        times = STREAM_ROWS**0.5 if inputs else 1.0  # every cached copy is brought up to date
+        times = self.most**0.5 if inputs else 1.0  # every cached copy is brought up to date
         return times * (found.work + found.rows)
 
     def estimate(
