@@ -43,7 +43,7 @@ lint: $(READY)
 	$(BIN)/lint-imports
 
 demo: $(READY)
-	@$(BIN)/freshet demo
+	@$(BIN)/freshview demo
 
 test: $(READY) $(CONNECTED)
 	$(BIN)/pytest -n auto --dist loadgroup -m "not full"

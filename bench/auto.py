@@ -15,20 +15,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from freshet.calculus.functions import Functions
-from freshet.calculus.rows import Row
-from freshet.calculus.schema import Query, Relation
-from freshet.errors import FreshetError
-from freshet.ivm import compile as ivm
-from freshet.ivm.options import Mode
-from freshet.ivm.options import Options as IvmOptions
-from freshet.plan.compile import compile_queries
-from freshet.plan.options import Options
-from freshet.program.cost import Statistics
-from freshet.program.terms import Program
-from freshet.reference.closures import Work
-from freshet.reference.run import Engine
-from freshet.sql.load import load
+from freshview.calculus.functions import Functions
+from freshview.calculus.rows import Row
+from freshview.calculus.schema import Query, Relation
+from freshview.errors import FreshviewError
+from freshview.ivm import compile as ivm
+from freshview.ivm.options import Mode
+from freshview.ivm.options import Options as IvmOptions
+from freshview.plan.compile import compile_queries
+from freshview.plan.options import Options
+from freshview.program.cost import Statistics
+from freshview.program.terms import Program
+from freshview.reference.closures import Work
+from freshview.reference.run import Engine
+from freshview.sql.load import load
 from workloads import WORKLOADS, Batch, Tables
 
 MODES: tuple[Mode, ...] = ("batch", "tuple")
@@ -180,7 +180,7 @@ def workload_case(workload: str, name: str, *, batches: int, size: int, live: in
 
 
 def _read(query: Query) -> frozenset[str]:
-    from freshet.calculus.scope import relations
+    from freshview.calculus.scope import relations
 
     return relations(query.term)
 
@@ -196,7 +196,7 @@ def programs(case: Case, mode: Mode) -> Iterator[tuple[str, Program]]:
             else:
                 options = Options(strategy=name, mode=mode, statistics=case.statistics)  # type: ignore[arg-type]
                 made = compile_queries([case.query], case.relations, options, case.functions)
-        except FreshetError:
+        except FreshviewError:
             continue  # the strategy does not keep such a query
         yield name, made
 

@@ -18,10 +18,10 @@ import pyarrow as pa
 from bench import data
 from bench.queries import Running, catalog_of, drive, program_from, program_of, start
 from bench.report import best, show, write
-from freshet.codegen.kernel import emit
-from freshet.codegen.load import Kernel
-from freshet.codegen.toolchain import build, find_compiler
-from freshet.errors import FreshetError
+from freshview.codegen.kernel import emit
+from freshview.codegen.load import Kernel
+from freshview.codegen.toolchain import build, find_compiler
+from freshview.errors import FreshviewError
 from workloads import WORKLOADS
 
 TWO = "CREATE STREAM R (a INT NOT NULL, b INT NOT NULL); SELECT SUM(a * b) AS s FROM R;"
@@ -157,7 +157,7 @@ def compile_one(workload: str, name: str, cache: Path) -> dict[str, Any]:
         t3 = time.perf_counter()
         Kernel(build(source, compiler=compiler, cache=cache)).open().close()
         t4 = time.perf_counter()
-    except FreshetError as e:
+    except FreshviewError as e:
         return {"problem": str(e)[:200]}
     times = {"plan": t1 - t0, "emit": t2 - t1, "build": t3 - t2, "cached": t4 - t3}
     return times | {"lines": source.count("\n")}

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from freshet.calculus.schema import Relation
-from freshet.calculus.types import Type
+from freshview.calculus.schema import Relation
+from freshview.calculus.types import Type
 
 BUILD = Path(__file__).resolve().parent.parent / "build" / "bench"
 """Where data, results and environments of peers are kept; git ignores it."""

@@ -25,17 +25,17 @@ from bench.apart import apart
 from bench.plot import plot
 from bench.queries import Running, catalog_of, drive
 from bench.report import show, times, write
-from freshet.calculus.build import const, mul, sum_
-from freshet.calculus.schema import Column, Query
-from freshet.calculus.terms import Apply, Expr, Lift, Var
-from freshet.calculus.types import INT, Type, ring
-from freshet.factorized import compile as factorized
-from freshet.factorized import options as factorized_options
-from freshet.factorized.terms import Join, natural_join
-from freshet.ivm.compile import compile_queries
-from freshet.ivm.options import Mode, Options
-from freshet.program.terms import Program
-from freshet.runtime.native import NativeEngine
+from freshview.calculus.build import const, mul, sum_
+from freshview.calculus.schema import Column, Query
+from freshview.calculus.terms import Apply, Expr, Lift, Var
+from freshview.calculus.types import INT, Type, ring
+from freshview.factorized import compile as factorized
+from freshview.factorized import options as factorized_options
+from freshview.factorized.terms import Join, natural_join
+from freshview.ivm.compile import compile_queries
+from freshview.ivm.options import Mode, Options
+from freshview.program.terms import Program
+from freshview.runtime.native import NativeEngine
 
 SUMMED = {"housing": "postcode", "retailer": "inventoryunits"}
 PEERS = {

@@ -24,12 +24,12 @@ from bench.apart import apart
 from bench.factorized import tables, variables
 from bench.queries import Running, catalog_of
 from bench.report import rows_of, show, times, write
-from freshet.factorized.compile import compile_joins
-from freshet.factorized.conjunctive import Factorized, factorize, listed_by_keys
-from freshet.factorized.options import Options
-from freshet.factorized.terms import natural_join
-from freshet.runtime.enumerate import Rows
-from freshet.runtime.native import NativeEngine
+from freshview.factorized.compile import compile_joins
+from freshview.factorized.conjunctive import Factorized, factorize, listed_by_keys
+from freshview.factorized.options import Options
+from freshview.factorized.terms import natural_join
+from freshview.runtime.enumerate import Rows
+from freshview.runtime.native import NativeEngine
 
 PART = 25
 """The listing is measured over one in so many postcodes."""

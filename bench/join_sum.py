@@ -22,7 +22,7 @@ from bench import data, pathway_peer
 from bench.dicts import PROGRAMS, Event, events_of, run
 from bench.queries import Running, program_from, start
 from bench.report import as_rows, rows_of, show, times, write
-from freshet.ivm.options import Mode
+from freshview.ivm.options import Mode
 
 SQL = """
 CREATE STREAM L (oid INT NOT NULL, price INT NOT NULL);

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 
 from bench.report import show, times, write
-from freshet import linear
-from freshet.linear import Program
-from freshet.linear.bits import counted
-from freshet.linear.options import Strategy
-from freshet.linear.semiring import BOOLEAN
+from freshview import linear
+from freshview.linear import Program
+from freshview.linear.bits import counted
+from freshview.linear.options import Strategy
+from freshview.linear.semiring import BOOLEAN
 
 Array = np.ndarray[Any, Any]
 BARS = {"A^16": {4000: 10.0}, "OLS": {2000: 20.0, 6000: 50.0}, "descent": {2000: 6.0}}

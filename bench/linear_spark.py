@@ -20,10 +20,10 @@ import numpy as np
 
 from bench.linear import least, middle
 from bench.report import show, times, write
-from freshet import linear
-from freshet.spark.matrix.program import SparkProgram
-from freshet.spark.run.session import session
-from freshet.spark.run.settings import Settings
+from freshview import linear
+from freshview.spark.matrix.program import SparkProgram
+from freshview.spark.run.session import session
+from freshview.spark.run.settings import Settings
 
 BAR = 5.0
 """How many times as fast as computing anew an update is wanted to be, at the largest size."""
@@ -57,7 +57,7 @@ def measure(name: str, n: int, spark: Any, copies: bool) -> dict[str, Any]:
     """One program at one size."""
     what, values, changed = PROGRAMS[name](n)
     random = np.random.default_rng(1)
-    folder = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
+    folder = Path(tempfile.mkdtemp(prefix="freshview-bench-"))
     try:
         with SparkProgram(
             what,

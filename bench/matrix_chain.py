@@ -26,13 +26,13 @@ import pyarrow as pa
 
 from bench.apart import apart
 from bench.report import show, times, write
-from freshet.factorized import options as factorized
-from freshet.factorized.compile import compile_queries as factorized_compile
-from freshet.ivm.compile import compile_queries
-from freshet.ivm.options import Options
-from freshet.program.terms import Program
-from freshet.runtime.native import NativeEngine
-from freshet.sql.load import load
+from freshview.factorized import options as factorized
+from freshview.factorized.compile import compile_queries as factorized_compile
+from freshview.ivm.compile import compile_queries
+from freshview.ivm.options import Options
+from freshview.program.terms import Program
+from freshview.runtime.native import NativeEngine
+from freshview.sql.load import load
 
 BAR = 28.0
 """How many times as fast as first-order maintenance factors are wanted to be at n = 256."""

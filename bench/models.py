@@ -1,7 +1,7 @@
 """A regression over a join after each batch: from a maintained cofactor, or fitted anew.
 
 The join is Retailer's, with a model of the stock on the 42 other attributes. A batch brings 1,000
-rows of Inventory. Freshet applies it and solves for the coefficients; the other way is to export
+rows of Inventory. Freshview applies it and solves for the coefficients; the other way is to export
 the join (by DuckDB, as NumPy columns) and to fit scikit-learn's model on it. Both give the same
 model.
 """
@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 from sklearn import linear_model
 
-import freshet as ft
+import freshview as fv
 from bench.factorized import tables, variables
 from bench.queries import catalog_of
 from bench.report import show, times, write
@@ -30,7 +30,7 @@ BAR = 100.0
 """How many times as fast as export and fit the refresh is wanted to be."""
 
 
-def declared(db: ft.Database) -> None:
+def declared(db: fv.Database) -> None:
     """The relations of Retailer."""
     for r in catalog_of("retailer").relations.values():
         columns = ", ".join(f"{c.name} {_sql(c.type)} NOT NULL" for c in r.columns)
@@ -66,13 +66,13 @@ def main() -> None:
     given = tables("retailer", args.scale)
     stock = given.pop("Inventory")
     first = stock.num_rows - args.batches * BATCH
-    db, duck = ft.connect(engine="native"), duckdb.connect()
+    db, duck = fv.connect(engine="native"), duckdb.connect()
     duck.execute("SET threads = 1")
     declared(db)
-    cof = ft.models.Cofactor(db, f"SELECT {', '.join(names)} {JOIN}")
+    cof = fv.models.Cofactor(db, f"SELECT {', '.join(names)} {JOIN}")
     models = {
-        "direct": ft.models.Ridge(cof, LABEL, alpha=1.0),
-        "gradient": ft.models.Ridge(cof, LABEL, alpha=1.0, solver="gradient", tol=1e-6),
+        "direct": fv.models.Ridge(cof, LABEL, alpha=1.0),
+        "gradient": fv.models.Ridge(cof, LABEL, alpha=1.0, solver="gradient", tol=1e-6),
     }
     for name, table in {**given, "Inventory": stock.slice(0, first)}.items():
         db.insert(name, table)

@@ -31,7 +31,7 @@ from bench.queries import (
     waits,
 )
 from bench.report import cell, rows_of, same, show, times, write
-from freshet.ivm.options import Mode
+from freshview.ivm.options import Mode
 from workloads import WORKLOADS
 
 LIVE = 1000

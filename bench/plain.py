@@ -12,9 +12,9 @@ from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
 
-from freshet.calculus.build import addends, factors
-from freshet.calculus.scope import ins, is_value, outs
-from freshet.calculus.terms import (
+from freshview.calculus.build import addends, factors
+from freshview.calculus.scope import ins, is_value, outs
+from freshview.calculus.terms import (
     Add,
     Apply,
     Cmp,
@@ -27,7 +27,7 @@ from freshet.calculus.terms import (
     Var,
     View,
 )
-from freshet.program.terms import Map, Program, Statement, Trigger
+from freshview.program.terms import Map, Program, Statement, Trigger
 
 Names = dict[str, str]
 """Variables of the calculus, and what holds them in Python."""

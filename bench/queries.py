@@ -12,18 +12,18 @@ import numpy as np
 import pyarrow as pa
 
 from bench.data import Exported, Stream, Window, one_batch
-from freshet.calculus.schema import Query
-from freshet.codegen.kernel import write
-from freshet.codegen.options import USUAL, Passes
-from freshet.codegen.toolchain import Flags
-from freshet.ivm.compile import compile_queries
-from freshet.ivm.options import Mode, Options
-from freshet.plan import options as plan
-from freshet.plan.compile import compile_queries as choose_and_compile
-from freshet.program.terms import Program
-from freshet.runtime.native import NativeEngine
-from freshet.sql.catalog import Catalog
-from freshet.sql.load import load
+from freshview.calculus.schema import Query
+from freshview.codegen.kernel import write
+from freshview.codegen.options import USUAL, Passes
+from freshview.codegen.toolchain import Flags
+from freshview.ivm.compile import compile_queries
+from freshview.ivm.options import Mode, Options
+from freshview.plan import options as plan
+from freshview.plan.compile import compile_queries as choose_and_compile
+from freshview.program.terms import Program
+from freshview.runtime.native import NativeEngine
+from freshview.sql.catalog import Catalog
+from freshview.sql.load import load
 from workloads import WORKLOADS
 
 

@@ -3,7 +3,7 @@
 TPC-H rows are loaded up to a base (6 M lines at scale factor 1), then batches of 100,000 events
 come, a tenth of them deletions. All run in one session on the same cores:
 
-- Freshet applies a batch and reads the view. Batches are also measured when half of the base is
+- Freshview applies a batch and reads the view. Batches are also measured when half of the base is
   there: the time of a batch should not follow the data.
 - Spark SQL runs the query on cached tables and reads the result. What it would take to bring those
   tables up to date is not counted.
@@ -31,14 +31,14 @@ import pyarrow.parquet as pq
 from bench import data
 from bench.queries import catalog_of, program_of, static_of, streams_of
 from bench.report import geometric_mean, show, times, write
-from freshet.plan.compile import compile_queries
-from freshet.plan.options import Options
-from freshet.spark.compile import distribute
-from freshet.spark.options import Options as Spread
-from freshet.spark.run.flow import Flow
-from freshet.spark.run.node import COUNT
-from freshet.spark.run.session import session
-from freshet.sql.load import load
+from freshview.plan.compile import compile_queries
+from freshview.plan.options import Options
+from freshview.spark.compile import distribute
+from freshview.spark.options import Options as Spread
+from freshview.spark.run.flow import Flow
+from freshview.spark.run.node import COUNT
+from freshview.spark.run.session import session
+from freshview.sql.load import load
 from workloads import WORKLOADS
 
 QUERIES = ("q01", "q03", "q06", "q12", "q17", "q18")
@@ -144,7 +144,7 @@ def measure(name: str, spark: Any, tables: dict[str, pa.Table], args: Any) -> di
     stream = stream_of(name, tables)
     stop = len(stream) - args.batch * (args.batches + 1)
     half = stop // 2
-    folder = tempfile.mkdtemp(prefix="freshet-bench-")
+    folder = tempfile.mkdtemp(prefix="freshview-bench-")
     with flow_of(name, spark, args.workers, tables, folder) as flow:
         began = time.perf_counter()
         for run in stream.windows(args.load, 0, half):
@@ -190,7 +190,7 @@ def cache(spark: Any, tables: dict[str, pa.Table]) -> None:
 
 def streamed(name: str, spark: Any, tables: dict[str, pa.Table], args: Any) -> list[float]:
     """Seconds of the batches of Spark's own streaming aggregation, its result read after each."""
-    folder = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
+    folder = Path(tempfile.mkdtemp(prefix="freshview-bench-"))
     lines = tables["lineitem"]
     (folder / "in").mkdir()
     for n in range(args.batches + 2):
@@ -224,7 +224,7 @@ def first_load(name: str, spark: Any, tables: dict[str, pa.Table], args: Any) ->
     taken: dict[str, Any] = {"rows": rows, "load": [], "batches": []}
     for turn in range(REPEAT + 1):
         for way in ("load", "batches"):
-            folder = tempfile.mkdtemp(prefix="freshet-bench-")
+            folder = tempfile.mkdtemp(prefix="freshview-bench-")
             with flow_of(name, spark, args.workers, tables, folder) as flow:
                 seconds = _loaded(flow, name, way, stream, rows if turn else rows // 10, args.batch)
             shutil.rmtree(folder, ignore_errors=True)

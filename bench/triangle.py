@@ -20,12 +20,12 @@ from bench.apart import apart
 from bench.data import Stream, interleave
 from bench.queries import Running
 from bench.report import show, times, write
-from freshet.calculus.schema import Column, Relation
-from freshet.calculus.types import INT
-from freshet.factorized.compile import compile_joins
-from freshet.factorized.options import Options
-from freshet.factorized.terms import natural_join
-from freshet.runtime.native import NativeEngine
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.types import INT
+from freshview.factorized.compile import compile_joins
+from freshview.factorized.options import Options
+from freshview.factorized.terms import natural_join
+from freshview.runtime.native import NativeEngine
 
 SIDES = {"R": "ab", "S": "bc", "T": "ca"}
 WAYS = {"with indicator": True, "without": False}

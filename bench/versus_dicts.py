@@ -27,9 +27,9 @@ from bench.dicts import PROGRAMS, events_of, floats, run
 from bench.plain import Plain
 from bench.queries import Running, catalog_of, drive, program_of, start
 from bench.report import as_rows, rows_of, same, show, times, write
-from freshet.calculus.types import Value
-from freshet.codegen.options import USUAL, Passes
-from freshet.ivm.options import Mode
+from freshview.calculus.types import Value
+from freshview.codegen.options import USUAL, Passes
+from freshview.ivm.options import Mode
 
 WAYS: dict[str, tuple[Mode, Passes]] = {
     "single": ("tuple", USUAL),

@@ -22,7 +22,7 @@ from bench import data
 from bench.apart import apart
 from bench.queries import STRATEGIES, catalog_of, program_of, start, static_of, streams_of
 from bench.report import geometric_mean, rows_of, same, show, times, write
-from freshet.calculus.schema import Relation
+from freshview.calculus.schema import Relation
 from tests.differential.duck import translate
 from tests.differential.harness import split
 from workloads import WORKLOADS

@@ -27,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     os.environ["XDG_CACHE_HOME"] = str(config.rootpath / ".cache" / "tests")
     if config.option.markexpr and "not full" in config.option.markexpr:
-        os.environ.setdefault("FRESHET_OPTIMIZE", "0")
+        os.environ.setdefault("FRESHVIEW_OPTIMIZE", "0")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,13 +46,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def spark(request: pytest.FixtureRequest) -> Iterator[Any]:
     """The one Spark session of this process."""
-    from freshet.errors import FreshetError
-    from freshet.spark.run.session import session
+    from freshview.errors import FreshviewError
+    from freshview.spark.run.session import session
 
     try:
         few = {"spark.sql.shuffle.partitions": "2"}  # 200 tasks for some rows take seconds
-        found = session(request.config.getoption("--master"), name="freshet tests", settings=few)
-    except (FreshetError, ImportError, RuntimeError) as e:
+        found = session(request.config.getoption("--master"), name="freshview tests", settings=few)
+    except (FreshviewError, ImportError, RuntimeError) as e:
         pytest.skip(f"Spark does not start here: {e}")
     yield found
     found.stop()

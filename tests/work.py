@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from freshet.calculus import alike
-from freshet.ivm import decide, delta, materialize
-from freshet.simplify import arrange, everywhere, finish, simplify
+from freshview.calculus import alike
+from freshview.ivm import decide, delta, materialize
+from freshview.simplify import arrange, everywhere, finish, simplify
 
 R = TypeVar("R")
 

@@ -1,4 +1,4 @@
-"""The queries and data that Freshet is tested and measured on.
+"""The queries and data that Freshview is tested and measured on.
 
 Each workload is a folder of SQL (a schema and one file per query, named as the view) with a
 generator whose rows sit on both sides of every predicate, so that a few hundred live rows keep

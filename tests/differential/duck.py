@@ -15,9 +15,9 @@ import duckdb
 import sqlglot
 from sqlglot import exp
 
-from freshet.calculus.schema import Relation
-from freshet.calculus.types import Type, Value
-from freshet.sql.catalog import Catalog
+from freshview.calculus.schema import Relation
+from freshview.calculus.types import Type, Value
+from freshview.sql.catalog import Catalog
 
 Event = tuple[str, tuple[Value, ...], int]
 """A relation, a row, and +1 to insert it or -1 to delete one copy of it."""

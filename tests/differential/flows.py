@@ -9,15 +9,15 @@ from typing import Any
 
 import pyarrow as pa
 
-from freshet.ivm.options import Options
-from freshet.reference.run import Engine
-from freshet.runtime.columns import rows_of, table_of
-from freshet.spark.compile import distribute
-from freshet.spark.options import LEVELS
-from freshet.spark.run.flow import Flow
-from freshet.spark.run.node import COUNT
-from freshet.spark.run.settings import Settings
-from freshet.spark.terms import Distributed
+from freshview.ivm.options import Options
+from freshview.reference.run import Engine
+from freshview.runtime.columns import rows_of, table_of
+from freshview.spark.compile import distribute
+from freshview.spark.options import LEVELS
+from freshview.spark.run.flow import Flow
+from freshview.spark.run.node import COUNT
+from freshview.spark.run.settings import Settings
+from freshview.spark.terms import Distributed
 from tests.differential.harness import case, compiled, grouped, same
 
 

@@ -10,17 +10,17 @@ from typing import Any
 
 import sqlglot
 
-from freshet.calculus.functions import Functions
-from freshet.calculus.schema import Query
-from freshet.factorized import compile as factorized
-from freshet.factorized.options import Options as FactorizedOptions
-from freshet.ivm.compile import compile_queries
-from freshet.ivm.options import Options
-from freshet.program.check import check_program
-from freshet.program.terms import Program
-from freshet.reference.run import Engine
-from freshet.sql.catalog import Catalog
-from freshet.sql.load import load
+from freshview.calculus.functions import Functions
+from freshview.calculus.schema import Query
+from freshview.factorized import compile as factorized
+from freshview.factorized.options import Options as FactorizedOptions
+from freshview.ivm.compile import compile_queries
+from freshview.ivm.options import Options
+from freshview.program.check import check_program
+from freshview.program.terms import Program
+from freshview.reference.run import Engine
+from freshview.sql.catalog import Catalog
+from freshview.sql.load import load
 from tests.differential.duck import Duck, plain
 from workloads import WORKLOADS, Workload
 

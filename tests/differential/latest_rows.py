@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from freshet.sql import Catalog, load
+from freshview.sql import Catalog, load
 from tests.differential.streams import Script
 
 T = TypeVar("T")

@@ -9,8 +9,8 @@ import random
 from datetime import date, timedelta
 from decimal import Decimal
 
-from freshet.calculus.schema import Relation
-from freshet.calculus.types import Type, Value
+from freshview.calculus.schema import Relation
+from freshview.calculus.types import Type, Value
 
 SCHEMA = """
 CREATE STREAM r (a INT, b INT, c INT NOT NULL);

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from freshet.calculus.types import Value
-from freshet.ivm.compile import compile_queries
-from freshet.ivm.options import Mode
-from freshet.program.check import check_program
-from freshet.reference.run import Engine
-from freshet.sql import Catalog, load
+from freshview.calculus.types import Value
+from freshview.ivm.compile import compile_queries
+from freshview.ivm.options import Mode
+from freshview.program.check import check_program
+from freshview.reference.run import Engine
+from freshview.sql import Catalog, load
 from tests.differential.duck import Duck, Event
 from tests.differential.harness import STRATEGIES, Start, grouped, rows, same
 from tests.differential.sql_cases import SCHEMA, random_row

@@ -8,8 +8,8 @@ from typing import Any
 import duckdb
 import pytest
 
-import freshet as ft
-from freshet.runtime import kernels
+import freshview as fv
+from freshview.runtime import kernels
 
 SCHEMA = {"r": "a INT NOT NULL, b INT", "s": "b INT NOT NULL, c INT", "t": "c INT, a INT NOT NULL"}
 CASES = {
@@ -53,7 +53,7 @@ class Both:
 
     def __init__(self, seed: str, engine: str) -> None:
         self.rng = random.Random(seed)
-        self.db = ft.connect(engine=engine)  # type: ignore[arg-type]
+        self.db = fv.connect(engine=engine)  # type: ignore[arg-type]
         self.live: dict[str, list[tuple[Any, ...]]] = {name: [] for name in SCHEMA}
         for name, columns in SCHEMA.items():
             self.db.execute(f"CREATE STREAM {name} ({columns})")
@@ -97,7 +97,7 @@ def same(element: Any, names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> N
 @pytest.mark.parametrize("case", CASES)
 def test_shapes(case: str, engine: str) -> None:
     both = Both(case, engine)
-    cof = ft.models.Cofactor(both.db, CASES[case])
+    cof = fv.models.Cofactor(both.db, CASES[case])
     assert cof.engine == engine
     for _ in range(12):
         both.change()
@@ -108,7 +108,7 @@ def test_shapes(case: str, engine: str) -> None:
 def test_groups(case: str, engine: str) -> None:
     sql, keys, listed = GROUPED[case]
     both = Both(case, engine)
-    cof = ft.models.Cofactor(both.db, sql)
+    cof = fv.models.Cofactor(both.db, sql)
     for _ in range(12):
         both.change()
         groups: dict[Any, list[Any]] = {}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.calculus.functions import Functions
-from freshet.codegen.derive import derive
-from freshet.ivm.options import Mode, Options
-from freshet.program.check import check_program
-from freshet.program.terms import Program
-from freshet.reference.run import Engine
+from freshview.calculus.functions import Functions
+from freshview.codegen.derive import derive
+from freshview.ivm.options import Mode, Options
+from freshview.program.check import check_program
+from freshview.program.terms import Program
+from freshview.reference.run import Engine
 from tests.differential import harness
 
 CASES = [

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-import freshet
-from freshet.codegen.toolchain import find_compiler
-from freshet.errors import BadRow, BadValue, Overflow
-from freshet.ivm.compile import compile_queries
-from freshet.ivm.options import Options
-from freshet.spark.compile import distribute
-from freshet.spark.run.reference import ReferenceNode
-from freshet.spark.settle import settle
-from freshet.sql import load
+import freshview
+from freshview.codegen.toolchain import find_compiler
+from freshview.errors import BadRow, BadValue, Overflow
+from freshview.ivm.compile import compile_queries
+from freshview.ivm.options import Options
+from freshview.spark.compile import distribute
+from freshview.spark.run.reference import ReferenceNode
+from freshview.spark.settle import settle
+from freshview.sql import load
 from tests.differential.test_nodes import Cluster
 
 pytestmark = [
@@ -108,10 +108,10 @@ def in_lock_step(seed: int, views: list[str], batches: int = 20) -> Counter[str]
     r = random.Random(seed)
     names = [f"v{i}" for i in range(len(views))]
     sql = SCHEMA + "".join(f"CREATE VIEW {n} AS {v};" for n, v in zip(names, views, strict=True))
-    engines = [freshet.connect(engine="reference"), freshet.connect(engine="native")]
+    engines = [freshview.connect(engine="reference"), freshview.connect(engine="native")]
     for db in engines:
         db.execute(sql)
-    engines.append(freshet.connect())  # with a warm cache: kernels from the start
+    engines.append(freshview.connect())  # with a warm cache: kernels from the start
     engines[-1].execute(sql)
     held: dict[str, Counter[Row]] = {"t": Counter(), "u": Counter()}
     verdicts: Counter[str] = Counter()
@@ -176,7 +176,7 @@ def test_nodes_refuse_what_databases_refuse(view: str) -> None:
         assert len(before) == 2
         with pytest.raises(Overflow):
             cluster.apply("t", more)
-    db = freshet.connect(engine="reference")
+    db = freshview.connect(engine="reference")
     db.execute(f"{SCHEMA} CREATE VIEW v AS {view};")
     db.apply({"t": first})
     assert set(db.view("v").rows()) == set(before)

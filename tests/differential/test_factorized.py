@@ -10,20 +10,20 @@ from zlib import crc32
 
 import pytest
 
-from freshet.calculus.build import const
-from freshet.calculus.functions import BUILTINS, Functions
-from freshet.calculus.terms import Apply, Var
-from freshet.codegen.toolchain import Flags, find_compiler
-from freshet.factorized.compile import compile_joins
-from freshet.factorized.options import Options
-from freshet.factorized.readout import NotFactorized
-from freshet.factorized.terms import natural_join
-from freshet.program.check import check_program
-from freshet.program.terms import Program
-from freshet.runtime.native import NativeEngine
-from freshet.spark.compile import distribute
-from freshet.spark.options import LEVELS
-from freshet.spark.place import place
+from freshview.calculus.build import const
+from freshview.calculus.functions import BUILTINS, Functions
+from freshview.calculus.terms import Apply, Var
+from freshview.codegen.toolchain import Flags, find_compiler
+from freshview.factorized.compile import compile_joins
+from freshview.factorized.options import Options
+from freshview.factorized.readout import NotFactorized
+from freshview.factorized.terms import natural_join
+from freshview.program.check import check_program
+from freshview.program.terms import Program
+from freshview.runtime.native import NativeEngine
+from freshview.spark.compile import distribute
+from freshview.spark.options import LEVELS
+from freshview.spark.place import place
 from tests.differential.harness import agree, case, cases, compiled, grouped, schema_of
 from tests.law.spark_programs import Pair
 from tests.thin import only, own_wording

@@ -12,10 +12,10 @@ from zlib import crc32
 
 import pytest
 
-from freshet.codegen.toolchain import find_compiler
-from freshet.spark.options import LEVELS
-from freshet.spark.run.runner import InlineRunner
-from freshet.spark.run.settings import Settings
+from freshview.codegen.toolchain import find_compiler
+from freshview.spark.options import LEVELS
+from freshview.spark.run.runner import InlineRunner
+from freshview.spark.run.settings import Settings
 from tests.differential.flows import Beside
 from tests.differential.harness import cases
 

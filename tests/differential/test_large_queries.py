@@ -12,8 +12,8 @@ from typing import Any
 import duckdb
 import pytest
 
-import freshet
-from freshet.errors import TooDeep
+import freshview
+from freshview.errors import TooDeep
 from tests import large_queries as large
 from tests.thin import thin
 
@@ -90,7 +90,7 @@ def agree(script: str, engine: str) -> None:
     """Insert, insert again, delete: after each step the view is DuckDB's."""
     oracle = Oracle(script)
     *declared, query = script.split(";")
-    db = freshet.connect(engine=engine)  # type: ignore[arg-type]
+    db = freshview.connect(engine=engine)  # type: ignore[arg-type]
     db.execute(";".join(declared) + f"; CREATE VIEW large AS {query}")
     rng = random.Random(7)
 
@@ -137,7 +137,7 @@ def test_every_large_query_is_right_in_a_kernel(name: str) -> None:
 def answers(script: str, engine: str = "reference") -> list[tuple[Any, ...]]:
     """Past what DuckDB reads: the rows of t(a, b, s) are given, the answers are known."""
     *declared, query = script.split(";")
-    db = freshet.connect(engine=engine)  # type: ignore[arg-type]
+    db = freshview.connect(engine=engine)  # type: ignore[arg-type]
     db.execute(";".join(declared) + f"; CREATE VIEW large AS {query}")
     db.insert("t", [(1, 1, "p"), (2, 2, "q"), (None, 3, None)])
     db.insert("t", [(9_999, 4, "p"), (0, 5, "p")])
@@ -168,7 +168,7 @@ def test_sizes_beyond_what_other_databases_read_in_kernels(script: str) -> None:
 def test_a_self_join_of_twelve_is_planned_and_right() -> None:
     """A chain of edges in a ring of three: 3 walks of any length, then 0."""
     *declared, query = large.self_join(12).split(";")
-    db = freshet.connect(engine="reference")
+    db = freshview.connect(engine="reference")
     db.execute(";".join(declared) + f"; CREATE VIEW walks AS {query}")
     db.insert("e", [(0, 1), (1, 2), (2, 0)])
     assert db.view("walks").rows() == [(3,)]
@@ -185,7 +185,7 @@ TOO_DEEP = {
 @pytest.mark.parametrize("name", TOO_DEEP)
 def test_what_nests_without_end_is_refused_in_a_sentence(name: str) -> None:
     usual = sys.getrecursionlimit()
-    db = freshet.connect(engine="reference")
+    db = freshview.connect(engine="reference")
     *declared, query = TOO_DEEP[name]().split(";")
     db.execute(";".join(declared))
     with pytest.raises(TooDeep, match="inside one another"):
@@ -198,7 +198,7 @@ def test_conditions_inside_conditions_multiply_and_are_refused_in_a_sentence() -
     value = "a"
     for i in range(16):
         value = f"CASE WHEN {value} = {i} THEN {i} ELSE b END"
-    db = freshet.connect(engine="reference")
+    db = freshview.connect(engine="reference")
     db.execute(large.T)
     with pytest.raises(TooDeep, match="the query needs more than 20,000 variables"):
         db.execute(f"CREATE VIEW large AS SELECT {value} AS x FROM t")

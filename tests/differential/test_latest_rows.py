@@ -9,19 +9,19 @@ import random
 
 import pytest
 
-import freshet
-from freshet.calculus.functions import Functions
-from freshet.codegen.toolchain import Flags, find_compiler
-from freshet.errors import NotNative
-from freshet.ivm.compile import compile_queries
-from freshet.ivm.options import Mode, Options
-from freshet.program.terms import Program
-from freshet.reference.run import Engine
-from freshet.runtime.native import NativeEngine
-from freshet.spark.compile import distribute
-from freshet.spark.options import LEVELS
-from freshet.spark.place import place
-from freshet.sql import load
+import freshview
+from freshview.calculus.functions import Functions
+from freshview.codegen.toolchain import Flags, find_compiler
+from freshview.errors import NotNative
+from freshview.ivm.compile import compile_queries
+from freshview.ivm.options import Mode, Options
+from freshview.program.terms import Program
+from freshview.reference.run import Engine
+from freshview.runtime.native import NativeEngine
+from freshview.spark.compile import distribute
+from freshview.spark.options import LEVELS
+from freshview.spark.place import place
+from freshview.sql import load
 from tests.differential.duck import Duck
 from tests.differential.harness import Start, grouped
 from tests.differential.latest_rows import Case, random_case
@@ -200,7 +200,7 @@ def test_random_comparison_on_optimized_kernels(seed: int) -> None:
 @pytest.mark.parametrize("key", ["x", "a text that is too long for a word"])
 def test_latest_rows_through_the_front_door(engine: str, key: str) -> None:
     """One batch with several rows of a key, then without them, by `auto`."""
-    db = freshet.connect(engine=engine)
+    db = freshview.connect(engine=engine)
     db.execute(f"{NULLABLE}; CREATE VIEW latest AS {LATEST[0].sql}")
     rows = [(key, 1, 0), (key, 2, 0), ("y", 5, 0), ("y", None, 0)]
     db.insert("m", rows)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from freshet import linear
-from freshet.linear import Program
-from freshet.linear.options import Strategy
+from freshview import linear
+from freshview.linear import Program
+from freshview.linear.options import Strategy
 
 Array = np.ndarray[Any, Any]
 N, M, P = 24, 40, 3

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from freshet import linear
-from freshet.linear import Program
-from freshet.spark.matrix.program import SparkProgram
-from freshet.spark.run.runner import InlineRunner
-from freshet.spark.run.settings import Settings
-from freshet.spark.run.versions import Interrupted
+from freshview import linear
+from freshview.linear import Program
+from freshview.spark.matrix.program import SparkProgram
+from freshview.spark.run.runner import InlineRunner
+from freshview.spark.run.settings import Settings
+from freshview.spark.run.versions import Interrupted
 from tests.differential.test_linear import PROGRAMS, change
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]

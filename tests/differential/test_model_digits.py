@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import freshet as ft
-from freshet.runtime import kernels
+import freshview as fv
+from freshview.runtime import kernels
 
 SINGLE = "CREATE STREAM a (k INT NOT NULL, x DOUBLE NOT NULL, z DOUBLE NOT NULL, y DOUBLE NOT NULL)"
 JOINED = """
@@ -39,13 +39,13 @@ class World:
     """A database with a cofactor, and the rows that are in the join now."""
 
     def __init__(self, engine: str, shape: str, offset: float, **options: Any) -> None:
-        self.db = ft.connect(engine=engine, **options)  # type: ignore[arg-type]
+        self.db = fv.connect(engine=engine, **options)  # type: ignore[arg-type]
         self.shape, self.offset = shape, offset
         self.db.execute(SINGLE if shape == "single" else JOINED)
         source = "a" if shape == "single" else "a NATURAL JOIN b"
-        self.cof = ft.models.Cofactor(self.db, f"SELECT x, z, y FROM {source}")
-        self.model = ft.models.LinearRegression(self.cof, "y")
-        self.pca = ft.models.PCA(self.cof)
+        self.cof = fv.models.Cofactor(self.db, f"SELECT x, z, y FROM {source}")
+        self.model = fv.models.LinearRegression(self.cof, "y")
+        self.pca = fv.models.PCA(self.cof)
         self.rng = np.random.default_rng(7)
         self.rows: Rows = []
 
@@ -225,7 +225,7 @@ def test_constant_columns(engine: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert (w.cof.covariance()[0] == 0).all()
-        with pytest.raises(ft.models.SingularSystem, match="'x' is constant"):
+        with pytest.raises(fv.models.SingularSystem, match="'x' is constant"):
             _ = w.model.coef_
         odd = (100, 7.0, 0.0, 0.0)
         w.insert([odd])
@@ -250,9 +250,9 @@ def test_snapshots_keep_the_centre(engine: str, tmp_path: Any) -> None:
     w.check()
     shown = w.cof.element()
     w.db.snapshot(tmp_path)
-    w.db = ft.restore(tmp_path)
-    w.cof = ft.models.Cofactor.attach(w.db, w.cof.name)
-    w.model, w.pca = ft.models.LinearRegression(w.cof, "y"), ft.models.PCA(w.cof)
+    w.db = fv.restore(tmp_path)
+    w.cof = fv.models.Cofactor.attach(w.db, w.cof.name)
+    w.model, w.pca = fv.models.LinearRegression(w.cof, "y"), fv.models.PCA(w.cof)
     assert w.cof.element() == shown
     w.check()
     w.insert(w.fresh(10, 500))
@@ -288,9 +288,9 @@ def test_readers_see_the_numbers_themselves(engine: str) -> None:
 
 
 def test_categories_beside_a_far_mean(engine: str) -> None:
-    db = ft.connect(engine=engine)  # type: ignore[arg-type]
+    db = fv.connect(engine=engine)  # type: ignore[arg-type]
     db.execute("CREATE STREAM r (c STRING NOT NULL, x DOUBLE NOT NULL, y DOUBLE NOT NULL)")
-    cof = ft.models.Cofactor(db, "SELECT c, x, y FROM r", categorical=["c"])
+    cof = fv.models.Cofactor(db, "SELECT c, x, y FROM r", categorical=["c"])
     rng = np.random.default_rng(3)
     kinds = ["a", "b", "c"] * 20
     x = rng.normal(size=60) + 1e7
@@ -299,7 +299,7 @@ def test_categories_beside_a_far_mean(engine: str) -> None:
     design = np.column_stack([[k == "b" for k in kinds], [k == "c" for k in kinds], x - 1e7])
     centred = design - design.mean(axis=0)
     want = np.linalg.lstsq(centred, y - y.mean(), rcond=None)[0]
-    model = ft.models.LinearRegression(cof, "y")
+    model = fv.models.LinearRegression(cof, "y")
     assert model.coef_names_ == ("c=b", "c=c", "x")
     np.testing.assert_allclose(model.coef_, want, **CLOSE)
 
@@ -308,7 +308,7 @@ def test_through_the_origin(engine: str) -> None:
     w = World(engine, "single", 1e4)
     w.insert(w.fresh(100))
     w.cof.covariance()
-    model = ft.models.LinearRegression(w.cof, "y", ["x"], fit_intercept=False)
+    model = fv.models.LinearRegression(w.cof, "y", ["x"], fit_intercept=False)
     x, y = (np.array([row[i] for row in w.rows]) for i in (1, 3))
     np.testing.assert_allclose(model.coef_, [x @ y / (x @ x)], rtol=1e-12)
     residual = ((y - x * model.coef_[0]) ** 2).sum()
@@ -320,9 +320,9 @@ GROUPS = "SELECT g, x, y FROM r GROUP BY g"
 
 
 def grouped(engine: str, means: dict[int, float], **options: Any) -> tuple[Any, Any, Any]:
-    db = ft.connect(engine=engine, **options)  # type: ignore[arg-type]
+    db = fv.connect(engine=engine, **options)  # type: ignore[arg-type]
     db.execute("CREATE STREAM r (g INT NOT NULL, x DOUBLE NOT NULL, y DOUBLE NOT NULL)")
-    cof = ft.models.Cofactor(db, GROUPS)
+    cof = fv.models.Cofactor(db, GROUPS)
     rng = np.random.default_rng(5)
     data = {}
     for g, mean in means.items():
@@ -362,20 +362,20 @@ def test_many_rows_in_groups_that_no_centre_serves(
 ) -> None:
     if kernels.compiler() is None:
         pytest.skip("there is no C++ compiler")
-    monkeypatch.setattr("freshet.models.cofactor.MOST_ROWS", 100)
+    monkeypatch.setattr("freshview.models.cofactor.MOST_ROWS", 100)
     _, cof, data = grouped("native", {1: 0.0, 2: far, 3: -far})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         want = np.cov(data[1], rowvar=False)
         np.testing.assert_allclose(cof.covariance(group=1), want, **CLOSE)
-    with pytest.warns(ft.models.DigitsLost, match=words):
+    with pytest.warns(fv.models.DigitsLost, match=words):
         cof.covariance(group=2)
 
 
 def test_small_deviations_from_a_round_number(engine: str) -> None:
-    db = ft.connect(engine=engine)  # type: ignore[arg-type]
+    db = fv.connect(engine=engine)  # type: ignore[arg-type]
     db.execute("CREATE STREAM r (g INT NOT NULL, x DOUBLE NOT NULL, y DOUBLE NOT NULL)")
-    cof = ft.models.Cofactor(db, GROUPS)
+    cof = fv.models.Cofactor(db, GROUPS)
     for g, middle in enumerate((0.0, 1e8, 3e5, 7e4)):
         db.insert("r", [(g, middle + d, float(d)) for d in (-1, 0, 1)])
     for g in range(4):
@@ -383,9 +383,9 @@ def test_small_deviations_from_a_round_number(engine: str) -> None:
 
 
 def test_a_column_that_is_constant_in_each_group(engine: str) -> None:
-    db = ft.connect(engine=engine)  # type: ignore[arg-type]
+    db = fv.connect(engine=engine)  # type: ignore[arg-type]
     db.execute("CREATE STREAM r (g INT NOT NULL, x DOUBLE NOT NULL, y DOUBLE NOT NULL)")
-    cof = ft.models.Cofactor(db, GROUPS)
+    cof = fv.models.Cofactor(db, GROUPS)
     db.insert("r", [(i % 9, 4.99 + (i % 9) * 1.1, float(i * i % 13)) for i in range(300)])
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -400,7 +400,7 @@ def test_without_rows_it_warns_and_then_refuses() -> None:
     w = World("native", "single", 1e4, keep_rows=False)
     w.insert(w.fresh(100))
     with pytest.warns(
-        ft.models.DigitsLost, match="'x' in 'cofactor_1' has about [67] right digits"
+        fv.models.DigitsLost, match="'x' in 'cofactor_1' has about [67] right digits"
     ):
         _ = w.cof.covariance()
     with warnings.catch_warnings():
@@ -412,9 +412,9 @@ def test_without_rows_it_warns_and_then_refuses() -> None:
     big = [(1000, 1e10, 1e10, 1e10)]
     gone.change(big)
     gone.change(big, -1)
-    with pytest.raises(ft.models.NoDigits, match="no right digit"):
+    with pytest.raises(fv.models.NoDigits, match="no right digit"):
         _ = gone.model.coef_
     far = World("native", "single", 1e8, keep_rows=False)
     far.insert(far.fresh(100))
-    with pytest.raises(ft.models.NoDigits, match="no right digit"):
+    with pytest.raises(fv.models.NoDigits, match="no right digit"):
         _ = far.pca.explained_variance_

@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 from sklearn import decomposition, linear_model, metrics, preprocessing
 
-import freshet as ft
-from freshet.runtime import kernels
+import freshview as fv
+from freshview.runtime import kernels
 
 TABLES = {
     "sales": "item INT NOT NULL, store INT NOT NULL, units DOUBLE NOT NULL, promo DOUBLE",
@@ -38,7 +38,7 @@ class Shop:
     def __init__(self, seed: str, engine: str) -> None:
         self.rng = random.Random(seed)
         self.live: dict[str, list[Row]] = {name: [] for name in TABLES}
-        self.db = ft.connect(engine=engine)  # type: ignore[arg-type]
+        self.db = fv.connect(engine=engine)  # type: ignore[arg-type]
         for name, columns in TABLES.items():
             self.db.execute(f"CREATE STREAM {name} ({columns})")
 
@@ -111,17 +111,17 @@ def test_continuous(engine: str, seed: int) -> None:
     shop = Shop(f"continuous {seed}", engine)
     for _ in range(8):
         shop.change()  # the cofactor starts with the data so far
-    cof = ft.models.Cofactor(shop.db, f"SELECT {', '.join(NUMBERS)} {JOIN} WHERE price > 3")
+    cof = fv.models.Cofactor(shop.db, f"SELECT {', '.join(NUMBERS)} {JOIN} WHERE price > 3")
     assert cof.engine == engine
     features = [c for c in NUMBERS if c != "units"]
-    plain = ft.models.LinearRegression(cof, "units")
-    steep = ft.models.LinearRegression(cof, "units", solver="gradient")
-    origin = ft.models.LinearRegression(cof, "units", fit_intercept=False)
-    some = ft.models.LinearRegression(cof, "rain", ["wind", "units"])
-    ridge = ft.models.Ridge(cof, "units", alpha=3.5)
-    downhill = ft.models.Ridge(cof, "units", alpha=3.5, solver="gradient")
-    pca = ft.models.PCA(cof)
-    two = ft.models.PCA(cof, ["price", "rain", "wind"], n_components=2)
+    plain = fv.models.LinearRegression(cof, "units")
+    steep = fv.models.LinearRegression(cof, "units", solver="gradient")
+    origin = fv.models.LinearRegression(cof, "units", fit_intercept=False)
+    some = fv.models.LinearRegression(cof, "rain", ["wind", "units"])
+    ridge = fv.models.Ridge(cof, "units", alpha=3.5)
+    downhill = fv.models.Ridge(cof, "units", alpha=3.5, solver="gradient")
+    pca = fv.models.PCA(cof)
+    two = fv.models.PCA(cof, ["price", "rain", "wind"], n_components=2)
     compared = 0
     for _ in range(25):
         shop.change()
@@ -159,10 +159,10 @@ def same_components(ours: Any, theirs: Any, m: Any) -> None:
 
 def test_groups(engine: str) -> None:
     shop = Shop("groups", engine)
-    cof = ft.models.Cofactor(
+    cof = fv.models.Cofactor(
         shop.db, f"SELECT store, units, price, rain {JOIN} GROUP BY store", order="store - item"
     )
-    model = ft.models.LinearRegression(cof, "units", ["price"])
+    model = fv.models.LinearRegression(cof, "units", ["price"])
     compared = 0
     for _ in range(40):
         shop.change(6)
@@ -188,16 +188,16 @@ def test_categorical(engine: str, seed: int) -> None:
     sql = f"SELECT {', '.join(columns)} {JOIN}"
     for _ in range(4):
         shop.change()
-    cof = ft.models.Cofactor(shop.db, sql, categorical=["kind", "sky", "store"])
+    cof = fv.models.Cofactor(shop.db, sql, categorical=["kind", "sky", "store"])
     assert cof.engine == engine
-    plain = ft.models.LinearRegression(cof, "units", ["price", "kind", "sky"])
-    ridge = ft.models.Ridge(cof, "units", ["price", "kind", "sky"], drop=None)
-    short = ft.models.LinearRegression(
+    plain = fv.models.LinearRegression(cof, "units", ["price", "kind", "sky"])
+    ridge = fv.models.Ridge(cof, "units", ["price", "kind", "sky"], drop=None)
+    short = fv.models.LinearRegression(
         cof, "units", ["price", "kind"], drop=None, singular="least-norm"
     )
-    pca = ft.models.PCA(cof, ["price", "kind"])
-    information = ft.models.MutualInformation(cof)
-    tree = ft.models.ChowLiu(cof)
+    pca = fv.models.PCA(cof, ["price", "kind"])
+    information = fv.models.MutualInformation(cof)
+    tree = fv.models.ChowLiu(cof)
     compared = 0
     for _ in range(20):
         shop.change()

@@ -10,16 +10,16 @@ from zlib import crc32
 
 import pytest
 
-from freshet.calculus.functions import Functions
-from freshet.calculus.schema import Relation
-from freshet.calculus.types import Value
-from freshet.codegen.options import Passes
-from freshet.codegen.toolchain import Flags, find_compiler
-from freshet.errors import NotNative
-from freshet.ivm.options import Mode
-from freshet.program.terms import Program
-from freshet.reference.rows import Changes
-from freshet.runtime.native import NativeEngine
+from freshview.calculus.functions import Functions
+from freshview.calculus.schema import Relation
+from freshview.calculus.types import Value
+from freshview.codegen.options import Passes
+from freshview.codegen.toolchain import Flags, find_compiler
+from freshview.errors import NotNative
+from freshview.ivm.options import Mode
+from freshview.program.terms import Program
+from freshview.reference.rows import Changes
+from freshview.runtime.native import NativeEngine
 from tests.differential import harness, streams
 from tests.differential.random_sql import random_script
 from tests.differential.sql_cases import CASES, FIRSTS, THRESHOLDS, random_row

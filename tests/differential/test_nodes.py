@@ -13,20 +13,20 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from freshet.calculus.types import Value
-from freshet.codegen.toolchain import Flags, find_compiler
-from freshet.ivm.compile import compile_queries
-from freshet.ivm.options import Options
-from freshet.reference.run import Engine
-from freshet.runtime.columns import arrow_schema, rows_of
-from freshet.spark.compile import distribute
-from freshet.spark.partition import worker
-from freshet.spark.run.native import NativeNode, kernel_of
-from freshet.spark.run.node import COUNT, READY, Node, change, reading
-from freshet.spark.run.reference import ReferenceNode
-from freshet.spark.settle import settle
-from freshet.spark.terms import Block, Dist, Distributed, Local, Replicated, Transfer
-from freshet.sql import load
+from freshview.calculus.types import Value
+from freshview.codegen.toolchain import Flags, find_compiler
+from freshview.ivm.compile import compile_queries
+from freshview.ivm.options import Options
+from freshview.reference.run import Engine
+from freshview.runtime.columns import arrow_schema, rows_of
+from freshview.spark.compile import distribute
+from freshview.spark.partition import worker
+from freshview.spark.run.native import NativeNode, kernel_of
+from freshview.spark.run.node import COUNT, READY, Node, change, reading
+from freshview.spark.run.reference import ReferenceNode
+from freshview.spark.settle import settle
+from freshview.spark.terms import Block, Dist, Distributed, Local, Replicated, Transfer
+from freshview.sql import load
 from tests.differential import harness
 
 pytestmark = [

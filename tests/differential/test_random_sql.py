@@ -10,7 +10,7 @@ import random
 
 import pytest
 
-from freshet.ivm.options import Mode
+from freshview.ivm.options import Mode
 from tests.differential.random_sql import random_script
 from tests.differential.streams import PAIRS, STATIC, Script, agree
 from tests.thin import thin

@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-import freshet
-from freshet.errors import UnsupportedSql
-from freshet.factorized.readout import NotFactorized
-from freshet.runtime import kernels
-from freshet.runtime.database import Database
-from freshet.runtime.factorized import FactorizedView
+import freshview
+from freshview.errors import UnsupportedSql
+from freshview.factorized.readout import NotFactorized
+from freshview.runtime import kernels
+from freshview.runtime.database import Database
+from freshview.runtime.factorized import FactorizedView
 from tests.differential.duck import Duck, plain
 from tests.differential.sql_cases import CASES, SCHEMA
 from tests.differential.streams import Stream, random_stream, schema
@@ -41,7 +41,7 @@ JOINS = (
 
 
 def database(sql: str, stream: Stream, engine: str) -> Database:
-    db = freshet.connect(engine=engine)  # type: ignore[arg-type]
+    db = freshview.connect(engine=engine)  # type: ignore[arg-type]
     db.execute(SCHEMA)
     for name, row, _ in stream.static:
         db.load(name, [row])
@@ -74,13 +74,13 @@ def agree(sql: str, seed: str, batches: int, engine: str = "reference") -> int:
         assert held.to_arrow().schema == db.view("listed").to_arrow().schema
         check_numbers(held, found, rng)
         assert before.to_arrow().num_rows == len(seen), where
-        assert multiset(seen) == multiset(freshet_rows(before)), where + "an old version changed"
+        assert multiset(seen) == multiset(freshview_rows(before)), where + "an old version changed"
         before, seen = held.listing(), found
         met += len(found)
     return met
 
 
-def freshet_rows(listing: Any) -> list[Any]:
+def freshview_rows(listing: Any) -> list[Any]:
     return [listing[k] for k in range(len(listing))]
 
 

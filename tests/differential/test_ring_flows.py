@@ -12,20 +12,20 @@ from typing import Any
 
 import pytest
 
-from freshet.algebra import Cofactor
-from freshet.calculus.build import const
-from freshet.calculus.terms import Apply, Var
-from freshet.factorized.compile import compile_joins
-from freshet.factorized.options import Options
-from freshet.factorized.terms import natural_join
-from freshet.program.terms import Program
-from freshet.reference.run import Engine
-from freshet.spark.compile import distribute
-from freshet.spark.options import LEVELS
-from freshet.spark.run.elements import rows_with_elements
-from freshet.spark.run.flow import Flow
-from freshet.spark.run.runner import InlineRunner
-from freshet.spark.run.settings import Settings
+from freshview.algebra import Cofactor
+from freshview.calculus.build import const
+from freshview.calculus.terms import Apply, Var
+from freshview.factorized.compile import compile_joins
+from freshview.factorized.options import Options
+from freshview.factorized.terms import natural_join
+from freshview.program.terms import Program
+from freshview.reference.run import Engine
+from freshview.spark.compile import distribute
+from freshview.spark.options import LEVELS
+from freshview.spark.run.elements import rows_with_elements
+from freshview.spark.run.flow import Flow
+from freshview.spark.run.runner import InlineRunner
+from freshview.spark.run.settings import Settings
 from tests.differential.flows import table
 from tests.differential.harness import grouped, schema_of
 from workloads import WORKLOADS

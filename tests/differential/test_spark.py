@@ -10,12 +10,12 @@ from zlib import crc32
 
 import pytest
 
-from freshet.ivm.options import Options
-from freshet.program.terms import Program
-from freshet.spark.compile import distribute
-from freshet.spark.options import LEVELS
-from freshet.spark.place import by_key, place
-from freshet.spark.terms import Placement
+from freshview.ivm.options import Options
+from freshview.program.terms import Program
+from freshview.spark.compile import distribute
+from freshview.spark.options import LEVELS
+from freshview.spark.place import by_key, place
+from freshview.spark.terms import Placement
 from tests.differential.harness import case, cases, compiled, grouped
 from tests.law.spark_programs import Pair
 

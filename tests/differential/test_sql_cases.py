@@ -6,7 +6,7 @@ from zlib import crc32
 
 import pytest
 
-from freshet.ivm.options import Mode
+from freshview.ivm.options import Mode
 from tests.differential.sql_cases import CASES, THRESHOLDS
 from tests.differential.streams import MODES, PAIRS, STATIC, STRATEGIES, Script, agree
 from tests.thin import thin

@@ -6,12 +6,12 @@ import random
 
 import pytest
 
-from freshet.calculus.functions import Functions
-from freshet.codegen.toolchain import Flags, find_compiler
-from freshet.ivm.options import Mode
-from freshet.program.terms import Program
-from freshet.runtime.native import NativeEngine
-from freshet.sql import load
+from freshview.calculus.functions import Functions
+from freshview.codegen.toolchain import Flags, find_compiler
+from freshview.ivm.options import Mode
+from freshview.program.terms import Program
+from freshview.runtime.native import NativeEngine
+from freshview.sql import load
 from tests.differential.duck import Duck
 from tests.differential.harness import STRATEGIES, Start
 from tests.differential.random_text import SCHEMA, random_text_query

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from freshet.codegen.toolchain import find_compiler
-from freshet.spark.run.runner import InlineRunner
-from freshet.spark.run.settings import Settings
+from freshview.codegen.toolchain import find_compiler
+from freshview.spark.run.runner import InlineRunner
+from freshview.spark.run.settings import Settings
 from tests.differential.together import agree, together
 
 COMPILED = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")

@@ -12,7 +12,7 @@ from zlib import crc32
 
 import pytest
 
-from freshet.ivm.options import Options
+from freshview.ivm.options import Options
 from tests.differential.harness import STRATEGIES, agree, case, cases, compiled
 from tests.thin import only, own_wording
 

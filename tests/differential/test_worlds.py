@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-import freshet
-from freshet.codegen.toolchain import find_compiler
-from freshet.errors import FreshetError
-from freshet.runtime import engines
-from freshet.runtime.database import Database
+import freshview
+from freshview.codegen.toolchain import find_compiler
+from freshview.errors import FreshviewError
+from freshview.runtime import engines
+from freshview.runtime.database import Database
 from tests.differential.worlds import World, follow, world
 from tests.thin import full, thin
 
@@ -47,12 +47,12 @@ def settings(seed: int) -> dict[str, Any]:
 
 def on_reference(seed: int) -> None:
     """The reference engine alone."""
-    follow(world(seed), lambda: freshet.connect(engine="reference", **settings(seed)))
+    follow(world(seed), lambda: freshview.connect(engine="reference", **settings(seed)))
 
 
 def on_kernels(seed: int) -> None:
     """Kernels from the start."""
-    follow(world(seed), lambda: freshet.connect(engine="native", **settings(seed)))
+    follow(world(seed), lambda: freshview.connect(engine="native", **settings(seed)))
 
 
 def by_default(seed: int) -> None:
@@ -66,7 +66,7 @@ def by_default(seed: int) -> None:
                 job.wait()
 
     with early_kernels():
-        follow(world(seed), freshet.connect, wait)
+        follow(world(seed), freshview.connect, wait)
 
 
 def with_restarts(seed: int) -> None:
@@ -82,10 +82,10 @@ def follow_with_restarts(w: World, folder: Path, rng: random.Random, told: dict[
     def restart(db: Database, number: int) -> Database | None:
         if rng.random() < 0.3:
             db.snapshot(folder / "snapshot")
-            return freshet.restore(folder / "snapshot")
+            return freshview.restore(folder / "snapshot")
         return None
 
-    follow(w, lambda: freshet.connect(**told), restart)
+    follow(w, lambda: freshview.connect(**told), restart)
 
 
 @contextmanager
@@ -154,7 +154,7 @@ def main(way: str, first: str, end: str) -> None:
         except AssertionError as e:
             outcomes["different"] += 1
             print(f"seed {seed}: {e}", flush=True)
-        except FreshetError as e:
+        except FreshviewError as e:
             outcomes["refused"] += 1
             print(f"seed {seed} is refused: {e}", flush=True)
         except Exception as e:

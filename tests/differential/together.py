@@ -17,11 +17,11 @@ from typing import Any
 
 import pyarrow as pa
 
-import freshet as ft
-from freshet.runtime.columns import rows_of, table_of
-from freshet.spark.pipeline import Pipeline
-from freshet.spark.run.node import COUNT
-from freshet.spark.run.settings import Settings
+import freshview as fv
+from freshview.runtime.columns import rows_of, table_of
+from freshview.spark.pipeline import Pipeline
+from freshview.spark.run.node import COUNT
+from freshview.spark.run.settings import Settings
 from tests.differential.duck import Duck, plain
 from tests.differential.harness import grouped, same
 from tests.differential.random_sql import random_script
@@ -108,7 +108,7 @@ def agree(case: Together, folder: Path, runner: Any, settings: Settings | None) 
 
 def _started(case: Together, folder: Path, runner: Any, settings: Settings | None) -> Pipeline:
     checkpoint = folder / "checkpoint" if case.stops else None
-    flow = ft.pipeline(
+    flow = fv.pipeline(
         folder / "views.sql",
         runner,
         workers=case.workers,

@@ -11,8 +11,8 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from freshet.runtime.database import Database
-from freshet.sql.load import load
+from freshview.runtime.database import Database
+from freshview.sql.load import load
 from tests.differential.duck import Duck, Event, plain
 from tests.differential.harness import grouped, same
 from tests.differential.typed_sql import View, Writer

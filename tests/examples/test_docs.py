@@ -20,17 +20,17 @@ from typing import Any
 
 import pytest
 
-import freshet
-from freshet.runtime import kernels
-from freshet.spark.run.java import NoJava, provide_java
+import freshview
+from freshview.runtime import kernels
+from freshview.spark.run.java import NoJava, provide_java
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-SAFE = {"freshet", "printf", "cat", "ls", "mkdir"}
+SAFE = {"freshview", "printf", "cat", "ls", "mkdir"}
 ON_SPARK = re.compile(
-    r"ft\.pipeline\(|ft\.SparkProgram\(|^freshet (run|demo)(?!.*--engine)", re.MULTILINE
+    r"fv\.pipeline\(|fv\.SparkProgram\(|^freshview (run|demo)(?!.*--engine)", re.MULTILINE
 )
 
 
@@ -63,7 +63,7 @@ def run_python(block: Block, page: Path, names: dict[str, object]) -> None:
     names.update(test.globs)
 
 
-def run_sql(block: Block, folder: Path, db: freshet.Database) -> None:
+def run_sql(block: Block, folder: Path, db: freshview.Database) -> None:
     name = re.match(r"-- (\S+\.sql)$", block.text.splitlines()[0])
     if name:
         (folder / name.group(1)).write_text(block.text, encoding="utf-8")
@@ -121,7 +121,7 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         need_spark()
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": page.stem}
-    db = freshet.connect()
+    db = freshview.connect()
     printed: str | None = None
     for block in blocks(page):
         match block.language:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from freshet.spark.run import pipeline
-from freshet.spark.run.files import LocalFolder
-from freshet.spark.run.native import NativeNode
-from freshet.spark.run.reference import ReferenceNode
+from freshview.spark.run import pipeline
+from freshview.spark.run.files import LocalFolder
+from freshview.spark.run.native import NativeNode
+from freshview.spark.run.reference import ReferenceNode
 
 
 class Clock:

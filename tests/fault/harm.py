@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from freshet.codegen.load import Instance
-from freshet.spark.run import files, state
+from freshview.codegen.load import Instance
+from freshview.spark.run import files, state
 
 HARMS = ("delete", "empty", "cut", "flip", "grow", "zero", "exchange", "older")
 

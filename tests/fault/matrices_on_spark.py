@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from freshet import linear
-from freshet.linear import Program
-from freshet.spark.matrix.program import SparkProgram
-from freshet.spark.run.session import session
-from freshet.spark.run.settings import Settings
+from freshview import linear
+from freshview.linear import Program
+from freshview.spark.matrix.program import SparkProgram
+from freshview.spark.run.session import session
+from freshview.spark.run.settings import Settings
 from tests.fault.on_spark import executors
 
 N = 120

@@ -17,10 +17,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from freshet.codegen.toolchain import find_compiler
-from freshet.spark.run.flow import Flow
-from freshet.spark.run.session import session
-from freshet.spark.run.settings import Settings
+from freshview.codegen.toolchain import find_compiler
+from freshview.spark.run.flow import Flow
+from freshview.spark.run.session import session
+from freshview.spark.run.settings import Settings
 from tests.differential.flows import Beside
 from tests.fault.harm import HARMS, harm, there
 

@@ -17,13 +17,13 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from freshet.spark.choices import Choices
-from freshet.spark.io.files import CsvFile
-from freshet.spark.io.keys import KeyStore
-from freshet.spark.pipeline import Pipeline
-from freshet.spark.run import task
-from freshet.spark.run.runner import InlineRunner
-from freshet.spark.run.settings import Settings
+from freshview.spark.choices import Choices
+from freshview.spark.io.files import CsvFile
+from freshview.spark.io.keys import KeyStore
+from freshview.spark.pipeline import Pipeline
+from freshview.spark.run import task
+from freshview.spark.run.runner import InlineRunner
+from freshview.spark.run.settings import Settings
 from tests.fault.dying import dies, in_child
 
 STREAM = "CREATE STREAM sales (id INT NOT NULL, item STRING NOT NULL, n INT NOT NULL{key})"

@@ -26,19 +26,19 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from freshet.errors import FreshetError
-from freshet.ivm.compile import compile_queries
-from freshet.runtime.columns import rows_of
-from freshet.spark.compile import distribute
-from freshet.spark.options import LEVELS
-from freshet.spark.run import task
-from freshet.spark.run.epoch import TakenOver
-from freshet.spark.run.flow import Flow
-from freshet.spark.run.node import COUNT
-from freshet.spark.run.runner import InlineRunner
-from freshet.spark.run.settings import Settings
-from freshet.spark.terms import Distributed
-from freshet.sql.load import load
+from freshview.errors import FreshviewError
+from freshview.ivm.compile import compile_queries
+from freshview.runtime.columns import rows_of
+from freshview.spark.compile import distribute
+from freshview.spark.options import LEVELS
+from freshview.spark.run import task
+from freshview.spark.run.epoch import TakenOver
+from freshview.spark.run.flow import Flow
+from freshview.spark.run.node import COUNT
+from freshview.spark.run.runner import InlineRunner
+from freshview.spark.run.settings import Settings
+from freshview.spark.terms import Distributed
+from freshview.sql.load import load
 from tests.fault.dying import dies, in_child, shared_nodes
 from tests.fault.harm import HARMS, full, harm, there
 
@@ -233,7 +233,7 @@ class Run:
         for _ in range(60):
             try:
                 return self.go(versions)
-            except FreshetError:
+            except FreshviewError:
                 continue
         return self.go(versions)
 
@@ -328,7 +328,7 @@ class Run:
         try:
             flow = self.open()
             self.check(flow)
-        except FreshetError as e:
+        except FreshviewError as e:
             (self.folder / "refused").write_text(f"{type(e).__name__}: {e}")
 
     def told(self, what: str) -> None:

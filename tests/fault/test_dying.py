@@ -13,10 +13,10 @@ from unittest import mock
 import pyarrow as pa
 import pytest
 
-from freshet.codegen.toolchain import find_compiler
-from freshet.spark.run import runner, task
-from freshet.spark.run.runner import InlineRunner
-from freshet.spark.run.settings import Settings
+from freshview.codegen.toolchain import find_compiler
+from freshview.spark.run import runner, task
+from freshview.spark.run.runner import InlineRunner
+from freshview.spark.run.settings import Settings
 from tests.differential.flows import Beside
 from tests.fault.dying import dies, in_child, shared_nodes
 from tests.thin import thin

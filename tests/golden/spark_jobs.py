@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from freshet.ivm.options import Options as IvmOptions
-from freshet.program.cost import Statistics
-from freshet.spark.compile import Compiler
-from freshet.spark.jobs import Jobs, count_jobs
-from freshet.spark.options import Options
-from freshet.spark.place import by_key, place
+from freshview.ivm.options import Options as IvmOptions
+from freshview.program.cost import Statistics
+from freshview.spark.compile import Compiler
+from freshview.spark.jobs import Jobs, count_jobs
+from freshview.spark.options import Options
+from freshview.spark.place import by_key, place
 from tests.differential.harness import case, compiled
 
 THESIS = dict(

@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from freshet.calculus.schema import Query, Relation
-from freshet.calculus.scope import relations
-from freshet.codegen.kernel import emit
-from freshet.ivm.compile import compile_queries
-from freshet.program.check import check_program
-from freshet.program.terms import Program
-from freshet.program.text import show_program
-from freshet.spark.explain import explain
-from freshet.sql.load import load
+from freshview.calculus.schema import Query, Relation
+from freshview.calculus.scope import relations
+from freshview.codegen.kernel import emit
+from freshview.ivm.compile import compile_queries
+from freshview.program.check import check_program
+from freshview.program.terms import Program
+from freshview.program.text import show_program
+from freshview.spark.explain import explain
+from freshview.sql.load import load
 from workloads import WORKLOADS
 
 FOLDER = Path(__file__).parent / "queries"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from freshet.linear.compile import compile_source, trigger
-from freshet.linear.options import Options
-from freshet.linear.text import read_source
+from freshview.linear.compile import compile_source, trigger
+from freshview.linear.options import Options
+from freshview.linear.text import read_source
 from tests.golden.conftest import Golden
 from tests.golden.linear.programs import PROGRAMS, text
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.program.text import read_program
+from freshview.program.text import read_program
 from tests.golden.conftest import Golden
 from tests.golden.stages import FOLDER, NAMES, stages
 

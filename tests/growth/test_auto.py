@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bench.auto import BOUND, MODES, Case, measure, moving_average, workload_case
-from freshet.ivm.options import Mode
+from freshview.ivm.options import Mode
 from tests.differential.harness import cases
 from tests.thin import only
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import pytest
 
-from freshet.ivm.options import Mode
-from freshet.reference.run import Engine
+from freshview.ivm.options import Mode
+from freshview.reference.run import Engine
 from tests.differential.harness import STRATEGIES, case, compiled
 
 TIMES = 4

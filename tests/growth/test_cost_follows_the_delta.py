@@ -13,10 +13,10 @@ from functools import cache
 
 import pytest
 
-from freshet.calculus.schema import Relation
-from freshet.ivm.options import Options
-from freshet.program.terms import Program
-from freshet.reference.run import Engine
+from freshview.calculus.schema import Relation
+from freshview.ivm.options import Options
+from freshview.program.terms import Program
+from freshview.reference.run import Engine
 from tests.differential.harness import Case, Start, case, cases, compiled
 from workloads import WORKLOADS, Row
 

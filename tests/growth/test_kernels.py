@@ -11,17 +11,17 @@ from typing import Any, get_args
 
 import pytest
 
-import freshet
-from freshet.calculus.functions import Functions
-from freshet.codegen.kernel import write
-from freshet.codegen.options import USUAL, Passes
-from freshet.codegen.toolchain import Flags, find_compiler
-from freshet.ivm.compile import compile_queries
-from freshet.ivm.options import Mode, Options
-from freshet.program.terms import Program
-from freshet.runtime.native import NativeEngine
-from freshet.runtime.settings import ModeChoice
-from freshet.sql import load
+import freshview
+from freshview.calculus.functions import Functions
+from freshview.codegen.kernel import write
+from freshview.codegen.options import USUAL, Passes
+from freshview.codegen.toolchain import Flags, find_compiler
+from freshview.ivm.compile import compile_queries
+from freshview.ivm.options import Mode, Options
+from freshview.program.terms import Program
+from freshview.runtime.native import NativeEngine
+from freshview.runtime.settings import ModeChoice
+from freshview.sql import load
 from tests.differential.harness import case, cases, compiled
 from tests.growth.test_cost_follows_the_delta import GROWS, growth
 from tests.thin import thin
@@ -139,7 +139,7 @@ def test_a_join_by_a_range_walks_through_the_range() -> None:
 
 
 def _moving(mode: ModeChoice, days: int) -> int:
-    db = freshet.connect(engine="native", mode=mode, profile=True)
+    db = freshview.connect(engine="native", mode=mode, profile=True)
     db.execute(MOVING)
     for day in range(0, days, 10):
         db.insert("sales", [(day + i, n) for i in range(10) for n in range(6)])

@@ -6,13 +6,13 @@ from functools import partial
 
 import pytest
 
-from freshet.calculus.walk import size
-from freshet.errors import StrictRefusal
-from freshet.ivm import budget
-from freshet.plan.compile import compile_queries
-from freshet.plan.options import Options
-from freshet.program.terms import Program
-from freshet.sql.load import load
+from freshview.calculus.walk import size
+from freshview.errors import StrictRefusal
+from freshview.ivm import budget
+from freshview.plan.compile import compile_queries
+from freshview.plan.options import Options
+from freshview.program.terms import Program
+from freshview.sql.load import load
 from tests import large_queries as large
 from tests.large_queries import Family
 from tests.work import counted

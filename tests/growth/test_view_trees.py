@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.factorized.options import Options
+from freshview.factorized.options import Options
 from tests.differential.harness import case, compiled
 from tests.differential.test_factorized import KEPT
 from tests.growth.test_cost_follows_the_delta import growth

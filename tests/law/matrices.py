@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from freshet.linear.build import (
+from freshview.linear.build import (
     above,
     add,
     beside,
@@ -18,10 +18,10 @@ from freshet.linear.build import (
     transpose,
     zeros,
 )
-from freshet.linear.meta import Meta, Scope
-from freshet.linear.semiring import Array
-from freshet.linear.sizes import size
-from freshet.linear.terms import Expr, Iterate, Let, Var
+from freshview.linear.meta import Meta, Scope
+from freshview.linear.semiring import Array
+from freshview.linear.sizes import size
+from freshview.linear.terms import Expr, Iterate, Let, Var
 
 SIZES = {"n": 5.0, "m": 4.0, "k": 2.0}
 N, M, K = size("n"), size("m"), size("k")

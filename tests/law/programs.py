@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from freshet.calculus.check import Schema, infer
-from freshet.calculus.schema import Column, Query, Relation
-from freshet.calculus.scope import outs
-from freshet.calculus.terms import Delta, Expr, Rel, View
-from freshet.calculus.text import read
-from freshet.calculus.types import INT
-from freshet.calculus.walk import bottom_up
-from freshet.program.terms import Map, Program, Statement, Trigger
+from freshview.calculus.check import Schema, infer
+from freshview.calculus.schema import Column, Query, Relation
+from freshview.calculus.scope import outs
+from freshview.calculus.terms import Delta, Expr, Rel, View
+from freshview.calculus.text import read
+from freshview.calculus.types import INT
+from freshview.calculus.walk import bottom_up
+from freshview.program.terms import Map, Program, Statement, Trigger
 from tests.law.strategies import RELATIONS
 
 NULLABLE = INT.or_null()

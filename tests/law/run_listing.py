@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from freshet.calculus.build import is_zero
-from freshet.calculus.functions import BUILTINS, Functions
-from freshet.calculus.terms import Rel
-from freshet.factorized.terms import Join
-from freshet.program.listing import Listing
-from freshet.program.terms import Statement
-from freshet.reference.evaluate import Database, evaluate
+from freshview.calculus.build import is_zero
+from freshview.calculus.functions import BUILTINS, Functions
+from freshview.calculus.terms import Rel
+from freshview.factorized.terms import Join
+from freshview.program.listing import Listing
+from freshview.program.terms import Statement
+from freshview.reference.evaluate import Database, evaluate
 
 
 class Runner:

@@ -6,11 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from freshet.algebra import Real
-from freshet.program.terms import Program
-from freshet.reference.run import Engine
-from freshet.spark.simulate import Simulation
-from freshet.spark.terms import Distributed
+from freshview.algebra import Real
+from freshview.program.terms import Program
+from freshview.reference.run import Engine
+from freshview.spark.simulate import Simulation
+from freshview.spark.terms import Distributed
 from tests.differential.harness import same
 
 Rows = Mapping[tuple[Any, ...], Any]

@@ -19,9 +19,9 @@ from decimal import Decimal
 
 from hypothesis import strategies as st
 
-from freshet.calculus.build import add, const, mul, sum_
-from freshet.calculus.scope import outs
-from freshet.calculus.terms import (
+from freshview.calculus.build import add, const, mul, sum_
+from freshview.calculus.scope import outs
+from freshview.calculus.terms import (
     Apply,
     Cmp,
     Delta,
@@ -34,9 +34,9 @@ from freshet.calculus.terms import (
     Var,
     View,
 )
-from freshet.calculus.types import Value
-from freshet.calculus.walk import Names, rename
-from freshet.reference.evaluate import Database
+from freshview.calculus.types import Value
+from freshview.calculus.walk import Names, rename
+from freshview.reference.evaluate import Database
 
 RELATIONS = {"R": ("a", "b"), "S": ("b", "c"), "T": ("c", "d"), "U": ("a",)}
 MAPS = {"M": ("k", "l"), "N": ("k",), "O": ()}

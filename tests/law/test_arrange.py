@@ -5,14 +5,14 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.calculus.build import mul, sum_
-from freshet.calculus.check import check_bound
-from freshet.calculus.scope import outs, relations
-from freshet.calculus.terms import Cmp, Delta, Expr, Lift, Rel, Var, View
-from freshet.calculus.text import show
-from freshet.ivm.delta import Update, delta
-from freshet.reference.evaluate import evaluate
-from freshet.simplify import APART, FINISH, arrange, finish, simplify
+from freshview.calculus.build import mul, sum_
+from freshview.calculus.check import check_bound
+from freshview.calculus.scope import outs, relations
+from freshview.calculus.terms import Cmp, Delta, Expr, Lift, Rel, Var, View
+from freshview.calculus.text import show
+from freshview.ivm.delta import Update, delta
+from freshview.reference.evaluate import evaluate
+from freshview.simplify import APART, FINISH, arrange, finish, simplify
 from tests.law.examples import examples
 from tests.law.strategies import MAPS, OPS, POOL, RELATIONS, contexts, databases
 from tests.law.test_evaluate import run

@@ -10,19 +10,19 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from freshet.calculus.build import const
-from freshet.calculus.check import Schema, infer
-from freshet.calculus.schema import Column, Query, Relation
-from freshet.calculus.scope import outs, relations
-from freshet.calculus.terms import Const, Expr
-from freshet.calculus.text import show
-from freshet.calculus.types import INT
-from freshet.calculus.walk import bottom_up
-from freshet.errors import TypeProblem
-from freshet.ivm.compile import compile_queries
-from freshet.ivm.options import Options
-from freshet.reference.evaluate import Database, evaluate
-from freshet.reference.run import Engine
+from freshview.calculus.build import const
+from freshview.calculus.check import Schema, infer
+from freshview.calculus.schema import Column, Query, Relation
+from freshview.calculus.scope import outs, relations
+from freshview.calculus.terms import Const, Expr
+from freshview.calculus.text import show
+from freshview.calculus.types import INT
+from freshview.calculus.walk import bottom_up
+from freshview.errors import TypeProblem
+from freshview.ivm.compile import compile_queries
+from freshview.ivm.options import Options
+from freshview.reference.evaluate import Database, evaluate
+from freshview.reference.run import Engine
 from tests.law.strategies import RELATIONS, deltas, terms, updated
 from tests.law.test_simplify import without_nulls
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.calculus.scope import outs
-from freshet.calculus.text import show
-from freshet.ivm.delta import Update, delta
-from freshet.reference.evaluate import Database
-from freshet.simplify import simplify
+from freshview.calculus.scope import outs
+from freshview.calculus.text import show
+from freshview.ivm.delta import Update, delta
+from freshview.reference.evaluate import Database
+from freshview.simplify import simplify
 from tests.law.examples import examples
 from tests.law.strategies import RELATIONS, contexts, databases, deltas, rows_of, terms, updated
 from tests.law.test_simplify import filled, meaning, without_nulls

@@ -7,14 +7,14 @@ import decimal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.algebra import EXACT
-from freshet.calculus.scope import ins, outs
-from freshet.calculus.terms import Expr
-from freshet.calculus.types import Value
-from freshet.calculus.walk import subterms
-from freshet.reference.closures import Rows, compile_term
-from freshet.reference.evaluate import Database, evaluate
-from freshet.reference.store import Cache, Store, Stores
+from freshview.algebra import EXACT
+from freshview.calculus.scope import ins, outs
+from freshview.calculus.terms import Expr
+from freshview.calculus.types import Value
+from freshview.calculus.walk import subterms
+from freshview.reference.closures import Rows, compile_term
+from freshview.reference.evaluate import Database, evaluate
+from freshview.reference.store import Cache, Store, Stores
 from tests.law.examples import examples
 from tests.law.strategies import ALL_ATOMS, CACHES, MAPS, contexts, databases, terms
 

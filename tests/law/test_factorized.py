@@ -11,21 +11,21 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.calculus.build import const, mul, sum_
-from freshet.calculus.schema import Column, Relation
-from freshet.calculus.terms import Apply, Cmp, Expr, Rel, Var
-from freshet.calculus.types import INT
-from freshet.factorized.compile import compile_joins
-from freshet.factorized.dtree import DTree, read_dtree, show_dtree
-from freshet.factorized.optimize import find_order
-from freshet.factorized.options import Options
-from freshet.factorized.order import VariableOrder, check_order, read_order
-from freshet.factorized.terms import Join
-from freshet.factorized.viewtree import compact, definition, view_tree
-from freshet.program.check import check_program
-from freshet.program.text import read_program, show_program
-from freshet.reference.evaluate import Database, evaluate
-from freshet.reference.run import Engine
+from freshview.calculus.build import const, mul, sum_
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.terms import Apply, Cmp, Expr, Rel, Var
+from freshview.calculus.types import INT
+from freshview.factorized.compile import compile_joins
+from freshview.factorized.dtree import DTree, read_dtree, show_dtree
+from freshview.factorized.optimize import find_order
+from freshview.factorized.options import Options
+from freshview.factorized.order import VariableOrder, check_order, read_order
+from freshview.factorized.terms import Join
+from freshview.factorized.viewtree import compact, definition, view_tree
+from freshview.program.check import check_program
+from freshview.program.text import read_program, show_program
+from freshview.reference.evaluate import Database, evaluate
+from freshview.reference.run import Engine
 
 ARITY = {"R": 2, "S": 2, "T": 3}
 VARIABLES = "abcde"

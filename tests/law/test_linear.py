@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.linear.compile import compile_source
-from freshet.linear.cost import cost
-from freshet.linear.evaluate import evaluate
-from freshet.linear.meta import infer
-from freshet.linear.options import Options
-from freshet.linear.program import Program
-from freshet.linear.rules import EQUIVALENCES, SIMPLIFICATIONS
-from freshet.linear.search import Search, alternatives
-from freshet.linear.semiring import REAL, Array, Semiring, semiring
-from freshet.linear.show import show
-from freshet.linear.simplify import simplify
-from freshet.linear.terms import Expr, Input, Inverse, Scale, Source, Statement
-from freshet.linear.text import read
-from freshet.linear.walk import subterms
+from freshview.linear.compile import compile_source
+from freshview.linear.cost import cost
+from freshview.linear.evaluate import evaluate
+from freshview.linear.meta import infer
+from freshview.linear.options import Options
+from freshview.linear.program import Program
+from freshview.linear.rules import EQUIVALENCES, SIMPLIFICATIONS
+from freshview.linear.search import Search, alternatives
+from freshview.linear.semiring import REAL, Array, Semiring, semiring
+from freshview.linear.show import show
+from freshview.linear.simplify import simplify
+from freshview.linear.terms import Expr, Input, Inverse, Scale, Source, Statement
+from freshview.linear.text import read
+from freshview.linear.walk import subterms
 from tests.law.matrices import SCOPE, SIZES, terms, values
 
 SQUARE = terms()

@@ -8,18 +8,18 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.calculus.build import is_zero
-from freshet.calculus.terms import Var
-from freshet.factorized.hybrid import hybrid
-from freshet.factorized.listing import listing
-from freshet.factorized.optimize import find_order
-from freshet.factorized.picture import picture
-from freshet.factorized.terms import Join
-from freshet.program.pdf import show_pdf
-from freshet.program.read_m3 import read_m3
-from freshet.program.show_m3 import show_m3
-from freshet.program.svg import show_svg
-from freshet.reference.evaluate import Database, evaluate
+from freshview.calculus.build import is_zero
+from freshview.calculus.terms import Var
+from freshview.factorized.hybrid import hybrid
+from freshview.factorized.listing import listing
+from freshview.factorized.optimize import find_order
+from freshview.factorized.picture import picture
+from freshview.factorized.terms import Join
+from freshview.program.pdf import show_pdf
+from freshview.program.read_m3 import read_m3
+from freshview.program.show_m3 import show_m3
+from freshview.program.svg import show_svg
+from freshview.reference.evaluate import Database, evaluate
 from tests.law.run_listing import Runner
 from tests.law.test_factorized import ARITY, batches, join_term, joins, linear, relations
 

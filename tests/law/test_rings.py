@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.algebra import (
+from freshview.algebra import (
     DECIMALS,
     DOUBLES,
     INTEGERS,
@@ -28,7 +28,7 @@ from freshet.algebra import (
     Ring,
     broken_law,
 )
-from freshet.algebra.ring import scale
+from freshview.algebra.ring import scale
 
 integers = st.integers(-(10**6), 10**6)
 decimals = st.decimals(-1000, 1000, places=2)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from freshet.calculus.terms import Expr
-from freshet.errors import TypeProblem
-from freshet.program.check import check_program
-from freshet.program.terms import Program
-from freshet.reference.evaluate import Database, evaluate
-from freshet.reference.run import Engine
+from freshview.calculus.terms import Expr
+from freshview.errors import TypeProblem
+from freshview.program.check import check_program
+from freshview.program.terms import Program
+from freshview.reference.evaluate import Database, evaluate
+from freshview.reference.run import Engine
 from tests.law.examples import examples
 from tests.law.programs import recompute
 from tests.law.strategies import RELATIONS, deltas, terms, updated

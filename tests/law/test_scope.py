@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from hypothesis import given
 
-from freshet.calculus.build import mul, sum_
-from freshet.calculus.scope import free, has_data, ins, outs
-from freshet.calculus.terms import Expr, Mul, Sum
-from freshet.calculus.types import Value
-from freshet.calculus.walk import Names, freshen, map_children, rename, subterms, variables
-from freshet.reference.evaluate import Database, evaluate, solve
+from freshview.calculus.build import mul, sum_
+from freshview.calculus.scope import free, has_data, ins, outs
+from freshview.calculus.terms import Expr, Mul, Sum
+from freshview.calculus.types import Value
+from freshview.calculus.walk import Names, freshen, map_children, rename, subterms, variables
+from freshview.reference.evaluate import Database, evaluate, solve
 from tests.law.examples import examples
 from tests.law.strategies import ALL_ATOMS, contexts, databases, terms
 

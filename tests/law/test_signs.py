@@ -7,14 +7,14 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.calculus.scope import outs
-from freshet.calculus.terms import View
-from freshet.calculus.text import show
-from freshet.calculus.types import DOUBLE
-from freshet.ivm.delta import Update, delta
-from freshet.program.signs import SIGN, multiplied, signed
-from freshet.program.terms import Map, Statement
-from freshet.simplify import simplify
+from freshview.calculus.scope import outs
+from freshview.calculus.terms import View
+from freshview.calculus.text import show
+from freshview.calculus.types import DOUBLE
+from freshview.ivm.delta import Update, delta
+from freshview.program.signs import SIGN, multiplied, signed
+from freshview.program.terms import Map, Statement
+from freshview.simplify import simplify
 from tests.law.examples import examples
 from tests.law.strategies import RELATIONS, contexts, databases, rows_of, terms
 from tests.law.test_simplify import filled, meaning, without_nulls

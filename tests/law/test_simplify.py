@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.calculus.build import const, is_zero
-from freshet.calculus.scope import free, ins, outs
-from freshet.calculus.terms import Const, Expr
-from freshet.calculus.text import read, show
-from freshet.calculus.walk import bottom_up
-from freshet.reference.evaluate import Database, evaluate
-from freshet.simplify import FINISH, RULES, Rule, finish, simplify
+from freshview.calculus.build import const, is_zero
+from freshview.calculus.scope import free, ins, outs
+from freshview.calculus.terms import Const, Expr
+from freshview.calculus.text import read, show
+from freshview.calculus.walk import bottom_up
+from freshview.reference.evaluate import Database, evaluate
+from freshview.simplify import FINISH, RULES, Rule, finish, simplify
 from tests.law.examples import examples
 from tests.law.strategies import contexts, databases, terms
 

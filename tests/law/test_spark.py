@@ -10,18 +10,18 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from freshet.calculus.functions import BUILTINS
-from freshet.calculus.schema import Column, Query
-from freshet.calculus.scope import outs, relations
-from freshet.calculus.types import INT
-from freshet.errors import TypeProblem
-from freshet.ivm.compile import compile_queries
-from freshet.ivm.options import Options
-from freshet.program.terms import Program
-from freshet.spark.compile import distribute
-from freshet.spark.options import LEVELS
-from freshet.spark.place import static
-from freshet.spark.terms import (
+from freshview.calculus.functions import BUILTINS
+from freshview.calculus.schema import Column, Query
+from freshview.calculus.scope import outs, relations
+from freshview.calculus.types import INT
+from freshview.errors import TypeProblem
+from freshview.ivm.compile import compile_queries
+from freshview.ivm.options import Options
+from freshview.program.terms import Program
+from freshview.spark.compile import distribute
+from freshview.spark.options import LEVELS
+from freshview.spark.place import static
+from freshview.spark.terms import (
     Dist,
     Everywhere,
     Local,

@@ -7,11 +7,11 @@ from datetime import date, datetime
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from freshet.calculus.build import const
-from freshet.calculus.schema import Column, Query, Relation
-from freshet.calculus.terms import Expr, Lift, Order, View
-from freshet.calculus.text import read, show
-from freshet.calculus.types import (
+from freshview.calculus.build import const
+from freshview.calculus.schema import Column, Query, Relation
+from freshview.calculus.terms import Expr, Lift, Order, View
+from freshview.calculus.text import read, show
+from freshview.calculus.types import (
     BOOL,
     DATE,
     DOUBLE,
@@ -24,10 +24,10 @@ from freshet.calculus.types import (
     decimal,
     read_type,
 )
-from freshet.errors import TypeProblem
-from freshet.program.layout import show_term
-from freshet.program.terms import Map, Program, Statement, Trigger
-from freshet.program.text import read_program, show_program
+from freshview.errors import TypeProblem
+from freshview.program.layout import show_term
+from freshview.program.terms import Map, Program, Statement, Trigger
+from freshview.program.text import read_program, show_program
 from tests.law.examples import examples
 from tests.law.programs import recompute
 from tests.law.strategies import ALL_ATOMS, terms

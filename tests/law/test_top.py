@@ -14,20 +14,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshet.calculus.build import const, mul, same_choice, sum_
-from freshet.calculus.check import check_bound
-from freshet.calculus.schema import Column, Query
-from freshet.calculus.scope import ins, outs
-from freshet.calculus.terms import Cmp, Delta, Expr, Order, Rel, Top, Var, View
-from freshet.calculus.text import read, show
-from freshet.calculus.types import INT
-from freshet.calculus.walk import rename
-from freshet.errors import ProgramProblem
-from freshet.ivm.compile import compile_queries
-from freshet.ivm.materialize import Decision, materialize
-from freshet.reference.evaluate import Database, evaluate
-from freshet.reference.run import Engine
-from freshet.simplify import arrange, finish, simplify
+from freshview.calculus.build import const, mul, same_choice, sum_
+from freshview.calculus.check import check_bound
+from freshview.calculus.schema import Column, Query
+from freshview.calculus.scope import ins, outs
+from freshview.calculus.terms import Cmp, Delta, Expr, Order, Rel, Top, Var, View
+from freshview.calculus.text import read, show
+from freshview.calculus.types import INT
+from freshview.calculus.walk import rename
+from freshview.errors import ProgramProblem
+from freshview.ivm.compile import compile_queries
+from freshview.ivm.materialize import Decision, materialize
+from freshview.reference.evaluate import Database, evaluate
+from freshview.reference.run import Engine
+from freshview.simplify import arrange, finish, simplify
 from tests.law.strategies import (
     ALL_ATOMS,
     CACHES,

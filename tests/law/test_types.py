@@ -6,12 +6,12 @@ from decimal import Decimal
 
 from hypothesis import assume, given
 
-from freshet.calculus.check import Schema, infer
-from freshet.calculus.scope import outs
-from freshet.calculus.terms import Expr
-from freshet.calculus.types import INT, Type, Value, fits
-from freshet.errors import TypeProblem
-from freshet.reference.evaluate import Database, evaluate
+from freshview.calculus.check import Schema, infer
+from freshview.calculus.scope import outs
+from freshview.calculus.terms import Expr
+from freshview.calculus.types import INT, Type, Value, fits
+from freshview.errors import TypeProblem
+from freshview.reference.evaluate import Database, evaluate
 from tests.law.examples import examples
 from tests.law.strategies import ALL_ATOMS, CACHES, MAPS, RELATIONS, contexts, databases, terms
 

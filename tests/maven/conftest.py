@@ -44,7 +44,7 @@ def give_up(what: str, said: str) -> NoReturn:
 
 
 def call(*words: str, cwd: Path = ROOT, timeout: float = 600) -> subprocess.CompletedProcess[str]:
-    """Runs a command to its end, with this Freshet in the path of Python."""
+    """Runs a command to its end, with this Freshview in the path of Python."""
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
     environment = {**os.environ, "PYTHONPATH": path}
     environment.pop("PYSPARK_PYTHON", None)  # of the environment that the tests run in
@@ -62,7 +62,7 @@ def call(*words: str, cwd: Path = ROOT, timeout: float = 600) -> subprocess.Comp
 @pytest.fixture(scope="session")
 def jars() -> list[str]:
     """The jars of the connectors and the broker, in an environment that is ready."""
-    if not PYTHON.exists() or call(str(PYTHON), "-c", "import pyspark, freshet.cli").returncode:
+    if not PYTHON.exists() or call(str(PYTHON), "-c", "import pyspark, freshview.cli").returncode:
         done = call(*SETUP)
         if done.returncode:
             give_up("the environment of the connectors cannot be made", done.stderr)

@@ -31,13 +31,13 @@ def main() -> int:
     """Fetch them, or say on standard error what is missing."""
     import pyspark
 
-    from freshet.errors import FreshetError
-    from freshet.spark.session import session
+    from freshview.errors import FreshviewError
+    from freshview.spark.session import session
 
     with tempfile.TemporaryDirectory() as folder:
         try:
             spark = session("local[1]", packages=PACKAGES, log=Path(folder) / "spark.log")
-        except FreshetError as e:
+        except FreshviewError as e:
             print(e, file=sys.stderr)
             return 1
         jars = [j.removeprefix("file://") for j in spark.conf.get("spark.jars", "").split(",")]

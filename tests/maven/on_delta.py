@@ -10,10 +10,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from freshet.errors import FreshetError
-from freshet.spark.io.sinks import Delta
-from freshet.spark.open import pipeline
-from freshet.spark.session import session
+from freshview.errors import FreshviewError
+from freshview.spark.io.sinks import Delta
+from freshview.spark.open import pipeline
+from freshview.spark.session import session
 from tests.maven.on_kafka import held
 
 SCRIPT = """
@@ -69,7 +69,7 @@ def main() -> None:
         "CREATE STREAM p (a INT) FROM DELTA 'plain'; CREATE VIEW v AS SELECT COUNT(*) AS n FROM p"
     )
     flow = pipeline(script, spark, workers=2)
-    with pytest.raises(FreshetError, match="does not keep its changes"), flow:
+    with pytest.raises(FreshviewError, match="does not keep its changes"), flow:
         flow.await_done(180)
     spark.stop()
 

@@ -12,10 +12,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from freshet.errors import FreshetError
-from freshet.spark.io.sinks import Kafka, frame
-from freshet.spark.open import pipeline
-from freshet.spark.session import session
+from freshview.errors import FreshviewError
+from freshview.spark.io.sinks import Kafka, frame
+from freshview.spark.open import pipeline
+from freshview.spark.session import session
 
 SCRIPT = """
 CREATE STREAM sales (id INT, item STRING, amount DECIMAL(8, 2))
@@ -102,7 +102,7 @@ def main(address: str) -> None:
     assert {one["__version"] for one in sent} == {1, 2}, sent
 
     flow = pipeline(shop.script.replace("'sales'", "'nowhere'"), shop.spark, workers=2)
-    with pytest.raises(FreshetError, match="Kafka topic"), flow:
+    with pytest.raises(FreshviewError, match="Kafka topic"), flow:
         flow.await_done(180)
     shop.spark.stop()
 

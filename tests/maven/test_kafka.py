@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from pyarrow import table
 
-from freshet.spark.io.sinks import messages
+from freshview.spark.io.sinks import messages
 from tests.maven.broker import Broker
 from tests.maven.conftest import Alone
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("connectors")]
 
-RUN = ["-c", "from freshet.cli import main; main()", "run"]
+RUN = ["-c", "from freshview.cli import main; main()", "run"]
 SCRIPT = """
 CREATE STREAM sales (id INT, item STRING, amount DECIMAL(8, 2))
   FROM KAFKA 'sales' (bootstrap := '{address}');

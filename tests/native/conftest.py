@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from freshet.codegen.load import Instance, Kernel
-from freshet.codegen.toolchain import Flags, build, find_compiler
+from freshview.codegen.load import Instance, Kernel
+from freshview.codegen.toolchain import Flags, build, find_compiler
 
 HERE = Path(__file__).parent
-SANITIZED = "FRESHET_TEST_SANITIZED"  # test_sanitizers.py sets it
+SANITIZED = "FRESHVIEW_TEST_SANITIZED"  # test_sanitizers.py sets it
 CACHE = HERE.parent.parent / ".cache" / "kernels"
 
 

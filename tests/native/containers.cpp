@@ -830,7 +830,7 @@ void compare(Arena& arena, Maps& state, const Whole& model) {
 }
 
 int temporary() {
-  char name[] = "/tmp/freshet-XXXXXX";
+  char name[] = "/tmp/freshview-XXXXXX";
   int fd = mkstemp(name);
   CHECK(fd >= 0);
   unlink(name);

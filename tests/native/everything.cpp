@@ -62,7 +62,7 @@ static const Column sums[] = {{"total", Int, 0, false, true}, {"fixed", Int, 0, 
 
 static void change(Env& env, const Row& row, i64 count) {
   State& state = *env.state;
-#ifdef FRESHET_COUNT
+#ifdef FRESHVIEW_COUNT
   env.writes++;
 #endif
   Entry* entry = env.arena.at<Entry>(state.entries);

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from freshet.codegen.load import Instance
-from freshet.errors import BadRow, Overflow
+from freshview.codegen.load import Instance
+from freshview.errors import BadRow, Overflow
 
 pytestmark = pytest.mark.native
 

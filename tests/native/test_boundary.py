@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from freshet.calculus.schema import Column
-from freshet.calculus.types import Type, read_type
-from freshet.codegen.load import Instance, Kernel
-from freshet.errors import BadRow, BuildProblem, Overflow, ProgramProblem, UnknownName
+from freshview.calculus.schema import Column
+from freshview.calculus.types import Type, read_type
+from freshview.codegen.load import Instance, Kernel
+from freshview.errors import BadRow, BuildProblem, Overflow, ProgramProblem, UnknownName
 
 pytestmark = pytest.mark.native
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-import freshet as ft
-from freshet.errors import NotNative
-from freshet.runtime import kernels
+import freshview as fv
+from freshview.errors import NotNative
+from freshview.runtime import kernels
 
 needs_compiler = pytest.mark.skipif(kernels.compiler() is None, reason="there is no C++ compiler")
 pytestmark = [pytest.mark.native, needs_compiler]
@@ -60,9 +60,9 @@ def test_the_same_as_the_reference(case: str, mode: Any) -> None:
     sql, categorical = CASES[case]
     found = []
     for engine in ("native", "reference"):
-        db = ft.connect(engine=engine, mode=mode)  # type: ignore[arg-type]
+        db = fv.connect(engine=engine, mode=mode)  # type: ignore[arg-type]
         db.execute(SCHEMA)
-        found.append((db, ft.models.Cofactor(db, sql, categorical=categorical)))
+        found.append((db, fv.models.Cofactor(db, sql, categorical=categorical)))
     rng = random.Random(case)
     live: dict[str, list[Any]] = {"r": [], "t": []}
     seen = set()
@@ -82,9 +82,9 @@ def test_the_same_as_the_reference(case: str, mode: Any) -> None:
 
 def test_what_goes_leaves_no_memory_behind() -> None:
     sql, categorical = CASES["mixed"]
-    db = ft.connect(engine="native")
+    db = fv.connect(engine="native")
     db.execute(SCHEMA)
-    cof = ft.models.Cofactor(db, sql, categorical=categorical)
+    cof = fv.models.Cofactor(db, sql, categorical=categorical)
     rng = random.Random(1)
     rows = {name: [drawn(rng, name) for _ in range(200)] for name in ("r", "t")}
     sizes = []
@@ -97,7 +97,7 @@ def test_what_goes_leaves_no_memory_behind() -> None:
 
 
 def test_a_variable_that_is_lifted_twice_stays_with_the_reference_engine() -> None:
-    db = ft.connect(engine="native")
+    db = fv.connect(engine="native")
     lifts = "[onehot: Cofactor]('s', r.s) * [onehot: Cofactor]('s', t.c)"
     with pytest.raises(NotNative, match="'s' is lifted twice"):
         db.execute(f"{SCHEMA} CREATE VIEW v AS SELECT SUM({lifts}) AS p FROM r JOIN t ON r.k = t.k")

@@ -6,22 +6,22 @@ import random
 
 import pytest
 
-from freshet.algebra import Cofactor
-from freshet.calculus.build import const
-from freshet.calculus.schema import Column, Relation
-from freshet.calculus.terms import Apply, Var
-from freshet.calculus.types import DOUBLE, INT
-from freshet.codegen.kernel import emit
-from freshet.codegen.rings import gathered
-from freshet.codegen.toolchain import find_compiler
-from freshet.errors import NotNative
-from freshet.factorized.compile import compile_joins
-from freshet.factorized.options import Options
-from freshet.factorized.terms import natural_join
-from freshet.ivm.options import Mode
-from freshet.program.terms import Program
-from freshet.reference.run import Engine
-from freshet.runtime.native import NativeEngine
+from freshview.algebra import Cofactor
+from freshview.calculus.build import const
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.terms import Apply, Var
+from freshview.calculus.types import DOUBLE, INT
+from freshview.codegen.kernel import emit
+from freshview.codegen.rings import gathered
+from freshview.codegen.toolchain import find_compiler
+from freshview.errors import NotNative
+from freshview.factorized.compile import compile_joins
+from freshview.factorized.options import Options
+from freshview.factorized.terms import natural_join
+from freshview.ivm.options import Mode
+from freshview.program.terms import Program
+from freshview.reference.run import Engine
+from freshview.runtime.native import NativeEngine
 
 RELATIONS = (
     Relation("R", (Column("A", INT), Column("B", DOUBLE))),

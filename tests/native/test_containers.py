@@ -1,4 +1,4 @@
-"""The containers of `freshet/native` do what the standard library's do, under sanitizers."""
+"""The containers of `freshview/native` do what the standard library's do, under sanitizers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 pytestmark = [pytest.mark.native, pytest.mark.xdist_group("containers")]  # compiled once
 
 SOURCE = Path(__file__).with_name("containers.cpp")
-HEADERS = Path(__file__).parents[2] / "src" / "freshet" / "native"
+HEADERS = Path(__file__).parents[2] / "src" / "freshview" / "native"
 CASES = re.findall(r"CASE\((\w+)\)", SOURCE.read_text().split("> cases = {")[1])
 FLAGS = ["-std=c++17", "-O1", "-g", "-Wall", "-Wextra", "-Werror"]
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]

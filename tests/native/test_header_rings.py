@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-import freshet as ft
-from freshet.errors import FreshetError
-from freshet.runtime import kernels
+import freshview as fv
+from freshview.errors import FreshviewError
+from freshview.runtime import kernels
 
 needs_compiler = pytest.mark.skipif(kernels.compiler() is None, reason="there is no C++ compiler")
 pytestmark = [pytest.mark.native, needs_compiler]
@@ -81,8 +81,8 @@ def moments(x: Any) -> tuple[float, ...]:
     return (x.count, x.sums.get("x", 0), x.products.get(("x", "x"), 0)) if x else (0, 0, 0)
 
 
-def started(engine: Any, script: Path, text: str) -> ft.Database:
-    db = ft.connect(engine=engine)
+def started(engine: Any, script: Path, text: str) -> fv.Database:
+    db = fv.connect(engine=engine)
     db.execute(text, str(script))
     return db
 
@@ -152,7 +152,7 @@ def test_what_a_kernel_cannot_hold_is_refused(text: str, said: str, tmp_path: Pa
     (tmp_path / "ring.hpp").write_text(text + rest)
     script = tmp_path / "q.sql"
     script.touch()
-    with pytest.raises(FreshetError, match=said):
+    with pytest.raises(FreshviewError, match=said):
         started(
             "native",
             script,
@@ -180,7 +180,7 @@ def test_a_double_beside_an_element(strategy: Any, tmp_path: Path) -> None:
     (tmp_path / "ring.hpp").write_text(header)
     script = tmp_path / "q.sql"
     script.touch()
-    db = ft.connect(engine="native", strategy=strategy)
+    db = fv.connect(engine="native", strategy=strategy)
     db.execute(WEIGHED, str(script))
     db.load("s", [(1, 7, Decimal("0.50")), (2, 7, Decimal("2.25"))])
     rows = [(1, 0.5), (1, 2.0), (2, -0.25), (2, None)]
@@ -202,6 +202,6 @@ def test_a_double_is_not_cut_off_to_an_int(tmp_path: Path) -> None:
     (tmp_path / "ring.hpp").write_text(HEADERS["RingAvg"])
     script = tmp_path / "q.sql"
     script.touch()
-    db = ft.connect(engine="native")
-    with pytest.raises(FreshetError, match=r"add RingAvg operator\*\(double, const RingAvg&\)"):
+    db = fv.connect(engine="native")
+    with pytest.raises(FreshviewError, match=r"add RingAvg operator\*\(double, const RingAvg&\)"):
         db.execute(WEIGHED, str(script))

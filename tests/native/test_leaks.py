@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from freshet.codegen.load import Instance, Kernel
-from freshet.errors import FreshetError
+from freshview.codegen.load import Instance, Kernel
+from freshview.errors import FreshviewError
 
 pytestmark = pytest.mark.native
 
@@ -67,7 +67,7 @@ def refusals(x: Instance) -> None:
         lambda: x.insert_row(T)(*ROW[:-1], b"bytes"),
         lambda: x.apply_rows(H, [(2**62, None)] * 100),
     ):
-        with suppress(FreshetError):
+        with suppress(FreshviewError):
             call()  # type: ignore[no-untyped-call]
 
 
@@ -107,9 +107,9 @@ def test_references_are_given_back(kernel: Kernel) -> None:
     for _ in range(1000):
         insert(*row)
         running.apply_rows(T, rows)
-        with suppress(FreshetError):
+        with suppress(FreshviewError):
             running.apply_rows(N, rows)
-        with suppress(FreshetError):
+        with suppress(FreshviewError):
             insert(text, number)
         running.read_rows(0)
     now = [sys.getrefcount(x) for x in (text, number, row, rows, None)]

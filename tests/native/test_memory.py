@@ -12,7 +12,7 @@ import textwrap
 
 import pytest
 
-from freshet.codegen.toolchain import find_compiler
+from freshview.codegen.toolchain import find_compiler
 
 pytestmark = [
     pytest.mark.native,
@@ -23,11 +23,11 @@ pytestmark = [
 SETUP = """
 import gc, resource
 import pyarrow as pa
-import freshet
-from freshet.errors import FreshetError, OutOfMemory
+import freshview
+from freshview.errors import FreshviewError, OutOfMemory
 
 def connect():
-    db = freshet.connect(engine="native")
+    db = freshview.connect(engine="native")
     db.execute("CREATE STREAM r (k INT NOT NULL, s STRING NOT NULL);"
                "CREATE STREAM q (k INT NOT NULL, n INT NOT NULL)")
     db.execute("CREATE VIEW texts AS SELECT s, COUNT(*) AS n FROM r GROUP BY s")

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from freshet.codegen.kernel import emit
-from freshet.codegen.load import Instance, Kernel
-from freshet.codegen.toolchain import build, find_compiler
-from freshet.errors import SnapshotProblem
-from freshet.ivm.compile import compile_queries
-from freshet.sql.load import load
+from freshview.codegen.kernel import emit
+from freshview.codegen.load import Instance, Kernel
+from freshview.codegen.toolchain import build, find_compiler
+from freshview.errors import SnapshotProblem
+from freshview.ivm.compile import compile_queries
+from freshview.sql.load import load
 
 pytestmark = [
     pytest.mark.native,

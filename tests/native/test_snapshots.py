@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from freshet.codegen.load import Instance, Kernel
-from freshet.codegen.toolchain import build, find_compiler
-from freshet.errors import SnapshotProblem
+from freshview.codegen.load import Instance, Kernel
+from freshview.codegen.toolchain import build, find_compiler
+from freshview.errors import SnapshotProblem
 from tests.native.conftest import CACHE
 
 pytestmark = pytest.mark.native

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-import freshet
-from freshet.runtime import kernels
-from freshet.runtime.database import Database
+import freshview
+from freshview.runtime import kernels
+from freshview.runtime.database import Database
 
 ENGINES = ["reference", pytest.param("native", marks=pytest.mark.native)]
 
@@ -32,6 +32,6 @@ def engine(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def connect(engine: str) -> Connect:
     def make(**options: object) -> Database:
-        return freshet.connect(**{"engine": engine, **options})  # type: ignore[arg-type]
+        return freshview.connect(**{"engine": engine, **options})  # type: ignore[arg-type]
 
     return make

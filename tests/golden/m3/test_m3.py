@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from freshet.cli.factorized import Choices, Log, Translated, explain_factorized, translate
-from freshet.factorized.picture import picture
-from freshet.program.read_m3 import read_m3
-from freshet.program.show_m3 import show_m3
-from freshet.program.svg import show_svg
+from freshview.cli.factorized import Choices, Log, Translated, explain_factorized, translate
+from freshview.factorized.picture import picture
+from freshview.program.read_m3 import read_m3
+from freshview.program.show_m3 import show_m3
+from freshview.program.svg import show_svg
 from tests.golden.conftest import Golden
 
 FOLDER = Path(__file__).parent

@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from freshet.calculus.alike import alike
-from freshet.calculus.build import ZERO, add, addends, mul, sum_
-from freshet.calculus.terms import Expr, Sum, View
-from freshet.calculus.text import show
-from freshet.calculus.walk import bottom_up, rename
-from freshet.program.terms import Map, Program, Statement, Trigger
-from freshet.simplify import simplify
+from freshview.calculus.alike import alike
+from freshview.calculus.build import ZERO, add, addends, mul, sum_
+from freshview.calculus.terms import Expr, Sum, View
+from freshview.calculus.text import show
+from freshview.calculus.walk import bottom_up, rename
+from freshview.program.terms import Map, Program, Statement, Trigger
+from freshview.simplify import simplify
 
 
 @dataclass(frozen=True)

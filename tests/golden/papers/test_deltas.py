@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from freshet.calculus.scope import outs
-from freshet.calculus.terms import Expr
-from freshet.calculus.text import read, show
-from freshet.ivm.delta import Update, delta
-from freshet.ivm.domains import extract_domain
-from freshet.ivm.restrict import restrict
-from freshet.reference.evaluate import Database, evaluate
-from freshet.simplify import finish, simplify
+from freshview.calculus.scope import outs
+from freshview.calculus.terms import Expr
+from freshview.calculus.text import read, show
+from freshview.ivm.delta import Update, delta
+from freshview.ivm.domains import extract_domain
+from freshview.ivm.restrict import restrict
+from freshview.reference.evaluate import Database, evaluate
+from freshview.simplify import finish, simplify
 from tests.golden.papers.compare import normal, same_sum
 
 

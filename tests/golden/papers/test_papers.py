@@ -14,13 +14,13 @@ from random import Random
 
 import pytest
 
-from freshet.ivm.compile import compile_queries
-from freshet.ivm.options import Options
-from freshet.program.check import check_program
-from freshet.program.terms import Program
-from freshet.program.text import read_program
-from freshet.reference.evaluate import Database, evaluate
-from freshet.reference.run import Engine
+from freshview.ivm.compile import compile_queries
+from freshview.ivm.options import Options
+from freshview.program.check import check_program
+from freshview.program.terms import Program
+from freshview.program.text import read_program
+from freshview.reference.evaluate import Database, evaluate
+from freshview.reference.run import Engine
 from tests.golden.papers.compare import (
     assert_same_triggers,
     in_words_of,

@@ -6,7 +6,7 @@ from decimal import Decimal, Inexact
 
 import pytest
 
-from freshet.algebra import DECIMALS, DOUBLES, INTEGERS, NUMBERS, CountSum, CountSumRing, Gmr
+from freshview.algebra import DECIMALS, DOUBLES, INTEGERS, NUMBERS, CountSum, CountSumRing, Gmr
 
 
 def test_decimals_are_exact_or_an_error() -> None:

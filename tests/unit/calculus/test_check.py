@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.calculus.build import const
-from freshet.calculus.check import Schema, check_bound, infer
-from freshet.calculus.terms import Apply, Cmp, Rel, Top, Var
-from freshet.calculus.text import read
-from freshet.calculus.types import DATE, DOUBLE, INT, STRING, decimal
-from freshet.errors import FreshetError, ProgramProblem, TypeProblem, UnboundVariable, UnknownName
+from freshview.calculus.build import const
+from freshview.calculus.check import Schema, check_bound, infer
+from freshview.calculus.terms import Apply, Cmp, Rel, Top, Var
+from freshview.calculus.text import read
+from freshview.calculus.types import DATE, DOUBLE, INT, STRING, decimal
+from freshview.errors import (
+    FreshviewError,
+    ProgramProblem,
+    TypeProblem,
+    UnboundVariable,
+    UnknownName,
+)
 
 SCHEMA = Schema(
     {"R": (INT, decimal(2)), "S": (STRING.or_null(), DATE)},
@@ -31,7 +37,7 @@ SCHEMA = Schema(
         ("x", UnboundVariable, "variable 'x' has no type: nothing binds it"),
     ],
 )
-def test_inference_refuses(text: str, problem: type[FreshetError], complaint: str) -> None:
+def test_inference_refuses(text: str, problem: type[FreshviewError], complaint: str) -> None:
     with pytest.raises(problem, match=complaint):
         infer(read(text), SCHEMA)
 

@@ -8,10 +8,10 @@ from decimal import Decimal
 
 import pytest
 
-from freshet.algebra import EXACT
-from freshet.calculus.functions import BUILTINS, Function, call
-from freshet.calculus.types import INT, Value
-from freshet.errors import UnknownName
+from freshview.algebra import EXACT
+from freshview.calculus.functions import BUILTINS, Function, call
+from freshview.calculus.types import INT, Value
+from freshview.errors import UnknownName
 
 
 @pytest.mark.parametrize(

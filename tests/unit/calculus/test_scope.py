@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.calculus.scope import degree, ins, outs, relations, stored
-from freshet.calculus.text import read
+from freshview.calculus.scope import degree, ins, outs, relations, stored
+from freshview.calculus.text import read
 
 
 @pytest.mark.parametrize(

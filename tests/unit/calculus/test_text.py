@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.calculus.build import add, const, mul, neg
-from freshet.calculus.terms import Cmp, Rel, Var
-from freshet.calculus.text import read, show
-from freshet.errors import SyntaxProblem
+from freshview.calculus.build import add, const, mul, neg
+from freshview.calculus.terms import Cmp, Rel, Var
+from freshview.calculus.text import read, show
+from freshview.errors import SyntaxProblem
 
 
 @pytest.mark.parametrize(

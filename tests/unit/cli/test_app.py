@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from freshet.cli import main
-from freshet.codegen.load import Kernel
-from freshet.runtime import kernels
+from freshview.cli import main
+from freshview.codegen.load import Kernel
+from freshview.runtime import kernels
 
 HERE = ("--engine", "process")
 
@@ -41,7 +41,7 @@ class Shell:
         self.capsys = capsys
 
     def __call__(self, *words: object) -> Done:
-        self.monkeypatch.setattr(sys, "argv", ["freshet", *map(str, words)])
+        self.monkeypatch.setattr(sys, "argv", ["freshview", *map(str, words)])
         with pytest.raises(SystemExit) as end:
             main()
         out, err = self.capsys.readouterr()
@@ -130,7 +130,7 @@ def test_compile_says_why_there_is_no_kernel(shell: Shell, tmp_path: Path) -> No
     script.write_text("CREATE STREAM r (a STRING); CREATE VIEW v AS SELECT upper(a) AS b FROM r")
     done = shell("compile", script, "-o", out)
     assert done.out.splitlines() == [str(out / "v.m3"), str(out / "v.mmd")]
-    assert done.err.startswith("freshet: v has no kernel: ")
+    assert done.err.startswith("freshview: v has no kernel: ")
     assert "ON BATCH UPDATE OF r" in (out / "v.m3").read_text()
 
 
@@ -165,7 +165,7 @@ def test_run_listens_and_sends(tmp_path: Path) -> None:
         " FROM SOCKET '127.0.0.1' PORT 0 LINE DELIMITED CSV;"
         "CREATE VIEW s AS SELECT k, SUM(v) AS total FROM r GROUP BY k"
     )
-    command = [sys.executable, "-c", "from freshet.cli import main; main()"]
+    command = [sys.executable, "-c", "from freshview.cli import main; main()"]
     words = [*command, "run", str(script), "--listen", "127.0.0.1:0", "--engine", "reference"]
     with subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
@@ -212,7 +212,7 @@ def test_demo_agrees_with_recomputation(shell: Shell) -> None:
 
 def one_line(done: Done, said: str) -> None:
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith("freshet: ")
+    assert done.err.startswith("freshview: ")
     assert done.err.count("\n") == 1
     assert said in done.err
 

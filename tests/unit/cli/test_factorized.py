@@ -1,4 +1,4 @@
-"""`freshet compile` and `explain` with view trees: files, the log, and what is refused."""
+"""`freshview compile` and `explain` with view trees: files, the log, and what is refused."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from freshet.program.read_m3 import read_m3
+from freshview.program.read_m3 import read_m3
 from tests.golden.m3.test_m3 import FOLDER
 from tests.unit.cli.test_app import Shell, one_line, shell
 

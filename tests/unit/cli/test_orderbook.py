@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from freshet.cli.orderbook import events
+from freshview.cli.orderbook import events
 
 
 def test_a_seed_tells_the_whole_book() -> None:

@@ -1,4 +1,4 @@
-"""`freshet run` as a job on Spark: what it prints, how it stops, and that it goes on later."""
+"""`freshview run` as a job on Spark: what it prints, how it stops, and that it goes on later."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from freshet.errors import FreshetError
-from freshet.spark.run.java import provide_java
+from freshview.errors import FreshviewError
+from freshview.spark.run.java import provide_java
 
 pytestmark = pytest.mark.spark
 
-COMMAND = [sys.executable, "-c", "from freshet.cli import main; main()", "run"]
+COMMAND = [sys.executable, "-c", "from freshview.cli import main; main()", "run"]
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +25,7 @@ def _java() -> None:
     pytest.importorskip("pyspark", reason="pyspark is not installed")
     try:
         provide_java()
-    except FreshetError as e:
+    except FreshviewError as e:
         pytest.skip(str(e))
 
 
@@ -77,7 +77,7 @@ def test_a_run_prints_progress_and_views_and_a_later_one_goes_on(tmp_path: Path)
     lines = err.splitlines()
     assert [line.split(":")[1] for line in lines] == [" version 1", " version 2"]
     assert ", 1 malformed" in lines[1]
-    assert "freshet_rows_total 3\n" in (tmp_path / "figures.prom").read_text()
+    assert "freshview_rows_total 3\n" in (tmp_path / "figures.prom").read_text()
     [letters] = (checkpoint / "dead_letters" / "sales").iterdir()
     assert "cannot hold 'many'" in json.loads(letters.read_text())["reason"]
     with (tmp_path / "sales.csv").open("a") as file:

@@ -6,9 +6,9 @@ from io import StringIO
 
 from rich.console import Console
 
-from freshet.calculus.schema import Column
-from freshet.calculus.types import INT, STRING
-from freshet.cli.tables import show
+from freshview.calculus.schema import Column
+from freshview.calculus.types import INT, STRING
+from freshview.cli.tables import show
 
 COLUMNS = (Column("name", STRING), Column("n", INT))
 ROWS = [("a" * 120, 1), (None, 1000)]

@@ -6,9 +6,9 @@ import re
 
 import pytest
 
-from freshet.codegen.kernel import emit
-from freshet.codegen.options import Passes
-from freshet.ivm.options import Options
+from freshview.codegen.kernel import emit
+from freshview.codegen.options import Passes
+from freshview.ivm.options import Options
 from tests.differential.harness import case, compiled
 
 

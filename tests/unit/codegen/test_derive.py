@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from freshet.calculus.schema import Column, Query, Relation
-from freshet.calculus.terms import View
-from freshet.calculus.text import read, show
-from freshet.calculus.types import INT
-from freshet.codegen.derive import derive
-from freshet.program.terms import Map, Program, Statement, Trigger
+from freshview.calculus.schema import Column, Query, Relation
+from freshview.calculus.terms import View
+from freshview.calculus.text import read, show
+from freshview.calculus.types import INT
+from freshview.codegen.derive import derive
+from freshview.program.terms import Map, Program, Statement, Trigger
 
 R = Relation("R", (Column("a", INT), Column("b", INT)))
 S = Relation("S", (Column("b", INT), Column("c", INT)))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from freshet.calculus.schema import Column, Relation
-from freshet.calculus.text import read
-from freshet.calculus.types import DATE, INT, STRING
-from freshet.codegen.determine import determining, is_determined
-from freshet.program.terms import Map
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.text import read
+from freshview.calculus.types import DATE, INT, STRING
+from freshview.codegen.determine import determining, is_determined
+from freshview.program.terms import Map
 
 ORDERS = Relation("O", (Column("o", INT), Column("c", INT), Column("d", DATE)), key=("o",))
 CUSTOMERS = Relation("C", (Column("c", INT), Column("n", STRING)), key=("c",))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from freshet.codegen.kernel import emit
-from freshet.codegen.options import USUAL, Passes
-from freshet.ivm.options import Options
+from freshview.codegen.kernel import emit
+from freshview.codegen.options import USUAL, Passes
+from freshview.ivm.options import Options
 from tests.differential.harness import case, compiled
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.calculus.terms import Top
-from freshet.calculus.text import read
-from freshet.codegen.firsts import firsts
-from freshet.codegen.kernel import write
-from freshet.codegen.options import Passes
-from freshet.ivm.compile import compile_queries
-from freshet.ivm.options import Mode, Options
-from freshet.program.terms import Program
-from freshet.sql import load
+from freshview.calculus.terms import Top
+from freshview.calculus.text import read
+from freshview.codegen.firsts import firsts
+from freshview.codegen.kernel import write
+from freshview.codegen.options import Passes
+from freshview.ivm.compile import compile_queries
+from freshview.ivm.options import Mode, Options
+from freshview.program.terms import Program
+from freshview.sql import load
 from tests.differential.sql_cases import FIRSTS, SCHEMA
 
 

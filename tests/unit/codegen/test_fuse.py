@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from freshet.calculus.schema import Column
-from freshet.calculus.text import read
-from freshet.calculus.types import INT
-from freshet.codegen.fuse import fuse
-from freshet.program.terms import Map
+from freshview.calculus.schema import Column
+from freshview.calculus.text import read
+from freshview.calculus.types import INT
+from freshview.codegen.fuse import fuse
+from freshview.program.terms import Map
 
 
 def made(name: str, definition: str, *keys: str) -> Map:

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from freshet.codegen import private
-from freshet.codegen.private import NotPrivate, private_folder, read_own
-from freshet.codegen.toolchain import USUAL, Compiler, build, cached
-from freshet.errors import BuildProblem
-from freshet.runtime import recipe
+from freshview.codegen import private
+from freshview.codegen.private import NotPrivate, private_folder, read_own
+from freshview.codegen.toolchain import USUAL, Compiler, build, cached
+from freshview.errors import BuildProblem
+from freshview.runtime import recipe
 
 
 def mode(path: Path) -> int:
@@ -128,8 +128,8 @@ def test_a_shipped_library_is_checked_whenever_it_is_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("pyarrow")
-    from freshet.spark.run.files import LocalFolder
-    from freshet.spark.run.kernels import Shipped, fetch
+    from freshview.spark.run.files import LocalFolder
+    from freshview.spark.run.kernels import Shipped, fetch
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     library = b"a library"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.calculus.text import read, show
-from freshet.codegen.kernel import emit
-from freshet.codegen.options import Passes
-from freshet.codegen.select import shared_tests
-from freshet.ivm.options import Options
+from freshview.calculus.text import read, show
+from freshview.codegen.kernel import emit
+from freshview.codegen.options import Passes
+from freshview.codegen.select import shared_tests
+from freshview.ivm.options import Options
 from tests.differential.harness import case, compiled
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from freshet.calculus.terms import View
-from freshet.calculus.text import read, show
-from freshet.codegen.kernel import emit
-from freshet.codegen.options import Passes
-from freshet.codegen.stage import stage
-from freshet.program.terms import Statement
+from freshview.calculus.terms import View
+from freshview.calculus.text import read, show
+from freshview.codegen.kernel import emit
+from freshview.codegen.options import Passes
+from freshview.codegen.stage import stage
+from freshview.program.terms import Statement
 from tests.native.test_cofactor import program
 
 LOW = "Sum[a, b]((DELTA R)(a, b, x) * V1[b])"

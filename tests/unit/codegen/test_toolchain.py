@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from freshet.codegen import toolchain
-from freshet.codegen.toolchain import (
+from freshview.codegen import toolchain
+from freshview.codegen.toolchain import (
     Compiler,
     Flags,
     build,
@@ -22,7 +22,7 @@ from freshet.codegen.toolchain import (
     program_hash,
     user_cache,
 )
-from freshet.errors import BuildProblem
+from freshview.errors import BuildProblem
 
 pytestmark = pytest.mark.native
 
@@ -104,12 +104,12 @@ def test_a_large_kernel_is_compiled_by_halves_where_that_is_possible(
 ) -> None:
     if halves and not compiler.halves:
         pytest.skip("the compiler has no link-time optimization, or there is no make")
-    monkeypatch.delenv("FRESHET_OPTIMIZE", raising=False)
+    monkeypatch.delenv("FRESHVIEW_OPTIMIZE", raising=False)
     monkeypatch.setattr(toolchain, "LARGE", 3)
     this = replace(compiler, halves=halves)
     assert answer(build(kernel(5), compiler=this, cache=cache)) == 5
     [words] = [c for c in calls if "-shared" in c]
-    assert "-DFRESHET_LARGE" in words
+    assert "-DFRESHVIEW_LARGE" in words
     assert ("-flto=2" in words) == halves
 
 
@@ -121,7 +121,7 @@ def test_only_one_name_is_shown(compiler: Compiler, cache: Path) -> None:
         ).stdout
     except FileNotFoundError:
         pytest.skip("needs nm")
-    assert {line.split()[-1] for line in words.splitlines()} == {"answer", "freshet_functions"}
+    assert {line.split()[-1] for line in words.splitlines()} == {"answer", "freshview_functions"}
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed", "empty"])
@@ -235,10 +235,10 @@ def test_many_are_built_in_their_order(compiler: Compiler, cache: Path) -> None:
 
 def test_the_cache_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert user_cache() == tmp_path / "freshet" / "kernels"
+    assert user_cache() == tmp_path / "freshview" / "kernels"
     monkeypatch.setenv("XDG_CACHE_HOME", "")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert user_cache() == tmp_path / ".cache" / "freshet" / "kernels"
+    assert user_cache() == tmp_path / ".cache" / "freshview" / "kernels"
 
 
 def test_a_cache_that_cannot_be_written_is_told(compiler: Compiler, tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_a_cache_that_cannot_be_written_is_told(compiler: Compiler, tmp_path: Pa
 
 
 def test_libraries_for_other_machines_and_counting(compiler: Compiler, cache: Path) -> None:
-    counting = kernel(8) + "#ifndef FRESHET_COUNT\n#error it does not count\n#endif\n"
+    counting = kernel(8) + "#ifndef FRESHVIEW_COUNT\n#error it does not count\n#endif\n"
     assert answer(build(counting, compiler=compiler, flags=Flags(count=True), cache=cache)) == 8
     if os.uname().machine == "x86_64":
         words = Flags(baseline="x86-64-v2").words()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.calculus.terms import Cmp, Sum
-from freshet.calculus.text import read
-from freshet.codegen.ranges import ranges
-from freshet.codegen.trend import side, trend
+from freshview.calculus.terms import Cmp, Sum
+from freshview.calculus.text import read
+from freshview.codegen.ranges import ranges
+from freshview.codegen.trend import side, trend
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from freshet.calculus.build import const
-from freshet.calculus.schema import Column, Relation
-from freshet.calculus.terms import Apply, Expr, Var
-from freshet.calculus.types import INT
-from freshet.factorized.order import read_order
-from freshet.factorized.terms import Join, natural_join
-from freshet.program.terms import Program
-from freshet.reference.run import Engine
+from freshview.calculus.build import const
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.terms import Apply, Expr, Var
+from freshview.calculus.types import INT
+from freshview.factorized.order import read_order
+from freshview.factorized.terms import Join, natural_join
+from freshview.program.terms import Program
+from freshview.reference.run import Engine
 
 ORDER = read_order("A - {B, C - {D, E}}")
 COLUMNS = {"R": "AB", "S": "ACE", "T": "CD"}

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.calculus.terms import Rel
-from freshet.factorized.compile import compile_joins
-from freshet.factorized.conjunctive import (
+from freshview.calculus.terms import Rel
+from freshview.factorized.compile import compile_joins
+from freshview.factorized.conjunctive import (
     Factorized,
     Result,
     factorize,
     listed_by_keys,
     listed_in_payload,
 )
-from freshet.factorized.options import Options
-from freshet.program.check import check_program
-from freshet.reference.run import Engine
+from freshview.factorized.options import Options
+from freshview.program.check import check_program
+from freshview.reference.run import Engine
 from tests.unit.factorized.fixture import COLUMNS, ORDER, filled, join, relations
 
 HEAD = tuple("ABCD")

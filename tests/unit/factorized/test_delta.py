@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from freshet.calculus.terms import Expr, Rel, View
-from freshet.calculus.text import show
-from freshet.factorized.delta import Deltas, Update
-from freshet.factorized.terms import Leaf, Node, Tree, view_name
+from freshview.calculus.terms import Expr, Rel, View
+from freshview.calculus.text import show
+from freshview.factorized.delta import Deltas, Update
+from freshview.factorized.terms import Leaf, Node, Tree, view_name
 
 DEPTH = 8
 

@@ -8,20 +8,20 @@ from typing import Any
 
 import pytest
 
-from freshet.calculus.schema import Column, Relation
-from freshet.calculus.terms import Rel
-from freshet.calculus.text import show
-from freshet.calculus.types import INT
-from freshet.codegen.kernel import write
-from freshet.factorized.compile import Compiler, compile_joins
-from freshet.factorized.indicator import add_indicators
-from freshet.factorized.options import Options
-from freshet.factorized.order import read_order
-from freshet.factorized.terms import Join, Leaf, Node, trees
-from freshet.factorized.viewtree import compact, definition, view_tree
-from freshet.program.check import check_program
-from freshet.program.terms import Program
-from freshet.reference.run import Engine
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.terms import Rel
+from freshview.calculus.text import show
+from freshview.calculus.types import INT
+from freshview.codegen.kernel import write
+from freshview.factorized.compile import Compiler, compile_joins
+from freshview.factorized.indicator import add_indicators
+from freshview.factorized.options import Options
+from freshview.factorized.order import read_order
+from freshview.factorized.terms import Join, Leaf, Node, trees
+from freshview.factorized.viewtree import compact, definition, view_tree
+from freshview.program.check import check_program
+from freshview.program.terms import Program
+from freshview.reference.run import Engine
 
 TRIANGLE = Join((), (Rel("R", ("A", "B")), Rel("S", ("B", "C")), Rel("T", ("C", "A"))))
 ORDER = read_order("A - B - C")

@@ -6,20 +6,20 @@ import re
 
 import pytest
 
-from freshet.algebra import Pair
-from freshet.calculus.functions import BUILTINS, Functions
-from freshet.calculus.schema import Column, Relation
-from freshet.calculus.terms import Apply, Var
-from freshet.calculus.types import DOUBLE, INT
-from freshet.factorized.compile import compile_joins
-from freshet.factorized.dtree import read_dtree
-from freshet.factorized.hybrid import hybrid
-from freshet.factorized.listing import listing as make_listing
-from freshet.factorized.options import Options
-from freshet.factorized.terms import Join, natural_join
-from freshet.program.check import check_program
-from freshet.program.read_m3 import read_m3
-from freshet.program.show_m3 import show_m3
+from freshview.algebra import Pair
+from freshview.calculus.functions import BUILTINS, Functions
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.terms import Apply, Var
+from freshview.calculus.types import DOUBLE, INT
+from freshview.factorized.compile import compile_joins
+from freshview.factorized.dtree import read_dtree
+from freshview.factorized.hybrid import hybrid
+from freshview.factorized.listing import listing as make_listing
+from freshview.factorized.options import Options
+from freshview.factorized.terms import Join, natural_join
+from freshview.program.check import check_program
+from freshview.program.read_m3 import read_m3
+from freshview.program.show_m3 import show_m3
 
 DTREE = """6 3
 0 A int -1 {} 0

@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.calculus.build import const
-from freshet.calculus.schema import Column, Relation
-from freshet.calculus.terms import Apply, Expr, Rel, Var
-from freshet.calculus.types import INT
-from freshet.errors import FreshetError, SyntaxProblem
-from freshet.factorized.compile import compile_joins
-from freshet.factorized.optimize import MOST_TRIED, Sizes, cheapest, find_order
-from freshet.factorized.options import Options
-from freshet.factorized.order import OrderProblem, VariableOrder, check_order, read_order
-from freshet.factorized.terms import Join, natural_join
-from freshet.factorized.viewtree import view_tree
-from freshet.program.check import check_program
-from freshet.program.cost import Statistics
-from freshet.reference.run import Engine
+from freshview.calculus.build import const
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.terms import Apply, Expr, Rel, Var
+from freshview.calculus.types import INT
+from freshview.errors import FreshviewError, SyntaxProblem
+from freshview.factorized.compile import compile_joins
+from freshview.factorized.optimize import MOST_TRIED, Sizes, cheapest, find_order
+from freshview.factorized.options import Options
+from freshview.factorized.order import OrderProblem, VariableOrder, check_order, read_order
+from freshview.factorized.terms import Join, natural_join
+from freshview.factorized.viewtree import view_tree
+from freshview.program.check import check_program
+from freshview.program.cost import Statistics
+from freshview.reference.run import Engine
 from tests.differential.harness import schema_of
 from tests.unit.factorized.fixture import join as fixture
 
@@ -170,5 +170,5 @@ def test_an_order_that_cannot_be_read_says_so(text: str) -> None:
 
 
 def test_a_child_before_its_parent_is_refused() -> None:
-    with pytest.raises(FreshetError, match="'B' hangs under 'A', which is not above it"):
+    with pytest.raises(FreshviewError, match="'B' hangs under 'A', which is not above it"):
         VariableOrder((("B", "A"), ("A", None)))

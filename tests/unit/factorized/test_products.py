@@ -8,19 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.calculus.schema import Column, Relation
-from freshet.calculus.terms import Var
-from freshet.calculus.text import show
-from freshet.calculus.types import INT, STRING
-from freshet.errors import ProgramProblem
-from freshet.factorized.compile import compile_joins
-from freshet.factorized.options import Options
-from freshet.factorized.order import read_order
-from freshet.factorized.products import Factors, decompose
-from freshet.factorized.terms import natural_join
-from freshet.program.check import check_program
-from freshet.program.terms import Program
-from freshet.reference.run import Engine
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.terms import Var
+from freshview.calculus.text import show
+from freshview.calculus.types import INT, STRING
+from freshview.errors import ProgramProblem
+from freshview.factorized.compile import compile_joins
+from freshview.factorized.options import Options
+from freshview.factorized.order import read_order
+from freshview.factorized.products import Factors, decompose
+from freshview.factorized.terms import natural_join
+from freshview.program.check import check_program
+from freshview.program.terms import Program
+from freshview.reference.run import Engine
 from tests.unit.factorized.fixture import ORDER, ROWS, filled, join, relations
 
 

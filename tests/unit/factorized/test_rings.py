@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.algebra import Cofactor, Matrix
-from freshet.calculus.build import const
-from freshet.calculus.functions import BUILTINS
-from freshet.calculus.schema import Column, Relation
-from freshet.calculus.terms import Apply, Expr, Rel, Var
-from freshet.calculus.types import INT
-from freshet.factorized.compile import compile_joins
-from freshet.factorized.options import Options
-from freshet.factorized.order import read_order
-from freshet.factorized.readout import NotFactorized
-from freshet.factorized.terms import Join
-from freshet.program.check import check_program
-from freshet.reference.run import Engine
+from freshview.algebra import Cofactor, Matrix
+from freshview.calculus.build import const
+from freshview.calculus.functions import BUILTINS
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.terms import Apply, Expr, Rel, Var
+from freshview.calculus.types import INT
+from freshview.factorized.compile import compile_joins
+from freshview.factorized.options import Options
+from freshview.factorized.order import read_order
+from freshview.factorized.readout import NotFactorized
+from freshview.factorized.terms import Join
+from freshview.program.check import check_program
+from freshview.reference.run import Engine
 
 
 def shear(x: int) -> Matrix:

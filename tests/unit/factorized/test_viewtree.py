@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from freshet.algebra import Cofactor
-from freshet.calculus.build import const
-from freshet.calculus.terms import Apply, Var
-from freshet.calculus.text import show
-from freshet.factorized.compile import compile_joins
-from freshet.factorized.materialize import materialized
-from freshet.factorized.options import Options
-from freshet.factorized.terms import view_name
-from freshet.factorized.viewtree import compact, definition, view_tree
-from freshet.program.check import check_program
-from freshet.program.text import read_program, show_program
+from freshview.algebra import Cofactor
+from freshview.calculus.build import const
+from freshview.calculus.terms import Apply, Var
+from freshview.calculus.text import show
+from freshview.factorized.compile import compile_joins
+from freshview.factorized.materialize import materialized
+from freshview.factorized.options import Options
+from freshview.factorized.terms import view_name
+from freshview.factorized.viewtree import compact, definition, view_tree
+from freshview.program.check import check_program
+from freshview.program.text import read_program, show_program
 from tests.unit.factorized.fixture import ORDER, filled, join, lift, relations
 
 COUNT = {"Q": join()}

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.calculus.schema import Column, Query, Relation
-from freshet.calculus.scope import outs
-from freshet.calculus.text import read, show
-from freshet.calculus.types import INT
-from freshet.ivm.compile import compile_queries
-from freshet.ivm.cyclic import is_cyclic
-from freshet.ivm.options import Options
-from freshet.program.terms import Program
+from freshview.calculus.schema import Column, Query, Relation
+from freshview.calculus.scope import outs
+from freshview.calculus.text import read, show
+from freshview.calculus.types import INT
+from freshview.ivm.compile import compile_queries
+from freshview.ivm.cyclic import is_cyclic
+from freshview.ivm.options import Options
+from freshview.program.terms import Program
 
 RELATIONS = {"R": "ab", "S": "bc", "T": "cd", "U": "a", "V": "xy"}
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from freshet import linear
-from freshet.errors import FreshetError
-from freshet.linear import Program, Singular
+from freshview import linear
+from freshview.errors import FreshviewError
+from freshview.linear import Program, Singular
 
 Array = np.ndarray[Any, Any]
 N, M = 18, 30
@@ -175,11 +175,11 @@ def test_rates_and_arrays_of_the_backend(backend: Any, device: Any) -> None:
 
 def test_what_is_no_backend() -> None:
     a = linear.matrix("A", "n")
-    with pytest.raises(FreshetError, match=r"the backend no_such_thing cannot be imported: .*"):
+    with pytest.raises(FreshviewError, match=r"the backend no_such_thing cannot be imported: .*"):
         Program({"B": a @ a}, A=np.eye(2), backend="no_such_thing")
-    with pytest.raises(FreshetError, match="'math' has no asarray; a backend follows the array"):
+    with pytest.raises(FreshviewError, match="'math' has no asarray; a backend follows the array"):
         Program({"B": a @ a}, A=np.eye(2), backend="math")
-    with pytest.raises(FreshetError, match="NumPy has no device 'cuda'; name a backend"):
+    with pytest.raises(FreshviewError, match="NumPy has no device 'cuda'; name a backend"):
         Program({"B": a @ a}, A=np.eye(2), device="cuda")
 
 
@@ -187,5 +187,5 @@ def test_what_is_no_backend() -> None:
 def test_a_backend_that_is_not_installed_is_named(name: str) -> None:
     if find_spec(name):
         pytest.skip(f"{name} is installed")
-    with pytest.raises(FreshetError, match=name):
+    with pytest.raises(FreshviewError, match=name):
         Program({"B": 2 * linear.matrix("A", "n")}, A=np.eye(2), backend=name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from freshet.linear.bits import _narrow, _unions, counted, some
+from freshview.linear.bits import _narrow, _unions, counted, some
 
 
 @pytest.mark.parametrize("share", [0.0, 0.003, 0.05, 0.6, 1.0])

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from freshet import linear
-from freshet.linear import Program
-from freshet.linear.drift import sensitivity
-from freshet.linear.semiring import REAL
+from freshview import linear
+from freshview.linear import Program
+from freshview.linear.drift import sensitivity
+from freshview.linear.semiring import REAL
 
 EPS = float(np.finfo(float).eps)
 

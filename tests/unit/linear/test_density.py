@@ -7,19 +7,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from freshet.linear.compile import compile_source
-from freshet.linear.cost import Work
-from freshet.linear.counts import operations
-from freshet.linear.density import densities, density, multiplied
-from freshet.linear.evaluate import evaluate
-from freshet.linear.fill import RECOUNT, Counted, rounded
-from freshet.linear.meta import Meta
-from freshet.linear.options import Options
-from freshet.linear.program import Program
-from freshet.linear.semiring import BOOLEAN, MIN_PLUS, Array, semiring
-from freshet.linear.sizes import size
-from freshet.linear.terms import Inverse, Ones, Until, Var, Zero
-from freshet.linear.text import read
+from freshview.linear.compile import compile_source
+from freshview.linear.cost import Work
+from freshview.linear.counts import operations
+from freshview.linear.density import densities, density, multiplied
+from freshview.linear.evaluate import evaluate
+from freshview.linear.fill import RECOUNT, Counted, rounded
+from freshview.linear.meta import Meta
+from freshview.linear.options import Options
+from freshview.linear.program import Program
+from freshview.linear.semiring import BOOLEAN, MIN_PLUS, Array, semiring
+from freshview.linear.sizes import size
+from freshview.linear.terms import Inverse, Ones, Until, Var, Zero
+from freshview.linear.text import read
 
 SIZES = {"n": 300.0, "m": 120.0}
 SCOPE = {

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from freshet.errors import FreshetError
-from freshet.linear import Program, emit
+from freshview.errors import FreshviewError
+from freshview.linear import Program, emit
 
 PROGRAMS = {
     "powers": "dynamic A(n, n); output P := iterate(2, A, x => x * x);",
@@ -79,5 +79,5 @@ def test_octave_text_runs(tmp_path: Path) -> None:
 
 def test_other_semirings_have_no_text() -> None:
     p = Program("dynamic A(n, n); output P := A * A;", A=np.eye(3), semiring="boolean")
-    with pytest.raises(FreshetError, match="Octave and NumPy compute over the reals"):
+    with pytest.raises(FreshviewError, match="Octave and NumPy compute over the reals"):
         p.code("A", "numpy")

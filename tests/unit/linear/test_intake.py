@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 import scipy.sparse  # type: ignore[import-untyped]
 
-from freshet import linear
-from freshet.errors import FreshetError
-from freshet.linear import BadUpdate, Program
+from freshview import linear
+from freshview.errors import FreshviewError
+from freshview.linear import BadUpdate, Program
 
 A = linear.matrix("A", "n")
 BAD: list[Any] = [
@@ -53,7 +53,7 @@ def test_update_is_refused_and_changes_nothing(value: Any) -> None:
         lambda: p.assign("A", rows=[0, 1], to=value),
         lambda: p.update("A", cells=[(0, 0, value)]),
     ):
-        with pytest.raises(FreshetError):
+        with pytest.raises(FreshviewError):
             change()
     np.testing.assert_array_equal(p["A"], np.eye(2))
     np.testing.assert_array_equal(p["B"], np.eye(2))
@@ -100,7 +100,7 @@ def test_numbers_of_python_are_taken() -> None:
 @pytest.mark.parametrize("language", ["spark", "R", "", "NumPy"])
 def test_code_of_an_unknown_language_is_refused(language: Any) -> None:
     p = Program({"B": A @ A}, A=np.eye(2))
-    with pytest.raises(FreshetError, match="octave, numpy"):
+    with pytest.raises(FreshviewError, match="octave, numpy"):
         p.code("A", language)
 
 

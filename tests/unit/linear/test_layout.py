@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from freshet.errors import FreshetError
-from freshet.linear.program import Program
-from freshet.linear.semiring import Array
+from freshview.errors import FreshviewError
+from freshview.linear.program import Program
+from freshview.linear.semiring import Array
 
 N = 200
 
@@ -93,6 +93,6 @@ def test_order_survives_updates_losses_and_errors() -> None:
     check()
     p.change(update={"A": {"cells": [(1, 2, True)]}, "X": {"cells": [(2, 3, True)]}})
     check()
-    with pytest.raises(FreshetError), p._undone(["A"]):
-        raise FreshetError("on purpose")
+    with pytest.raises(FreshviewError), p._undone(["A"]):
+        raise FreshviewError("on purpose")
     check()

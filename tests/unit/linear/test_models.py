@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from freshet import linear
-from freshet.errors import FreshetError
-from freshet.linear.bind import source_of
-from freshet.linear.compile import compile_source, trigger
-from freshet.linear.options import Options, Strategy
-from freshet.linear.tables import Form, cheapest, table
+from freshview import linear
+from freshview.errors import FreshviewError
+from freshview.linear.bind import source_of
+from freshview.linear.compile import compile_source, trigger
+from freshview.linear.options import Options, Strategy
+from freshview.linear.tables import Form, cheapest, table
 
 N, P, K = 12, 3, 8
 FORMS: list[Form] = ["linear", "exponential", 2, 4, "auto"]
@@ -48,9 +48,9 @@ def test_forms_agree(form: Form) -> None:
 
 def test_forms_that_are_none() -> None:
     a = linear.matrix("A", "n")
-    with pytest.raises(FreshetError, match="6 rounds have no form 'exponential'"):
+    with pytest.raises(FreshviewError, match="6 rounds have no form 'exponential'"):
         linear.powers(a, 6, "exponential")
-    with pytest.raises(FreshetError, match="8 rounds have no form 3"):
+    with pytest.raises(FreshviewError, match="8 rounds have no form 3"):
         linear.powers(a, 8, 3)
 
 

@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import freshet as ft
-from freshet import linear
-from freshet.errors import FreshetError
-from freshet.linear.labels import BadCell
+import freshview as fv
+from freshview import linear
+from freshview.errors import FreshviewError
+from freshview.linear.labels import BadCell
 
 PAGES = ["a", "b", "c", "d", "e", "f"]
 LINKS = """
@@ -23,14 +23,14 @@ LINKS = """
 """
 
 
-def clicks() -> ft.Database:
-    db = ft.connect(engine="reference")
+def clicks() -> fv.Database:
+    db = fv.connect(engine="reference")
     db.execute(LINKS)
     db.insert("clicks", [("a", "b", 1), ("b", "c", 2), ("c", "a", 1), ("a", "c", 3)])
     return db
 
 
-def matrix_of(db: ft.Database, view: str, rows: list[Any], cols: list[Any]) -> Any:
+def matrix_of(db: fv.Database, view: str, rows: list[Any], cols: list[Any]) -> Any:
     made = np.zeros((len(rows), len(cols)))
     for row, column, value in db.view(view).rows():
         made[rows.index(row), cols.index(column)] = value
@@ -72,7 +72,7 @@ def test_results_are_views() -> None:
     assert set(fresh.view("two").rows()) == wanted
     assert pa.table(fresh.view("two")).equals(table)
     assert fresh.labels("two") == (("a", "b", "c"), ("a", "b", "c"))
-    with pytest.raises(FreshetError, match="there is no matrix three"):
+    with pytest.raises(FreshviewError, match="there is no matrix three"):
         fresh.view("three")
 
 
@@ -104,7 +104,7 @@ REGRESSION = """
 
 
 def test_several_views_change_at_once() -> None:
-    db = ft.connect(engine="reference")
+    db = fv.connect(engine="reference")
     db.execute(REGRESSION)
     random = np.random.default_rng(3)
 
@@ -139,7 +139,7 @@ def test_several_views_change_at_once() -> None:
 
 
 def test_edges_are_a_boolean_matrix() -> None:
-    db = ft.connect(engine="reference")
+    db = fv.connect(engine="reference")
     db.execute("CREATE STREAM e (a INT NOT NULL, b INT NOT NULL)")
     db.execute("CREATE VIEW g AS SELECT DISTINCT a, b FROM e")
     db.insert("e", [(1, 2), (2, 3), (2, 3), (7, 1)])
@@ -185,7 +185,7 @@ def test_eager_programs_follow_by_themselves() -> None:
     ],
 )
 def test_what_is_no_matrix(view: str, complaint: str) -> None:
-    db = ft.connect(engine="reference")
+    db = fv.connect(engine="reference")
     db.execute(
         "CREATE STREAM t (r INT NOT NULL, c STRING NOT NULL, v DOUBLE NOT NULL, n INT, "
         f"big BIGINT NOT NULL); CREATE VIEW m AS {view};"
@@ -198,21 +198,21 @@ def test_what_is_no_matrix(view: str, complaint: str) -> None:
 
 
 def test_other_complaints() -> None:
-    db = ft.connect(engine="reference")
+    db = fv.connect(engine="reference")
     db.execute(LINKS)
     a = linear.matrix("L", "n")
     with pytest.raises(
-        FreshetError, match="n has no labels, since 'links' have no rows; give them"
+        FreshviewError, match="n has no labels, since 'links' have no rows; give them"
     ):
         linear.over(db, {"B": a @ a}, {"L": "links"})
-    with pytest.raises(FreshetError, match="there is no view 'none'"):
+    with pytest.raises(FreshviewError, match="there is no view 'none'"):
         linear.over(db, {"B": a @ a}, {"L": "none"})
-    with pytest.raises(FreshetError, match="there is no input K; there is L"):
+    with pytest.raises(FreshviewError, match="there is no input K; there is L"):
         linear.over(db, {"B": a @ a}, {"K": "links"})
-    with pytest.raises(FreshetError, match="no input comes from a view; use Program"):
+    with pytest.raises(FreshviewError, match="no input comes from a view; use Program"):
         linear.over(db, {"B": a @ a}, {"L": np.eye(2)})
-    with pytest.raises(FreshetError, match="the label 'a' of n is given twice"):
+    with pytest.raises(FreshviewError, match="the label 'a' of n is given twice"):
         linear.over(db, {"B": a @ a}, {"L": "links"}, labels={"n": ["a", "a"]})
     b = linear.matrix("L", linear.beside(a, a).cols)
-    with pytest.raises(FreshetError, match=r"L has 2\*n rows or columns, which have no labels"):
+    with pytest.raises(FreshviewError, match=r"L has 2\*n rows or columns, which have no labels"):
         linear.over(db, {"B": b @ b}, {"L": "links"})

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import freshet as ft
-from freshet import linear
-from freshet.errors import FreshetError
-from freshet.linear import BadUpdate, Program, ShapeProblem, Singular
-from freshet.linear.changes import factors
-from freshet.linear.semiring import REAL
-from freshet.linear.show import show
+import freshview as fv
+from freshview import linear
+from freshview.errors import FreshviewError
+from freshview.linear import BadUpdate, Program, ShapeProblem, Singular
+from freshview.linear.changes import factors
+from freshview.linear.semiring import REAL
+from freshview.linear.show import show
 
 
 def square() -> Program:
@@ -29,8 +29,8 @@ def refused(complaint: str, **told: Any) -> None:
     np.testing.assert_array_equal(p["A"], np.eye(3))
 
 
-def test_it_is_part_of_freshet() -> None:
-    assert ft.linear.Program is Program
+def test_it_is_part_of_freshview() -> None:
+    assert fv.linear.Program is Program
 
 
 def test_text_and_expressions_are_the_same_program() -> None:
@@ -137,21 +137,21 @@ def test_bad_updates(update: dict[str, object], complaint: str) -> None:
 
 def test_other_complaints() -> None:
     p = square()
-    with pytest.raises(FreshetError, match="B is static; declare it dynamic"):
+    with pytest.raises(FreshviewError, match="B is static; declare it dynamic"):
         p.update("B", rows=[0], v=np.ones((1, 3)))
-    with pytest.raises(FreshetError, match="there is no input X; there is A, B"):
+    with pytest.raises(FreshviewError, match="there is no input X; there is A, B"):
         p.update("X", rows=[0], v=np.ones((1, 3)))
-    with pytest.raises(FreshetError, match="there is no matrix Q; there is A, B, C"):
+    with pytest.raises(FreshviewError, match="there is no matrix Q; there is A, B, C"):
         p["Q"]
-    with pytest.raises(FreshetError, match="B has a side of 2, but 3"):
+    with pytest.raises(FreshviewError, match="B has a side of 2, but 3"):
         Program("dynamic A(n, n); static B(n, n); output C := A * B;", A=np.eye(3), B=np.eye(2))
-    with pytest.raises(FreshetError, match="there is no semiring 'odd'"):
+    with pytest.raises(FreshviewError, match="there is no semiring 'odd'"):
         Program("dynamic A(n, n); output C := A * A;", A=np.eye(3), semiring="odd")
-    with pytest.raises(FreshetError, match="there is no strategy 'odd'"):
+    with pytest.raises(FreshviewError, match="there is no strategy 'odd'"):
         Program("dynamic A(n, n); output C := A * A;", A=np.eye(3), strategy="odd")  # type: ignore[arg-type]
     with pytest.raises(ShapeProblem, match="A \\+ B adds n x m and m x n"):
         linear.matrix("A", "n", "m") + linear.matrix("B", "m", "n")
-    with pytest.raises(FreshetError, match="A is declared twice, and differently"):
+    with pytest.raises(FreshviewError, match="A is declared twice, and differently"):
         linear.matrix("A", "n") + linear.matrix("A", "n", dynamic=False)
 
 
@@ -220,7 +220,7 @@ def test_several_inputs_change_at_once_or_not_at_all() -> None:
         {"A": {"cells": [(0, 9, 1.0)]}},  # out of range
         {"A": {"rows": [0]}},
     ):
-        with pytest.raises(FreshetError):
+        with pytest.raises(FreshviewError):
             p.change(update={"B": {"cells": [(0, 0, 5.0)]}, **bad})  # type: ignore[dict-item]
         for n, a in before.items():
             np.testing.assert_array_equal(p[n], a)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from freshet.linear.semiring import BLOCKS, SEMIRINGS, SPARSE, Array, Semiring
+from freshview.linear.semiring import BLOCKS, SEMIRINGS, SPARSE, Array, Semiring
 
 
 def cells(ring: Semiring, shape: tuple[int, int], share: float, seed: int) -> Array:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.errors import FreshetError
-from freshet.linear.normal import check
-from freshet.linear.show import show, show_source
-from freshet.linear.text import read, read_source
+from freshview.errors import FreshviewError
+from freshview.linear.normal import check
+from freshview.linear.show import show, show_source
+from freshview.linear.text import read, read_source
 
 PROGRAM = """semiring min-plus;
 dynamic G(n, n) symmetric;
@@ -62,7 +62,7 @@ def test_sizes_of_other_terms() -> None:
     ],
 )
 def test_complaints(text: str, complaint: str) -> None:
-    with pytest.raises(FreshetError) as e:
+    with pytest.raises(FreshviewError) as e:
         read_source(text)
     assert complaint in str(e.value)
     assert "\n" not in str(e.value)
@@ -70,5 +70,5 @@ def test_complaints(text: str, complaint: str) -> None:
 
 def test_semirings_have_no_inverse() -> None:
     source = read_source("semiring boolean; dynamic A(n, n); output B := inv(A);")
-    with pytest.raises(FreshetError, match="the semiring boolean has no inverses"):
+    with pytest.raises(FreshviewError, match="the semiring boolean has no inverses"):
         check(source)

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from freshet import linear
-from freshet.errors import FreshetError
-from freshet.linear import NotConverged, Program
-from freshet.linear.semiring import Array
-from freshet.linear.show import show
-from freshet.linear.text import read
+from freshview import linear
+from freshview.errors import FreshviewError
+from freshview.linear import NotConverged, Program
+from freshview.linear.semiring import Array
+from freshview.linear.show import show
+from freshview.linear.text import read
 
 N = 40
 
@@ -129,9 +129,9 @@ def test_what_never_settles_is_refused_and_nothing_changes() -> None:
     assert p.report.updates == 0
     with pytest.raises(NotConverged, match="still changes after 10,000 rounds"):
         p.assign("A", rows=[0, 1], to=[[0, 1], [-1, 0]])
-    with pytest.raises(FreshetError, match=r"a tolerance of 2 ends nothing; use 1e-10 or so"):
+    with pytest.raises(FreshviewError, match=r"a tolerance of 2 ends nothing; use 1e-10 or so"):
         linear.until(2, linear.matrix("s", "n", 1), lambda x: x)
-    with pytest.raises(FreshetError, match="depends on the round of another"):
+    with pytest.raises(FreshviewError, match="depends on the round of another"):
         Program(
             "dynamic A(n, n); output x := "
             "until(1e-9, A, y => until(1e-9, A, z => 0.1 * z + 0.1 * y));",

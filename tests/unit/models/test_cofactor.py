@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-import freshet as ft
-from freshet.algebra import Category
-from freshet.algebra import Cofactor as Element
-from freshet.errors import AmbiguousName, FreshetError, TypeProblem, UnknownName, UnsupportedSql
-from freshet.factorized.dtree import read_dtree
-from freshet.factorized.order import OrderProblem
-from freshet.factorized.readout import NotFactorized
-from freshet.models import Cofactor, LinearRegression
+import freshview as fv
+from freshview.algebra import Category
+from freshview.algebra import Cofactor as Element
+from freshview.errors import AmbiguousName, FreshviewError, TypeProblem, UnknownName, UnsupportedSql
+from freshview.factorized.dtree import read_dtree
+from freshview.factorized.order import OrderProblem
+from freshview.factorized.readout import NotFactorized
+from freshview.models import Cofactor, LinearRegression
 
 SCRIPT = """
 CREATE STREAM sales (item INT NOT NULL, store INT NOT NULL, units DOUBLE);
@@ -105,7 +105,7 @@ def test_categories_are_lists_inside(connect: Any) -> None:
     }
     assert cof.element().product(Category("kind", "a"), "units") == 7.0
     assert cof.names(["kind", "units"]) == ("kind=a", "kind=b", "units")
-    with pytest.raises(FreshetError, match="not recorded"):
+    with pytest.raises(FreshviewError, match="not recorded"):
         cof.view.track()
 
 
@@ -147,7 +147,7 @@ def test_snapshots(connect: Any, tmp_path: Path) -> None:
     data(db)
     hot = Cofactor(db, f"SELECT units, kind {JOIN}", categorical=["kind"], name="hot")
     db.snapshot(tmp_path)
-    again = ft.restore(tmp_path)
+    again = fv.restore(tmp_path)
     assert Cofactor.attach(again, cof.name).read() == cof.read()
     assert Cofactor.attach(again, "hot").element() == hot.element()
     assert Cofactor.attach(again, "hot").categorical == ("kind",)
@@ -164,7 +164,7 @@ def test_a_refused_batch_changes_nothing(connect: Any) -> None:
     cof = Cofactor(db, ALL)
     data(db)
     before = cof.read()
-    with pytest.raises(FreshetError, match="does not hold"):
+    with pytest.raises(FreshviewError, match="does not hold"):
         db.apply({"items": [((1, 5.0, "x"), 1)], "sales": [((9, 9, 9.0), -1)]})
     assert cof.read() == before
 
@@ -259,7 +259,7 @@ def test_explain_tells_the_engine(engine: str, connect: Any) -> None:
 
 
 def test_a_kernel_takes_over(native: None) -> None:
-    db = ft.connect()
+    db = fv.connect()
     db.execute(SCRIPT)
     cof = Cofactor(db, f"SELECT units - 1 AS less, price, size {JOIN}")
     data(db)
@@ -319,7 +319,7 @@ def test_readers_see_whole_batches(connect: Any) -> None:
     ],
 )
 def test_keys_are_no_features(sql: str, features: str, keys: str) -> None:
-    db = ft.connect(engine="reference")
+    db = fv.connect(engine="reference")
     db.execute(SCRIPT)
     cof = Cofactor(db, sql)
     assert cof.columns == tuple(features.split())
@@ -353,7 +353,7 @@ def test_keys_are_no_features(sql: str, features: str, keys: str) -> None:
     ],
 )
 def test_refusals(sql: str, options: dict[str, Any], error: type[Exception], says: str) -> None:
-    db = ft.connect(engine="reference")
+    db = fv.connect(engine="reference")
     db.execute(SCRIPT)
     with pytest.raises(error, match=says) as caught:
         Cofactor(db, sql, **options)
@@ -362,7 +362,7 @@ def test_refusals(sql: str, options: dict[str, Any], error: type[Exception], say
 
 
 def test_sql_does_not_read_it() -> None:
-    db = ft.connect(engine="reference")
+    db = fv.connect(engine="reference")
     db.execute(SCRIPT)
     Cofactor(db, ALL, name="cof")
     with pytest.raises(UnsupportedSql, match="elements of ring"):

@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import freshet as ft
-from freshet.errors import BadRow, FreshetError, TypeProblem, UnknownName
-from freshet.models import (
+import freshview as fv
+from freshview.errors import BadRow, FreshviewError, TypeProblem, UnknownName
+from freshview.models import (
     PCA,
     ChowLiu,
     Cofactor,
@@ -23,14 +23,14 @@ from freshet.models import (
     Ridge,
     SingularSystem,
 )
-from freshet.models.information import spanning_tree
+from freshview.models.information import spanning_tree
 
 COLUMNS = "x DOUBLE NOT NULL, y DOUBLE NOT NULL, z DOUBLE NOT NULL, c STRING NOT NULL"
 
 
 @pytest.fixture
 def db() -> Any:
-    db = ft.connect(engine="reference")
+    db = fv.connect(engine="reference")
     db.execute(f"CREATE STREAM r ({COLUMNS})")
     return db
 
@@ -45,18 +45,18 @@ def test_unknown_columns(cof: Cofactor) -> None:
         LinearRegression(cof, "w")
     with pytest.raises(UnknownName, match="no column 'w'"):
         LinearRegression(cof, "y", ["x", "w"])
-    with pytest.raises(FreshetError, match="label 'y' is among the features"):
+    with pytest.raises(FreshviewError, match="label 'y' is among the features"):
         LinearRegression(cof, "y", ["x", "y"])
-    with pytest.raises(FreshetError, match="'x' is given twice"):
+    with pytest.raises(FreshviewError, match="'x' is given twice"):
         LinearRegression(cof, "y", ["x", "X"])
     with pytest.raises(TypeProblem, match="label 'c' is categorical"):
         LinearRegression(cof, "c")
     with pytest.raises(TypeProblem, match="'x' is not categorical"):
         MutualInformation(cof, ["x", "c"])
-    with pytest.raises(FreshetError, match="needs two categorical columns"):
+    with pytest.raises(FreshviewError, match="needs two categorical columns"):
         ChowLiu(cof)
     for wrong in ({"alpha": -1.0}, {"solver": "magic"}, {"singular": "shrug"}, {"drop": "last"}):
-        with pytest.raises(FreshetError):
+        with pytest.raises(FreshviewError):
             LinearRegression(cof, "y", **wrong)  # type: ignore[arg-type]
 
 
@@ -169,9 +169,9 @@ def test_groups(db: Any) -> None:
 
 def test_components(db: Any, cof: Cofactor) -> None:
     db.insert("r", [(k, k * k, 1, "a") for k in range(5)])
-    with pytest.raises(FreshetError, match="there are 2 components, 3 are asked for"):
+    with pytest.raises(FreshviewError, match="there are 2 components, 3 are asked for"):
         _ = PCA(cof, ["x", "y"], n_components=3).components_
-    with pytest.raises(FreshetError, match="no 0 components"):
+    with pytest.raises(FreshviewError, match="no 0 components"):
         PCA(cof, n_components=0)
     flat = PCA(cof, ["z"])
     assert flat.explained_variance_ == [0.0]

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.calculus import alike
-from freshet.errors import FreshetError, StrictRefusal
-from freshet.factorized.readout import NotFactorized
-from freshet.ivm import compile as ivm
-from freshet.ivm import materialize
-from freshet.ivm.options import Options as IvmOptions
-from freshet.plan.choose import recomputed
-from freshet.plan.compile import compile_queries
-from freshet.plan.options import Options
-from freshet.program.cost import Statistics, program_cost
-from freshet.program.terms import Program
-from freshet.reference.run import Engine
-from freshet.simplify import arrange, everywhere
-from freshet.sql.load import load
+from freshview.calculus import alike
+from freshview.errors import FreshviewError, StrictRefusal
+from freshview.factorized.readout import NotFactorized
+from freshview.ivm import compile as ivm
+from freshview.ivm import materialize
+from freshview.ivm.options import Options as IvmOptions
+from freshview.plan.choose import recomputed
+from freshview.plan.compile import compile_queries
+from freshview.plan.options import Options
+from freshview.program.cost import Statistics, program_cost
+from freshview.program.terms import Program
+from freshview.reference.run import Engine
+from freshview.simplify import arrange, everywhere
+from freshview.sql.load import load
 from tests.differential.harness import case
 
 EDGES = """
@@ -118,7 +118,7 @@ def test_a_strict_view_names_the_node_that_asks_for_recomputation() -> None:
 
 
 def test_an_unknown_strategy_is_refused() -> None:
-    with pytest.raises(FreshetError, match="there is no strategy 'magic'; use one of auto, "):
+    with pytest.raises(FreshviewError, match="there is no strategy 'magic'; use one of auto, "):
         Options(strategy="magic")  # type: ignore[arg-type]
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.errors import ProgramProblem
-from freshet.program.check import check_program
-from freshet.program.text import read_program
+from freshview.errors import ProgramProblem
+from freshview.program.check import check_program
+from freshview.program.text import read_program
 
 GOOD = """
 CREATE STREAM R(a int, b int);

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from freshet.program.diagram import diagram
-from freshet.program.text import read_program
+from freshview.program.diagram import diagram
+from freshview.program.text import read_program
 
 PROGRAM = """
 CREATE STREAM R(a int, b int);

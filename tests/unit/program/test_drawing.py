@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.cli.factorized import Log, translate
-from freshet.factorized.picture import picture
-from freshet.program.drawing import Box, Circle, Drawing, Line, Words, width_of
-from freshet.program.pdf import show_pdf
-from freshet.program.svg import show_svg
-from freshet.program.tidy import Room, Spot, tidy
+from freshview.cli.factorized import Log, translate
+from freshview.factorized.picture import picture
+from freshview.program.drawing import Box, Circle, Drawing, Line, Words, width_of
+from freshview.program.pdf import show_pdf
+from freshview.program.svg import show_svg
+from freshview.program.tidy import Room, Spot, tidy
 from tests.golden.m3.test_m3 import FOLDER, NAMES, choices
 
 SHEET = Drawing(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.errors import FreshetError
-from freshet.program.read_m3 import read_m3
-from freshet.program.show_m3 import show_m3
+from freshview.errors import FreshviewError
+from freshview.program.read_m3 import read_m3
+from freshview.program.show_m3 import show_m3
 
 TEXT = """\
 -- The batch trigger of R, seed 002, listing 4.11.
@@ -54,12 +54,12 @@ def test_a_listing_reads_and_prints() -> None:
 )
 def test_a_mistake_is_told_with_its_place(old: str, new: str, place: str, said: str) -> None:
     assert old in TEXT
-    with pytest.raises(FreshetError) as caught:
+    with pytest.raises(FreshviewError) as caught:
         read_m3(TEXT.replace(old, new, 1), "q.m3")
     assert str(caught.value).startswith(f"q.m3:{place}: "), caught.value
     assert said in str(caught.value)
 
 
 def test_an_unknown_map_is_refused() -> None:
-    with pytest.raises(FreshetError, match="there is no map 'AGG_VIEW_Z'; declare it"):
+    with pytest.raises(FreshviewError, match="there is no map 'AGG_VIEW_Z'; declare it"):
         read_m3(TEXT.replace("AGG_VIEW_B(Ring)[][A] +=", "AGG_VIEW_Z(Ring)[][A] +="))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.calculus.terms import View
-from freshet.calculus.text import read
-from freshet.errors import ProgramProblem
-from freshet.program.order import order
-from freshet.program.terms import Statement
+from freshview.calculus.terms import View
+from freshview.calculus.text import read
+from freshview.errors import ProgramProblem
+from freshview.program.order import order
+from freshview.program.terms import Statement
 
 
 def statement(target: str, op: str, term: str) -> Statement:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from freshet.ivm.compile import compile_queries
-from freshet.program.references import keyed_columns, levels, references
-from freshet.program.terms import Program
-from freshet.sql.load import load
+from freshview.ivm.compile import compile_queries
+from freshview.program.references import keyed_columns, levels, references
+from freshview.program.terms import Program
+from freshview.sql.load import load
 
 TABLES = """
 CREATE STREAM nation (n INT PRIMARY KEY, name STRING NOT NULL);

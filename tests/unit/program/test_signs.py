@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.calculus.terms import View
-from freshet.calculus.text import read, show
-from freshet.codegen.kernel import emit
-from freshet.codegen.options import Passes
-from freshet.ivm.compile import compile_queries
-from freshet.ivm.options import Options
-from freshet.program.signs import both, signed
-from freshet.program.terms import Statement
-from freshet.sql.load import load
+from freshview.calculus.terms import View
+from freshview.calculus.text import read, show
+from freshview.codegen.kernel import emit
+from freshview.codegen.options import Passes
+from freshview.ivm.compile import compile_queries
+from freshview.ivm.options import Options
+from freshview.program.signs import both, signed
+from freshview.program.terms import Statement
+from freshview.sql.load import load
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.calculus.text import read
-from freshet.errors import SyntaxProblem, TypeProblem
-from freshet.program.layout import show_term
-from freshet.program.terms import Program
-from freshet.program.text import read_program, show_program
+from freshview.calculus.text import read
+from freshview.errors import SyntaxProblem, TypeProblem
+from freshview.program.layout import show_term
+from freshview.program.terms import Program
+from freshview.program.text import read_program, show_program
 
 TEXT = """\
 -- notes -------------------------------------------------------------------------------------------

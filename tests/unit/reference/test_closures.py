@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.calculus.text import read
-from freshet.errors import UnboundVariable, UnknownName
-from freshet.reference.closures import Work, compile_term
-from freshet.reference.store import Cache, Store, Stores
+from freshview.calculus.text import read
+from freshview.errors import UnboundVariable, UnknownName
+from freshview.reference.closures import Work, compile_term
+from freshview.reference.store import Cache, Store, Stores
 
 ROWS = {(i, i % 10): 1 for i in range(1000)}
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.algebra import Category, Cofactor, Matrix, Pair
-from freshet.calculus.functions import BUILTINS
-from freshet.calculus.text import read, show
-from freshet.calculus.types import INT, Type, common, product, read_type, ring
-from freshet.codegen.kernel import emit
-from freshet.errors import NotNative, ProgramProblem, TypeProblem
-from freshet.program.check import check_program
-from freshet.program.terms import Program
-from freshet.program.text import read_program, show_program
-from freshet.reference.evaluate import Database, evaluate
-from freshet.reference.run import Engine
+from freshview.algebra import Category, Cofactor, Matrix, Pair
+from freshview.calculus.functions import BUILTINS
+from freshview.calculus.text import read, show
+from freshview.calculus.types import INT, Type, common, product, read_type, ring
+from freshview.codegen.kernel import emit
+from freshview.errors import NotNative, ProgramProblem, TypeProblem
+from freshview.program.check import check_program
+from freshview.program.terms import Program
+from freshview.program.text import read_program, show_program
+from freshview.reference.evaluate import Database, evaluate
+from freshview.reference.run import Engine
 
 TEXT = """
 CREATE STREAM R(a int, x int);

@@ -6,14 +6,14 @@ from decimal import Decimal
 
 import pytest
 
-from freshet.calculus.functions import BUILTINS, Function
-from freshet.calculus.text import read
-from freshet.calculus.types import INT
-from freshet.errors import BadRow, BadValue, ProgramProblem, UnknownName
-from freshet.program.check import check_program
-from freshet.program.text import read_program
-from freshet.reference.evaluate import Database, evaluate
-from freshet.reference.run import Engine
+from freshview.calculus.functions import BUILTINS, Function
+from freshview.calculus.text import read
+from freshview.calculus.types import INT
+from freshview.errors import BadRow, BadValue, ProgramProblem, UnknownName
+from freshview.program.check import check_program
+from freshview.program.text import read_program
+from freshview.reference.evaluate import Database, evaluate
+from freshview.reference.run import Engine
 
 SALES = """
 CREATE STREAM sale(item int, price decimal(2), note string?);

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.reference.store import Journal, Store, picker
+from freshview.reference.store import Journal, Store, picker
 
 rows = st.tuples(st.integers(0, 2), st.integers(0, 2), st.integers(0, 2))
 changes = st.lists(st.tuples(rows, st.integers(-2, 2)), max_size=20)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from freshet.calculus.text import read
-from freshet.reference.evaluate import Database, evaluate
+from freshview.calculus.text import read
+from freshview.reference.evaluate import Database, evaluate
 
 ROWS = {(1, 5): 1, (1, 7): 1, (1, None): 1, (2, 6): 1}
 

@@ -7,12 +7,12 @@ from decimal import Decimal
 
 import pytest
 
-from freshet.calculus.compare import compare
-from freshet.calculus.text import read
-from freshet.calculus.types import Value
-from freshet.errors import UnboundVariable, UnknownName
-from freshet.reference.evaluate import Database, evaluate
-from freshet.reference.values import plus, times, weight
+from freshview.calculus.compare import compare
+from freshview.calculus.text import read
+from freshview.calculus.types import Value
+from freshview.errors import UnboundVariable, UnknownName
+from freshview.reference.evaluate import Database, evaluate
+from freshview.reference.values import plus, times, weight
 
 DB = Database({"R": {(1, None): 1, (None, 2): 1, (3, 4): 1}})
 

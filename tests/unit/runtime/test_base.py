@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.calculus.rows import Row, checked
-from freshet.calculus.schema import Column, Relation
-from freshet.calculus.types import BOOL, DATE, DOUBLE, INT, STRING, TIMESTAMP, decimal
-from freshet.errors import BadRow
-from freshet.runtime.base import Base, consolidate
+from freshview.calculus.rows import Row, checked
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.types import BOOL, DATE, DOUBLE, INT, STRING, TIMESTAMP, decimal
+from freshview.errors import BadRow
+from freshview.runtime.base import Base, consolidate
 
 PLAIN = Relation("R", (Column("k", INT), Column("v", INT)))
 KEYED = Relation("K", (Column("k", INT), Column("v", INT)), key=("k",))

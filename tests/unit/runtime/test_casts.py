@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-import freshet
-from freshet.errors import BadValue, FreshetError, TypeProblem, UnsupportedSql
+import freshview
+from freshview.errors import BadValue, FreshviewError, TypeProblem, UnsupportedSql
 from tests.differential.casts import REFUSED, TYPES, Asked, table
 from tests.unit.databases import Connect
 
@@ -23,14 +23,14 @@ def is_answer(found: Any, a: Asked) -> bool:
 
 
 def test_constants_are_cast_as_spark_does() -> None:
-    db = freshet.connect(engine="reference")
+    db = freshview.connect(engine="reference")
     wrong = []
     for number, a in enumerate(table()):
         sql = f"CREATE VIEW v{number} AS SELECT CAST({a.constant} AS {a.type}) AS x"
         try:
             (view,) = db.execute(sql)
             (found,) = view.rows()[0]
-        except FreshetError as e:
+        except FreshviewError as e:
             found = REFUSED if e.at is not None and e.instead else e
         if found is not a.answer if a.answer is REFUSED else not is_answer(found, a):
             wrong.append((a, found))
@@ -56,7 +56,7 @@ def _is_wide(a: Asked) -> bool:
 
 def _is_possible(source: type, kind: str) -> bool:
     try:
-        freshet.connect(engine="reference").execute(
+        freshview.connect(engine="reference").execute(
             f"CREATE STREAM t (x {TYPES[source]}); SELECT CAST(x AS {kind}) AS y FROM t"
         )
     except (UnsupportedSql, TypeProblem) as e:

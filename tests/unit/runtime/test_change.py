@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
-from freshet.errors import BadRow, FreshetError
-from freshet.runtime.database import Database
+from freshview.errors import BadRow, FreshviewError
+from freshview.runtime.database import Database
 from tests.unit.databases import Connect
 
 SCRIPT = """
@@ -143,7 +143,7 @@ def test_bad_utf8_is_refused(db: Database) -> None:
 
 def test_counts_must_be_as_many_integers(db: Database) -> None:
     for counts in ([1], [1, 2, 3], [1, 0.5], [1, True], np.array([0.5, 1.0])):
-        with pytest.raises(FreshetError):
+        with pytest.raises(FreshviewError):
             db.apply({"r": (ROWS, counts)})
     with pytest.raises(BadRow, match="cannot be 7"):
         db.apply({"r": [7]})

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from freshet.calculus.rows import Row
-from freshet.calculus.schema import Column, Relation
-from freshet.calculus.types import BOOL, DATE, DOUBLE, INT, STRING, TIMESTAMP, Type, decimal
-from freshet.errors import BadRow
-from freshet.runtime import csv
+from freshview.calculus.rows import Row
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.types import BOOL, DATE, DOUBLE, INT, STRING, TIMESTAMP, Type, decimal
+from freshview.errors import BadRow
+from freshview.runtime import csv
 
 EVERY = Relation(
     "every",

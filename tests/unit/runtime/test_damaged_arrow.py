@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from freshet.errors import BadRow
+from freshview.errors import BadRow
 from tests.unit.databases import Connect
 
 Make = Callable[[], pa.Array]

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import freshet
-from freshet.calculus.rows import Row
-from freshet.errors import BadRow, BadValue, FreshetError, UnknownName
-from freshet.runtime.database import Database
+import freshview
+from freshview.calculus.rows import Row
+from freshview.errors import BadRow, BadValue, FreshviewError, UnknownName
+from freshview.runtime.database import Database
 from tests.unit.databases import Connect
 
 SALES = """
@@ -103,7 +103,7 @@ BAD_BATCHES = [
 def test_a_refused_batch_leaves_everything_as_it_was(db: Database, batch: object) -> None:
     db.insert("sales", [PEN])
     before = [v.rows() for v in db.views]
-    with pytest.raises(FreshetError):
+    with pytest.raises(FreshviewError):
         db.apply(batch)  # type: ignore[arg-type]
     assert [v.rows() for v in db.views] == before
     db.delete("sales", [PEN])
@@ -118,7 +118,7 @@ def test_a_failure_in_the_middle_leaves_every_view_as_it_was() -> None:
             raise RuntimeError("thirteen")
         return x
 
-    db = freshet.connect()
+    db = freshview.connect()
     db.register_function("picky", picky, "int")
     db.execute(
         "CREATE STREAM r (a INT NOT NULL); CREATE STREAM s (a INT NOT NULL);"
@@ -135,13 +135,13 @@ def test_a_failure_in_the_middle_leaves_every_view_as_it_was() -> None:
 
 
 def test_a_script_is_declared_in_full_or_not_at_all() -> None:
-    db = freshet.connect()
-    with pytest.raises(FreshetError, match=r"script\.sql:2"):
+    db = freshview.connect()
+    with pytest.raises(FreshviewError, match=r"script\.sql:2"):
         db.execute(
             "CREATE STREAM r (a INT);\nCREATE VIEW v AS SELECT nosuch FROM r", file="script.sql"
         )
     db.execute("CREATE STREAM r (a INT); CREATE VIEW v AS SELECT a FROM r")
-    with pytest.raises(FreshetError, match="already declared"):
+    with pytest.raises(FreshviewError, match="already declared"):
         db.execute("CREATE STREAM s (a INT); CREATE VIEW v AS SELECT a FROM s")
     with pytest.raises(UnknownName, match="there is no table or stream 's'"):
         db.insert("s", [(1,)])
@@ -166,7 +166,7 @@ def test_static_tables_are_loaded_before_the_first_change(db: Database) -> None:
 
 
 def test_functions_are_called_from_sql() -> None:
-    db = freshet.connect()
+    db = freshview.connect()
     db.register_function("half", lambda x: x / 2, "double")
     db.register_function("positive", lambda x, y=1: x if x > 0 else None, "int?")
     db.execute(
@@ -179,16 +179,16 @@ def test_functions_are_called_from_sql() -> None:
 
 
 def test_a_function_of_a_wrong_type_name_is_a_complaint() -> None:
-    with pytest.raises(FreshetError, match="'number' is not a type"):
-        freshet.connect().register_function("f", abs, "number")
+    with pytest.raises(FreshviewError, match="'number' is not a type"):
+        freshview.connect().register_function("f", abs, "number")
 
 
 @pytest.mark.parametrize(
     ("name", "value"), [("strategy", "fastest"), ("mode", "slow"), ("engine", "steam")]
 )
 def test_options_are_checked(name: str, value: str) -> None:
-    with pytest.raises(FreshetError, match=f"there is no {name} '{value}'"):
-        freshet.connect(**{name: value})  # type: ignore[arg-type]
+    with pytest.raises(FreshviewError, match=f"there is no {name} '{value}'"):
+        freshview.connect(**{name: value})  # type: ignore[arg-type]
 
 
 def test_explain_shows_every_stage(db: Database, engine: str) -> None:
@@ -223,7 +223,7 @@ changes = st.lists(
 def test_every_strategy_agrees_with_plain_counting(
     strategy: str, mode: str, batches: list[list[tuple[Row, int]]]
 ) -> None:
-    db = freshet.connect(strategy, mode, engine="reference")  # type: ignore[arg-type]
+    db = freshview.connect(strategy, mode, engine="reference")  # type: ignore[arg-type]
     db.execute(SALES + TOTALS)
     model: Counter[Row] = Counter()
     for batch in batches:

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-import freshet
-from freshet.errors import BadRow, BadValue, FreshetError, Overflow, TypeProblem, UnsupportedSql
-from freshet.runtime import engines
-from freshet.runtime.database import Database
+import freshview
+from freshview.errors import BadRow, BadValue, FreshviewError, Overflow, TypeProblem, UnsupportedSql
+from freshview.runtime import engines
+from freshview.runtime.database import Database
 
 MOST = (1 << 63) - 1
 LONG = Decimal("999999999999999999.99")
@@ -43,8 +43,8 @@ def run(request: pytest.FixtureRequest, cache: Path, native: None) -> Run:
 
     def make(sql: str) -> Database:
         if request.param == "taken over":
-            freshet.connect(engine="native").execute(sql)
-        db = freshet.connect(engine="auto" if request.param == "taken over" else request.param)
+            freshview.connect(engine="native").execute(sql)
+        db = freshview.connect(engine="auto" if request.param == "taken over" else request.param)
         db.execute(sql)
         return db
 
@@ -67,7 +67,7 @@ class Case(NamedTuple):
     sql: str
     first: Any
     bad: Any
-    error: type[FreshetError]
+    error: type[FreshviewError]
     words: str
 
 
@@ -123,13 +123,13 @@ def test_a_kernel_takes_over_what_was_accepted(
         (SEEN, [(1, MOST), (2, -MOST)]),
     ):
         for cached in (False, True):
-            db = freshet.connect()
+            db = freshview.connect()
             db.execute(sql)
             db.insert("t", ends)
             db.insert("t", filler)
             wait(db)
             assert (db.view("v").engine, cached) == ("native", cached)
-            slow = freshet.connect(engine="reference")
+            slow = freshview.connect(engine="reference")
             slow.execute(sql)
             slow.insert("t", [*ends, *filler])
             assert rows(slow) == rows(db)
@@ -237,7 +237,7 @@ def test_dates_have_the_years_1_to_9999(run: Run) -> None:
 
 CONSTANTS = [
     ("SELECT x + INTERVAL '99999999999' YEAR AS y FROM t", TypeProblem, "years 1 to 9999"),
-    ("SELECT DATE '9999-12-31' + INTERVAL '1' DAY AS y FROM t", FreshetError, "leaves the years"),
+    ("SELECT DATE '9999-12-31' + INTERVAL '1' DAY AS y FROM t", FreshviewError, "leaves the years"),
     ("SELECT x * 1e400 AS y FROM t", UnsupportedSql, "no DOUBLE holds"),
     (f"SELECT x + 1.{'1' * 40} AS y FROM t", UnsupportedSql, "38 digits"),
     (f"SELECT {MOST} + 1 AS y, x FROM t", TypeProblem, "64-bit"),
@@ -245,8 +245,8 @@ CONSTANTS = [
 
 
 @pytest.mark.parametrize(("sql", "error", "words"), CONSTANTS)
-def test_constants_keep_to_the_domain(sql: str, error: type[FreshetError], words: str) -> None:
-    db = freshet.connect(engine="reference")
+def test_constants_keep_to_the_domain(sql: str, error: type[FreshviewError], words: str) -> None:
+    db = freshview.connect(engine="reference")
     with pytest.raises(error, match=words):
         db.execute(f"{INTS} CREATE VIEW v AS {sql}")
 
@@ -275,12 +275,12 @@ def test_doubles_are_finite(run: Run) -> None:
 @pytest.mark.parametrize("keep", [True, False])
 @pytest.mark.parametrize("engine", ["native", "auto"])
 def test_a_snapshot_of_long_decimals(native: None, tmp_path: Path, engine: Any, keep: bool) -> None:
-    db = freshet.connect(engine=engine, keep_rows=keep)
+    db = freshview.connect(engine=engine, keep_rows=keep)
     db.execute(DECIMALS)
     db.insert("t", [(1, LONG), (2, Decimal(1))])
     db.insert("t", [(1, LONG)])
     db.snapshot(tmp_path / "s")
-    again = freshet.restore(tmp_path / "s")
+    again = freshview.restore(tmp_path / "s")
     again.insert("t", (2, ALMOST))
     with pytest.raises(Overflow):
         again.insert("t", (2, Decimal("0.01")))
@@ -292,10 +292,10 @@ def test_a_kernel_whose_own_maps_overflow_gives_way(
     cache: Path, native: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where only a kernel's way to the view leaves 64 bits, the reference engine serves it."""
-    from freshet.runtime import view
+    from freshview.runtime import view
 
     monkeypatch.setattr(view, "holds", lambda *_, **__: False)
-    db = freshet.connect(engine="native")
+    db = freshview.connect(engine="native")
     db.execute(SUMS)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-import freshet
-from freshet.errors import BadRow, BuildProblem, FreshetError, FreshetWarning, NotNative
-from freshet.runtime import kernels
-from freshet.runtime.database import Database
-from freshet.runtime.engines import ENOUGH
-from freshet.runtime.kept import Kept
+import freshview
+from freshview.errors import BadRow, BuildProblem, FreshviewError, FreshviewWarning, NotNative
+from freshview.runtime import kernels
+from freshview.runtime.database import Database
+from freshview.runtime.engines import ENOUGH
+from freshview.runtime.kept import Kept
 
 STREAM = "CREATE STREAM r (k INT NOT NULL, v INT NOT NULL);"
 SUMS = "CREATE VIEW s AS SELECT k, SUM(v) AS total FROM r GROUP BY k;"
@@ -42,7 +42,7 @@ def empty_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.mark.native
 @pytest.mark.usefixtures("native", "empty_cache")
 def test_a_kernel_takes_over_when_it_is_ready() -> None:
-    db = freshet.connect()
+    db = freshview.connect()
     db.execute(STREAM + SUMS)
     view = db.view("s")
     db.insert("r", MANY[:-1])
@@ -59,7 +59,7 @@ def test_a_kernel_takes_over_when_it_is_ready() -> None:
     with pytest.raises(BadRow, match=r"'r' does not hold \(7, 1\)"):
         db.delete("r", (7, 1))
 
-    again = freshet.connect()
+    again = freshview.connect()
     again.execute(STREAM)
     again.insert("r", MANY)
     start = time.perf_counter()
@@ -71,12 +71,12 @@ def test_a_kernel_takes_over_when_it_is_ready() -> None:
 
 @pytest.mark.usefixtures("empty_cache")
 def test_a_view_that_needs_python_stays_with_one_warning() -> None:
-    db = freshet.connect()
+    db = freshview.connect()
     db.execute(UPPER)
     rows = [("x",)] * ENOUGH
     db.insert("t", rows)
     wait(db)
-    with pytest.warns(FreshetWarning, match="'u' stays with the reference engine: ") as told:
+    with pytest.warns(FreshviewWarning, match="'u' stays with the reference engine: ") as told:
         db.insert("t", rows)
     assert len(told) == 1
     with warnings.catch_warnings():
@@ -89,9 +89,9 @@ def test_a_view_that_needs_python_stays_with_one_warning() -> None:
 
 @pytest.mark.usefixtures("empty_cache", "no_compiler")
 def test_without_a_compiler_the_reference_engine_stays_with_one_warning() -> None:
-    db = freshet.connect()
+    db = freshview.connect()
     db.execute(STREAM + SUMS + SUMS.replace(" s ", " z "))
-    with pytest.warns(FreshetWarning, match=r"there is no C\+\+ compiler") as told:
+    with pytest.warns(FreshviewWarning, match=r"there is no C\+\+ compiler") as told:
         db.insert("r", MANY)
     assert len(told) == 1
     with warnings.catch_warnings():
@@ -103,14 +103,14 @@ def test_without_a_compiler_the_reference_engine_stays_with_one_warning() -> Non
 
 @pytest.mark.usefixtures("no_compiler")
 def test_native_without_a_compiler_is_refused() -> None:
-    db = freshet.connect(engine="native")
+    db = freshview.connect(engine="native")
     with pytest.raises(BuildProblem, match=r"no C\+\+ compiler .*; install g\+\+"):
         db.execute(STREAM + SUMS)
     assert db.views == ()
 
 
 def test_native_refuses_what_needs_python() -> None:
-    db = freshet.connect(engine="native")
+    db = freshview.connect(engine="native")
     with pytest.raises(NotNative):
         db.execute(UPPER)
     db.register_function("half", lambda x: x / 2, "double")
@@ -121,9 +121,9 @@ def test_native_refuses_what_needs_python() -> None:
 
 def test_a_function_in_the_place_of_a_builtin_is_python_too(native: None) -> None:
     script = STREAM + "CREATE VIEW h AS SELECT abs(k) AS h FROM r"
-    plain = freshet.connect(engine="native")
+    plain = freshview.connect(engine="native")
     plain.execute(script)
-    db = freshet.connect(engine="native")
+    db = freshview.connect(engine="native")
     db.register_function("abs", lambda x: 5, "int")
     with pytest.raises(NotNative, match="the function 'abs'"):
         db.execute(script)
@@ -131,12 +131,14 @@ def test_a_function_in_the_place_of_a_builtin_is_python_too(native: None) -> Non
 
 @pytest.mark.parametrize("engine", ["reference", pytest.param("native", marks=pytest.mark.native)])
 def test_without_kept_rows_views_come_first(engine: str, native: None) -> None:
-    db = freshet.connect(engine=engine, keep_rows=False)  # type: ignore[arg-type]
+    db = freshview.connect(engine=engine, keep_rows=False)  # type: ignore[arg-type]
     db.execute(STREAM + SUMS)
     db.delete("r", (1, 5))  # nobody knows that it is not there
     db.insert("r", [(1, 5), (2, 6)])
     assert db.view("s").rows() == [(2, 6)]
-    with pytest.raises(FreshetError, match=r"after rows of 'r', which are not kept; declare views"):
+    with pytest.raises(
+        FreshviewError, match=r"after rows of 'r', which are not kept; declare views"
+    ):
         db.execute(SUMS.replace(" s ", " z "))
     db.execute(KEYED)
     db.insert("o", (1, 2))
@@ -149,7 +151,7 @@ def test_without_kept_rows_views_come_first(engine: str, native: None) -> None:
 @pytest.mark.parametrize("keep", [True, False])
 @pytest.mark.parametrize("engine", ["reference", pytest.param("native", marks=pytest.mark.native)])
 def test_static_tables_with_and_without_kept_rows(engine: str, keep: bool, native: None) -> None:
-    db = freshet.connect(engine=engine, keep_rows=keep)  # type: ignore[arg-type]
+    db = freshview.connect(engine=engine, keep_rows=keep)  # type: ignore[arg-type]
     db.execute(
         STREAM + "CREATE TABLE names (k INT PRIMARY KEY, name STRING NOT NULL);"
         "CREATE VIEW named AS SELECT n.name, SUM(r.v) AS v FROM r, names n WHERE r.k = n.k"
@@ -175,7 +177,7 @@ WRITERS = [
 
 @pytest.mark.parametrize(("engine", "keep"), WRITERS)
 def test_a_writer_takes_single_rows(engine: str, keep: bool, native: None) -> None:
-    db = freshet.connect(engine=engine, keep_rows=keep)  # type: ignore[arg-type]
+    db = freshview.connect(engine=engine, keep_rows=keep)  # type: ignore[arg-type]
     db.execute(STREAM + SUMS)
     writer = db.writer("R")
     insert, delete = writer.insert, writer.delete
@@ -192,7 +194,7 @@ def test_a_writer_takes_single_rows(engine: str, keep: bool, native: None) -> No
 @pytest.mark.native
 def test_functions_of_a_writer_that_were_kept_see_what_came_later(native: None) -> None:
     """They were one kernel's own; then there is a follower, a hook, another view."""
-    db = freshet.connect(engine="native", keep_rows=False)
+    db = freshview.connect(engine="native", keep_rows=False)
     db.execute(STREAM + SUMS)
     insert = db.writer("r").insert
     insert(1, 1)
@@ -205,13 +207,13 @@ def test_functions_of_a_writer_that_were_kept_see_what_came_later(native: None) 
     away()
     insert(1, 4)
     assert (db.view("s").rows(), db.version, heard) == ([(1, 307)], 4, [2])
-    with pytest.raises(FreshetError, match="not kept"):
+    with pytest.raises(FreshviewError, match="not kept"):
         db.execute(SUMS.replace(" s ", " z "))
 
 
 @pytest.mark.native
 def test_writers_of_one_kernel_are_diverted_each_by_itself(native: None) -> None:
-    db = freshet.connect(engine="native", keep_rows=False)
+    db = freshview.connect(engine="native", keep_rows=False)
     db.execute(
         "CREATE STREAM a (k INT NOT NULL); CREATE STREAM b (k INT NOT NULL);"
         "CREATE VIEW pairs AS SELECT a.k, COUNT(*) AS n FROM a, b WHERE a.k = b.k GROUP BY a.k"
@@ -226,7 +228,7 @@ def test_writers_of_one_kernel_are_diverted_each_by_itself(native: None) -> None
 
 @pytest.mark.native
 def test_a_writer_checks_keys_and_deletions(native: None) -> None:
-    db = freshet.connect(engine="native")
+    db = freshview.connect(engine="native")
     db.execute(KEYED + KEYED.replace(" o ", " p ").replace("VIEW n", "VIEW m").replace("o;", "p;"))
     writer = db.writer("o")
     writer.insert(1, 5)
@@ -241,11 +243,11 @@ def test_a_writer_checks_keys_and_deletions(native: None) -> None:
 
 @pytest.mark.native
 def test_a_row_that_one_view_cannot_take_is_taken_by_none(native: None) -> None:
-    db = freshet.connect(engine="native")
+    db = freshview.connect(engine="native")
     db.execute(STREAM + "CREATE VIEW c AS SELECT COUNT(*) AS n FROM r;" + SUMS)
     writer = db.writer("r")
     writer.insert(1, (1 << 63) - 1)
-    with pytest.raises(freshet.FreshetError, match="out of its range"):
+    with pytest.raises(freshview.FreshviewError, match="out of its range"):
         writer.insert(1, 1)
     assert (db.view("c").rows(), db.version) == ([(1,)], 1)
     db.delete("r", (1, (1 << 63) - 1))
@@ -253,7 +255,7 @@ def test_a_row_that_one_view_cannot_take_is_taken_by_none(native: None) -> None:
 
 @pytest.mark.native
 def test_rows_that_come_before_the_views_are_in_kernels_too(native: None) -> None:
-    db = freshet.connect(engine="native")
+    db = freshview.connect(engine="native")
     db.execute(STREAM)
     db.insert("r", {"k": [1, 2], "v": [3, 4]})
     assert isinstance(db._bases["r"], Kept)
@@ -263,7 +265,7 @@ def test_rows_that_come_before_the_views_are_in_kernels_too(native: None) -> Non
 
 @pytest.mark.native
 def test_statistics_tell_sizes_and_work(native: None) -> None:
-    db = freshet.connect(engine="native", profile=True)
+    db = freshview.connect(engine="native", profile=True)
     db.execute(STREAM + SUMS)
     db.insert("r", MANY)
     told = db.view("s").statistics()
@@ -275,7 +277,7 @@ def test_statistics_tell_sizes_and_work(native: None) -> None:
 
 
 def test_statistics_of_the_reference_engine() -> None:
-    db = freshet.connect(engine="reference")
+    db = freshview.connect(engine="reference")
     db.execute(STREAM + SUMS)
     db.insert("r", MANY)
     told = db.view("s").statistics()
@@ -286,7 +288,7 @@ def test_statistics_of_the_reference_engine() -> None:
 
 @pytest.mark.native
 def test_the_reference_engine_stays_where_it_was_asked_for(native: None) -> None:
-    db = freshet.connect(engine="reference")
+    db = freshview.connect(engine="reference")
     db.execute(STREAM + SUMS)
     for _ in range(2):
         db.insert("r", MANY)
@@ -296,10 +298,10 @@ def test_the_reference_engine_stays_where_it_was_asked_for(native: None) -> None
 
 @pytest.mark.native
 def test_a_program_that_walks_through_the_data_takes_batches(native: None) -> None:
-    db = freshet.connect(engine="native")
+    db = freshview.connect(engine="native")
     db.execute(STREAM + "CREATE VIEW d AS SELECT a.k, b.v FROM r a, r b WHERE a.v + b.k = b.v + 2;")
     db.insert("r", [(1, 2), (3, 4)])
-    reference = freshet.connect(engine="reference")
+    reference = freshview.connect(engine="reference")
     reference.execute(STREAM + "SELECT a.k, b.v FROM r a, r b WHERE a.v + b.k = b.v + 2")
     reference.insert("r", [(1, 2), (3, 4)])
     assert db.view("d").rows() == reference.view("query").rows()

@@ -9,16 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from freshet.calculus.schema import Column, Relation
-from freshet.calculus.terms import Rel
-from freshet.calculus.types import INT, STRING
-from freshet.errors import BadRow
-from freshet.factorized.conjunctive import Result, factorize
-from freshet.factorized.options import Options
-from freshet.factorized.readout import NotFactorized
-from freshet.reference.run import Engine
-from freshet.runtime.enumerate import Rows
-from freshet.runtime.native import NativeEngine
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.terms import Rel
+from freshview.calculus.types import INT, STRING
+from freshview.errors import BadRow
+from freshview.factorized.conjunctive import Result, factorize
+from freshview.factorized.options import Options
+from freshview.factorized.readout import NotFactorized
+from freshview.reference.run import Engine
+from freshview.runtime.enumerate import Rows
+from freshview.runtime.native import NativeEngine
 from tests.unit.factorized.fixture import ORDER, ROWS, filled, join, relations
 
 ENGINES = [Engine, pytest.param(NativeEngine, marks=pytest.mark.native)]

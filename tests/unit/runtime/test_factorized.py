@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-import freshet
-from freshet.errors import BadRow, FreshetError, UnknownName, UnsupportedSql
-from freshet.factorized.readout import NotFactorized
-from freshet.runtime.database import Database
+import freshview
+from freshview.errors import BadRow, FreshviewError, UnknownName, UnsupportedSql
+from freshview.factorized.readout import NotFactorized
+from freshview.runtime.database import Database
 from tests.unit.databases import Connect
 
 SCRIPT = """
@@ -80,7 +80,7 @@ def test_a_refused_batch_changes_nothing(db: Database) -> None:
 
 def test_it_goes_on_from_a_snapshot(db: Database, tmp_path: Path, engine: str) -> None:
     db.snapshot(tmp_path)
-    again = freshet.restore(tmp_path)
+    again = freshview.restore(tmp_path)
     for one in (db, again):
         one.insert("s", [(2, "y"), (1, "x")])
     pairs = again.factorized("pairs")
@@ -113,7 +113,7 @@ def test_without_rows_it_is_empty(connect: Connect) -> None:
 
 @pytest.fixture
 def small() -> Database:
-    db = freshet.connect(engine="reference")
+    db = freshview.connect(engine="reference")
     db.execute(SCRIPT)
     return db
 
@@ -157,11 +157,11 @@ def test_what_is_no_join_of_columns_is_refused(small: Database, select: str, sai
 def test_changes_are_not_recorded(small: Database) -> None:
     pairs = small.factorized("pairs")
     for ask in (pairs.track, lambda: pairs.changes(0), lambda: pairs.subscribe(print)):
-        with pytest.raises(FreshetError, match="the changes of its rows are not recorded"):
+        with pytest.raises(FreshviewError, match="the changes of its rows are not recorded"):
             ask()
     with pytest.raises(UnknownName, match="'plain' is an ordinary view"):
         small.factorized("plain")
-    with pytest.raises(FreshetError, match="ask for one row at least"):
+    with pytest.raises(FreshviewError, match="ask for one row at least"):
         next(pairs.stream(0))
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-import freshet
-from freshet.errors import FreshetError
-from freshet.runtime import fork, kernels
+import freshview
+from freshview.errors import FreshviewError
+from freshview.runtime import fork, kernels
 from tests.unit.databases import Connect
 
 SCRIPT = """
@@ -87,7 +87,7 @@ def test_a_change_that_does_not_end(connect: Connect, monkeypatch: pytest.Monkey
             lambda: db.version,
             lambda: writer.insert(4),
         ):
-            with pytest.raises(FreshetError, match="forked in the middle of a change"):
+            with pytest.raises(FreshviewError, match="forked in the middle of a change"):
                 call()
         other.insert("a", [(1,)])
         assert other.view("n").rows() == [(1,)]
@@ -114,7 +114,7 @@ def test_kernels_that_were_being_built_are_built_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    db = freshet.connect()
+    db = freshview.connect()
     db.execute(SCRIPT)
     for _ in range(2):
         assert kernels._BUILDERS.acquire(timeout=5)

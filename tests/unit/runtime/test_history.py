@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.errors import FreshetError, FreshetWarning
-from freshet.runtime.columns import rows_of
-from freshet.runtime.database import Database
-from freshet.runtime.history import difference, merged
+from freshview.errors import FreshviewError, FreshviewWarning
+from freshview.runtime.columns import rows_of
+from freshview.runtime.database import Database
+from freshview.runtime.history import difference, merged
 from tests.unit.databases import Connect
 
 SCRIPT = """
@@ -51,14 +51,16 @@ def test_changes_since_a_version(db: Database) -> None:
 
 def test_what_was_not_recorded_is_an_error(db: Database) -> None:
     view = db.view("s")
-    with pytest.raises(FreshetError, match=r"not recorded; call its track\(\)"):
+    with pytest.raises(FreshviewError, match=r"not recorded; call its track\(\)"):
         view.changes(0)
     view.track(versions=2)
     for i in range(4):
         db.insert("r", (i, 1))
-    with pytest.raises(FreshetError, match="since version 2 are not known; they are kept from ver"):
+    with pytest.raises(
+        FreshviewError, match="since version 2 are not known; they are kept from ver"
+    ):
         view.changes(2)
-    with pytest.raises(FreshetError, match="since version 6"):
+    with pytest.raises(FreshviewError, match="since version 6"):
         view.changes(6)
     assert net(view.changes(3)) == {(2, 5): -1, (2, 6): 1, (3, 1): 1}
 
@@ -94,7 +96,7 @@ def test_a_follower_that_fails_is_a_warning(db: Database) -> None:
         raise RuntimeError("no")
 
     db.view("s").subscribe(fail)
-    with pytest.warns(FreshetWarning, match=r"a follower of 's' failed at version 2: Runt"):
+    with pytest.warns(FreshviewWarning, match=r"a follower of 's' failed at version 2: Runt"):
         db.insert("r", (2, 1))
     assert db.view("s").lookup(k=2) == [(2, 6)]
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-import freshet
-from freshet.cli.files import file_name
-from freshet.cli.output import write_view
-from freshet.errors import SyntaxProblem
-from freshet.program.text import read_program, show_program
+import freshview
+from freshview.cli.files import file_name
+from freshview.cli.output import write_view
+from freshview.errors import SyntaxProblem
+from freshview.program.text import read_program, show_program
 from tests.unit.databases import Connect
 
 NAMES = [
@@ -44,7 +44,7 @@ def declared(number: int, name: str) -> str:
     )
 
 
-def check(db: freshet.Database, number: int, name: str) -> None:
+def check(db: freshview.Database, number: int, name: str) -> None:
     db.insert(f"{name} {number}", [(1, name), (2, "x\0"), (3, f"{name}z"), (4, f"{name}z")])
     view = db.view(f"v{name}")
     assert sorted(view.rows()) == sorted([("x\0", 2, 2), (f"{name}z", 7, 4)])
@@ -56,7 +56,7 @@ def check(db: freshet.Database, number: int, name: str) -> None:
 
 def test_hostile_names_of_streams_columns_and_views() -> None:
     for number, name in enumerate(NAMES):
-        db = freshet.connect(engine="reference")
+        db = freshview.connect(engine="reference")
         db.execute(declared(number, name))
         check(db, number, name)
 
@@ -93,13 +93,13 @@ def test_all_hostile_names_in_one_kernel(connect: Connect) -> None:
 )
 def test_a_name_that_nobody_can_hold_is_refused(sql: str) -> None:
     with pytest.raises(SyntaxProblem, match=r"<text>:1:\d+: .*(NUL|surrogate)"):
-        freshet.connect(engine="reference").execute(sql)
+        freshview.connect(engine="reference").execute(sql)
 
 
 def test_files_stay_in_their_folder(tmp_path: Path) -> None:
     assert len({file_name(name) for name in NAMES}) == len(NAMES)
     for number, name in enumerate(NAMES):
-        db = freshet.connect(engine="reference")
+        db = freshview.connect(engine="reference")
         db.execute(declared(number, name))
         path = write_view(db.view(f"v{name}"), tmp_path / "out")
         assert path.parent == tmp_path / "out"

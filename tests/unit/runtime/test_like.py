@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from freshet.calculus.functions import BUILTINS
+from freshview.calculus.functions import BUILTINS
 from tests.unit.databases import Connect
 
 PATTERNS = ("", "%", "%%", "a", "a%", "%a", "%a%", "a%b", "%ab%b", "ab%ab", "%é%a", "%b%ab%", "_a%")

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from freshet.errors import BadRow, Overflow
-from freshet.runtime.database import Database
+from freshview.errors import BadRow, Overflow
+from freshview.runtime.database import Database
 from tests.unit.databases import Connect
 
 HUGE = 2**62

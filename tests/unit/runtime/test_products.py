@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import freshet
-from freshet import Database, FreshetError, Product
+import freshview
+from freshview import Database, FreshviewError, Product
 
 SCRIPT = """
 CREATE STREAM A (i INT NOT NULL, j INT NOT NULL, a DOUBLE NOT NULL);
@@ -24,7 +24,7 @@ BY_VECTORS = {"b": [("j", "b"), ("K", "b")]}
 
 
 def opened(**options: Any) -> Database:
-    db = freshet.connect(**options)
+    db = freshview.connect(**options)
     db.execute(SCRIPT)
     rng = np.random.default_rng(1)
     for name in "AC":
@@ -115,21 +115,21 @@ def test_a_product_that_is_refused_changes_nothing(engine: Any) -> None:
     one = {"j": [0], "b": [1.0]}
     fits = Product(one, {"k": [1], "b": [1.0]})
     does_not = Product(one, {"k": [2], "b": [1.0]}, count=-1)
-    with pytest.raises(FreshetError, match="does not hold"):
+    with pytest.raises(FreshviewError, match="does not hold"):
         db.apply({"B": [fits, does_not]})
     assert answer(db) == before
 
 
 def test_what_is_no_product() -> None:
     db = opened(engine="reference")
-    with pytest.raises(FreshetError, match="must name its columns"):
+    with pytest.raises(FreshviewError, match="must name its columns"):
         db.apply({"B": Product([(1, 2.0)], {"k": [1], "b": [1.0]})})
-    with pytest.raises(FreshetError, match="have the columns j, it has j, k, b"):
+    with pytest.raises(FreshviewError, match="have the columns j, it has j, k, b"):
         db.apply({"B": Product({"j": [1]})})
-    with pytest.raises(FreshetError, match="cannot come 'twice' times"):
+    with pytest.raises(FreshviewError, match="cannot come 'twice' times"):
         db.apply({"B": Product({"j": [1]}, {"k": [1], "b": [1.0]}, count="twice")})  # type: ignore[arg-type]
     db.execute("CREATE STREAM big (i INT NOT NULL, j INT NOT NULL, n INT NOT NULL)")
-    with pytest.raises(FreshetError, match="leaves the range of column 'n'"):
+    with pytest.raises(FreshviewError, match="leaves the range of column 'n'"):
         db.apply({"big": Product({"i": [1], "n": [2**40]}, {"j": [1], "n": [2**40]})})
 
 
@@ -142,7 +142,7 @@ def test_a_batch_is_decomposed_where_it_pays(engine: Any) -> None:
     grid = [((a, b), 1) for a in range(10) for b in range(8) if (a, b) != (9, 7)]
     found = []
     for decompose in (True, False):
-        db = freshet.connect("factorized", engine=engine, products={"S": [("b",), ("c",)]})
+        db = freshview.connect("factorized", engine=engine, products={"S": [("b",), ("c",)]})
         db.execute(script)
         db.insert("R", [(a, b) for a in range(3) for b in range(10)])
         db.apply({"S": grid}, decompose=decompose)
@@ -159,7 +159,7 @@ def test_a_batch_is_decomposed_where_it_pays(engine: Any) -> None:
 def test_a_snapshot_goes_on_with_products(tmp_path: Any) -> None:
     db = opened(strategy="factorized", engine="reference", products=BY_VECTORS)
     db.snapshot(tmp_path / "kept")
-    again = freshet.restore(tmp_path / "kept")
+    again = freshview.restore(tmp_path / "kept")
     for each in (db, again):
         each.apply({"B": Product({"j": [1], "b": [2.0]}, {"k": [0, 3], "b": [2.0, 3.0]})})
     assert answer(again) == answer(db)

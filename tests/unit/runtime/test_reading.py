@@ -8,8 +8,8 @@ from decimal import Decimal
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
-from freshet.errors import Overflow, UnknownName
-from freshet.runtime.database import Database
+from freshview.errors import Overflow, UnknownName
+from freshview.runtime.database import Database
 from tests.unit.databases import Connect
 
 SCRIPT = """

@@ -7,8 +7,8 @@ from datetime import date, datetime
 
 import pytest
 
-import freshet
-from freshet.errors import AmbiguousName, BadValue, FreshetError, SyntaxProblem
+import freshview
+from freshview.errors import AmbiguousName, BadValue, FreshviewError, SyntaxProblem
 from tests.unit.databases import Connect
 
 POSITIONS = [
@@ -103,7 +103,7 @@ def test_doubles_are_rounded_by_the_digits_they_show(connect: Connect) -> None:
             if (x, n) in ROUNDED:
                 assert r == ROUNDED[x, n], (x, n)
                 literal = repr(x) if "e" in repr(x) else f"{x!r}e0"
-                (view,) = freshet.connect(engine="reference").execute(
+                (view,) = freshview.connect(engine="reference").execute(
                     f"SELECT ROUND({literal}, {n}) AS y"
                 )
                 assert view.rows() == [(r,)]
@@ -136,8 +136,8 @@ REFUSED = [
 def test_constants_without_an_answer_are_refused_with_their_place(
     expression: str, said: str
 ) -> None:
-    with pytest.raises(FreshetError, match=said) as raised:
-        freshet.connect(engine="reference").execute(f"SELECT {expression} AS x")
+    with pytest.raises(FreshviewError, match=said) as raised:
+        freshview.connect(engine="reference").execute(f"SELECT {expression} AS x")
     assert str(raised.value).startswith("<text>:1:")
 
 
@@ -156,11 +156,11 @@ def test_constants_without_an_answer_are_refused_with_their_place(
 )
 def test_lists_with_nothing_in_them_are_no_sql(sql: str) -> None:
     with pytest.raises(SyntaxProblem):
-        freshet.connect(engine="reference").execute(f"CREATE STREAM t (id INT, s STRING); {sql}")
+        freshview.connect(engine="reference").execute(f"CREATE STREAM t (id INT, s STRING); {sql}")
 
 
 def test_columns_of_a_view_have_names_of_their_own() -> None:
-    db = freshet.connect(engine="reference")
+    db = freshview.connect(engine="reference")
     db.execute("CREATE STREAM t (id INT, s STRING)")
     for sql in (
         "SELECT id, id FROM t",
@@ -200,7 +200,7 @@ def test_dates_that_leave_the_calendar_refuse_the_batch(connect: Connect) -> Non
 
 
 def test_an_error_of_a_python_function_refuses_the_batch() -> None:
-    db = freshet.connect()
+    db = freshview.connect()
     db.register_function("ln", math.log, "double")
     db.register_function("wrong", lambda x: "text", "int")
     db.register_function("none", lambda x: None, "int")

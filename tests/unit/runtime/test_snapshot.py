@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-import freshet
-from freshet.errors import BadRow, SnapshotProblem
-from freshet.runtime.database import Database
-from freshet.runtime.engines import ENOUGH
+import freshview
+from freshview.errors import BadRow, SnapshotProblem
+from freshview.runtime.database import Database
+from freshview.runtime.engines import ENOUGH
 from tests.unit.databases import Connect
 
 SCRIPT = """
@@ -38,7 +38,7 @@ def state(db: Database) -> object:
 
 def test_a_database_goes_on_from_its_snapshot(db: Database, tmp_path: Path) -> None:
     db.snapshot(tmp_path / "deep" / "snap")
-    again = freshet.restore(tmp_path / "deep" / "snap")
+    again = freshview.restore(tmp_path / "deep" / "snap")
     assert state(again) == state(db)
     for one in (db, again):
         one.apply({"r": [(ROWS[0], -2), ((2, "z", 1), 1)]})
@@ -55,7 +55,7 @@ def test_a_snapshot_replaces_the_one_before(db: Database, tmp_path: Path) -> Non
     db.insert("r", ROWS)
     db.snapshot(tmp_path)
     assert len(list(tmp_path.glob("state-*"))) == 1
-    assert state(freshet.restore(tmp_path)) == state(db)
+    assert state(freshview.restore(tmp_path)) == state(db)
 
 
 def test_a_full_disk_leaves_the_snapshot_before(
@@ -72,7 +72,7 @@ def test_a_full_disk_leaves_the_snapshot_before(
     with pytest.raises(SnapshotProblem, match="No space left on device; what was there before"):
         db.snapshot(tmp_path)
     monkeypatch.undo()
-    assert state(freshet.restore(tmp_path)) == before
+    assert state(freshview.restore(tmp_path)) == before
     assert len(list(tmp_path.glob("state-*"))) == 1
     db.insert("r", ROWS)  # the database itself goes on
 
@@ -90,42 +90,42 @@ def test_damage_is_noticed(db: Database, tmp_path: Path) -> None:
         for bad in (good[: len(good) // 2], good[:-3] + b"###", b""):
             path.write_bytes(bad)
             with pytest.raises(SnapshotProblem):
-                freshet.restore(tmp_path)
+                freshview.restore(tmp_path)
         path.unlink()
         with pytest.raises(SnapshotProblem):
-            freshet.restore(tmp_path)
+            freshview.restore(tmp_path)
         path.write_bytes(good)
-    assert state(freshet.restore(tmp_path)) == state(db)
+    assert state(freshview.restore(tmp_path)) == state(db)
 
 
 def test_no_snapshot_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SnapshotProblem, match="there is no snapshot in"):
-        freshet.restore(tmp_path)
+        freshview.restore(tmp_path)
 
 
 def test_python_functions_are_given_again(tmp_path: Path) -> None:
     def half(x: int) -> float:
         return x / 2
 
-    db = freshet.connect(engine="reference")
+    db = freshview.connect(engine="reference")
     db.register_function("half", half, "double")
     db.execute("CREATE STREAM r (a INT NOT NULL); CREATE VIEW v AS SELECT half(a) AS h FROM r")
     db.insert("r", [(3,)])
     db.snapshot(tmp_path)
     with pytest.raises(SnapshotProblem, match="call the Python function 'half'; give it again"):
-        freshet.restore(tmp_path)
-    again = freshet.restore(tmp_path, functions={"HALF": (half, "double")})
+        freshview.restore(tmp_path)
+    again = freshview.restore(tmp_path, functions={"HALF": (half, "double")})
     assert again.view("v").rows() == [(1.5,)]
 
 
 @pytest.mark.native
 def test_unkept_rows_need_no_keeping(native: None, tmp_path: Path) -> None:
-    db = freshet.connect(engine="native", keep_rows=False)
+    db = freshview.connect(engine="native", keep_rows=False)
     db.execute(SCRIPT)
     db.load("names", [(1, "one"), (2, "two")])
     db.writer("r").insert(*ROWS[0])
     db.snapshot(tmp_path)
-    again = freshet.restore(tmp_path)
+    again = freshview.restore(tmp_path)
     assert state(again) == state(db)
     again.writer("r").insert(*ROWS[0])
     assert again.version == 2
@@ -133,7 +133,7 @@ def test_unkept_rows_need_no_keeping(native: None, tmp_path: Path) -> None:
 
 
 def test_what_is_kept_nowhere_is_refused(tmp_path: Path) -> None:
-    db = freshet.connect(engine="reference", keep_rows=False)
+    db = freshview.connect(engine="reference", keep_rows=False)
     db.execute(SCRIPT)
     with pytest.raises(SnapshotProblem, match="its rows are not kept; connect with keep_rows=True"):
         db.snapshot(tmp_path)
@@ -141,11 +141,11 @@ def test_what_is_kept_nowhere_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.native
 def test_a_view_that_a_kernel_took_over(native: None, tmp_path: Path) -> None:
-    db = freshet.connect()
+    db = freshview.connect()
     db.execute(SCRIPT)
     db.insert("r", ROWS * ENOUGH)
     for job in list(db._engines.jobs.values()):
         assert job.wait(120)
     assert db.view("s").engine == "native"
     db.snapshot(tmp_path)
-    assert state(freshet.restore(tmp_path)) == state(db)
+    assert state(freshview.restore(tmp_path)) == state(db)

@@ -7,11 +7,11 @@ from queue import SimpleQueue
 
 import pytest
 
-from freshet.calculus.schema import Column, Relation
-from freshet.calculus.types import INT, STRING
-from freshet.errors import BadRow
-from freshet.runtime import sockets
-from freshet.runtime.sockets import END, Item, Listener
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.types import INT, STRING
+from freshview.errors import BadRow
+from freshview.runtime import sockets
+from freshview.runtime.sockets import END, Item, Listener
 
 RELATION = Relation("r", (Column("k", INT), Column("s", STRING)))
 

@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
-import freshet
-from freshet.runtime.database import Database
+import freshview
+from freshview.runtime.database import Database
 from tests.unit.databases import Connect
 
 SCRIPT = """
@@ -59,7 +59,7 @@ def test_a_reader_never_sees_half_a_batch(connect: Connect, engine: str) -> None
 
 @pytest.mark.native
 def test_versions_count_the_rows_of_a_writer(native: None) -> None:
-    db = freshet.connect(engine="native", keep_rows=False)
+    db = freshview.connect(engine="native", keep_rows=False)
     db.execute(SCRIPT.split("CREATE VIEW a_rows")[0])
     db.insert("b", (1,))
     insert = db.writer("a").insert

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.calculus.terms import Expr
-from freshet.calculus.text import read, show
-from freshet.reference.closures import Work, compile_term
-from freshet.reference.store import Store, Stores
-from freshet.simplify import APART, FINISH, arrange, finish, loops, simplify
+from freshview.calculus.terms import Expr
+from freshview.calculus.text import read, show
+from freshview.reference.closures import Work, compile_term
+from freshview.reference.store import Store, Stores
+from freshview.simplify import APART, FINISH, arrange, finish, loops, simplify
 
 ROWS = 20
 CHAIN = {(i, i + 1, i + 2, i + 3): 1 for i in range(ROWS - 3)}

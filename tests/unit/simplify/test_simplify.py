@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from freshet.calculus.terms import Expr
-from freshet.calculus.text import read
-from freshet.simplify import everywhere, simplify, unify
+from freshview.calculus.terms import Expr
+from freshview.calculus.text import read
+from freshview.simplify import everywhere, simplify, unify
 
 
 def test_a_part_of_several_terms_is_worked_on_once() -> None:

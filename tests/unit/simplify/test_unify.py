@@ -6,10 +6,10 @@ from importlib import import_module
 
 import pytest
 
-from freshet.calculus.text import read, show
-from freshet.simplify import unify
+from freshview.calculus.text import read, show
+from freshview.simplify import unify
 
-module = import_module("freshet.simplify.unify")  # the package has the function of this name
+module = import_module("freshview.simplify.unify")  # the package has the function of this name
 
 COLUMNS = 8
 ROW = " * ".join(f"(x{i} := t{i})" for i in range(COLUMNS))

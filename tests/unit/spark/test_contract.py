@@ -11,14 +11,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import freshet as ft
-from freshet.errors import BadRow, FreshetError, UnknownName
-from freshet.spark.choices import Choices
-from freshet.spark.pipeline import Pipeline
-from freshet.spark.run import task
-from freshet.spark.run.refuse import Refused
-from freshet.spark.run.runner import InlineRunner
-from freshet.spark.run.settings import Settings
+import freshview as fv
+from freshview.errors import BadRow, FreshviewError, UnknownName
+from freshview.spark.choices import Choices
+from freshview.spark.pipeline import Pipeline
+from freshview.spark.run import task
+from freshview.spark.run.refuse import Refused
+from freshview.spark.run.runner import InlineRunner
+from freshview.spark.run.settings import Settings
 
 STREAMS = """
 CREATE STREAM o (id INT PRIMARY KEY, c INT, name STRING, at DATE);
@@ -109,7 +109,7 @@ def test_what_cannot_be_is_refused_whole(make: Maker) -> None:
 
 
 def test_databases_say_the_same() -> None:
-    db = ft.connect(engine="reference")
+    db = fv.connect(engine="reference")
     db.execute(SCRIPT)
     db.apply({"o": [(ORDER, 1)], "i": [(ITEM, 2)]})
     for batch, said in REFUSED.values():
@@ -157,7 +157,7 @@ def random_batch(rng: random.Random) -> dict[str, Any]:
 @pytest.mark.parametrize("seed", range(3))
 def test_pipelines_and_databases_refuse_the_same(make: Maker, seed: int) -> None:
     rng = random.Random(seed)
-    db = ft.connect(engine="reference")
+    db = fv.connect(engine="reference")
     db.execute(SCRIPT)
     flow, refused = make().start(), 0
     for _ in range(40):
@@ -238,7 +238,9 @@ class TestTrusted:
         flow = make_plain()
         flow.push({"o": [ORDER]})
         flow.stop()
-        with pytest.raises(FreshetError, match="keeps the rows of other streams to check them: i,"):
+        with pytest.raises(
+            FreshviewError, match="keeps the rows of other streams to check them: i,"
+        ):
             make_plain(trusted=("o",)).start()
 
 

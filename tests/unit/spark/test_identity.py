@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from freshet.errors import FreshetError
-from freshet.spark import identity
-from freshet.spark.identity import claim
+from freshview.errors import FreshviewError
+from freshview.spark import identity
+from freshview.spark.identity import claim
 
 MINE: dict[str, str | int] = {"format": 1, "program": "a"}
 
@@ -32,7 +32,7 @@ def test_a_full_disk_leaves_a_folder_that_can_be_claimed(
             broken.setattr(identity.os, "replace", full)
         else:
             broken.setattr(Path, "write_text", half if fails == "half" else full)
-        with pytest.raises(FreshetError, match="No space left"):
+        with pytest.raises(FreshviewError, match="No space left"):
             claim(tmp_path / "place", MINE)
     claim(tmp_path / "place", MINE)
     claim(tmp_path / "place", MINE)
@@ -42,11 +42,11 @@ def test_a_full_disk_leaves_a_folder_that_can_be_claimed(
 def test_a_claim_that_was_killed_is_made_again(tmp_path: Path) -> None:
     (tmp_path / "pipeline.part").write_text('{"form')
     claim(tmp_path, MINE)
-    with pytest.raises(FreshetError, match="of other views"):
+    with pytest.raises(FreshviewError, match="of other views"):
         claim(tmp_path, {**MINE, "program": "b"})
 
 
 def test_other_things_are_not_taken_over(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("")
-    with pytest.raises(FreshetError, match="other things"):
+    with pytest.raises(FreshviewError, match="other things"):
         claim(tmp_path, MINE)

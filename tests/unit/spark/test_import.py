@@ -8,9 +8,9 @@ import sys
 
 def test_importing_the_package_brings_neither_spark_nor_arrow() -> None:
     text = (
-        "import freshet, freshet.cli, sys;"
+        "import freshview, freshview.cli, sys;"
         "assert not {'pyspark', 'py4j', 'pyarrow'} & set(sys.modules), sorted(sys.modules);"
-        "freshet.pipeline, freshet.materialized_view, freshet.Pipeline;"
+        "freshview.pipeline, freshview.materialized_view, freshview.Pipeline;"
         "assert 'pyspark' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", text], check=True, timeout=60)

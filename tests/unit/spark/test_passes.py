@@ -6,23 +6,23 @@ from dataclasses import replace
 
 import pytest
 
-from freshet.calculus.schema import Column, Relation
-from freshet.calculus.terms import View
-from freshet.calculus.text import read
-from freshet.calculus.types import INT
-from freshet.calculus.walk import Names
-from freshet.ivm.compile import compile_queries
-from freshet.ivm.options import Options as IvmOptions
-from freshet.program.terms import Map, Program, Statement, Trigger
-from freshet.program.text import read_program
-from freshet.spark.compile import Compiler, Passes, distribute
-from freshet.spark.fuse import fuse
-from freshet.spark.jobs import Jobs, count_jobs
-from freshet.spark.options import LEVELS, Options
-from freshet.spark.place import by_key, place
-from freshet.spark.places import Places
-from freshet.spark.simplify import simplify
-from freshet.spark.terms import (
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.terms import View
+from freshview.calculus.text import read
+from freshview.calculus.types import INT
+from freshview.calculus.walk import Names
+from freshview.ivm.compile import compile_queries
+from freshview.ivm.options import Options as IvmOptions
+from freshview.program.terms import Map, Program, Statement, Trigger
+from freshview.program.text import read_program
+from freshview.spark.compile import Compiler, Passes, distribute
+from freshview.spark.fuse import fuse
+from freshview.spark.jobs import Jobs, count_jobs
+from freshview.spark.options import LEVELS, Options
+from freshview.spark.place import by_key, place
+from freshview.spark.places import Places
+from freshview.spark.simplify import simplify
+from freshview.spark.terms import (
     Block,
     Compute,
     Dist,
@@ -39,7 +39,7 @@ from freshet.spark.terms import (
     Step,
     Transfer,
 )
-from freshet.spark.text import show_placed
+from freshview.spark.text import show_placed
 from tests.differential.harness import case, compiled
 
 EXAMPLE = """

@@ -16,13 +16,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from freshet.errors import FreshetError
-from freshet.spark.choices import Choices
-from freshet.spark.io.progress import Progress
-from freshet.spark.io.sinks import Parquet, TempView
-from freshet.spark.pipeline import Pipeline
-from freshet.spark.run.flow import Flow
-from freshet.spark.run.settings import Settings
+from freshview.errors import FreshviewError
+from freshview.spark.choices import Choices
+from freshview.spark.io.progress import Progress
+from freshview.spark.io.sinks import Parquet, TempView
+from freshview.spark.pipeline import Pipeline
+from freshview.spark.run.flow import Flow
+from freshview.spark.run.settings import Settings
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
@@ -149,7 +149,7 @@ def test_a_file_is_read_in_batches_and_from_where_it_was(make: Maker, tmp_path: 
     assert run(again) == [("a", "5", "20.00"), ("b", "5", "25.00")]
     assert (again.totals.batches, again.totals.rows) == (1, 5)
     (tmp_path / "s.csv").write_text("1,a,1\n")
-    with pytest.raises(FreshetError, match="is shorter than what was read from it"):
+    with pytest.raises(FreshviewError, match="is shorter than what was read from it"):
         run(make(FILE))
 
 
@@ -169,7 +169,7 @@ def test_a_crash_loses_no_batch_and_repeats_none(
         flow._flows.crash = crash if len(seen) == 1 else ""  # type: ignore[attr-defined]
 
     flow.on_progress(second)
-    with pytest.raises((Crash, FreshetError)), flow:
+    with pytest.raises((Crash, FreshviewError)), flow:
         flow.await_done(60)
     assert len(seen) == 1
     again = make(script, batch=2)
@@ -200,7 +200,7 @@ def test_a_crash_leaves_the_rows_by_key_right(make: Maker, tmp_path: Path, crash
     jsonl(tmp_path / "in" / "1.json", sale(1, "a", 2))
     flow = make(script)
     flow._flows.crash = crash  # type: ignore[attr-defined]
-    with pytest.raises((Crash, FreshetError)), flow:
+    with pytest.raises((Crash, FreshviewError)), flow:
         flow.await_done(60)
     jsonl(tmp_path / "in" / "2.json", sale(1, "b", 3))
     assert run(make(script)) == [("b", "1", "3.00")]
@@ -263,10 +263,10 @@ def test_rows_are_pushed_by_hand(make: Maker) -> None:
         flow.upsert("sales", [(2, "b", 5), (3, "c", 3)], deleted=[False, True])
         assert flow.view("totals").to_pylist() == [{"item": "b", "n": 1, "amount": Decimal("5.00")}]
         assert flow.view("totals").to_df().collect()[0].n == 1
-        with pytest.raises(FreshetError, match="cannot hold 'many'"):
+        with pytest.raises(FreshviewError, match="cannot hold 'many'"):
             flow.push({"sales": pa.table({"id": ["many"], "item": ["a"], "amount": [None]})})
         assert flow.version == 4
-    with pytest.raises(FreshetError, match="the pipeline does not run"):
+    with pytest.raises(FreshviewError, match="the pipeline does not run"):
         flow.view("totals").rows()
 
 
@@ -285,7 +285,7 @@ def test_what_cannot_be_is_refused_or_set_aside(make: Maker, tmp_path: Path) -> 
             ([((9, "a", Decimal(1)), -1)], "does not hold"),
             ([(5, "c", Decimal(1)), (1, "z", Decimal(1))], r"the key \(1\)"),
         ):
-            with pytest.raises(FreshetError, match=said):
+            with pytest.raises(FreshviewError, match=said):
                 again.push({"sales": batch})
             assert again.version == 2
         again.push({"sales": [((1, "a", Decimal(1)), -1)]})
@@ -311,7 +311,7 @@ def test_much_data_is_loaded_in_pieces(make: Maker) -> None:
 
 def test_what_is_kept_by_key_is_not_loaded(make: Maker) -> None:
     with make(f"{SALES};{VIEWS}", upserts=("sales",)) as flow:
-        with pytest.raises(FreshetError, match="'sales' is kept by key; push or upsert its rows"):
+        with pytest.raises(FreshviewError, match="'sales' is kept by key; push or upsert its rows"):
             flow.load({"sales": [(1, "a", 1)]})
         assert flow.version == 0
 
@@ -320,7 +320,7 @@ def test_a_socket_is_followed_until_the_stop(make: Maker) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         flow = make(f"{SALES} FROM SOCKET '127.0.0.1:{port}' LINE DELIMITED CSV;{VIEWS}")
-        with pytest.raises(FreshetError, match="SOCKET, has no end; follow it"):
+        with pytest.raises(FreshviewError, match="SOCKET, has no end; follow it"):
             flow.start()
 
         def serve() -> None:
@@ -375,7 +375,7 @@ def test_a_source_that_is_not_there_is_one_sentence(
 ) -> None:
     (tmp_path / "p").mkdir()
     pq.write_table(pa.table({"id": [1]}), tmp_path / "p" / "a.parquet")
-    with pytest.raises(FreshetError, match=said) as e, make(script) as flow:
+    with pytest.raises(FreshviewError, match=said) as e, make(script) as flow:
         flow.await_done(60)
     assert "\n" not in str(e.value)
 
@@ -389,22 +389,24 @@ def test_a_file_with_other_types_stops_the_run_with_one_sentence(
     script = "CREATE STREAM sales (id INT, item STRING, amount DOUBLE) FROM PARQUET 'p';" + VIEWS
     assert run(make(script)) == [("a", "1", "1.0")]
     pq.write_table(pa.table({**rows, "amount": ["many"]}), tmp_path / "p" / "b.parquet")
-    with pytest.raises(FreshetError, match="other columns or types than before"):
+    with pytest.raises(FreshviewError, match="other columns or types than before"):
         run(make(script))
 
 
 def test_a_checkpoint_of_another_program_is_refused(make: Maker, tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("1,a,1\n")
     run(make(FILE))
-    with pytest.raises(FreshetError, match="is of other views, streams or sources; choose another"):
+    with pytest.raises(
+        FreshviewError, match="is of other views, streams or sources; choose another"
+    ):
         run(make(FILE.replace("COUNT(*)", "MAX(id)")))
     name = tmp_path / "checkpoint" / "pipeline.json"
     name.write_text(name.read_text().replace('"format": 2', '"format": 0'))
-    with pytest.raises(FreshetError, match="was written by another version of Freshet"):
+    with pytest.raises(FreshviewError, match="was written by another version of Freshview"):
         run(make(FILE))
     name.write_text("oops")
-    with pytest.raises(FreshetError, match="is damaged"):
+    with pytest.raises(FreshviewError, match="is damaged"):
         run(make(FILE))
     name.unlink()
-    with pytest.raises(FreshetError, match="holds other things than a checkpoint"):
+    with pytest.raises(FreshviewError, match="holds other things than a checkpoint"):
         run(make(FILE))

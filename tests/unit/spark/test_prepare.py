@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.calculus.terms import View
-from freshet.calculus.text import read
-from freshet.ivm.compile import compile_queries
-from freshet.program.terms import Statement
-from freshet.spark.compile import distribute
-from freshet.spark.narrow import narrow
-from freshet.spark.once import once
-from freshet.spark.options import Options
-from freshet.spark.prepare import prepare
-from freshet.spark.run.program import together
-from freshet.spark.simulate import Simulation
-from freshet.spark.terms import Compute, Dist, Distributed, Replicated
-from freshet.sql.load import load
+from freshview.calculus.terms import View
+from freshview.calculus.text import read
+from freshview.ivm.compile import compile_queries
+from freshview.program.terms import Statement
+from freshview.spark.compile import distribute
+from freshview.spark.narrow import narrow
+from freshview.spark.once import once
+from freshview.spark.options import Options
+from freshview.spark.prepare import prepare
+from freshview.spark.run.program import together
+from freshview.spark.simulate import Simulation
+from freshview.spark.terms import Compute, Dist, Distributed, Replicated
+from freshview.sql.load import load
 
 SHOP = """
 CREATE STREAM orders (id INT NOT NULL, customer INT NOT NULL, note INT NOT NULL, PRIMARY KEY (id));

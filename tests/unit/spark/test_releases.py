@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from freshet.errors import FreshetError
-from freshet.spark import releases
-from freshet.spark.io.connectors import Connector, needs
+from freshview.errors import FreshviewError
+from freshview.spark import releases
+from freshview.spark.io.connectors import Connector, needs
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -38,7 +38,7 @@ def test_the_environment_of_the_connectors_has_the_tested_release() -> None:
 
 @pytest.mark.parametrize("version", ["3.5.1", "3.5.0.dev1", "2.4.8"])
 def test_an_older_spark_is_refused(version: str) -> None:
-    with pytest.raises(FreshetError, match=rf"pyspark {version} .*4\.0 or later; pip install"):
+    with pytest.raises(FreshviewError, match=rf"pyspark {version} .*4\.0 or later; pip install"):
         releases.check_release(version)
 
 
@@ -49,7 +49,7 @@ def test_a_later_spark_is_taken(version: str) -> None:
 
 @pytest.mark.parametrize("package", ["x", "x:y", "a:b:c:d", "", "::", "a:b:"])
 def test_what_is_no_package_is_refused(package: str) -> None:
-    with pytest.raises(FreshetError, match="is no package; use kafka, delta, or"):
+    with pytest.raises(FreshviewError, match="is no package; use kafka, delta, or"):
         releases.coordinates([package], "4.0.0")
 
 
@@ -59,7 +59,7 @@ def test_names_are_looked_up_for_the_release() -> None:
         "io.delta:delta-spark_4.2_2.13:4.4.0",
     ]
     with pytest.raises(
-        FreshetError, match=r"no Delta is known for Spark 4\.9\.0.*4\.0, 4\.1, 4\.2"
+        FreshviewError, match=r"no Delta is known for Spark 4\.9\.0.*4\.0, 4\.1, 4\.2"
     ):
         releases.coordinates(["delta"], "4.9.0")
 
@@ -76,7 +76,7 @@ def test_names_are_looked_up_for_the_release() -> None:
 def test_a_missing_connector_is_named(connector: Connector, version: str, said: str) -> None:
     spark: Any = SimpleNamespace(version=version)
     error = RuntimeError("[DATA_SOURCE_NOT_FOUND] Failed to find the data source: x\nat line 1")
-    with pytest.raises(FreshetError, match=said) as e, needs(connector, "it is needed", spark):
+    with pytest.raises(FreshviewError, match=said) as e, needs(connector, "it is needed", spark):
         raise error
     assert "\n" not in str(e.value)
 

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-import freshet as ft
-from freshet.algebra import Pair
-from freshet.codegen.toolchain import find_compiler
-from freshet.errors import FreshetError
-from freshet.runtime.database import Database
-from freshet.spark.choices import Choices
-from freshet.spark.pipeline import Pipeline
-from freshet.spark.run.runner import InlineRunner
-from freshet.spark.run.settings import Settings
+import freshview as fv
+from freshview.algebra import Pair
+from freshview.codegen.toolchain import find_compiler
+from freshview.errors import FreshviewError
+from freshview.runtime.database import Database
+from freshview.spark.choices import Choices
+from freshview.spark.pipeline import Pipeline
+from freshview.spark.run.runner import InlineRunner
+from freshview.spark.run.settings import Settings
 
 SCRIPT = """
 CREATE STREAM sales (store INT, item INT NOT NULL, units DOUBLE);
@@ -50,7 +50,7 @@ def pipeline(folder: Path, workers: int, native: bool = False, **told: Any) -> P
 
 
 def database() -> Database:
-    db = ft.connect(engine="reference")
+    db = fv.connect(engine="reference")
     db.execute(SCRIPT)
     return db
 
@@ -74,7 +74,7 @@ def test_views_of_elements_are_those_of_a_database(
         assert flow.view("moments").to_arrow().equals(db.view("moments").to_arrow()), number
         assert flow.view("pairs").lookup(store=2) == db.view("pairs").lookup(store=2)
     assert flow.view("pairs").rows() == [(1, Pair(1, 2)), (2, Pair(2, 5))]
-    with pytest.raises(FreshetError, match="have no Arrow columns"):
+    with pytest.raises(FreshviewError, match="have no Arrow columns"):
         flow.view("pairs").to_arrow()
     flow.stop()
 
@@ -83,9 +83,9 @@ def test_models_follow_a_pipeline(tmp_path: Path) -> None:
     db, flow = database(), pipeline(tmp_path, 2)
     sql = "SELECT units, price FROM sales NATURAL JOIN items"
     by_store = "SELECT store, units, price FROM sales NATURAL JOIN items GROUP BY store"
-    here, there = (ft.models.Cofactor(home, sql) for home in (db, flow))
-    grouped = [ft.models.Cofactor(home, by_store, name="by_store") for home in (db, flow)]
-    models = [ft.models.LinearRegression(c, label="units") for c in (here, there)]
+    here, there = (fv.models.Cofactor(home, sql) for home in (db, flow))
+    grouped = [fv.models.Cofactor(home, by_store, name="by_store") for home in (db, flow)]
+    models = [fv.models.LinearRegression(c, label="units") for c in (here, there)]
     flow.start()
     for batch in BATCHES[:3]:
         db.apply(batch)
@@ -98,21 +98,21 @@ def test_models_follow_a_pipeline(tmp_path: Path) -> None:
         assert grouped[1].element(2) == grouped[0].element(2)
     assert there.engine == "reference"
     assert "== placement" in there.explain()
-    assert ft.models.Cofactor.attach(flow, there.name).count() == here.count()  # type: ignore[arg-type]
-    with pytest.raises(FreshetError, match="the pipeline runs already"):
-        ft.models.Cofactor(flow, sql)
+    assert fv.models.Cofactor.attach(flow, there.name).count() == here.count()  # type: ignore[arg-type]
+    with pytest.raises(FreshviewError, match="the pipeline runs already"):
+        fv.models.Cofactor(flow, sql)
     flow.stop()
 
 
 def test_what_a_pipeline_does_not_do_with_elements_is_refused(tmp_path: Path) -> None:
     flow = pipeline(tmp_path, 2)
-    with pytest.raises(FreshetError, match="comes with a variable order, and a pipeline finds"):
-        ft.models.Cofactor(flow, "SELECT units FROM sales", order="store - item")
-    with pytest.raises(FreshetError, match="a pipeline keeps no factorized views"):
+    with pytest.raises(FreshviewError, match="comes with a variable order, and a pipeline finds"):
+        fv.models.Cofactor(flow, "SELECT units FROM sales", order="store - item")
+    with pytest.raises(FreshviewError, match="a pipeline keeps no factorized views"):
         flow.declare("CREATE FACTORIZED VIEW f AS SELECT store FROM sales")
-    with pytest.raises(FreshetError, match="the changes of 'moments' are not told"):
+    with pytest.raises(FreshviewError, match="the changes of 'moments' are not told"):
         flow.on_version("moments", print, changes=True)
-    with pytest.raises(FreshetError, match="have no Arrow columns"):
+    with pytest.raises(FreshviewError, match="have no Arrow columns"):
         flow.on_version("pairs", print)
     assert [v.name for v in flow.views] == ["pairs", "moments"]
     told: list[tuple[int, list[float]]] = []

@@ -6,12 +6,12 @@ from datetime import date
 
 import pytest
 
-from freshet.ivm.compile import compile_queries
-from freshet.spark.compile import distribute
-from freshet.spark.prepare import prepare
-from freshet.spark.sift import Test as Rule
-from freshet.spark.sift import sift
-from freshet.sql.load import load
+from freshview.ivm.compile import compile_queries
+from freshview.spark.compile import distribute
+from freshview.spark.prepare import prepare
+from freshview.spark.sift import Test as Rule
+from freshview.spark.sift import sift
+from freshview.sql.load import load
 
 STREAM = """
 CREATE STREAM sales (id INT NOT NULL, shop VARCHAR NOT NULL, day DATE NOT NULL, rebate INT,

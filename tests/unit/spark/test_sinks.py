@@ -14,15 +14,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from freshet.errors import FreshetError
-from freshet.spark.choices import Choices
-from freshet.spark.io.emitter import SinkProblem
-from freshet.spark.io.sinks import Parquet
-from freshet.spark.pipeline import Pipeline
-from freshet.spark.run.ledger import Interrupted
-from freshet.spark.run.runner import InlineRunner
-from freshet.spark.run.settings import Settings
-from freshet.spark.run.task import Order, Report
+from freshview.errors import FreshviewError
+from freshview.spark.choices import Choices
+from freshview.spark.io.emitter import SinkProblem
+from freshview.spark.io.sinks import Parquet
+from freshview.spark.pipeline import Pipeline
+from freshview.spark.run.ledger import Interrupted
+from freshview.spark.run.runner import InlineRunner
+from freshview.spark.run.settings import Settings
+from freshview.spark.run.task import Order, Report
 
 SCRIPT = """
 CREATE STREAM sales (id INT NOT NULL, item STRING NOT NULL);
@@ -272,7 +272,7 @@ def test_a_sink_is_not_taken_for_a_source(make: Maker, tmp_path: Path) -> None:
         with flow:
             flow.await_done(60)
 
-    with pytest.raises(FreshetError, match="a sink of 'totals' failed at version 2") as e:
+    with pytest.raises(FreshviewError, match="a sink of 'totals' failed at version 2") as e:
         run()
     assert "sources" not in str(e.value)
     run()
@@ -293,7 +293,7 @@ def test_what_fails_behind_the_sources_is_not_blamed_on_them(
         flow.on_progress(fail)
     else:
         monkeypatch.setattr(flow._flows, "apply", fail)
-    with flow, pytest.raises(FreshetError, match="ValueError: oops") as e:
+    with flow, pytest.raises(FreshviewError, match="ValueError: oops") as e:
         flow.await_done(60)
     assert "sources" not in str(e.value)
 

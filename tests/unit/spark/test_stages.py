@@ -2,17 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.calculus.schema import Column
-from freshet.calculus.terms import View
-from freshet.calculus.types import INT
-from freshet.ivm.options import Options
-from freshet.program.terms import Statement
-from freshet.spark.compile import distribute
-from freshet.spark.jobs import count_jobs
-from freshet.spark.options import LEVELS
-from freshet.spark.settle import settle, settled
-from freshet.spark.stages import Schedule, schedule
-from freshet.spark.terms import (
+from freshview.calculus.schema import Column
+from freshview.calculus.terms import View
+from freshview.calculus.types import INT
+from freshview.ivm.options import Options
+from freshview.program.terms import Statement
+from freshview.spark.compile import distribute
+from freshview.spark.jobs import count_jobs
+from freshview.spark.options import LEVELS
+from freshview.spark.settle import settle, settled
+from freshview.spark.stages import Schedule, schedule
+from freshview.spark.terms import (
     Block,
     Compute,
     Dist,

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from freshet.errors import FreshetError
-from freshet.spark.choices import Choices
-from freshet.spark.pipeline import Pipeline
-from freshet.spark.run.runner import InlineRunner
-from freshet.spark.run.settings import Settings
+from freshview.errors import FreshviewError
+from freshview.spark.choices import Choices
+from freshview.spark.pipeline import Pipeline
+from freshview.spark.run.runner import InlineRunner
+from freshview.spark.run.settings import Settings
 
 SCRIPT = """
 CREATE STREAM sales (id INT PRIMARY KEY, item STRING NOT NULL);
@@ -43,9 +43,11 @@ def test_without_a_checkpoint_it_is_over(tmp_path: Path, asked: str) -> None:
     flow.push({"sales": [(1, "a")]})
     flow.stop()
     for _ in range(2):
-        with pytest.raises(FreshetError, match="was stopped, and what it knew is gone; make anoth"):
+        with pytest.raises(
+            FreshviewError, match="was stopped, and what it knew is gone; make anoth"
+        ):
             ASKED[asked](flow)
-    with pytest.raises(FreshetError, match="the pipeline does not run"):
+    with pytest.raises(FreshviewError, match="the pipeline does not run"):
         flow.view("totals").rows()
     flow.stop()
 
@@ -62,7 +64,7 @@ def test_a_start_that_failed_may_be_tried_again(tmp_path: Path) -> None:
     runner: Any = InlineRunner()
     flow = Pipeline(Choices(workers=2, settings=settings), runner, tmp_path)
     flow.declare(SCRIPT.replace(";", " FROM FILE 's.csv' LINE DELIMITED CSV;", 1))
-    with pytest.raises(FreshetError, match="cannot read"):
+    with pytest.raises(FreshviewError, match="cannot read"):
         flow.start()
     flow.stop()
     (tmp_path / "s.csv").write_text("1,a\n")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from freshet.calculus.functions import Function
-from freshet.calculus.schema import Column, Relation
-from freshet.calculus.text import read, show
-from freshet.calculus.types import DATE, DOUBLE, INT, STRING, decimal
-from freshet.sql import Catalog, Source, load
+from freshview.calculus.functions import Function
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.text import read, show
+from freshview.calculus.types import DATE, DOUBLE, INT, STRING, decimal
+from freshview.sql import Catalog, Source, load
 
 WORKLOADS = sorted(Path("workloads").glob("*/*.sql"))
 

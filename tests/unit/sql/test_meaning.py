@@ -7,13 +7,13 @@ from collections import Counter
 
 import pytest
 
-from freshet.calculus.schema import Query
-from freshet.calculus.scope import outs
-from freshet.calculus.terms import Expr, Sum
-from freshet.calculus.types import Value, fits
-from freshet.calculus.walk import subterms
-from freshet.reference.evaluate import Database, evaluate
-from freshet.sql import Catalog, load
+from freshview.calculus.schema import Query
+from freshview.calculus.scope import outs
+from freshview.calculus.terms import Expr, Sum
+from freshview.calculus.types import Value, fits
+from freshview.calculus.walk import subterms
+from freshview.reference.evaluate import Database, evaluate
+from freshview.sql import Catalog, load
 from tests.differential.duck import Duck, plain
 from tests.differential.sql_cases import CASES, SCHEMA, random_row
 

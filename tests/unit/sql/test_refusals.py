@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.errors import (
+from freshview.errors import (
     AmbiguousName,
     BadValue,
-    FreshetError,
+    FreshviewError,
     SyntaxProblem,
     TypeProblem,
     UnknownName,
     UnsupportedSql,
 )
-from freshet.sql import Catalog, load
+from freshview.sql import Catalog, load
 from tests.differential.sql_cases import SCHEMA
 
 CATALOG, _ = load(SCHEMA)
 
-REFUSED: tuple[tuple[str, type[FreshetError], str, str], ...] = (
+REFUSED: tuple[tuple[str, type[FreshviewError], str, str], ...] = (
     # Names
     ("SELECT x FROM r", UnknownName, "1:8", "no column 'x'"),
     ("SELECT r.x FROM r", UnknownName, "1:8", "'r' has no column 'x'"),
@@ -104,7 +104,7 @@ REFUSED: tuple[tuple[str, type[FreshetError], str, str], ...] = (
 
 @pytest.mark.parametrize(("sql", "kind", "place", "words"), REFUSED)
 def test_refusal_names_the_place_and_the_remedy(
-    sql: str, kind: type[FreshetError], place: str, words: str
+    sql: str, kind: type[FreshviewError], place: str, words: str
 ) -> None:
     with pytest.raises(kind) as caught:
         load(sql, "q.sql", CATALOG)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-import freshet
-from freshet.algebra import Pair
-from freshet.calculus.text import show
-from freshet.errors import FreshetError
-from freshet.sql import load
-from freshet.sql.header import scan
-from freshet.sql.joined import load_joined
+import freshview
+from freshview.algebra import Pair
+from freshview.calculus.text import show
+from freshview.errors import FreshviewError
+from freshview.sql import load
+from freshview.sql.header import scan
+from freshview.sql.joined import load_joined
 
 SCHEMA = "CREATE STREAM r (a INT, b INT, d DATE); CREATE TABLE s (a INT, c DOUBLE);"
 HEADER = """
@@ -25,7 +25,7 @@ Avg both(int x, double y);
 
 
 def test_a_ring_is_summed_up() -> None:
-    db = freshet.connect(engine="reference")
+    db = freshview.connect(engine="reference")
     db.execute(SCHEMA + "CREATE VIEW v AS SELECT a, SUM([pair: Pair](b)) AS p FROM r GROUP BY a")
     db.insert("r", [(1, 2, None), (1, 3, None), (2, None, None)])
     assert dict(db.view("v").rows()) == {1: Pair(2, 5), 2: 0}
@@ -50,8 +50,8 @@ def test_the_reference_engine_does_not_run_a_header(tmp_path: Path) -> None:
     script = tmp_path / "q.sql"
     script.touch()
     text = SCHEMA + "CREATE TYPE Avg FROM FILE 'avg.hpp'; CREATE VIEW v AS SELECT SUM([f: Avg](b))"
-    db = freshet.connect(engine="reference")
-    with pytest.raises(FreshetError, match=r"C\+\+ of 'avg.hpp': only kernels run it") as caught:
+    db = freshview.connect(engine="reference")
+    with pytest.raises(FreshviewError, match=r"C\+\+ of 'avg.hpp': only kernels run it") as caught:
         db.execute(text + " FROM r", str(script))
     assert "engine='native'" in str(caught.value)
 
@@ -66,7 +66,7 @@ def test_the_reference_engine_does_not_run_a_header(tmp_path: Path) -> None:
     ],
 )
 def test_a_header_that_is_no_ring_is_refused(text: str, said: str) -> None:
-    with pytest.raises(FreshetError) as caught:
+    with pytest.raises(FreshviewError) as caught:
         scan(text, "Avg")
     assert said in str(caught.value)
 
@@ -93,7 +93,7 @@ LIFTS: tuple[tuple[str, str, str], ...] = (
 @pytest.mark.parametrize(("sql", "place", "said"), LIFTS)
 def test_what_is_no_ring_is_refused(sql: str, place: str, said: str) -> None:
     catalog, _ = load(SCHEMA)
-    with pytest.raises(FreshetError) as caught:
+    with pytest.raises(FreshviewError) as caught:
         load(sql, "q.sql", catalog)
     assert str(caught.value).startswith(f"q.sql:{place}"), caught.value
     assert said in str(caught.value)
@@ -140,7 +140,7 @@ JOINED: tuple[tuple[str, str, str], ...] = (
 
 @pytest.mark.parametrize(("sql", "place", "said"), JOINED)
 def test_more_than_a_join_is_refused(sql: str, place: str, said: str) -> None:
-    with pytest.raises(FreshetError) as caught:
+    with pytest.raises(FreshviewError) as caught:
         load_joined(sql, "q.sql", load_joined(SCHEMA)[0])
     assert str(caught.value).startswith(f"q.sql:{place}"), caught.value
     assert said in str(caught.value)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from freshet.errors import FreshetError
-from freshet.sql import Source, load
+from freshview.errors import FreshviewError
+from freshview.sql import Source, load
 
 KEYED = "(id INT PRIMARY KEY, name STRING)"
 
@@ -66,19 +66,19 @@ def test_a_socket_has_one_host_and_port_however_it_is_written() -> None:
     ],
 )
 def test_what_is_wrong_has_its_place(clause: str, at: str, said: str) -> None:
-    with pytest.raises(FreshetError) as e:
+    with pytest.raises(FreshviewError) as e:
         source(clause)
     assert str(e.value).startswith(f"<text>:{at}: "), str(e.value)
     assert said in str(e.value)
 
 
 def test_what_never_ends_is_no_static_table() -> None:
-    with pytest.raises(FreshetError, match="is a static table, and RATE never ends"):
+    with pytest.raises(FreshviewError, match="is a static table, and RATE never ends"):
         source("RATE (rows_per_second := 1)", "(value INT)", "TABLE")
 
 
 def test_replacing_rows_needs_a_key() -> None:
-    with pytest.raises(FreshetError, match="has no primary key that tells which row"):
+    with pytest.raises(FreshviewError, match="has no primary key that tells which row"):
         source("JSON 'a' (changes := 'upsert')", "(id INT)")
-    with pytest.raises(FreshetError, match="does not change; write CREATE STREAM"):
+    with pytest.raises(FreshviewError, match="does not change; write CREATE STREAM"):
         source("JSON 'a' (changes := 'upsert')", what="TABLE")

@@ -9,9 +9,9 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from freshet.runtime.columns import rows_of
-from freshet.spark.io.records import events_of_lines, rows_of_lines
-from freshet.sql import load
+from freshview.runtime.columns import rows_of
+from freshview.spark.io.records import events_of_lines, rows_of_lines
+from freshview.sql import load
 
 R = load("CREATE STREAM r (k INT, d DECIMAL(20, 2), day DATE, s STRING NOT NULL, PRIMARY KEY (k))")[
     0

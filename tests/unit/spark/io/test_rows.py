@@ -9,11 +9,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from freshet.calculus.schema import Relation
-from freshet.errors import BadRow
-from freshet.runtime.columns import rows_of
-from freshet.spark.io.rows import CORRUPT, fitted
-from freshet.sql import load
+from freshview.calculus.schema import Relation
+from freshview.errors import BadRow
+from freshview.runtime.columns import rows_of
+from freshview.spark.io.rows import CORRUPT, fitted
+from freshview.sql import load
 
 
 def relation(columns: str) -> Relation:

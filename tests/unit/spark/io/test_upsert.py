@@ -11,11 +11,11 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.calculus.schema import Relation
-from freshet.runtime.columns import arrow_schema, rows_of
-from freshet.spark.io.keys import KeyStore
-from freshet.spark.io.upsert import GONE, envelopes, last, net, replaced
-from freshet.sql import load
+from freshview.calculus.schema import Relation
+from freshview.runtime.columns import arrow_schema, rows_of
+from freshview.spark.io.keys import KeyStore
+from freshview.spark.io.upsert import GONE, envelopes, last, net, replaced
+from freshview.sql import load
 
 R = load("CREATE STREAM r (v STRING, k INT, PRIMARY KEY (k))")[0].relation("r")
 Event = tuple[int, str | None, bool]

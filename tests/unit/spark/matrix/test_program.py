@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from freshet import linear
-from freshet.errors import FreshetError, UnknownName
-from freshet.linear.compile import candidates, compile_source
-from freshet.linear.options import Options
-from freshet.linear.text import read_source
-from freshet.spark.matrix.moved import pays
-from freshet.spark.matrix.node import MatrixNode
-from freshet.spark.matrix.program import SparkProgram
-from freshet.spark.run import task
-from freshet.spark.run.checkpoint import CheckpointProblem
-from freshet.spark.run.runner import InlineRunner
-from freshet.spark.run.settings import Settings
+from freshview import linear
+from freshview.errors import FreshviewError, UnknownName
+from freshview.linear.compile import candidates, compile_source
+from freshview.linear.options import Options
+from freshview.linear.text import read_source
+from freshview.spark.matrix.moved import pays
+from freshview.spark.matrix.node import MatrixNode
+from freshview.spark.matrix.program import SparkProgram
+from freshview.spark.run import task
+from freshview.spark.run.checkpoint import CheckpointProblem
+from freshview.spark.run.runner import InlineRunner
+from freshview.spark.run.settings import Settings
 
 N = 12
 SQUARE = "dynamic A(n, n); output B := A * A;"
@@ -161,7 +161,7 @@ def test_a_checkpoint_drops_the_logs(tmp_path: Path) -> None:
 def test_an_inverse_is_the_drivers_or_is_refused(tmp_path: Path) -> None:
     a = linear.matrix("A", "n")
     made = {"W": linear.inverse(a)}
-    with pytest.raises(FreshetError, match=r"an inverse of 12 rows.*driver_inverse=144 or more"):
+    with pytest.raises(FreshviewError, match=r"an inverse of 12 rows.*driver_inverse=144 or more"):
         spread(tmp_path, made, driver_inverse=100)
     p = spread(tmp_path, made, driver_inverse=144)
     np.testing.assert_allclose(p["W"], np.linalg.inv(p["A"]), rtol=1e-9)

@@ -8,16 +8,16 @@ from typing import Any
 
 import pyarrow as pa
 
-from freshet.ivm.compile import compile_queries
-from freshet.runtime.columns import rows_of
-from freshet.spark.compile import distribute
-from freshet.spark.run import task
-from freshet.spark.run.flow import Flow
-from freshet.spark.run.node import COUNT
-from freshet.spark.run.runner import InlineRunner
-from freshet.spark.run.settings import Settings
-from freshet.spark.terms import Distributed
-from freshet.sql.load import load
+from freshview.ivm.compile import compile_queries
+from freshview.runtime.columns import rows_of
+from freshview.spark.compile import distribute
+from freshview.spark.run import task
+from freshview.spark.run.flow import Flow
+from freshview.spark.run.node import COUNT
+from freshview.spark.run.runner import InlineRunner
+from freshview.spark.run.settings import Settings
+from freshview.spark.terms import Distributed
+from freshview.sql.load import load
 
 SQL = """
 CREATE STREAM orders (id INT NOT NULL, customer VARCHAR, PRIMARY KEY (id));

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from freshet.codegen import private
-from freshet.codegen.private import NotPrivate
-from freshet.errors import FreshetError
-from freshet.spark.run import files, memory
-from freshet.spark.run.checkpoint import CheckpointProblem
-from freshet.spark.run.epoch import TakenOver
-from freshet.spark.run.flow import Flow
-from freshet.spark.run.settings import Settings
+from freshview.codegen import private
+from freshview.codegen.private import NotPrivate
+from freshview.errors import FreshviewError
+from freshview.spark.run import files, memory
+from freshview.spark.run.checkpoint import CheckpointProblem
+from freshview.spark.run.epoch import TakenOver
+from freshview.spark.run.flow import Flow
+from freshview.spark.run.settings import Settings
 from tests.fault.harm import full
 from tests.unit.spark.run.shop import Shop
 
@@ -27,7 +27,7 @@ def test_a_start_on_a_full_disk_can_be_made_again(tmp_path: Path, first: int) ->
     with full(first, 1) as disk:
         try:
             shop = Shop(tmp_path)
-        except FreshetError as e:
+        except FreshviewError as e:
             why = str(e)
         else:
             assert disk.left == 1, "a write that failed was not told"
@@ -112,7 +112,7 @@ def test_a_driver_is_fenced_although_the_epochs_are_gone(tmp_path: Path) -> None
 
 def test_memory_is_of_one_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "SHARED_MEMORY", tmp_path)
-    assert memory.memory_root() == tmp_path / f"freshet-{os.geteuid()}"
+    assert memory.memory_root() == tmp_path / f"freshview-{os.geteuid()}"
     shop = Shop(tmp_path, settings=Settings(native=False))
     shop.apply()
     root = memory.memory_root()

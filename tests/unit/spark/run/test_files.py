@@ -6,10 +6,10 @@ from typing import Any
 import pyarrow.fs as pa_fs
 import pytest
 
-from freshet.spark.run.epoch import TakenOver, claim, current, fence
-from freshet.spark.run.files import LocalFolder, Taken, Torn, folder_at
-from freshet.spark.run.java import launcher
-from freshet.spark.run.remote import RemoteFolder
+from freshview.spark.run.epoch import TakenOver, claim, current, fence
+from freshview.spark.run.files import LocalFolder, Taken, Torn, folder_at
+from freshview.spark.run.java import launcher
+from freshview.spark.run.remote import RemoteFolder
 
 
 @pytest.fixture(params=["local", "synced", "remote"])
@@ -81,7 +81,7 @@ def test_the_launcher_leaves_out_what_a_small_java_lacks(
 ) -> None:
     import subprocess
 
-    monkeypatch.setattr("freshet.spark.run.java.trusted", list)
+    monkeypatch.setattr("freshview.spark.run.java.trusted", list)
 
     (tmp_path / "bin").mkdir()
     java = tmp_path / "bin" / "java"

@@ -10,13 +10,13 @@ from unittest import mock
 import pyarrow as pa
 import pytest
 
-from freshet.errors import BadRow, FreshetError, Overflow, UnknownName
-from freshet.runtime.columns import rows_of
-from freshet.spark.run import files, task
-from freshet.spark.run.flow import CheckpointProblem, Flow, Interrupted, TakenOver
-from freshet.spark.run.reference import ReferenceNode
-from freshet.spark.run.runner import InlineRunner
-from freshet.spark.run.step import Stale
+from freshview.errors import BadRow, FreshviewError, Overflow, UnknownName
+from freshview.runtime.columns import rows_of
+from freshview.spark.run import files, task
+from freshview.spark.run.flow import CheckpointProblem, Flow, Interrupted, TakenOver
+from freshview.spark.run.reference import ReferenceNode
+from freshview.spark.run.runner import InlineRunner
+from freshview.spark.run.step import Stale
 from tests.unit.spark.run.shop import SQL, Shop, items, orders, shop
 
 
@@ -157,12 +157,12 @@ class TestRefusals:
     def test_rows_that_do_not_fit(self, tmp_path: Path) -> None:
         s = Shop(tmp_path)
         s.apply()
-        bad: list[tuple[Any, type[FreshetError]]] = [
+        bad: list[tuple[Any, type[FreshviewError]]] = [
             ({"orders": pa.table({"id": [1]})}, BadRow),
             ({"orders": pa.table({"id": [None], "customer": ["a"]})}, BadRow),
             ({"orders": pa.table({"id": ["x"], "customer": ["a"]})}, BadRow),
             ({"nobody": pa.table({"id": [1]})}, UnknownName),
-            ({"nation": pa.table({"code": [1], "name": ["a"]})}, FreshetError),
+            ({"nation": pa.table({"code": [1], "name": ["a"]})}, FreshviewError),
         ]
         for changes, error in bad:
             with pytest.raises(error):
@@ -174,7 +174,7 @@ class TestRefusals:
     def test_a_closed_flow(self, tmp_path: Path) -> None:
         s = Shop(tmp_path)
         s.flow.close()
-        with pytest.raises(FreshetError, match="closed"):
+        with pytest.raises(FreshviewError, match="closed"):
             s.flow.read("revenue")
 
 

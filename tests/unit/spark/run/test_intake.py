@@ -17,16 +17,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from freshet.runtime.columns import rows_of
-from freshet.spark.run import versions
-from freshet.spark.run.blocks import unpack
-from freshet.spark.run.flow import Flow
-from freshet.spark.run.node import COUNT
-from freshet.spark.run.partition import own, spread
-from freshet.spark.run.runner import InlineRunner
-from freshet.spark.run.settings import Settings
-from freshet.spark.run.task import run_stage
-from freshet.spark.run.tight import FEW, tight
+from freshview.runtime.columns import rows_of
+from freshview.spark.run import versions
+from freshview.spark.run.blocks import unpack
+from freshview.spark.run.flow import Flow
+from freshview.spark.run.node import COUNT
+from freshview.spark.run.partition import own, spread
+from freshview.spark.run.runner import InlineRunner
+from freshview.spark.run.settings import Settings
+from freshview.spark.run.task import run_stage
+from freshview.spark.run.tight import FEW, tight
 from tests.unit.spark.run.shop import shop
 
 SQL = """

@@ -14,20 +14,20 @@ from unittest import mock
 import pyarrow as pa
 import pytest
 
-from freshet.errors import BadRow, Overflow, ProgramProblem
-from freshet.ivm.compile import compile_queries
-from freshet.runtime.columns import rows_of
-from freshet.spark.compile import distribute
-from freshet.spark.options import Options
-from freshet.spark.run import ledger, worker
-from freshet.spark.run.checkpoint import CheckpointProblem
-from freshet.spark.run.epoch import TakenOver
-from freshet.spark.run.flow import Flow
-from freshet.spark.run.ledger import Interrupted
-from freshet.spark.run.runner import InlineRunner
-from freshet.spark.run.settings import Settings
-from freshet.spark.run.task import Order, Report, forget, run_stage
-from freshet.sql.load import load
+from freshview.errors import BadRow, Overflow, ProgramProblem
+from freshview.ivm.compile import compile_queries
+from freshview.runtime.columns import rows_of
+from freshview.spark.compile import distribute
+from freshview.spark.options import Options
+from freshview.spark.run import ledger, worker
+from freshview.spark.run.checkpoint import CheckpointProblem
+from freshview.spark.run.epoch import TakenOver
+from freshview.spark.run.flow import Flow
+from freshview.spark.run.ledger import Interrupted
+from freshview.spark.run.runner import InlineRunner
+from freshview.spark.run.settings import Settings
+from freshview.spark.run.task import Order, Report, forget, run_stage
+from freshview.sql.load import load
 
 SQL = """
 CREATE STREAM sales (shop INT NOT NULL, price DECIMAL(38, 0) NOT NULL);

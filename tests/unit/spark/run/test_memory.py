@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from freshet.codegen.toolchain import find_compiler
-from freshet.spark.run import task
-from freshet.spark.run.checkpoint import CheckpointProblem
-from freshet.spark.run.native import NativeNode
-from freshet.spark.run.reference import ReferenceNode
-from freshet.spark.run.seal import LIMIT, seal
+from freshview.codegen.toolchain import find_compiler
+from freshview.spark.run import task
+from freshview.spark.run.checkpoint import CheckpointProblem
+from freshview.spark.run.native import NativeNode
+from freshview.spark.run.reference import ReferenceNode
+from freshview.spark.run.seal import LIMIT, seal
 from tests.unit.spark.run.shop import Shop
 
 pytestmark = [
@@ -174,7 +174,7 @@ def test_a_snapshot_that_is_damaged_inside(
     kind = NativeNode if native else ReferenceNode
 
     def damaged(_: object, path: Path) -> None:
-        path.write_bytes(b"freshet" * 100)
+        path.write_bytes(b"freshview" * 100)
 
     with monkeypatch.context() as broken:
         broken.setattr(kind, "save", damaged)

@@ -8,21 +8,21 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from freshet.codegen.toolchain import Flags
-from freshet.runtime.columns import rows_of
-from freshet.spark.choices import Choices
-from freshet.spark.compile import distribute
-from freshet.spark.options import Options
-from freshet.spark.prepare import prepare
-from freshet.spark.program import program_of
-from freshet.spark.run.flow import Flow
-from freshet.spark.run.native import NativeNode, kernel_of
-from freshet.spark.run.node import PAYLOAD, change
-from freshet.spark.run.reference import ReferenceNode
-from freshet.spark.run.runner import InlineRunner
-from freshet.spark.run.settings import Settings
-from freshet.spark.terms import Distributed, Transfer
-from freshet.sql.load import load
+from freshview.codegen.toolchain import Flags
+from freshview.runtime.columns import rows_of
+from freshview.spark.choices import Choices
+from freshview.spark.compile import distribute
+from freshview.spark.options import Options
+from freshview.spark.prepare import prepare
+from freshview.spark.program import program_of
+from freshview.spark.run.flow import Flow
+from freshview.spark.run.native import NativeNode, kernel_of
+from freshview.spark.run.node import PAYLOAD, change
+from freshview.spark.run.reference import ReferenceNode
+from freshview.spark.run.runner import InlineRunner
+from freshview.spark.run.settings import Settings
+from freshview.spark.terms import Distributed, Transfer
+from freshview.sql.load import load
 
 STREAMS = """
 CREATE STREAM o (id INT NOT NULL, c INT NOT NULL);

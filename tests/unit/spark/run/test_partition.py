@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshet.spark.partition import worker
-from freshet.spark.run.partition import own, spread, workers_of
+from freshview.spark.partition import worker
+from freshview.spark.run.partition import own, spread, workers_of
 
 COLUMNS: dict[str, tuple[Any, pa.DataType]] = {
     "int": (st.integers(-(1 << 63), (1 << 63) - 1), pa.int64()),

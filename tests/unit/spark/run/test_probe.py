@@ -1,4 +1,4 @@
-"""Sessions whose workers lack Freshet are refused before anything is begun."""
+"""Sessions whose workers lack Freshview are refused before anything is begun."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from freshet.spark.choices import Choices
-from freshet.spark.pipeline import Pipeline
-from freshet.spark.run.cluster import SparkRunner
-from freshet.spark.run.probe import NoWorkers, check_workers
+from freshview.spark.choices import Choices
+from freshview.spark.pipeline import Pipeline
+from freshview.spark.run.cluster import SparkRunner
+from freshview.spark.run.probe import NoWorkers, check_workers
 
 
 class Context:
@@ -37,8 +37,8 @@ class Session:
         self.sparkContext = Context()
 
 
-@pytest.mark.parametrize("module", ["freshet", "freshet.spark.run.task"])
-def test_workers_without_freshet_are_refused_with_the_setting_that_helps(
+@pytest.mark.parametrize("module", ["freshview", "freshview.spark.run.task"])
+def test_workers_without_freshview_are_refused_with_the_setting_that_helps(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, module: str
 ) -> None:
     session: Any = Session()
@@ -48,7 +48,7 @@ def test_workers_without_freshet_are_refused_with_the_setting_that_helps(
     for work in (flow.start, lambda: flow.push({"s": [(1,)]}), lambda: SparkRunner(session, 2)):
         with pytest.raises(NoWorkers, match=r"spark\.executorEnv\.PYTHONPATH=.*src") as e:
             work()
-        assert "cannot import Freshet: " in str(e.value)
+        assert "cannot import Freshview: " in str(e.value)
         assert "\n" not in str(e.value)
     flow.stop()
     assert not (tmp_path / "checkpoint" / "state").exists()

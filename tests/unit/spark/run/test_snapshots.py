@@ -12,10 +12,10 @@ from unittest import mock
 
 import pytest
 
-from freshet.spark.run import files, resident, task
-from freshet.spark.run.resident import settle
-from freshet.spark.run.snapshots import Snapshots
-from freshet.spark.run.state import Position, State
+from freshview.spark.run import files, resident, task
+from freshview.spark.run.resident import settle
+from freshview.spark.run.snapshots import Snapshots
+from freshview.spark.run.state import Position, State
 from tests.fault.dying import shared_nodes
 from tests.unit.spark.run.shop import Shop
 

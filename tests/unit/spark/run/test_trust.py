@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from freshet.spark.run.java import launcher, provide_java
-from freshet.spark.run.trust import PASSWORD, trust_store
+from freshview.spark.run.java import launcher, provide_java
+from freshview.spark.run.trust import PASSWORD, trust_store
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def test_without_certificates_java_keeps_its_own(tmp_path: Path) -> None:
 
 def test_the_launcher_names_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cache = tmp_path / "it's here"
-    monkeypatch.setattr("freshet.spark.run.java.trusted", lambda: [b"certificate"])
+    monkeypatch.setattr("freshview.spark.run.java.trusted", lambda: [b"certificate"])
     (tmp_path / "bin").mkdir()
     java = tmp_path / "bin" / "java"
     java.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')

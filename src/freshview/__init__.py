@@ -1,0 +1,75 @@
+"""Freshview keeps answers fresh: views maintained by deltas as the data changes.
+
+>>> import freshview
+>>> db = freshview.connect()
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from freshview.errors import FreshviewError, FreshviewWarning
+
+if TYPE_CHECKING:
+    from freshview import linear as linear
+    from freshview import models as models
+    from freshview.runtime.connect import connect
+    from freshview.runtime.database import Database
+    from freshview.runtime.factorized import FactorizedView
+    from freshview.runtime.products import Product
+    from freshview.runtime.snapshot import restore
+    from freshview.runtime.view import Statistics, ViewHandle
+    from freshview.runtime.writer import Writer
+    from freshview.spark.matrix.program import SparkProgram
+    from freshview.spark.open import materialized_view, pipeline
+    from freshview.spark.pipeline import Pipeline
+
+__all__ = [
+    "Database",
+    "FactorizedView",
+    "FreshviewError",
+    "FreshviewWarning",
+    "Pipeline",
+    "Product",
+    "SparkProgram",
+    "Statistics",
+    "ViewHandle",
+    "Writer",
+    "connect",
+    "linear",
+    "materialized_view",
+    "models",
+    "pipeline",
+    "restore",
+]
+
+
+_HOMES = {
+    "Database": "runtime.database",
+    "FactorizedView": "runtime.factorized",
+    "Pipeline": "spark.pipeline",
+    "Product": "runtime.products",
+    "SparkProgram": "spark.matrix.program",
+    "Statistics": "runtime.view",
+    "ViewHandle": "runtime.view",
+    "Writer": "runtime.writer",
+    "connect": "runtime.connect",
+    "materialized_view": "spark.open",
+    "pipeline": "spark.open",
+    "restore": "runtime.snapshot",
+}
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def __getattr__(name: str) -> Any:
+    """Everything is imported when it is asked for.
+
+    So matrix programs need no SQL parser, a database no Spark, and neither the other.
+    """
+    if name in ("linear", "models"):
+        return import_module(f"freshview.{name}")
+    if name in _HOMES:
+        return getattr(import_module(f"freshview.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'freshview' has no attribute '{name}'")

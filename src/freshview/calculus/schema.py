@@ -1,0 +1,48 @@
+"""What stands around a term: base relations with their columns, and queries with their names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from freshview.calculus.terms import Expr, Order
+from freshview.calculus.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A named column of a type."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A base relation: a stream of changes, or a static table that is loaded before them."""
+
+    name: str
+    columns: tuple[Column, ...]
+    static: bool = False
+    key: tuple[str, ...] = ()
+
+    @property
+    def types(self) -> tuple[Type, ...]:
+        """The column types, in order."""
+        return tuple(c.type for c in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A view as the user sees it: columns, and the term that defines them.
+
+    The result has a row for every valuation of `vars` (one variable a column) as often as the
+    term's multiplicity says. `order` only arranges the rows when they are read. The rows of a
+    `factorized` view are never listed: it keeps values of columns under those of others.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    vars: tuple[str, ...]
+    term: Expr
+    order: tuple[Order, ...] = ()
+    factorized: bool = False

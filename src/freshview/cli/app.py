@@ -1,0 +1,221 @@
+"""The commands and their options; what they do stands in the files of their names."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+
+from freshview.cli.compile import compile_script
+from freshview.cli.demo import run_demo
+from freshview.cli.explain import explain_on_spark, explain_script
+from freshview.cli.factorized import Choices, compile_factorized, explain_factorized
+from freshview.cli.options import (
+    BatchOption,
+    ChangesOption,
+    CheckpointOption,
+    DeadLettersOption,
+    DtreeOption,
+    EngineOption,
+    FollowOption,
+    ListenOption,
+    MasterOption,
+    MetricsOption,
+    ModeOption,
+    OutOption,
+    PackageOption,
+    Script,
+    StrategyOption,
+    StrictOption,
+    TriggerOption,
+    TrustedOption,
+    WorkersOption,
+)
+from freshview.cli.pipeline import Job, run_on_spark
+from freshview.cli.run import Outputs, run_script
+from freshview.cli.spark_demo import run_on_spark as demo_on_spark
+from freshview.errors import FreshviewError, FreshviewWarning, UnsupportedSql
+from freshview.plan.options import Strategy
+from freshview.runtime.settings import EngineName, Settings
+
+app = typer.Typer(
+    help="Views in SQL, kept fresh by deltas as the data changes.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+@app.command()
+def explain(
+    script: Script,
+    view: Annotated[str, typer.Argument(help="one view; all of them by default")] = "",
+    engine: Annotated[EngineName, typer.Option(help="whose program is shown")] = "reference",
+    strategy: StrategyOption = "auto",
+    mode: ModeOption = "auto",
+    strict: StrictOption = False,
+    spark: Annotated[bool, typer.Option("--spark", help="how it is spread over workers")] = False,
+    dtree: DtreeOption = None,
+) -> None:
+    """Show each stage of a view: its term after every pass, its maps, triggers and the choice."""
+    _check_dtree(dtree, strategy)
+    if dtree is not None and (spark or engine != "reference"):
+        raise FreshviewError(
+            "--dtree is explained for the reference engine", instead="drop --spark and --engine"
+        )
+    if strategy == "factorized" and engine == "reference" and not spark:
+        try:
+            typer.echo("\n\n\n".join(explain_factorized(script, view, Choices(dtree))))
+            return
+        except UnsupportedSql as e:
+            if dtree is not None:
+                raise
+            _tell(f"no listing in M3: {e}")
+    settings = Settings(strategy=strategy, mode=mode, strict=strict, engine=engine)
+    tell = explain_on_spark if spark else explain_script
+    typer.echo("\n\n\n".join(tell(script, view, settings)))
+
+
+@app.command("compile")
+def compile_(
+    script: Script,
+    out: Annotated[Path, typer.Option("--out", "-o", help="the folder to write into")],
+    strategy: StrategyOption = "auto",
+    mode: ModeOption = "auto",
+    strict: StrictOption = False,
+    dtree: DtreeOption = None,
+    compact: Annotated[
+        bool, typer.Option(help="factorized: make views in a chain one view")
+    ] = True,
+    inline: Annotated[
+        bool, typer.Option(help="factorized: put a delta that is read once where it is read")
+    ] = True,
+    drawn: Annotated[
+        bool, typer.Option("--diagram/--no-diagram", help="factorized: draw the view tree")
+    ] = True,
+    check_m3: Annotated[bool, typer.Option(help="factorized: read the M3 back")] = True,
+) -> None:
+    """Write each view's program as M3 text, diagram, C++ source and shared library."""
+    _check_dtree(dtree, strategy)
+    settings = Settings(strategy=strategy, mode=mode, strict=strict)
+    if strategy == "factorized":
+        choices = Choices(dtree, compact, inline, drawn, check_m3)
+        for path in compile_factorized(script, out, choices, settings, _tell):
+            typer.echo(path)
+        return
+    for path in compile_script(script, out, settings, _tell):
+        typer.echo(path)
+
+
+@app.command()
+def run(
+    script: Script,
+    engine: EngineOption = "spark",
+    master: MasterOption = "local[*]",
+    checkpoint: CheckpointOption = None,
+    workers: WorkersOption = None,
+    batch: BatchOption = None,
+    trigger: TriggerOption = "",
+    follow: FollowOption = False,
+    out: OutOption = "",
+    changes: ChangesOption = None,
+    listen: ListenOption = "",
+    metrics: MetricsOption = None,
+    dead_letters: DeadLettersOption = None,
+    package: PackageOption = None,
+    trusted: TrustedOption = None,
+    strategy: StrategyOption = "auto",
+    mode: ModeOption = "auto",
+    strict: StrictOption = False,
+) -> None:
+    """Read the sources that the script names, batch by batch, and print the views."""
+    if engine == "spark":
+        job = Job(
+            master=master,
+            checkpoint=checkpoint,
+            workers=workers,
+            batch=batch,
+            trigger=trigger,
+            follow=follow,
+            out=out,
+            changes=changes,
+            listen=listen,
+            metrics=metrics,
+            dead_letters=dead_letters,
+            packages=tuple(package or ()),
+            trusted="all" in (trusted or ()) or tuple(trusted or ()),
+            strategy=strategy,
+            strict=strict,
+        )
+        run_on_spark(script, job, Console(), _tell)
+        return
+    _only_spark(
+        engine, checkpoint, workers, trigger, follow, metrics, dead_letters, package, trusted
+    )
+    chosen = "auto" if engine == "process" else engine
+    settings = Settings(strategy=strategy, mode=mode, strict=strict, engine=chosen)
+    outputs = Outputs(Path(out) if out else None, changes, listen)
+    run_script(script, settings, batch or 1000, Console(), outputs, _tell)
+
+
+def _only_spark(engine: str, *given: object) -> None:
+    options = [
+        "checkpoint",
+        "workers",
+        "trigger",
+        "follow",
+        "metrics",
+        "dead-letters",
+        "package",
+        "trusted",
+    ]
+    for option, value in zip(options, given, strict=True):
+        if value:
+            raise FreshviewError(f"--{option} is for Spark", instead=f"leave out --engine {engine}")
+
+
+@app.command()
+def demo(
+    events: Annotated[int | None, typer.Option(min=40, help="how many orders come or go")] = None,
+    seed: Annotated[int, typer.Option(help="which of the made-up order books")] = 1,
+    batches: Annotated[int, typer.Option(min=1, help="in how many batches, on Spark")] = 20,
+    master: Annotated[str, typer.Option(help="where Spark runs")] = "local[*]",
+    engine: Annotated[
+        Literal["spark", "process"], typer.Option(help="Spark, or this process")
+    ] = "spark",
+) -> None:
+    """Watch views over an order book follow every change, and compare with recomputation."""
+    if engine == "process":
+        run_demo(events or 3000, seed, Console())
+    else:
+        demo_on_spark(events or 40_000, batches, seed, Console(), master)
+
+
+def _check_dtree(dtree: Path | None, strategy: Strategy) -> None:
+    if dtree is not None and strategy != "factorized":
+        raise FreshviewError("--dtree is for view trees", instead="add --strategy factorized")
+
+
+def _tell(words: object) -> None:
+    print(f"freshview: {words}", file=sys.stderr, flush=True)
+
+
+def main() -> None:
+    """Run a command; what goes wrong on purpose is one line on stderr and exit code 2."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", FreshviewWarning)
+            warnings.showwarning = lambda message, *_, **__: _tell(message)
+            app()
+    except FreshviewError as e:
+        _tell(e)
+        sys.exit(2)
+    except BrokenPipeError:
+        # The reader of our output has left (as `head` does): no complaint, also not at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

@@ -1,0 +1,73 @@
+"""`freshview compile`: programs, diagrams and kernels as files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from freshview.calculus.schema import Query
+from freshview.calculus.scope import relations
+from freshview.cli.files import file_name, write_file
+from freshview.cli.script import read_text
+from freshview.codegen import toolchain
+from freshview.errors import BuildProblem, NotNative
+from freshview.plan.compile import compile_queries
+from freshview.program.diagram import diagram
+from freshview.program.terms import Program
+from freshview.program.text import show_program
+from freshview.runtime import kernels
+from freshview.runtime.recipe import Recipe, recipe
+from freshview.runtime.settings import Settings
+from freshview.sql import Catalog, load
+
+
+def compile_script(
+    script: Path,
+    folder: Path,
+    settings: Settings,
+    tell: Callable[[str], object],
+    ending: str = ".m3",
+) -> Iterator[Path]:
+    """Write NAME.m3, .mmd, .cpp and .so for every view; tells each path when it is written.
+
+    `tell` hears why a view has no kernel; its program is then that of the reference engine.
+    `ending` is what the files of programs end with.
+    """
+    catalog, queries = load(read_text(script), str(script))
+    for query in queries:
+        found, why = _native(query, catalog, settings)
+        program = found.program if found else _reference(query, catalog, settings)
+        name = file_name(query.name)
+        yield write_file(folder / f"{name}{ending}", show_program(program).encode())
+        yield write_file(folder / f"{name}.mmd", diagram(program).encode())
+        if found is not None:
+            yield write_file(folder / f"{name}.cpp", found.source.encode())
+            library, why = _library(found, settings)
+            if library is not None:
+                yield write_file(folder / f"{name}.so", library)
+        if why:
+            tell(f"{query.name} has no kernel: {why}")
+
+
+def _native(query: Query, catalog: Catalog, settings: Settings) -> tuple[Recipe | None, str]:
+    read = relations(query.term)
+    used = [r for r in catalog.relations.values() if r.name in read]
+    try:
+        return recipe(query, used, settings, catalog.functions), ""
+    except NotNative as e:
+        return None, str(e)
+
+
+def _reference(query: Query, catalog: Catalog, settings: Settings) -> Program:
+    read = relations(query.term)
+    used = [r for r in catalog.relations.values() if r.name in read]
+    return compile_queries([query], used, settings.plan("batch"), catalog.functions)
+
+
+def _library(found: Recipe, settings: Settings) -> tuple[bytes | None, str]:
+    try:
+        compiler = kernels.need_compiler()
+        path = toolchain.build(found.source, compiler=compiler, flags=settings.flags)
+        return path.read_bytes(), ""
+    except BuildProblem as e:
+        return None, str(e)

@@ -1,0 +1,51 @@
+"""`freshview explain`: the stages of views in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from freshview.calculus.functions import Functions
+from freshview.calculus.schema import Query, Relation
+from freshview.calculus.scope import relations
+from freshview.cli.script import read_script, read_text
+from freshview.errors import UnknownName
+from freshview.plan.compile import compile_queries
+from freshview.runtime.explain import explain
+from freshview.runtime.recipe import recipe
+from freshview.runtime.settings import Settings
+from freshview.spark.explain import explain as spread
+from freshview.sql import load
+
+
+def explain_script(script: Path, name: str, settings: Settings) -> Iterator[str]:
+    """What is to be told about the view of a name, or about all; no kernel is compiled for it."""
+    if settings.engine != "native":
+        db = read_script(script, settings)
+        for view in [db.view(name)] if name else db.views:
+            yield view.explain()
+        return
+    for query, used, functions in _wanted(script, name):
+        made = recipe(query, used, settings, functions)
+        yield explain(query, made.program, recipe=made)
+
+
+def explain_on_spark(script: Path, name: str, settings: Settings) -> Iterator[str]:
+    """How the views are spread over workers: placement, every pass, jobs and stages."""
+    for query, used, functions in _wanted(script, name):
+        options = settings.plan("batch", caches=False)
+        program = compile_queries([query], used, options, functions)
+        yield f"== view {query.name}\n\n" + spread(program, functions=functions)
+
+
+def _wanted(script: Path, name: str) -> Iterator[tuple[Query, list[Relation], Functions]]:
+    """The view of a name, or all, each with the relations that it reads."""
+    catalog, queries = load(read_text(script), str(script))
+    wanted = [q for q in queries if name.lower() in ("", q.name.lower())]
+    if name and not wanted:
+        known = ", ".join(q.name for q in queries) or "none yet"
+        raise UnknownName(f"there is no view '{name}'", instead=f"the views are: {known}")
+    for query in wanted:
+        read = relations(query.term)
+        used = [r for r in catalog.relations.values() if r.name in read]
+        yield query, used, catalog.functions

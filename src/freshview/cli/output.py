@@ -1,0 +1,143 @@
+"""Views and their changes as CSV: into files, and to whoever connects."""
+
+from __future__ import annotations
+
+import csv
+import io
+import socket
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from freshview.calculus.rows import Row
+from freshview.calculus.types import Value
+from freshview.cli.files import file_name
+from freshview.errors import FreshviewError
+from freshview.runtime.columns import rows_of
+from freshview.runtime.view import ViewHandle
+
+
+def field(value: Value) -> Value:
+    """A value as `FROM FILE ... CSV` reads it: NULL is the empty field.
+
+    >>> field(None), field(True), field(1.5)
+    ('', 'true', 1.5)
+    """
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+class Shown(Protocol):
+    """A view of a database or of a pipeline."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of its columns."""
+
+    def rows(self) -> list[Row]:
+        """Its rows."""
+
+
+def write_view(view: Shown, folder: Path) -> Path:
+    """Write the rows of a view to NAME.csv, the names of the columns first."""
+    path = folder / f"{file_name(view.name)}.csv"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with path.open("w", encoding="utf-8", newline="") as out:
+            writer = csv.writer(out, lineterminator="\n")
+            writer.writerow(view.columns)
+            writer.writerows([field(v) for v in row] for row in view.rows())
+    except OSError as e:
+        raise FreshviewError(
+            f"cannot write '{path}': {e.strerror}", instead="choose another folder"
+        ) from e
+    return path
+
+
+def follow(views: Iterable[ViewHandle], send: Callable[[str], object]) -> None:
+    """Send every change of the views as lines: view, version, count, then the columns."""
+    for view in views:
+        view.subscribe(_sender(view.name, send))
+
+
+def _sender(name: str, send: Callable[[str], object]) -> Callable[[int, Any], None]:
+    def sender(version: int, changes: Any) -> None:
+        send(lines_of(name, version, changes))
+
+    return sender
+
+
+def lines_of(name: str, version: int, changes: Any) -> str:
+    """Changes of a view as lines: view, version, count, then the columns."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    for *values, count in rows_of(changes):
+        writer.writerow([name, version, count, *(field(v) for v in values)])
+    return out.getvalue()
+
+
+def open_changes(path: Path) -> IO[str]:
+    """The file for the change stream."""
+    try:
+        return path.open("w", encoding="utf-8", newline="")
+    except OSError as e:
+        raise FreshviewError(
+            f"cannot write '{path}': {e.strerror}", instead="choose another file"
+        ) from e
+
+
+class Reader:
+    """Somebody who connects to a port of this machine, and gets what is sent."""
+
+    def __init__(self, address: str) -> None:
+        host, _, port = address.rpartition(":")
+        try:
+            self._server = socket.create_server((host or "127.0.0.1", int(port)))
+        except (OSError, ValueError, OverflowError) as e:
+            raise FreshviewError(
+                f"cannot listen on '{address}': {e}", instead="use HOST:PORT, or :PORT"
+            ) from e
+        self._peer: socket.socket | None = None
+
+    @property
+    def words(self) -> str:
+        """Where it listens."""
+        host, port = self._server.getsockname()[:2]
+        return f"listening on {host}:{port} for a reader of the changes"
+
+    def wait(self) -> None:
+        """Wait until somebody is there."""
+        self._peer, _ = self._server.accept()
+
+    def send(self, text: str) -> None:
+        """Send lines; a reader who has left gets no more."""
+        if self._peer is None:
+            return
+        try:
+            self._peer.sendall(text.encode())
+        except OSError:
+            self.close()
+
+    def close(self) -> None:
+        """No more lines come."""
+        with suppress(OSError):
+            if self._peer is not None:
+                self._peer.close()
+        self._peer = None
+        self._server.close()
+
+
+def to_all(sends: Sequence[Callable[[str], object]]) -> Callable[[str], None]:
+    """Send the same to several."""
+
+    def send(text: str) -> None:
+        for one in sends:
+            one(text)
+
+    return send

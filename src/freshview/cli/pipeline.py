@@ -1,0 +1,191 @@
+"""`freshview run` on Spark: the sources of a script through a pipeline, until they end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.status import Status
+
+from freshview.cli.output import Reader, Shown, lines_of, open_changes, to_all, write_view
+from freshview.cli.tables import show
+from freshview.errors import FreshviewError
+
+if TYPE_CHECKING:
+    from freshview.spark.io.progress import Progress
+    from freshview.spark.pipeline import Pipeline
+
+
+@dataclass(frozen=True)
+class Job:
+    """How a script is run: where, from which checkpoint, and where its views go."""
+
+    master: str = "local[*]"
+    checkpoint: Path | None = None
+    workers: int | None = None
+    batch: int | None = None
+    trigger: str = ""
+    follow: bool = False
+    out: str = ""
+    changes: Path | None = None
+    listen: str = ""
+    metrics: Path | None = None
+    dead_letters: Path | None = None
+    packages: tuple[str, ...] = ()
+    trusted: bool | tuple[str, ...] = ()
+    strategy: Any = "auto"
+    strict: bool = False
+
+
+def run_on_spark(
+    script: Path, job: Job, console: Console, tell: Callable[[object], object]
+) -> None:
+    """Read the sources of a script through its views, then show every view."""
+    from freshview.spark.open import pipeline
+
+    flow = pipeline(
+        script,
+        master=job.master,
+        checkpoint=job.checkpoint,
+        workers=job.workers,
+        batch=job.batch or 100_000,
+        trigger=job.trigger,
+        strategy=job.strategy,
+        strict=job.strict,
+        packages=job.packages,
+        trusted=job.trusted,
+        dead_letters=job.dead_letters,
+    )
+    told = threading.Event()
+    if not flow.queries:
+        console.out("rows read: none", highlight=False)
+        return
+    with ExitStack() as ends, _signals(told) as listen:
+        _outputs(flow, job, ends, tell)
+        flow.on_progress(_metrics(flow, job.metrics))
+        ends.enter_context(_progress(flow, console, tell))
+        ends.callback(flow.stop)
+        flow.start(follow=job.follow)
+        listen()  # Spark has put its own in place
+        while not told.is_set() and not flow.await_done(0.2):
+            pass
+        flow.finish()
+        _show(flow, job, console)
+
+
+def _show(flow: Pipeline, job: Job, console: Console) -> None:
+    read = ", ".join(f"{n} of {name}" for name, n in flow.totals.read.items() if n) or "none"
+    console.out(f"rows read: {read}", highlight=False)
+    rejected = flow.totals.last.rejected if flow.totals.last else 0
+    if rejected:
+        console.out(f"rows that do not fit: {rejected}, in {flow.letters}", highlight=False)
+    for view in flow.views:
+        if job.out and ":" not in job.out:
+            console.out(str(write_view(view, Path(job.out))), highlight=False)
+        elif not job.out and job.changes is None:
+            console.out()
+            show(console, view.name, view.schema, view.rows())
+
+
+def _outputs(flow: Pipeline, job: Job, ends: ExitStack, tell: Callable[[object], object]) -> None:
+    """Files and readers for changes, and the sinks that `--out` names."""
+    sends: list[Callable[[str], object]] = []
+    if job.changes is not None:
+        sends.append(ends.enter_context(open_changes(job.changes)).write)
+    if job.listen:
+        reader = Reader(job.listen)
+        ends.callback(reader.close)
+        tell(reader.words)
+        reader.wait()
+        sends.append(reader.send)
+    if sends:
+        send = to_all(sends)
+        for view in flow.views:
+            flow.on_version(view.name, _sender(view, send), changes=True)
+    kind, _, where = job.out.partition(":")
+    if where:
+        for view in flow.views:
+            flow.add_sink(_sink(kind, where, view.name, flow))
+
+
+def _sender(view: Shown, send: Callable[[str], object]) -> Callable[[int, Any], None]:
+    def sender(version: int, changes: Any) -> None:
+        send(lines_of(view.name, version, changes))
+
+    return sender
+
+
+def _sink(kind: str, where: str, view: str, flow: Pipeline) -> Any:
+    from freshview.spark.io import sinks
+
+    match kind:
+        case "parquet":
+            return sinks.Parquet(view, Path(where))
+        case "delta":
+            return sinks.Delta(view, flow, f"{where}/{view}")
+        case "kafka":
+            bootstrap, _, topic = where.rpartition("/")
+            if bootstrap and topic:
+                return sinks.Kafka(view, flow, bootstrap, f"{topic}.{view}")
+    raise FreshviewError(
+        f"there is no output '{kind}:{where}'",
+        instead="use a folder, parquet:FOLDER, delta:FOLDER or kafka:HOST:PORT/TOPIC",
+    )
+
+
+@contextmanager
+def _signals(told: threading.Event) -> Iterator[Callable[[], None]]:
+    """While this lasts, SIGINT and SIGTERM ask for a clean stop; gives what puts that in place."""
+    names = (signal.SIGINT, signal.SIGTERM)
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: None
+        return
+    before = {name: signal.getsignal(name) for name in names}
+
+    def listen() -> None:
+        for name in names:
+            signal.signal(name, lambda *_: told.set())
+
+    listen()
+    try:
+        yield listen
+    finally:
+        for name, handler in before.items():
+            signal.signal(name, handler)
+
+
+@contextmanager
+def _progress(flow: Pipeline, console: Console, tell: Callable[[object], object]) -> Iterator[None]:
+    """A line a batch: one that is rewritten on a terminal, a new one everywhere else."""
+    from freshview.spark.io.progress import line
+
+    if not console.is_terminal:
+        flow.on_progress(lambda p: tell(line(p)))
+        yield
+        return
+    with Status("starting Spark", console=Console(stderr=True)) as status:
+        flow.on_progress(lambda p: status.update(line(p)))
+        yield
+
+
+def _metrics(flow: Pipeline, path: Path | None) -> Callable[[Progress], None]:
+    def write(_: Progress) -> None:
+        if path is None:
+            return
+        part = path.with_name(f".{path.name}.part")
+        try:
+            part.write_text(flow.metrics(), encoding="utf-8")
+            os.replace(part, path)
+        except OSError as e:
+            raise FreshviewError(
+                f"cannot write '{path}': {e.strerror}", instead="choose another file"
+            ) from e
+
+    return write

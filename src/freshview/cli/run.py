@@ -1,0 +1,61 @@
+"""`freshview run`: the sources of a script through its views."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from freshview.cli.output import Reader, follow, open_changes, to_all, write_view
+from freshview.cli.script import read_script
+from freshview.cli.tables import show
+from freshview.runtime.settings import Settings
+from freshview.runtime.sources import feed
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Where the views and their changes go; the views are printed if there is no folder."""
+
+    folder: Path | None = None
+    changes: Path | None = None
+    listen: str = ""
+
+
+def run_script(
+    script: Path,
+    settings: Settings,
+    batch: int,
+    console: Console,
+    outputs: Outputs,
+    tell: Callable[[str], object],
+) -> None:
+    """Apply the sources of a script, then show every view; paths start at the script's folder."""
+    db = read_script(script, settings)
+    read: Counter[str] = Counter()
+    with ExitStack() as ends:
+        sends: list[Callable[[str], object]] = []
+        if outputs.changes is not None:
+            sends.append(ends.enter_context(open_changes(outputs.changes)).write)
+        if outputs.listen:
+            reader = Reader(outputs.listen)
+            ends.callback(reader.close)
+            tell(reader.words)
+            reader.wait()
+            sends.append(reader.send)
+        if sends:
+            follow(db.views, to_all(sends))
+        for relation, count in feed(db, script.parent, batch, tell):
+            read[relation] += count
+    told = ", ".join(f"{count} of {name}" for name, count in read.items()) or "none"
+    console.out(f"rows read: {told}", highlight=False)
+    for view in db.views:
+        if outputs.folder is not None:
+            console.out(str(write_view(view, outputs.folder)), highlight=False)
+        elif outputs.changes is None:
+            console.out()
+            show(console, view.name, view.schema, view.rows())

@@ -1,0 +1,289 @@
+"""From queries to a trigger program: the worklist of HO-IVM (seed 001, Alg. 2 and 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from freshview.calculus.alike import shape
+from freshview.calculus.build import ZERO, factors, is_zero, sum_
+from freshview.calculus.check import Schema, all_types
+from freshview.calculus.functions import BUILTINS, Functions
+from freshview.calculus.schema import Query, Relation
+from freshview.calculus.scope import ins, outs, relations
+from freshview.calculus.terms import Expr, Rel, Sum, View
+from freshview.calculus.types import Type
+from freshview.calculus.walk import bottom_up, distinct_subterms, variables
+from freshview.ivm.budget import Budget
+from freshview.ivm.cyclic import is_cyclic
+from freshview.ivm.decide import blocker
+from freshview.ivm.delta import Update, delta
+from freshview.ivm.maps import Maps
+from freshview.ivm.materialize import Decision, is_kept_whole, materialize, readout
+from freshview.ivm.options import Options
+from freshview.ivm.restrict import restrict
+from freshview.program.order import order
+from freshview.program.terms import Event, Map, Program, Statement, Trigger
+from freshview.simplify import finish, simplify
+
+Key = tuple[Event, str]
+
+
+def compile_queries(
+    queries: Sequence[Query],
+    relations: Sequence[Relation],
+    options: Options | None = None,
+    functions: Functions = BUILTINS,
+) -> Program:
+    """The trigger program that keeps the queries fresh."""
+    compiler = Compiler(tuple(relations), options or Options(), functions)
+    compiler.name_params(set().union(*(variables(q.term) for q in queries)))
+    views = [compiler.query(q) for q in queries]
+    return compiler.program(views)
+
+
+@dataclass
+class Compiler:
+    """The state of one compilation: maps found so far, maps still to be maintained, triggers."""
+
+    relations: tuple[Relation, ...]
+    options: Options
+    functions: Functions
+    triggers: dict[Key, list[Statement]] = field(default_factory=dict)
+    params: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    todo: list[Map] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    types: dict[str, Type] = field(default_factory=dict)
+    budget: Budget = field(default_factory=Budget)
+
+    def __post_init__(self) -> None:
+        columns = {r.name: r.types for r in self.relations}
+        self.schema = Schema(columns, functions=self.functions)
+        self.maps = Maps(self.schema)
+        self.named = {r.name: r for r in self.relations}
+
+    def name_params(self, taken: set[str]) -> None:
+        """Trigger variables d_column, under names that no query uses."""
+        for r in self.relations:
+            prefix = "d_"
+            while taken & {prefix + c.name.lower() for c in r.columns}:
+                prefix = "_" + prefix
+            self.params[r.name] = tuple(prefix + c.name.lower() for c in r.columns)
+        self.maps.params = {p for params in self.params.values() for p in params}
+
+    def query(self, query: Query) -> Query:
+        """Materialize a query piecewise; what is left is read when the view is asked for."""
+        self.budget.allow(query.term)
+        term = simplify(query.term)
+        self.types.update(all_types(term, self.schema))
+        store = Pieces(self, query.name, level=0)
+        term = finish(readout(term, store))
+        self._maintain_all()
+        return replace(query, term=term)
+
+    def found(self, new: Map) -> None:
+        """A new map: it is to be maintained, and its variables have types."""
+        self.todo.append(new)
+        if not new.inputs:
+            self.types.update(all_types(new.definition, self.schema))
+
+    def _maintain_all(self) -> None:
+        while self.todo:
+            target = self.todo.pop(0)
+            self._fill_at_start(target)
+            for name in sorted(relations(target.definition)):
+                if not self.named[name].static:
+                    self._maintain(target, name)
+
+    def _updates(self, relation: str) -> list[tuple[Event, Update]]:
+        if self.options.mode == "batch":
+            return [("batch", Update(relation))]
+        params = self.params[relation]
+        return [("insert", Update(relation, params, 1)), ("delete", Update(relation, params, -1))]
+
+    def _maintain(self, target: Map, relation: str) -> None:
+        """The statements that follow a change of one relation in one map."""
+        level = self.maps.level[target.name]
+        if self.options.depth == 0 and not self._is_base(target):
+            self._reevaluate(target, relation, "depth 0 asks for it")
+            return
+        changed = False
+        for event, update in self._updates(relation):
+            known = frozenset(update.params).union(k.name for k in target.inputs)
+            change = delta(target.definition, update)
+            why = self._over_budget(target, change)
+            if why:
+                self._reevaluate(target, relation, why)
+                return
+            change = simplify(change, known=known)
+            if is_zero(change):
+                continue
+            changed = True
+            why = self._reason_to_reevaluate(target, update)
+            if why:
+                self._reevaluate(target, relation, why)
+                return
+            store = Pieces(self, f"{target.name}_{relation}", level + 1)
+            self._increment(target, change, (event, relation), update, store)
+        if not changed:
+            # The relation is mentioned but never matters: the definition need not mention it.
+            self.maps.redefine(target.name, without({relation}, target.definition))
+
+    def _over_budget(self, target: Map, change: Expr) -> str:
+        """Why a delta is not even simplified; a base relation has always one."""
+        if is_zero(change) or target.inputs or self._is_base(target):
+            return ""
+        return self.budget.refusal(change, target.definition)
+
+    def _reason_to_reevaluate(self, target: Map, update: Update) -> str:
+        pair = (shape(target.definition), update.relation)
+        if pair in self.options.increment or target.inputs:
+            return ""
+        found = blocker(target.definition, update)
+        return str(found) if found else ""
+
+    def _increment(
+        self, target: Map, change: Expr, key: Key, update: Update, store: Pieces
+    ) -> None:
+        params = frozenset(update.params)
+        keys = tuple(k.name for k in target.keys)
+        inputs = tuple(k.name for k in target.inputs)
+        decision = Decision(
+            given=params | frozenset(inputs),
+            updated=update.relation,
+            grain=self.grain(store.level),
+            keep_base_of_cycles=self.options.cyclic and _has_cycle(target.definition),
+        )
+        for names, term in restrict(keys, change, params):
+            made = materialize(term, store, decision)
+            bound = params | frozenset(inputs)
+            made = finish(simplify(made, known=bound), bound)
+            self._add(key, Statement(View(target.name, names, inputs), "+=", made))
+
+    def _reevaluate(self, target: Map, relation: str, why: str) -> None:
+        """M := Q, with Q put together from maps simpler than M."""
+        self.notes.append(f"{target.name} is recomputed when {relation} changes: {why}")
+        level = self.maps.level[target.name]
+        store = Pieces(self, f"{target.name}_{relation}", level + 1)
+        decision = Decision(
+            aggressive=self.options.depth is not None,
+            updates=self._all_updates(),
+            grain=self.grain(level + 1),
+        )
+        if is_kept_whole(target.definition, decision):
+            decision = replace(decision, aggressive=True, grain="atoms")
+        made = finish(simplify(materialize(target.definition, store, decision)))
+        keys = tuple(k.name for k in target.keys)
+        for event, _ in self._updates(relation):
+            self._add((event, relation), Statement(View(target.name, keys), ":=", made))
+
+    def _all_updates(self) -> tuple[Update, ...]:
+        streams = [r.name for r in self.relations if not r.static]
+        return tuple(u for name in streams for _, u in self._updates(name))
+
+    def grain(self, level: int) -> str:
+        """How large the maps of a level may be: the depth ends with stored base relations."""
+        depth = self.options.depth
+        if (depth is None or level <= depth - 1) and not self.budget.is_spent:
+            return "connected"
+        return "atoms" if self.options.project else "base"
+
+    def _is_base(self, target: Map) -> bool:
+        body = target.definition
+        return isinstance(body.body if isinstance(body, Sum) else body, Rel)
+
+    def _add(self, key: Key, statement: Statement) -> None:
+        if not is_zero(statement.term):
+            self.triggers.setdefault(key, []).append(statement)
+
+    def _fill_at_start(self, target: Map) -> None:
+        """A map over static tables only, or one that is not empty over empty streams."""
+        if target.inputs:
+            return
+        streams = {r.name for r in self.relations if not r.static}
+        start = without(streams, target.definition)
+        if not is_zero(start):
+            keys = tuple(k.name for k in target.keys)
+            self._add(("ready", ""), Statement(View(target.name, keys), ":=", finish(start)))
+
+    def program(self, queries: list[Query]) -> Program:
+        """Assemble the triggers in the order of the relations."""
+        maps = {m.name: m for m in self.maps.found}
+        made: list[Trigger] = []
+        for event in ("ready", "batch", "insert", "delete"):
+            for name in ("", *self.named):
+                statements = self.triggers.get((event, name))
+                if statements:
+                    single = event in ("insert", "delete")
+                    params = self.params[name] if single else ()
+                    made.append(Trigger(event, name, params, order(statements, maps)))
+        return Program(
+            self.relations, tuple(self.maps.found), tuple(made), tuple(queries), tuple(self.notes)
+        )
+
+
+@dataclass
+class Pieces:
+    """The store of one materialization decision: names its maps after what asks for them."""
+
+    compiler: Compiler
+    hint: str
+    level: int
+
+    def access(self, definition: Expr) -> Expr:
+        """A map for a definition, or the base relations of one that is to be inlined."""
+        body = definition.body if isinstance(definition, Sum) else definition
+        depth = self.compiler.options.depth
+        if isinstance(body, Rel) and depth is not None and self.level >= depth:
+            return self._base(definition, body)
+        if self.level and shape(definition) in self.compiler.options.inline:
+            return materialize(definition, self, Decision(grain="atoms"))
+        view, new = self.compiler.maps.view(definition, self.hint, self.level)
+        if new is not None:
+            self.compiler.found(new)
+        return view
+
+    def _base(self, definition: Expr, atom: Rel) -> Expr:
+        """A stored base relation: whole, or the columns in use."""
+        whole: Expr = definition if self.compiler.options.project else atom
+        view, new = self.compiler.maps.view(whole, f"{atom.name}_base", self.level)
+        if new is not None:
+            self.compiler.found(new)
+        return sum_(tuple(sorted(outs(definition))), view)
+
+    def cached(self, definition: Expr) -> Expr | None:
+        """A view cache, where the options ask for them; it is filled from maps of its own."""
+        # The parameters of a trigger have no meaning outside of it: no cache can be keyed by them.
+        if not self.compiler.options.caches or not ins(definition) <= self.compiler.types.keys():
+            return None
+        decision = Decision(grain=self.compiler.grain(self.level))
+        fill = materialize(definition, self, decision)
+        inputs = {name: self.compiler.types[name] for name in ins(definition)}
+        view, new = self.compiler.maps.cache(
+            definition, inputs, finish(fill, frozenset(inputs)), f"{self.hint}_cache", self.level
+        )
+        if new is not None:
+            self.compiler.found(new)
+        return view
+
+    def is_static(self, relation: str) -> bool:
+        """Whether a relation never changes."""
+        return self.compiler.named[relation].static
+
+
+def without(names: set[str], e: Expr) -> Expr:
+    """A term over a database in which some relations are empty."""
+
+    def empty(t: Expr) -> Expr | None:
+        return ZERO if isinstance(t, Rel) and t.name in names else None
+
+    return simplify(bottom_up(e, empty))
+
+
+def _has_cycle(definition: Expr) -> bool:
+    """Whether a product of the definition joins in a cycle."""
+    for e in distinct_subterms(definition):
+        body = e.body if isinstance(e, Sum) else e
+        if is_cyclic([f for f in factors(body) if isinstance(f, Rel)]):
+            return True
+    return False

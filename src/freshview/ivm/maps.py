@@ -1,0 +1,96 @@
+"""The maps of a program under construction; two equal definitions share one map."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from freshview.calculus.alike import alike, shape
+from freshview.calculus.check import Schema, infer
+from freshview.calculus.schema import Column
+from freshview.calculus.scope import outs
+from freshview.calculus.terms import Expr, View
+from freshview.calculus.types import Type
+from freshview.calculus.walk import rename, variables
+from freshview.program.terms import Map
+
+_SUFFIX = re.compile(r"(_\d+|_d)+$")
+"""What copies of a term, and domains, add to the names of variables."""
+
+
+@dataclass
+class Maps:
+    """A registry with duplicate view elimination up to renaming (seed 001, 5.1)."""
+
+    schema: Schema
+    params: set[str] = field(default_factory=set)
+    """Names of trigger variables: a definition never uses them, so deltas cannot capture them."""
+    found: list[Map] = field(default_factory=list)
+    level: dict[str, int] = field(default_factory=dict)
+    _by_shape: dict[str, list[Map]] = field(default_factory=dict)
+
+    def view(self, definition: Expr, hint: str, level: int) -> tuple[View, Map | None]:
+        """The access to a map of this definition; also the map itself if it is new."""
+        for known in self._by_shape.get(shape(definition), ()):
+            renaming = alike(known.definition, definition)
+            if renaming is not None and not known.inputs:
+                return View(known.name, tuple(renaming[k.name] for k in known.keys)), None
+        names = self._own_names(definition)
+        owned = rename(definition, names)
+        asked = {new: old for old, new in names.items()}
+        payload, types = infer(owned, self.schema)
+        keys = tuple(sorted(outs(owned)))
+        new = Map(self._name(hint), tuple(Column(k, types[k]) for k in keys), payload, owned)
+        self._register(new, level)
+        return View(new.name, tuple(asked.get(k, k) for k in keys)), new
+
+    def _own_names(self, definition: Expr) -> dict[str, str]:
+        """Plain names for a definition: d_custkey and custkey_1 are custkey here."""
+        names: dict[str, str] = {}
+        taken = set(self.params)
+        for old in sorted(variables(definition)):
+            plain = old.lstrip("_").removeprefix("d_") if old in self.params else old
+            plain = new = _SUFFIX.sub("", plain) or old
+            n = 1
+            while new in taken:
+                n, new = n + 1, f"{plain}_{n}"
+            names[old] = new
+            taken.add(new)
+        return {old: new for old, new in names.items() if old != new}
+
+    def cache(
+        self, definition: Expr, inputs: dict[str, Type], fill: Expr, hint: str, level: int
+    ) -> tuple[View, Map | None]:
+        """The access to a view cache: a map whose definition needs input variables."""
+        for known in self._by_shape.get(shape(definition), ()):
+            renaming = alike(known.definition, definition)
+            if renaming is not None and known.inputs:
+                given = tuple(renaming[k.name] for k in known.inputs)
+                return View(known.name, tuple(renaming[k.name] for k in known.keys), given), None
+        payload, types = infer(definition, self.schema, inputs)
+        keys = tuple(sorted(outs(definition)))
+        columns = tuple(Column(k, types[k]) for k in keys)
+        given = tuple(sorted(inputs))
+        asked = tuple(Column(k, inputs[k]) for k in given)
+        new = Map(self._name(hint), columns, payload, definition, asked, fill)
+        self._register(new, level)
+        return View(new.name, keys, given), new
+
+    def redefine(self, name: str, definition: Expr) -> None:
+        """Give a map an equal definition."""
+        at = next(i for i, m in enumerate(self.found) if m.name == name)
+        self.found[at] = replace(self.found[at], definition=definition)
+
+    def _register(self, new: Map, level: int) -> None:
+        self.found.append(new)
+        self.level[new.name] = level
+        self._by_shape.setdefault(shape(new.definition), []).append(new)
+
+    def _name(self, hint: str) -> str:
+        taken = {m.name for m in self.found}
+        if hint not in taken:
+            return hint
+        n = 2
+        while f"{hint}_{n}" in taken:
+            n += 1
+        return f"{hint}_{n}"

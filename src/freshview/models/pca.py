@@ -1,0 +1,172 @@
+"""Principal components of a join's columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from freshview.algebra import Cofactor as Element
+from freshview.algebra.cofactor import Slot
+from freshview.errors import FreshviewError
+from freshview.models.cofactor import Cofactor
+from freshview.models.data import design
+from freshview.models.live import Fitted, Live
+from freshview.models.moments import Feature, Matrix, Vector, categories, slots_of, title
+from freshview.models.problems import EmptyJoin
+
+
+@dataclass(frozen=True, eq=False)
+class Components(Fitted):
+    """Principal components at a version; the names are those of scikit-learn."""
+
+    version: int
+    features: tuple[Feature, ...]
+    slots: tuple[Slot, ...]
+    known: Mapping[str, list[Any]]
+    mean_: Vector
+    components_: Matrix
+    explained_variance_: Vector
+    explained_variance_ratio_: Vector
+    n_samples_: int
+
+    @property
+    def n_components_(self) -> int:
+        """How many there are."""
+        return len(self.components_)
+
+    @property
+    def component_names_(self) -> tuple[str, ...]:
+        """What the entries of a component belong to: a column, or a category of one."""
+        return tuple(map(title, self.slots))
+
+    @property
+    def singular_values_(self) -> Vector:
+        """Those of the centred columns."""
+        return np.sqrt(self.explained_variance_ * (self.n_samples_ - 1))
+
+    def transform(self, rows: Any) -> Matrix:
+        """Rows in the coordinates of the components."""
+        made: Matrix = design(rows, self.features, self.slots, self.known) - self.mean_
+        return made @ self.components_.T
+
+    def inverse_transform(self, coordinates: Any) -> Matrix:
+        """Coordinates back to columns."""
+        made: Matrix = np.asarray(coordinates, dtype=np.float64) @ self.components_
+        return made + self.mean_
+
+
+class PCA(Live[Components]):
+    """The directions in which the rows of a join vary the most.
+
+    `columns` are all those of the cofactor unless they are named; a categorical one is as many 0/1
+    columns as it has categories. The largest entry of a component is positive. There is no `fit`:
+    attributes are those at the last version, and `now()` gives them all at one version.
+
+    >>> import freshview as fv
+    >>> db = fv.connect()
+    >>> _ = db.execute("CREATE STREAM r (x DOUBLE NOT NULL, y DOUBLE NOT NULL)")
+    >>> pca = PCA(fv.models.Cofactor(db, "SELECT x, y FROM r"))
+    >>> db.insert("r", [(0, 0), (1, 1), (2, 2), (3, 3)])
+    >>> pca.explained_variance_ratio_.round(6)
+    array([1., 0.])
+    >>> pca.transform([[1.5, 1.5]]).round(6) + 0
+    array([[0., 0.]])
+    """
+
+    def __init__(
+        self,
+        cofactor: Cofactor,
+        columns: Iterable[str] | None = None,
+        *,
+        n_components: int | None = None,
+    ) -> None:
+        super().__init__(cofactor)
+        self.features = cofactor.features(columns)
+        if n_components is not None and n_components < 1:
+            raise FreshviewError(f"there are no {n_components} components", instead="ask for some")
+        self.n_components = n_components
+
+    @property
+    def components_(self) -> Matrix:
+        """A row for each component."""
+        return self.now().components_
+
+    @property
+    def explained_variance_(self) -> Vector:
+        """The variance along each component."""
+        return self.now().explained_variance_
+
+    @property
+    def explained_variance_ratio_(self) -> Vector:
+        """Its share of the whole variance."""
+        return self.now().explained_variance_ratio_
+
+    @property
+    def singular_values_(self) -> Vector:
+        """Those of the centred columns."""
+        return self.now().singular_values_
+
+    @property
+    def mean_(self) -> Vector:
+        """The means of the columns."""
+        return self.now().mean_
+
+    @property
+    def n_components_(self) -> int:
+        """How many components there are."""
+        return self.now().n_components_
+
+    @property
+    def feature_names_in_(self) -> npt.NDArray[np.object_]:
+        """The columns that `transform` asks for."""
+        return np.array([f.name for f in self.features], dtype=object)
+
+    def transform(self, rows: Any) -> Matrix:
+        """Rows in the coordinates of the components."""
+        return self.now().transform(rows)
+
+    def inverse_transform(self, coordinates: Any) -> Matrix:
+        """Coordinates back to columns."""
+        return self.now().inverse_transform(coordinates)
+
+    def _fit(self, version: int, element: Element, last: Components | None) -> Components:
+        if element.count < 2:
+            raise EmptyJoin(
+                f"components need two rows, '{self.cofactor.name}' has {element.count}",
+                instead="wait for data",
+            )
+        slots = slots_of(element, self.features)
+        found = self.cofactor.moments(element, slots, self._group)
+        values, vectors = np.linalg.eigh(found.scatter / (found.count - 1))
+        most = min(found.count, len(slots))
+        if self.n_components is not None and self.n_components > most:
+            raise FreshviewError(
+                f"there are {most} components, {self.n_components} are asked for",
+                instead="ask for fewer",
+            )
+        kept = np.argsort(values)[::-1][: self.n_components or most]
+        variance = np.clip(values[kept], 0.0, None)
+        components = vectors[:, kept].T
+        largest = components[np.arange(len(kept)), np.argmax(np.abs(components), axis=1)]
+        components = components * np.where(largest < 0, -1.0, 1.0)[:, None]
+        whole = float(np.trace(found.scatter)) / (found.count - 1)
+        ratio = variance / whole if whole else np.zeros(len(kept))
+        known = {f.name: categories(element, f.name) for f in self.features if f.categorical}
+        return Components(
+            version,
+            self.features,
+            slots,
+            known,
+            found.mean,
+            components,
+            variance,
+            ratio,
+            found.count,
+        )
+
+    def __repr__(self) -> str:
+        return f"<PCA of {', '.join(f.name for f in self.features)}>"

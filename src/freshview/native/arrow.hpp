@@ -1,0 +1,91 @@
+// The Arrow C data interface, and memory for what is converted to it and from it.
+#pragma once
+
+#include <stdlib.h>
+
+#include "kernel.hpp"
+
+namespace fr {
+namespace edge {  // names of its own: generated code stands beside it
+
+// The three structs of the interface, as its specification fixes them.
+struct ArrowSchema {
+  const char *format, *name, *metadata;
+  i64 flags, n_children;
+  ArrowSchema **children, *dictionary;
+  void (*release)(ArrowSchema*);
+  void* private_data;
+};
+
+struct ArrowArray {
+  i64 length, null_count, offset, n_buffers, n_children;
+  const void** buffers;
+  ArrowArray **children, *dictionary;
+  void (*release)(ArrowArray*);
+  void* private_data;
+};
+
+struct ArrowArrayStream {
+  int (*get_schema)(ArrowArrayStream*, ArrowSchema*);
+  int (*get_next)(ArrowArrayStream*, ArrowArray*);
+  const char* (*get_last_error)(ArrowArrayStream*);
+  void (*release)(ArrowArrayStream*);
+  void* private_data;
+};
+
+// Memory that is given back all at once, when its last holder lets go.
+struct Room {
+  struct Block { Block* next; void* apart; };  // two words, so that what follows is aligned
+  Block* blocks;
+  Room* under;  // held as long as this one
+  Room* outer;  // of those that last as long as a call, the one that was opened before
+  int holders;
+
+  static Room* open(Room* under = nullptr) {
+    Room* room = static_cast<Room*>(malloc(sizeof(Room)));
+    if (!room) out_of_memory("freshview: there is no memory left for a batch.\n");
+    *room = Room{nullptr, under, nullptr, 1};
+    if (under) under->hold();
+    return room;
+  }
+  void* take(size_t bytes) {
+    Block* block = static_cast<Block*>(malloc(sizeof(Block) + bytes));
+    if (!block) out_of_memory("freshview: there is no memory left for a batch.\n");
+    *block = Block{blocks, nullptr};
+    blocks = block;
+    return block + 1;
+  }
+  // Takes over what malloc gave to somebody else.
+  void adopt(void* given) {
+    take(0);
+    blocks->apart = given;
+  }
+  template <class T> T* array(i64 size) { return static_cast<T*>(take(size_t(size) * sizeof(T))); }
+  void hold() { __atomic_add_fetch(&holders, 1, __ATOMIC_RELAXED); }
+  void let_go() {
+    if (__atomic_sub_fetch(&holders, 1, __ATOMIC_ACQ_REL)) return;
+    while (blocks) {
+      Block* next = blocks->next;
+      free(blocks->apart);
+      free(blocks);
+      blocks = next;
+    }
+    if (under) under->let_go();
+    free(this);
+  }
+};
+
+inline size_t size_in(Kind kind) {  // of a value on its way in
+  switch (kind) {
+    case Decimal128: return sizeof(i128);
+    case Text: return sizeof(Str);
+    case Date: return sizeof(i32);
+    case Bool: return sizeof(i8);
+    default: return 8;
+  }
+}
+
+inline size_t size_out(Kind kind) { return kind == Text ? sizeof(Sym) : size_in(kind); }
+
+}  // namespace edge
+}  // namespace fr

@@ -1,0 +1,315 @@
+// What Python can call in a kernel; `codegen/load.py` is the other side. It knows a kernel only by
+// its table (`kernel.hpp`), so that it is compiled once and linked to every kernel.
+#include "changes.hpp"
+#include "results.hpp"
+
+namespace fr {
+
+extern const char program[];  // see boundary.hpp
+
+void Output::grow() {
+  room = room ? room * 2 : 64;
+  auto more = [&](void* old, size_t each) {
+    void* out = realloc(old, size_t(room) * each);
+    if (!out) out_of_memory("freshview: there is no memory left for a result.\n");
+    return out;
+  };
+  for (int i = 0; i < width; i++) column[i] = more(column[i], edge::size_out(columns[i].kind));
+  count = static_cast<i64*>(more(count, sizeof(i64)));
+}
+
+namespace edge {
+
+void drop_state(Instance& x) {
+  if (!x.open) return;
+  x.open = false;
+  x.env.arena.close();
+  x.env.scratch.close();
+}
+
+void free_instance(Instance* x) {
+  drop_state(*x);
+  pthread_mutex_destroy(&x->mutex);
+  free(x->same[0]);
+  free(x->same[1]);
+  for (int i = 0; i < kernel.relations; i++) {
+    if (x->known[i].schema) Py_DecRef(x->known[i].schema);
+    free(x->known[i].where);
+  }
+  free(x->known);
+  Py_DecRef(x->complain);
+  x->~Instance();
+  free(x);
+}
+
+void drop_instance(PyObject* capsule) { free_instance(instance_in(capsule)); }
+
+// open(complain, fd): a running kernel with empty maps, or, with a file, with what that holds.
+PyObject* open(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 fd;
+  if (!arity(n, 2) || !number(args[1], -1, INT32_MAX, fd)) return nullptr;
+  void* place = malloc(sizeof(Instance));
+  if (!place) return PyErr_NoMemory();
+  Instance* x = new (Here(), place) Instance();
+  x->known = static_cast<Known*>(calloc(size_t(kernel.relations) + 1, sizeof(Known)));
+  if (!x->known) return free(x), PyErr_NoMemory();
+  int file = fd < 0 ? -1 : dup(int(fd));
+  bool room = Arena::open(x->env.arena, file);
+  if (room && !Arena::open(x->env.scratch)) x->env.arena.close(), room = false;
+  if (!room) return free(x->known), free(x), PyErr_NoMemory();
+  bool fresh = x->env.arena.used() == Arena::start;
+  if (fresh && !attempt([&] { make_state(x->env); })) {
+    x->env.arena.close(), x->env.scratch.close();
+    return free(x->known), free(x), PyErr_NoMemory();
+  }
+  if (!fresh) x->env.state = x->env.arena.at<State>(Arena::start);
+  pthread_mutex_init(&x->mutex, nullptr);
+  x->ready = x->env.arena.mark();
+  x->open = true;
+  Py_IncRef(args[0]);
+  x->complain = args[0];
+  PyObject* out = PyCapsule_New(x, INSTANCE, drop_instance);
+  if (!out) free_instance(x);
+  return out;
+}
+
+// close(instance): gives the memory back; a thread that is at work in it ends first. The file of a
+// shared state may be cut by now: to read it would be a bus error.
+PyObject* close(PyObject*, PyObject* const* args, intptr_t n) {
+  Instance* x = arity(n, 1) ? instance_in(args[0]) : nullptr;
+  if (!x) return nullptr;
+  Locked lock(*x, false);
+  drop_state(*x);
+  return none();
+}
+
+// ready(instance): the static tables are complete.
+PyObject* ready(PyObject*, PyObject* const* args, intptr_t n) {
+  Instance* x = arity(n, 1) ? instance_in(args[0]) : nullptr;
+  if (!x) return nullptr;
+  Done done;
+  Fault fault;
+  {
+    Locked lock(*x);
+    Unlocked others;
+    done = make_ready(*x, fault);
+  }
+  return finish(*x, 0, done, fault);
+}
+
+// save(instance, fd, head, head): 0, or the number of the system's error. The first head is written
+// where the static tables are not complete, the second where they are.
+PyObject* save(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 fd;
+  char* head[2];
+  intptr_t size[2];
+  Instance* x = arity(n, 4) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, INT32_MAX, fd)) return nullptr;
+  for (int i = 0; i < 2; i++)
+    if (PyBytes_AsStringAndSize(args[2 + i], &head[i], &size[i])) return nullptr;
+  int code = 0;
+  bool open;
+  {
+    Locked lock(*x);
+    Unlocked others;
+    errno = 0;
+    open = x->open;
+    intptr_t bytes = size[x->ready];
+    bool written = open && ::write(int(fd), head[x->ready], size_t(bytes)) == bytes;
+    if (!written || !x->env.arena.save(int(fd))) code = errno ? errno : ENOSPC;
+  }
+  return open ? Py_BuildValue("i", code) : finish(*x, 0, Done::Closed);
+}
+
+// restore(instance, fd, ready): whether the file holds a whole state; if not, nothing changes, but
+// that a state in a file is empty then.
+PyObject* restore(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 fd, is_ready;
+  Instance* x = arity(n, 3) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, INT32_MAX, fd) || !number(args[2], 0, 2, is_ready)) return nullptr;
+  bool good, open;
+  {
+    Locked lock(*x);
+    Unlocked others;
+    Arena found;
+    char more;
+    open = x->open;
+    bool shared = open && x->env.arena.is_shared();
+    if (shared) found = x->env.arena;
+    good = open && (shared || Arena::open(found)) && found.load(int(fd)) && ::read(int(fd), &more, 1) == 0 &&
+           found.used() >= Arena::start + kernel.state_size;
+    if (good) {
+      Arena old = x->env.arena;
+      x->env.arena = found;
+      found = old;
+      x->env.state = x->env.arena.at<State>(Arena::start);
+      x->ready = x->env.arena.mark() = is_ready;
+      x->lost = false;
+    } else if (shared) {
+      x->env.arena = found;
+      make_state(x->env);
+    }
+    if (!shared) found.close();
+  }
+  return open ? Py_BuildValue("i", int(good)) : finish(*x, 0, Done::Closed);
+}
+
+// stats(instance): bytes of the state, rows looked at, rows written, then the sizes of the maps.
+PyObject* stats(PyObject*, PyObject* const* args, intptr_t n) {
+  Instance* x = arity(n, 1) ? instance_in(args[0]) : nullptr;
+  if (!x) return nullptr;
+  Rooms own;
+  u64* size = own.room->array<u64>(kernel.maps + 1);
+  u64 bytes, visits, writes;
+  bool open;
+  {
+    Locked lock(*x);
+    open = x->open;
+    bytes = open ? x->env.arena.used() : 0, visits = x->env.visits, writes = x->env.writes;
+    for (int i = 0; open && i < kernel.maps; i++) size[i] = kernel.map[i].size(x->env);
+  }
+  if (!open) return finish(*x, 0, Done::Closed);
+  Own sizes(PyTuple_New(kernel.maps));
+  for (int i = 0; sizes && i < kernel.maps; i++)
+    PyTuple_SetItem(sizes, i, PyLong_FromUnsignedLongLong(size[i]));
+  if (!sizes) return nullptr;
+  return Py_BuildValue("(KKKO)", (unsigned long long)bytes, (unsigned long long)visits,
+                       (unsigned long long)writes, sizes.object);
+}
+
+// wrapping(instance, on): from now on, numbers may leave their range on the way to where they are in
+// it again, as the caller knows; or every change that takes one out of it is refused.
+PyObject* wrapping(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 on;
+  Instance* x = arity(n, 2) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, 2, on)) return nullptr;
+  Locked lock(*x);
+  x->wraps = on;
+  return none();
+}
+
+// watch(instance): how many rows were deleted, and of every continuous variable of cofactors the
+// centre and the ends of its values.
+PyObject* watch(PyObject*, PyObject* const* args, intptr_t n) {
+  Instance* x = arity(n, 1) ? instance_in(args[0]) : nullptr;
+  if (!x) return nullptr;
+  Own out(PyTuple_New(kernel.slots));
+  if (!out) return nullptr;
+  Locked lock(*x);
+  if (!x->open) return finish(*x, 0, Done::Closed);
+  const Watch all = kernel.watch(*x->env.state);
+  for (int i = 0; i < kernel.slots; i++)
+    PyTuple_SetItem(out, i, Py_BuildValue("(ddd)", all.centre[i], all.low[i], all.high[i]));
+  const f64* gone = kernel.gone(*x->env.state);  // none where nothing is lifted
+  return Py_BuildValue("(dO)", gone ? *gone : 0.0, out.object);
+}
+
+// put_centre(instance, variable, centre): what is taken from its values; before there are any.
+PyObject* put_centre(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 at;
+  Instance* x = arity(n, 3) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, kernel.slots, at)) return nullptr;
+  f64 centre = PyFloat_AsDouble(args[2]);
+  if (PyErr_Occurred()) return nullptr;
+  Locked lock(*x);
+  if (!x->open) return finish(*x, 0, Done::Closed);
+  kernel.watch(*x->env.state).centre[at] = centre;
+  return none();
+}
+
+PyObject* columns_of(int width, const Column* columns) {
+  PyObject* out = PyTuple_New(width);
+  for (int i = 0; out && i < width; i++) {
+    const Column& c = columns[i];
+    PyTuple_SetItem(out, i, Py_BuildValue("(siiii)", c.name, int(c.kind), int(c.scale),
+                                          int(c.nullable), int(c.used)));
+  }
+  return out;
+}
+
+// describe(): the hash of the program, then relations, queries and maps with their columns, and the
+// names of the continuous variables of cofactors.
+PyObject* describe(PyObject*, PyObject* const*, intptr_t) {
+  Own relations(PyTuple_New(kernel.relations)), queries(PyTuple_New(kernel.queries));
+  Own maps(PyTuple_New(kernel.maps));
+  if (!relations || !queries || !maps) return nullptr;
+  for (int i = 0; i < kernel.relations; i++) {
+    const Relation& r = kernel.relation[i];
+    PyObject* columns = columns_of(r.width, r.columns);
+    PyTuple_SetItem(relations, i, Py_BuildValue("(sNi)", r.name, columns, int(r.is_static)));
+  }
+  for (int i = 0; i < kernel.queries; i++) {
+    const Query& q = kernel.query[i];
+    Own key(PyList_New(0));
+    for (int c = 0; q.key && key && c < q.width; c++) {
+      Own column(q.key[c] ? PyLong_FromLongLong(c) : nullptr);
+      if (column) PyList_Append(key, column);
+    }
+    PyObject* columns = columns_of(q.width, q.columns);
+    PyTuple_SetItem(queries, i, Py_BuildValue("(sNO)", q.name, columns, key.object));
+  }
+  for (int i = 0; i < kernel.maps; i++) {
+    const Map& m = kernel.map[i];
+    PyTuple_SetItem(maps, i, Py_BuildValue("(sN)", m.name, columns_of(m.width, m.columns)));
+  }
+  Own slots(PyTuple_New(kernel.slots));
+  if (!slots) return nullptr;
+  for (int i = 0; i < kernel.slots; i++)
+    PyTuple_SetItem(slots, i, Py_BuildValue("s", kernel.slot[i]));
+  return Py_BuildValue("(sOOOO)", program, relations.object, queries.object, maps.object,
+                       slots.object);
+}
+
+// A call that takes memory before it touches the state, or after: without any it is refused, and
+// what it had taken is given back.
+template <PyObject* (*call)(PyObject*, PyObject* const*, intptr_t)>
+PyObject* guarded(PyObject* self, PyObject* const* args, intptr_t n) {
+  PyObject* out = nullptr;
+  Room* const outer = rooms;
+  if (attempt([&] { out = call(self, args, n); })) return out;
+  while (rooms != outer) {
+    Room* room = rooms;
+    rooms = room->outer;
+    room->let_go();
+  }
+  Instance* x = instance_in(args[0]);
+  return x ? complain(*x, 0, "full", 0, 0, nullptr) : nullptr;
+}
+
+PyMethodDef methods[] = {
+    {"describe", describe, FastCall, nullptr},
+    {"open", open, FastCall, nullptr},
+    {"close", close, FastCall, nullptr},
+    {"entry", entry, FastCall, nullptr},
+    {"divert", divert, FastCall, nullptr},
+    {"apply_rows", guarded<apply_rows>, FastCall, nullptr},
+    {"apply_array", guarded<apply_array>, FastCall, nullptr},
+    {"apply_exported", guarded<apply_exported>, FastCall, nullptr},
+    {"apply_stream", guarded<apply_stream>, FastCall, nullptr},
+    {"read_rows", guarded<read_rows>, FastCall, nullptr},
+    {"find_rows", guarded<find_rows>, FastCall, nullptr},
+    {"read_frame", guarded<read_frame>, FastCall, nullptr},
+    {"export_frame", export_frame, FastCall, nullptr},
+    {"ready", ready, FastCall, nullptr},
+    {"wrapping", wrapping, FastCall, nullptr},
+    {"save", save, FastCall, nullptr},
+    {"restore", restore, FastCall, nullptr},
+    {"stats", stats, FastCall, nullptr},
+    {"watch", watch, FastCall, nullptr},
+    {"put_centre", put_centre, FastCall, nullptr},
+};
+
+}  // namespace edge
+}  // namespace fr
+
+// The only name that the library shows: a tuple of all its functions. Their definitions lie in the
+// library, which is never unloaded, so the functions stay good as long as the process.
+extern "C" __attribute__((visibility("default"))) fr::py::PyObject* freshview_functions() {
+  using namespace fr::py;
+  if (!learn()) return nullptr;
+  const int size = sizeof(fr::edge::methods) / sizeof(PyMethodDef);
+  PyObject* out = PyTuple_New(size);
+  for (int i = 0; out && i < size; i++)
+    PyTuple_SetItem(out, i, PyCFunction_NewEx(&fr::edge::methods[i], nullptr, nullptr));
+  return out;
+}

@@ -1,0 +1,396 @@
+// Changes on their way in: one row a call, rows in a list, Arrow tables and streams of them.
+#pragma once
+
+#include "arrow_in.hpp"
+#include "instance.hpp"
+
+namespace fr {
+namespace edge {
+
+const char* const ENTRY = "freshview.entry";
+
+// One row, one call: the entry that a relation and a sign have.
+struct Entry {
+  Instance* x;
+  PyObject* owner;
+  PyObject* instead;  // called with the values while the instance is diverted; may be null
+  int relation;
+  i64 sign;
+};
+
+inline PyObject* tuple_of(PyObject* const* args, intptr_t n) {
+  PyObject* out = PyTuple_New(n);
+  for (intptr_t i = 0; out && i < n; i++) {
+    Py_IncRef(args[i]);
+    PyTuple_SetItem(out, i, args[i]);
+  }
+  return out;
+}
+
+inline PyObject* one_row(PyObject* self, PyObject* const* args, intptr_t n) {
+  Entry* entry = static_cast<Entry*>(PyCapsule_GetPointer(self, ENTRY));
+  if (!entry) return nullptr;
+  Instance& x = *entry->x;
+  const Relation& r = kernel.relation[entry->relation];
+  if (n != r.width) return complain(x, entry->relation, "row", 0, 0, tuple_of(args, n));
+  struct alignas(16) Cell { u8 bytes[16]; };
+  Cell* cells = static_cast<Cell*>(__builtin_alloca(size_t(n + 1) * sizeof(Cell)));
+  const void** column = static_cast<const void**>(__builtin_alloca(size_t(n + 1) * sizeof(void*)));
+  for (intptr_t i = 0; i < n; i++) {
+    column[i] = nullptr;
+    if (!r.columns[i].used) continue;
+    column[i] = &cells[i];
+    if (__builtin_expect(!take(args[i], r.columns[i], &cells[i]), 0))
+      return complain(x, entry->relation, "row", 0, int(i), tuple_of(args, n));
+  }
+  Part part{1, column, &entry->sign, nullptr, nullptr};
+  Done done = Done::Well;
+  Fault fault;
+  bool elsewhere;
+  {
+    Locked lock(x);
+    elsewhere = entry->instead && (x.diverted >> entry->relation & 1);
+    if (__builtin_expect(!elsewhere, 1)) {
+      done = run(x, r, &part, entry->sign, fault);
+      x.singles += entry->instead && done == Done::Well;
+    }
+  }
+  if (__builtin_expect(!elsewhere, 1)) return finish(x, entry->relation, done, fault);
+  Own row(tuple_of(args, n));
+  return row ? PyObject_CallObject(entry->instead, row) : nullptr;
+}
+
+inline PyMethodDef row_method = {"row", one_row, FastCall, "One row more, or one less."};
+
+inline void drop_entry(PyObject* capsule) {
+  Entry* entry = static_cast<Entry*>(PyCapsule_GetPointer(capsule, ENTRY));
+  Py_DecRef(entry->owner);
+  if (entry->instead) Py_DecRef(entry->instead);
+  free(entry);
+}
+
+// entry(instance, relation, sign, instead or None): a function that takes the values of one row.
+inline PyObject* entry(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 relation, sign;
+  Instance* x = arity(n, 4) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[2], -1, 2, sign))
+    return nullptr;
+  Entry* made = static_cast<Entry*>(malloc(sizeof(Entry)));
+  if (!made) return PyErr_NoMemory();
+  PyObject* instead = args[3] == &_Py_NoneStruct ? nullptr : args[3];
+  *made = Entry{x, args[0], instead, int(relation), sign};
+  Own capsule(PyCapsule_New(made, ENTRY, drop_entry));
+  if (!capsule) return free(made), nullptr;
+  Py_IncRef(args[0]);
+  if (instead) Py_IncRef(instead);
+  return PyCFunction_NewEx(&row_method, capsule, nullptr);
+}
+
+// divert(instance, relation, on): how many single rows were taken since the last call; from now on
+// those of the relation go elsewhere, or come here again. Only the first 64 relations can be told.
+inline PyObject* divert(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 relation, on;
+  Instance* x = arity(n, 3) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, kernel.relations < 64 ? kernel.relations : 64, relation) ||
+      !number(args[2], 0, 2, on))
+    return nullptr;
+  u64 taken;
+  {
+    Locked lock(*x);
+    taken = x->singles;
+    x->singles = 0;
+    u64 bit = u64(1) << relation;
+    x->diverted = on ? x->diverted | bit : x->diverted & ~bit;
+  }
+  return PyLong_FromUnsignedLongLong(taken);
+}
+
+// How often each row of a batch counts: null for once each, as the batch's sign says.
+struct Counts {
+  i64* at = nullptr;
+  bool zeros = false;  // whether some rows count 0 times
+};
+
+// Takes counts that lie in memory as 64 bits each, and asks for what is read `next`. Whether they do;
+// one that is no count is told by its row.
+inline bool counts_in_place(PyObject* given, i64 rows, i64 sign, const char* next, Counts& out,
+                            i64& bad) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(given, &view, WithFormat | 0x8)) return PyErr_Clear(), false;
+  bool fits = view.ndim == 1 && view.itemsize == 8 && view.format && view.len == rows * 8 &&
+              (!strcmp(view.format, "l") || !strcmp(view.format, "q"));
+  if (fits) {
+    const i64* from = static_cast<const i64*>(view.buf);
+    bool zeros = false;
+    bool good = all_good(from, rows, next, [&, to = out.at](i64 n) mutable {
+      *to++ = i64(u64(n) * u64(sign));
+      zeros |= !n;
+      return n != INT64_MIN;
+    });
+    out.zeros = zeros;
+    for (i64 i = 0; !good && bad < 0; i++)
+      if (from[i] == INT64_MIN) bad = i;
+  }
+  PyBuffer_Release(&view);
+  return fits;
+}
+
+// Takes the counts of a batch; false with an error where they do not belong to its rows.
+inline bool counts_in(Instance& x, int relation, Room& room, PyObject* given, i64 rows, i64 sign,
+                      const char* next, Counts& out) {
+  if (given == &_Py_NoneStruct) return true;
+  out.at = room.array<i64>(rows);
+  i64 bad = -1;
+  Own other(nullptr);
+  bool taken = counts_in_place(given, rows, sign, next, out, bad);
+  if (!taken && given->type != &PyList_Type) {
+    Py_IncRef(given);
+    other.object = complain(x, relation, "odd counts", 0, 0, given);
+    if (!other) return false;
+    given = other;
+    taken = counts_in_place(given, rows, sign, next, out, bad);
+  }
+  if (bad >= 0)
+    return complain(x, relation, "count", bad, 0, PyLong_FromLongLong(INT64_MIN)), false;
+  if (taken) return true;
+  Own counts(PySequence_Tuple(given));
+  if (!counts) return false;
+  i64 found = PyTuple_Size(counts);
+  if (found != rows)
+    return complain(x, relation, "counts", rows, 0, PyLong_FromLongLong(found)), false;
+  for (i64 i = 0; i < rows; i++) {
+    PyObject* count = PyTuple_GetItem(counts, i);
+    if (!take_int(count, out.at[i])) {
+      Py_IncRef(count);
+      return complain(x, relation, "count", i, 0, count), false;
+    }
+    out.at[i] *= sign;
+    out.zeros |= !out.at[i];
+  }
+  return true;
+}
+
+// Gives the parts of a batch their counts, and leaves out the rows that count 0 times.
+inline void add_counts(int relation, Room& room, Counts counts, Part* first) {
+  for (Part* part = counts.at ? first : nullptr; part; part = part->next) {
+    part->count = counts.at;
+    counts.at += part->size;
+    if (counts.zeros) drop_zeros(room, kernel.relation[relation], *part);
+  }
+}
+
+// A row as a tuple that nobody can change: itself, or a new one that `kept` holds.
+inline PyObject* row_in(Instance& x, int relation, i64 i, PyObject* row, PyObject* kept) {
+  int width = kernel.relation[relation].width;
+  if (row->type == &PyTuple_Type && PyTuple_Size(row) == width) return row;
+  Own made(nullptr);
+  if (row->type == &PyList_Type && PyList_Size(row) == width) {
+    made.object = PyList_AsTuple(row);
+  } else {
+    Py_IncRef(row);
+    made.object = complain(x, relation, "odd", i, 0, row);  // mappings and such; raises for others
+  }
+  if (!made || PyList_Append(kept, made)) return nullptr;
+  return made;
+}
+
+// apply_rows(instance, relation, rows, counts or None, sign)
+inline PyObject* apply_rows(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 relation, sign;
+  Instance* x = arity(n, 5) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[4], -1, 2, sign))
+    return nullptr;
+  const Relation& r = kernel.relation[relation];
+  // A copy, since another thread may change the list while this one does not have Python's lock.
+  Own rows(PySequence_Tuple(args[2])), kept(PyList_New(0));
+  if (!rows || !kept) return nullptr;
+  Rooms own;
+  i64 size = PyTuple_Size(rows);
+  const void** column = own.room->array<const void*>(r.width + 1);
+  struct Filled { int column; char* at; size_t step; };
+  Filled* filled = own.room->array<Filled>(r.width + 1);
+  int used = 0;
+  for (int c = 0; c < r.width; c++) {
+    column[c] = nullptr;
+    if (!r.columns[c].used) continue;
+    size_t step = size_in(r.columns[c].kind);
+    filled[used] = Filled{c, static_cast<char*>(own.room->take(size_t(size) * step)), step};
+    column[c] = filled[used++].at;
+  }
+  for (i64 i = 0; i < size; i++) {
+    PyObject* row = row_in(*x, int(relation), i, PyTuple_GetItem(rows, i), kept);
+    if (!row) return nullptr;
+    for (int k = 0; k < used; k++) {
+      Filled& f = filled[k];
+      if (__builtin_expect(!take(PyTuple_GetItem(row, f.column), r.columns[f.column], f.at), 0)) {
+        Py_IncRef(row);
+        return complain(*x, int(relation), "row", i, f.column, row);
+      }
+      f.at += f.step;
+    }
+  }
+  Part part{size, column, nullptr, nullptr, nullptr};
+  Counts counts;
+  if (!counts_in(*x, int(relation), *own.room, args[3], size, sign, nullptr, counts))
+    return nullptr;
+  add_counts(int(relation), *own.room, counts, &part);
+  return commit(*x, int(relation), &part, part.size, sign);
+}
+
+// Where the columns of a relation stand in tables of a schema. It is looked up once for tables that
+// come with the same capsule; holding that keeps its address from becoming another one's.
+inline const int* where_in(Instance& x, i64 relation, PyObject* capsule, Problem& p) {
+  auto* schema = static_cast<ArrowSchema*>(PyCapsule_GetPointer(capsule, "arrow_schema"));
+  if (!schema) return nullptr;
+  const Relation& r = kernel.relation[relation];
+  Known& known = x.known[relation];
+  if (known.schema == capsule && schema->release) return known.where;
+  if (!known.where) known.where = static_cast<int*>(malloc(size_t(r.width + 1) * sizeof(int)));
+  if (!known.where) return PyErr_NoMemory(), nullptr;
+  if (known.schema) Py_DecRef(known.schema);
+  known.schema = nullptr;
+  if (!match(r, *schema, known.where, p)) return complain(x, int(relation), p), nullptr;
+  Py_IncRef(capsule);
+  known.schema = capsule;
+  return known.where;
+}
+
+inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const ArrowArray& array,
+                             PyObject* given, i64 sign) {
+  Rooms own;
+  Problem problem;
+  const int* where = where_in(x, relation, schema, problem);
+  if (!where) return nullptr;
+  auto* told = static_cast<ArrowSchema*>(PyCapsule_GetPointer(schema, "arrow_schema"));
+  if (!told || !is_whole(*told, array, problem)) return told ? complain(x, int(relation), problem) : nullptr;
+  const Relation& r = kernel.relation[relation];
+  int* kept = own.room->array<int>(r.width + 1);  // another thread may bring another schema
+  memcpy(kept, where, size_t(r.width) * sizeof(int));
+  // What describes each column lies somewhere, too: all of it is asked for at once.
+  for (int i = 0; i < r.width; i++)
+    if (r.columns[i].used) __builtin_prefetch(array.children[kept[i]]);
+  for (int i = 0; i < r.width; i++)
+    if (r.columns[i].used) __builtin_prefetch(array.children[kept[i]]->buffers);
+  Counts counts;
+  const char* next = read_next(r, kept, array, 0);
+  if (!counts_in(x, int(relation), *own.room, given, array.length, sign, next, counts))
+    return nullptr;
+  Part* part = nullptr;
+  bool whole;
+  {
+    Unlocked others(array.length > SMALL);
+    whole = attempt([&] { part = table_in(*own.room, r, *told, kept, array, problem); });
+  }
+  if (!whole) return complain(x, int(relation), "full", 0, 0, nullptr);
+  if (!part) return complain(x, int(relation), problem);
+  add_counts(int(relation), *own.room, counts, part);
+  return commit(x, int(relation), part, part->size, sign);
+}
+
+// apply_array(instance, relation, schema, array, counts or None, sign): one Arrow table.
+inline PyObject* apply_array(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 relation, sign;
+  Instance* x = arity(n, 6) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[5], -1, 2, sign))
+    return nullptr;
+  auto* array = static_cast<ArrowArray*>(PyCapsule_GetPointer(args[3], "arrow_array"));
+  return array ? apply_table(*x, relation, args[2], *array, args[4], sign) : nullptr;
+}
+
+// apply_exported(instance, relation, schema, export, counts or None, sign): the same from a
+// function that writes an array to an address; its schema is known from an earlier table.
+inline PyObject* apply_exported(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 relation, sign;
+  Instance* x = arity(n, 6) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[5], -1, 2, sign))
+    return nullptr;
+  struct Array : ArrowArray {
+    ~Array() { if (release) release(this); }
+  } array{};
+  Own address(Py_BuildValue("(L)", static_cast<long long>(reinterpret_cast<intptr_t>(&array))));
+  Own done(address ? PyObject_CallObject(args[3], address) : nullptr);
+  if (!done) return nullptr;
+  return apply_table(*x, relation, args[2], array, args[4], sign);
+}
+
+// What a stream brought; its tables are held until all of them are applied.
+struct Held {
+  ArrowSchema schema = {};
+  ArrowArray** tables = nullptr;
+  i64 size = 0;
+  ~Held() {
+    for (i64 i = 0; i < size; i++)
+      if (tables[i]->release) tables[i]->release(tables[i]);
+    if (schema.release) schema.release(&schema);
+  }
+};
+
+// Pulls the tables of a stream and converts them; false with an error code or a problem.
+inline bool stream_in(Room& room, const Relation& r, ArrowArrayStream& stream, Held& held,
+                      Part*& first, i64& rows, int& code, Problem& p) {
+  if ((code = stream.get_schema(&stream, &held.schema))) return false;
+  int* where = room.array<int>(r.width + 1);
+  if (!match(r, held.schema, where, p)) return false;  // also where there is no table
+  i64 space = 0;
+  Part* last = nullptr;
+  for (;;) {
+    ArrowArray* table = room.array<ArrowArray>(1);
+    *table = ArrowArray{};
+    if ((code = stream.get_next(&stream, table))) return false;
+    if (!table->release) return true;
+    if (held.size == space) {
+      ArrowArray** more = room.array<ArrowArray*>(space = space * 2 + 16);
+      if (held.size) memcpy(more, held.tables, size_t(held.size) * sizeof(ArrowArray*));
+      held.tables = more;
+    }
+    held.tables[held.size++] = table;
+    Part* part = table_in(room, r, held.schema, where, *table, p);
+    if (!part) {
+      if (p.row >= 0) p.row += rows;
+      return false;
+    }
+    rows += part->size;
+    part->previous = last;
+    (last ? last->next : first) = part;
+    last = part;
+  }
+}
+
+// apply_stream(instance, relation, stream, counts or None, sign): Arrow tables, as one change.
+inline PyObject* apply_stream(PyObject*, PyObject* const* args, intptr_t n) {
+  i64 relation, sign;
+  Instance* x = arity(n, 5) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[4], -1, 2, sign))
+    return nullptr;
+  void* given = PyCapsule_GetPointer(args[2], "arrow_array_stream");
+  if (!given) return nullptr;
+  auto* stream = static_cast<ArrowArrayStream*>(given);
+  const Relation& r = kernel.relation[relation];
+  Rooms own;
+  Held held;
+  Problem problem;
+  Part* first = nullptr;
+  i64 rows = 0;
+  int code = 0;
+  bool good = false, whole;
+  {
+    Unlocked others;
+    whole = attempt(
+        [&] { good = stream_in(*own.room, r, *stream, held, first, rows, code, problem); });
+  }
+  if (!whole) return complain(*x, int(relation), "full", 0, 0, nullptr);
+  if (!good && code) {
+    const char* said = stream->get_last_error(stream);
+    PyObject* why = Py_BuildValue("s", said ? said : "it does not say why");
+    return complain(*x, int(relation), "stream", 0, 0, why);
+  }
+  if (!good) return complain(*x, int(relation), problem);
+  Counts counts;
+  if (!counts_in(*x, int(relation), *own.room, args[3], rows, sign, nullptr, counts))
+    return nullptr;
+  add_counts(int(relation), *own.room, counts, first);
+  return commit(*x, int(relation), first, rows, sign);
+}
+
+}  // namespace edge
+}  // namespace fr

@@ -1,0 +1,132 @@
+// What a generated kernel tells about itself, and what it is given: the contract between
+// generated code (above this header) and the boundary to Python and Arrow (below it).
+#pragma once
+
+#include "arena.hpp"
+#include "strings.hpp"
+#include "value.hpp"
+
+namespace fr {
+
+// How a column is held: int -> i64, decimal -> i64 or i128 (scaled), double -> f64, date -> i32
+// (days since 1970), timestamp -> i64 (microseconds since 1970), bool -> i8, string -> Str on the
+// way in and Sym on the way out.
+enum Kind : u8 { Int, Decimal64, Decimal128, Double, Date, Timestamp, Bool, Text };
+
+struct Column {
+  const char* name;
+  Kind kind;
+  u8 scale;
+  bool nullable;
+  bool used;  // on the way in: whether any statement reads it; the others are not converted
+};
+
+// Rows on their way in, column by column; NULL is the sentinel of `value.hpp`.
+struct Batch {
+  i64 size;
+  const i64* count;           // how often each row is inserted (negative: deleted), never 0
+  const void* const* column;  // arrays of i64, i128, f64, i32, i8 or Str; null where not used
+};
+
+// Rows on their way out, column by column; the arrays grow by doubling.
+struct Output {
+  i64 size = 0, room = 0;
+  int width = 0;
+  const Column* columns = nullptr;
+  void** column = nullptr;  // arrays of i64, i128, f64, i32, i8 or Sym
+  i64* count = nullptr;     // multiplicity of each row, always positive
+  // Makes room for one more row and gives its place.
+  i64 next() {
+    if (size == room) grow();
+    return size++;
+  }
+  void grow();
+};
+
+struct State;  // generated: the text store and all the maps, at the start of the arena
+
+// An argument of a function, on its way to Python's words.
+struct Arg {
+  Kind kind = Int;
+  u8 scale = 0;
+  bool given = false;
+  i128 number = 0;
+  f64 real = 0;
+  Str text = Str{nullptr, 0};
+
+  Arg() = default;
+  template <class T> Arg(Kind k, u8 s, T x) : kind(k), scale(s), given(true), number(x) {}
+  Arg(Kind k, u8, f64 x) : kind(k), given(true), real(x) {}
+  Arg(Kind k, u8, Str x) : kind(k), given(true), text(x) {}
+};
+
+// The first call of a batch that had no answer: which function, and its arguments. Texts are copies.
+struct Fault {
+  const char* fn = nullptr;
+  Arg args[3];
+
+  void free_texts();
+};
+
+// One running kernel. `state` lies in `arena`; `scratch` is emptied after every batch.
+struct Env {
+  Arena arena;
+  Arena scratch;
+  State* state = nullptr;
+  bool overflow = false;  // sticky: some integer or decimal left its range; results are wrapped
+  bool many = false;      // sticky: a row came more often than its trigger can run
+  Fault fault;            // why it is set, where no number left its range
+  u64 visits = 0;         // rows looked at, counted when compiled with FRESHVIEW_COUNT
+  u64 writes = 0;         // rows written
+};
+
+struct Relation {
+  const char* name;
+  int width;
+  const Column* columns;
+  bool is_static;
+  void (*apply)(Env&, const Batch&);  // a change of a stream, or rows of a static table
+};
+
+struct Query {
+  const char* name;
+  int width;
+  const Column* columns;
+  void (*read)(Env&, Output&);
+  const bool* key;  // which columns `find` needs; null where rows cannot be found without a scan
+  void (*find)(Env&, const Batch&, Output&);  // the rows with these values, of a batch of one row
+};
+
+// The contents of a map, for statistics and tests: its keys, then its payload as last column.
+struct Map {
+  const char* name;
+  int width;
+  const Column* columns;
+  void (*read)(Env&, Output&);
+  u64 (*size)(Env&);
+};
+
+// What was lifted of the continuous variables of cofactors: their ends, and the centres that were
+// taken from all the values. A centre is set while nothing has been lifted yet.
+struct Watch {
+  f64 *centre, *low, *high;
+};
+
+struct Kernel {
+  int relations, queries, maps;
+  const Relation* relation;
+  const Query* query;
+  const Map* map;
+  size_t state_size;
+  Strings& (*strings)(State&);
+  void (*create)(Env&);  // a fresh State at env.state
+  void (*ready)(Env&);   // after the static tables are loaded
+  int slots;             // the continuous variables of cofactors
+  const char* const* slot;
+  Watch (*watch)(State&);
+  f64* (*gone)(State&);  // how many rows were deleted
+};
+
+extern const Kernel kernel;  // generated
+
+}  // namespace fr

@@ -1,0 +1,386 @@
+// An ordered map that knows the sums of its ranges: a B+-tree whose inner nodes keep the total of
+// every child.
+//
+// Ranges are told by predicates on keys that hold on a prefix of the order, so one tree serves
+// <, <=, and comparisons with expressions of the key. Besides its total, an inner node keeps the
+// first entry of every child: a search sees real entries only, and need not look ahead.
+//
+//   struct Key {  // generated
+//     bool less(Arena&, const Key&) const;  // the arena has the texts that symbols stand for
+//     bool is(const Key&) const;
+//   };
+//   struct Val {  // generated; zeroed memory is zero
+//     void add(const Val&);
+//     bool empty() const;           // zero
+//     static constexpr bool exact;  // false when it holds doubles
+//   };
+#pragma once
+
+#include "arena.hpp"
+
+namespace fr {
+
+template <class Key, class Val> struct Ordered {
+  // Zeroed memory needs no `init`.
+  void init(Arena&) { *this = Ordered{}; }
+
+  u64 size() const { return count; }
+  u64 bytes() const { return held; }
+
+  // Adds to the value of a key; an entry whose value becomes zero is gone. Inexact values are not
+  // added to but replaced: `delta` is then the new value, so that a sum of doubles is the same
+  // here as in the record that it follows.
+  void add(Arena& arena, const Key& key, const Val& delta) {
+    if (delta.empty() && (Val::exact || !root)) return;
+    Step path[max_height];
+    u64 place = root;
+    for (u32 level = height; level > 0; --level) {
+      Inner& inner = *arena.at<Inner>(place);
+      path[level] = Step{place, inner.child_of(arena, key)};
+      place = inner.child[path[level].i];
+    }
+    Change change = root ? add_to_leaf(arena, place, key, delta) : plant(arena, key, delta);
+    for (u32 level = 1; level <= height; ++level)
+      change = pass_up(arena, path[level], level, change, delta);
+    if (change.sibling) raise(arena, change.sibling);
+    if (change.shrunk) lower(arena);
+  }
+
+  // The sum of the keys where `before` does not hold any more and `upto` still does. Parts are
+  // added, never subtracted, so sums of doubles keep their precision.
+  template <class P1, class P2> Val sum_between(Arena& arena, P1 before, P2 upto) const {
+    Val sum{};
+    if (root) sum_into(arena, root, height, before, upto, false, false, sum);
+    return sum;
+  }
+
+  // The first entry where `before` does not hold.
+  template <class P> bool first(Arena& arena, P before, Key& key, Val& val) const {
+    bool found = false;
+    u64 place = root;
+    for (u32 level = height; level > 0; --level) {
+      const Inner& inner = *arena.at<Inner>(place);
+      u32 i = prefix(inner.key, 0, inner.count, before);
+      if (i < inner.count) found = true, key = inner.key[i], val = inner.lead[i];
+      if (i == 0) return found;
+      place = inner.child[i - 1];
+    }
+    if (root == 0) return false;
+    const Leaf& leaf = *arena.at<Leaf>(place);
+    u32 i = prefix(leaf.key, 0, leaf.count, before);
+    if (i < leaf.count) found = true, key = leaf.key[i], val = leaf.val[i];
+    return found;
+  }
+
+  // f(const Key&, const Val&) in order (`each_back`: in reverse) for the entries where `before`
+  // does not hold and `upto` does, until f returns false; f does not change the map.
+  template <class P1, class P2, class F>
+  void each(Arena& arena, P1 before, P2 upto, F&& f) const {
+    if (root) walk(arena, root, height, before, upto, false, f);
+  }
+
+  template <class P1, class P2, class F>
+  void each_back(Arena& arena, P1 before, P2 upto, F&& f) const {
+    if (root) walk_back(arena, root, height, before, upto, false, f);
+  }
+
+  void clear(Arena& arena) {
+    if (root) give_all(arena, root, height);
+    *this = Ordered{};
+  }
+
+ private:
+  static constexpr u32 leaf_room = 32, inner_room = 16;
+  static constexpr u32 max_height = 40;  // far above what 2^64 entries need
+
+  struct Leaf {
+    static constexpr u32 room = leaf_room;
+    u32 count;
+    Key key[room];
+    Val val[room];
+
+    void open_gap(u32 i) {
+      for (u32 j = count++; j > i; --j) copy(j, *this, j - 1);
+    }
+    void close_gap(u32 i) {
+      for (--count; i < count; ++i) copy(i, *this, i + 1);
+    }
+    void copy(u32 to, const Leaf& other, u32 from) {
+      key[to] = other.key[from];
+      val[to] = other.val[from];
+    }
+    const Val& lead_of(u32 i) const { return val[i]; }
+    Val total() const { return sum_of(val, count); }
+  };
+
+  struct Inner {
+    static constexpr u32 room = inner_room;
+    u32 count;
+    Key key[room];   // the first entry of each child: its key
+    Val lead[room];  // and its value
+    Val sum[room];
+    u64 child[room];
+
+    u32 child_of(Arena& arena, const Key& wanted) const {
+      u32 i = 0;
+      for (u32 j = 1; j < count; ++j) i += !wanted.less(arena, key[j]);
+      return i;
+    }
+    void open_gap(u32 i) {
+      for (u32 j = count++; j > i; --j) copy(j, *this, j - 1);
+    }
+    void close_gap(u32 i) {
+      for (--count; i < count; ++i) copy(i, *this, i + 1);
+    }
+    void copy(u32 to, const Inner& other, u32 from) {
+      key[to] = other.key[from];
+      lead[to] = other.lead[from];
+      sum[to] = other.sum[from];
+      child[to] = other.child[from];
+    }
+    const Val& lead_of(u32 i) const { return lead[i]; }
+    Val total() const { return sum_of(sum, count); }
+  };
+
+  struct Step {
+    u64 place;
+    u32 i;
+  };
+
+  // What happened to a node, for its parent to act on.
+  struct Change {
+    u64 sibling;  // a new node to the right of it, or 0
+    bool shrunk;
+  };
+
+  u64 root, count, held;
+  u32 height;  // levels of inner nodes
+
+  static Val sum_of(const Val* vals, u32 n) {
+    Val sum{};
+    for (u32 i = 0; i < n; ++i) sum.add(vals[i]);
+    return sum;
+  }
+
+  template <class Node> u64 take(Arena& arena) {
+    held += sizeof(Node);
+    return arena.take(sizeof(Node));
+  }
+
+  template <class Node> void give(Arena& arena, u64 place) {
+    held -= sizeof(Node);
+    arena.give(place, sizeof(Node));
+  }
+
+  Change plant(Arena& arena, const Key& key, const Val& val) {
+    root = take<Leaf>(arena);
+    Leaf& leaf = *arena.at<Leaf>(root);
+    leaf.key[0] = key;
+    leaf.val[0] = val;
+    count = leaf.count = 1;
+    return Change{};
+  }
+
+  Change add_to_leaf(Arena& arena, u64 place, const Key& key, const Val& delta) {
+    Leaf* leaf = arena.at<Leaf>(place);
+    u32 i = 0;
+    for (u32 j = 0; j < leaf->count; ++j) i += leaf->key[j].less(arena, key);
+    if (i < leaf->count && leaf->key[i].is(key)) {
+      if (Val::exact) leaf->val[i].add(delta);
+      else leaf->val[i] = delta;
+      if (!leaf->val[i].empty()) return Change{};
+      leaf->close_gap(i);
+      --count;
+      return Change{0, true};
+    }
+    if (delta.empty()) return Change{};
+    u64 sibling = make_gap(arena, leaf, i);
+    leaf->key[i] = key;
+    leaf->val[i] = delta;
+    ++count;
+    return Change{sibling, false};
+  }
+
+  // Opens a gap at i, after a split when the node is full: then `node` and `i` may change to the
+  // new sibling. Appending splits off nothing but the new entry, so that ascending keys, as time
+  // brings them, fill their nodes.
+  template <class Node> u64 make_gap(Arena& arena, Node*& node, u32& i) {
+    u64 sibling = 0;
+    if (node->count == Node::room) {
+      sibling = take<Node>(arena);
+      Node* right = arena.at<Node>(sibling);
+      u32 half = i == Node::room ? Node::room : Node::room / 2;
+      for (u32 j = half; j < Node::room; ++j) right->copy(right->count++, *node, j);
+      node->count = half;
+      if (i > half || half == Node::room) {
+        node = right;
+        i -= half;
+      }
+    }
+    node->open_gap(i);
+    return sibling;
+  }
+
+  // The child of this step changed: its total and first entry are noted, its new sibling taken
+  // in, or, if it shrank, it is joined with a neighbour.
+  Change pass_up(Arena& arena, Step step, u32 level, Change change, const Val& delta) {
+    Inner* inner = arena.at<Inner>(step.place);
+    if (change.shrunk && join(arena, *inner, step.i, level - 1)) return Change{0, true};
+    // Adding up doubles anew keeps errors from piling up over the life of the map.
+    if (Val::exact && !change.sibling)
+      note_first(arena, *inner, step.i, level - 1), inner->sum[step.i].add(delta);
+    else
+      note(arena, *inner, step.i, level - 1);
+    if (!change.sibling) return Change{};
+    u32 i = step.i + 1;
+    u64 sibling = make_gap(arena, inner, i);
+    inner->child[i] = change.sibling;
+    note(arena, *inner, i, level - 1);
+    return Change{sibling, false};
+  }
+
+  // Whether child i was empty, or had a neighbour with which it fits in half a node.
+  bool join(Arena& arena, Inner& inner, u32 i, u32 level) {
+    return level == 0 ? join<Leaf>(arena, inner, i, level) : join<Inner>(arena, inner, i, level);
+  }
+
+  template <class Node> bool join(Arena& arena, Inner& inner, u32 i, u32 level) {
+    u32 own = arena.at<Node>(inner.child[i])->count;
+    if (own > Node::room / 2) return false;
+    auto fits = [&](u32 j) {
+      return own + arena.at<Node>(inner.child[j])->count <= Node::room / 2;
+    };
+    u32 left = own > 0 && i > 0 && fits(i - 1) ? i - 1 : i;
+    if (own > 0 && left == i && !(i + 1 < inner.count && fits(i + 1))) return false;
+    u32 gone = own > 0 ? left + 1 : i;
+    if (own > 0) {
+      Node& to = *arena.at<Node>(inner.child[left]);
+      const Node& from = *arena.at<Node>(inner.child[gone]);
+      for (u32 j = 0; j < from.count; ++j) to.copy(to.count++, from, j);
+    }
+    give<Node>(arena, inner.child[gone]);
+    inner.close_gap(gone);
+    if (own > 0) note(arena, inner, left, level);
+    return true;
+  }
+
+  // A new root above the old one and its sibling.
+  void raise(Arena& arena, u64 sibling) {
+    if (height + 1 == max_height) fail("freshview: an ordered map is too high.\n");
+    u64 place = take<Inner>(arena);
+    Inner& top = *arena.at<Inner>(place);
+    top.count = 2;
+    top.child[0] = root;
+    top.child[1] = sibling;
+    note(arena, top, 0, height);
+    note(arena, top, 1, height);
+    root = place;
+    ++height;
+  }
+
+  // A root with one child is not needed, nor one with none.
+  void lower(Arena& arena) {
+    if (count == 0) return clear(arena);
+    while (height > 0 && arena.at<Inner>(root)->count == 1) {
+      u64 child = arena.at<Inner>(root)->child[0];
+      give<Inner>(arena, root);
+      root = child;
+      --height;
+    }
+  }
+
+  void note(Arena& arena, Inner& inner, u32 i, u32 level) {
+    note_first(arena, inner, i, level);
+    inner.sum[i] = total_of(arena, inner.child[i], level);
+  }
+
+  void note_first(Arena& arena, Inner& inner, u32 i, u32 level) {
+    auto copy = [&](const auto& child) {
+      inner.key[i] = child.key[0];
+      inner.lead[i] = child.lead_of(0);
+    };
+    level == 0 ? copy(*arena.at<Leaf>(inner.child[i])) : copy(*arena.at<Inner>(inner.child[i]));
+  }
+
+  Val total_of(Arena& arena, u64 place, u32 level) const {
+    return level == 0 ? arena.at<Leaf>(place)->total() : arena.at<Inner>(place)->total();
+  }
+
+  void give_all(Arena& arena, u64 place, u32 level) {
+    if (level == 0) return give<Leaf>(arena, place);
+    const Inner& inner = *arena.at<Inner>(place);
+    for (u32 i = 0; i < inner.count; ++i) give_all(arena, inner.child[i], level - 1);
+    give<Inner>(arena, place);
+  }
+
+  // How many of the keys from `i` on, up to `n`, lead with `holds`: it holds on a prefix of them.
+  // By halving: a predicate may be a search of its own.
+  template <class P> static u32 prefix(const Key* key, u32 i, u32 n, P& holds) {
+    while (i < n) {
+      u32 middle = i + (n - i) / 2;
+      if (holds(key[middle])) i = middle + 1;
+      else n = middle;
+    }
+    return i;
+  }
+
+  // `begun`: no key of this node is `before`; `open`: all of them are `upto`.
+  template <class P1, class P2>
+  void sum_into(Arena& arena, u64 place, u32 level, P1& before, P2& upto, bool begun, bool open,
+                Val& sum) const {
+    if (level == 0) {
+      const Leaf& leaf = *arena.at<Leaf>(place);
+      u32 from = begun ? 0 : prefix(leaf.key, 0, leaf.count, before);
+      u32 to = open ? leaf.count : prefix(leaf.key, from, leaf.count, upto);
+      for (u32 i = from; i < to; ++i) sum.add(leaf.val[i]);
+      return;
+    }
+    const Inner& inner = *arena.at<Inner>(place);
+    u32 first = begun ? 0 : prefix(inner.key, 0, inner.count, before);
+    u32 from = first ? first - 1 : 0;  // the child whose keys stop to be `before`
+    u32 to = open ? inner.count : prefix(inner.key, from, inner.count, upto);
+    for (u32 i = from; i < to; ++i) {
+      bool child_begun = i >= first, child_open = open || i + 1 < to;
+      if (child_begun && child_open)
+        sum.add(inner.sum[i]);
+      else
+        sum_into(arena, inner.child[i], level - 1, before, upto, child_begun, child_open, sum);
+    }
+  }
+
+  // False when f asked to stop, or nothing further lies in the range. `begun`: no key of this
+  // node is `before`; going back, all of them are `upto`.
+  template <class P1, class P2, class F>
+  bool walk(Arena& arena, u64 place, u32 level, P1& before, P2& upto, bool begun, F& f) const {
+    if (level == 0) {
+      const Leaf& leaf = *arena.at<Leaf>(place);
+      for (u32 i = begun ? 0 : prefix(leaf.key, 0, leaf.count, before); i < leaf.count; ++i)
+        if (!upto(leaf.key[i]) || !f(leaf.key[i], leaf.val[i])) return false;
+      return true;
+    }
+    const Inner& inner = *arena.at<Inner>(place);
+    u32 first = begun ? 0 : prefix(inner.key, 0, inner.count, before);
+    for (u32 i = first ? first - 1 : 0; i < inner.count; ++i)
+      if (!walk(arena, inner.child[i], level - 1, before, upto, i >= first, f)) return false;
+    return true;
+  }
+
+  template <class P1, class P2, class F>
+  bool walk_back(Arena& arena, u64 place, u32 level, P1& before, P2& upto, bool begun,
+                 F& f) const {
+    if (level == 0) {
+      const Leaf& leaf = *arena.at<Leaf>(place);
+      for (u32 i = begun ? leaf.count : prefix(leaf.key, 0, leaf.count, upto); i-- > 0;)
+        if (before(leaf.key[i]) || !f(leaf.key[i], leaf.val[i])) return false;
+      return true;
+    }
+    const Inner& inner = *arena.at<Inner>(place);
+    u32 end = begun ? inner.count : prefix(inner.key, 0, inner.count, upto);
+    for (u32 i = end; i-- > 0;)
+      if (!walk_back(arena, inner.child[i], level - 1, before, upto, begun || i + 1 < end, f))
+        return false;
+    return true;
+  }
+};
+
+}  // namespace fr

@@ -1,0 +1,138 @@
+"""Queries to a trigger program by the strategy that the user, or the cost model, chose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from freshview.calculus.functions import BUILTINS, Functions
+from freshview.calculus.schema import Query, Relation
+from freshview.depth import deep
+from freshview.errors import StrictRefusal
+from freshview.factorized import compile as factorized
+from freshview.factorized.options import Options as FactorizedOptions
+from freshview.factorized.readout import NotFactorized
+from freshview.factorized.result import Result, keep_factorized
+from freshview.ivm import compile as ivm
+from freshview.ivm.options import Options as IvmOptions
+from freshview.plan.choose import choose, recomputed
+from freshview.plan.options import Options, Strategy
+from freshview.program.terms import Program
+
+DEPTH = {"reeval": 0, "first-order": 1, "project": 1, "higher-order": None}
+
+
+@deep
+def compile_queries(
+    queries: Sequence[Query],
+    relations: Sequence[Relation],
+    options: Options | None = None,
+    functions: Functions = BUILTINS,
+) -> Program:
+    """The program that maintains the queries; its notes say what was chosen and why."""
+    options = options or Options()
+    if any(q.factorized for q in queries):
+        return factorized_result(queries, relations, options, functions).made.program
+    products = _products(relations, options)
+    by_factors = _by_factors(queries, relations, options, products, functions)
+    if by_factors is not None:
+        program, words = by_factors
+    elif options.strategy == "auto":
+        mode = IvmOptions(mode=options.mode)
+        program, words = choose(
+            queries,
+            relations,
+            mode,
+            options.statistics,
+            functions,
+            strict=options.strict,
+            caches=options.caches,
+        )
+    elif options.strategy == "factorized":
+        trees = FactorizedOptions(options.mode, options.orders, options.statistics)
+        program = factorized.compile_queries(queries, relations, trees, functions)
+        words = ("strategy: factorized, as asked for",)
+    else:
+        chosen = IvmOptions(
+            mode=options.mode,
+            depth=DEPTH[options.strategy],
+            project=options.strategy == "project",
+        )
+        program = ivm.compile_queries(queries, relations, chosen, functions)
+        words = (f"strategy: {options.strategy}, as asked for",)
+    if products and by_factors is None:
+        words = (*words, *(f"products of {name} are listed row by row" for name in products))
+    program = replace(program, notes=(*words, *program.notes))
+    if options.strict:
+        _refuse_recomputation(program, options.strategy)
+    return program
+
+
+def factorized_result(
+    queries: Sequence[Query],
+    relations: Sequence[Relation],
+    options: Options,
+    functions: Functions = BUILTINS,
+) -> Result:
+    """The views of a factorized view, which is never listed, whatever the strategy."""
+    if len(queries) > 1:
+        names = ", ".join(f"'{q.name}'" for q in queries)
+        raise NotFactorized(
+            f"{names} are views of one program, and a factorized view has one of its own",
+            instead="declare it with CREATE VIEW, or keep it in a database of this process",
+        )
+    trees = FactorizedOptions(options.mode, options.orders, options.statistics)
+    return keep_factorized(queries[0], relations, trees, functions)
+
+
+def _products(
+    relations: Sequence[Relation], options: Options
+) -> dict[str, Sequence[Sequence[str]]]:
+    """The columns of the factors of these relations, under the names that are declared."""
+    named = {r.name.lower(): r for r in relations if not r.static}
+    found: dict[str, Sequence[Sequence[str]]] = {}
+    for name, groups in options.products.items():
+        r = named.get(name.lower())
+        if r is not None:
+            columns = {c.name.lower(): c.name for c in r.columns}
+            found[r.name] = [[columns.get(c.lower(), c) for c in group] for group in groups]
+    return found
+
+
+def _by_factors(
+    queries: Sequence[Query],
+    relations: Sequence[Relation],
+    options: Options,
+    products: Mapping[str, Sequence[Sequence[str]]],
+    functions: Functions,
+) -> tuple[Program, tuple[str, ...]] | None:
+    """A program over view trees that takes products as they are, if there may be one."""
+    if not products or options.strategy not in ("auto", "factorized"):
+        return None
+    trees = FactorizedOptions(options.mode, options.orders, options.statistics, products=products)
+    try:
+        program = factorized.compile_queries(queries, relations, trees, functions)
+    except NotFactorized:
+        return None
+    asked = options.strategy == "factorized"
+    why = "as asked for" if asked else f"since {', '.join(products)} changes by products"
+    factors = (
+        f"products of {name} come as factors: {' * '.join(_group(g) for g in groups)}"
+        for name, groups in products.items()
+    )
+    return program, (f"strategy: factorized, {why}", *factors)
+
+
+def _group(columns: Sequence[str]) -> str:
+    return f"({', '.join(columns)})"
+
+
+def _refuse_recomputation(program: Program, strategy: Strategy) -> None:
+    """A strict view is maintained by deltas or not at all."""
+    if not recomputed(program):
+        return
+    reasons = [n for n in program.notes if "recomputed" in n]
+    remedy = "correlate the subquery on an equality, or drop `strict`"
+    if strategy == "reeval":
+        remedy = "choose another strategy, or drop `strict`"
+    raise StrictRefusal(f"a strict view must not be recomputed, but {reasons[0]}", instead=remedy)

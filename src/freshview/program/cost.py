@@ -1,0 +1,272 @@
+"""What a program costs: rows visited per change, by cardinality estimates (seed 000, 3.6.4).
+
+The total is rate(Q) * cost(read-out) + sum over relations of rate(R) * cost(trigger of R). The
+unit is one row looked at: our engines run products as nested loops and store intermediate results
+only for nested sums, so visits are what a change costs (`Engine.work` counts the same thing).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias, assert_never
+
+from freshview.calculus.schema import Relation
+from freshview.calculus.scope import free, has_data, is_value, outs
+from freshview.calculus.terms import (
+    Add,
+    Apply,
+    Cmp,
+    Const,
+    Delta,
+    Exists,
+    Expr,
+    Lift,
+    Mul,
+    Rel,
+    Sum,
+    Top,
+    Var,
+    View,
+)
+from freshview.calculus.walk import variables
+from freshview.program.references import keyed_columns, levels
+from freshview.program.terms import Program
+
+STREAM_ROWS = 10_000.0
+STATIC_ROWS = 100.0
+MISS = 0.5
+"""What a look-up costs that finds nothing, for one that finds a row."""
+FEWER = 0.2
+"""Rows of a stream for one row of those that refer to it."""
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What is known of the data: rows and values of relations, rates of change, rows in a batch.
+
+    `rates` are relative; a batch has rows of all the streams, `batch` of one on average. A view is
+    read after every batch, whether triggers take its rows one by one or together, unless `reads`
+    says how often it is read while a stream of rate 1 has a batch.
+    """
+
+    rows: Mapping[str, float] = field(default_factory=dict)
+    rates: Mapping[str, float] = field(default_factory=dict)
+    batch: float = 100.0
+    reads: float | None = None
+    values: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """How many different values the columns of a relation have, by their names."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """Rows of a relation or map, and distinct values per column."""
+
+    rows: float
+    distinct: tuple[float, ...]
+
+
+class Estimate(NamedTuple):
+    """Rows that a term yields in its context, and rows looked at to find them."""
+
+    rows: float
+    work: float
+
+
+Values: TypeAlias = frozenset[tuple[str, float]]
+Nested: TypeAlias = tuple[Estimate, dict[str, float]]
+
+
+def program_cost(program: Program, statistics: Statistics) -> float:
+    """The estimated work per unit of time."""
+    model = Model(program, statistics)
+    total = 0.0
+    for t in program.triggers:
+        if t.event == "ready":
+            continue
+        # A batch does the work of many rows at once; insertions stand for deletions too.
+        share = 1.0 / model.batches[t.relation] if t.event == "batch" else 0.5
+        given = dict(zip(t.params, model.relations[t.relation].distinct, strict=False))
+        for s in t.statements:
+            work = model.statement(s.term, given, s.target.inputs)
+            total += model.rates[t.relation] * share * work
+    reads = sum(model.rates.values()) if statistics.reads is None else statistics.reads
+    for q in program.queries:
+        total += reads / statistics.batch * model.estimate(q.term, {}).work
+    return total
+
+
+class Model:
+    """Estimates over one program: sizes of relations from statistics, of maps from definitions."""
+
+    def __init__(self, program: Program, statistics: Statistics) -> None:
+        self.statistics = statistics
+        self.nested: dict[tuple[Expr, Values, Values], Nested] = {}
+        level = levels(program)
+        self.relations = {r.name: self._relation(r, level[r.name]) for r in program.relations}
+        columns = {r.name: [c.name for c in r.columns] for r in program.relations}
+        for (name, at), keys in keyed_columns(program).items():
+            if columns[name][at] not in statistics.values.get(name, {}):
+                self._as_many(name, at, max(self.relations[r].rows for r in keys))
+        streams = [r.name for r in program.relations if not r.static]
+        self.most = max((self.relations[name].rows for name in streams), default=1.0)
+        # Every row has come by a change: so relations change as they have rows, if nothing is told.
+        self.rates = {
+            name: statistics.rates.get(name, self.relations[name].rows / self.most)
+            for name in streams
+        }
+        mean = sum(self.rates.values()) / max(1, len(streams))
+        self.batches = {
+            name: max(1.0, statistics.batch * rate / mean) for name, rate in self.rates.items()
+        }
+        self.maps: dict[str, Size] = {}
+        for m in program.maps:
+            self.maps[m.name] = self._map([k.name for k in (*m.inputs, *m.keys)], m.definition)
+
+    def _relation(self, r: Relation, level: int) -> Size:
+        guess = STATIC_ROWS if r.static else max(STATIC_ROWS, STREAM_ROWS * FEWER**level)
+        rows = self.statistics.rows.get(r.name, guess)
+        told = self.statistics.values.get(r.name, {})
+        distinct = []
+        for c in r.columns:
+            if c.name in told:
+                distinct.append(max(1.0, min(rows, told[c.name])))
+            elif r.key == (c.name,):
+                distinct.append(rows)
+            elif c.name in r.key:
+                distinct.append(rows ** (1 / len(r.key)))
+            else:
+                distinct.append(2.0 if c.type.kind == "bool" else max(rows**0.5, 1.0))
+        return Size(rows, tuple(distinct))
+
+    def _as_many(self, name: str, at: int, values: float) -> None:
+        """A column that refers to keys has as many values as there are, if it has the rows."""
+        size = self.relations[name]
+        counts = list(size.distinct)
+        counts[at] = max(1.0, min(size.rows, values))
+        self.relations[name] = Size(size.rows, tuple(counts))
+
+    def _map(self, keys: list[str], definition: Expr) -> Size:
+        distinct: dict[str, float] = {}
+        rows = self.estimate(definition, {}, distinct).rows
+        per_key = tuple(max(1.0, min(distinct.get(k, rows), rows)) for k in keys)
+        combined = 1.0
+        for d in per_key:
+            combined *= d
+        return Size(min(max(rows, 1.0), combined), per_key)
+
+    def statement(self, e: Expr, given: Mapping[str, float], inputs: tuple[str, ...]) -> float:
+        """The work of one statement: its term, and one write for every row of it."""
+        known = dict(given) | dict.fromkeys(inputs, 1.0)
+        found = self.estimate(e, known)
+        times = self.most**0.5 if inputs else 1.0  # every cached copy is brought up to date
+        return times * (found.work + found.rows)
+
+    def estimate(
+        self, e: Expr, bound: Mapping[str, float], seen: dict[str, float] | None = None
+    ) -> Estimate:
+        """Rows and work of a term; `bound` variables are given, `seen` collects distinct counts."""
+        counts = seen if seen is not None else {}
+        match e:
+            case Const() | Var():
+                return Estimate(1.0, 0.0)
+            case Apply(_, _, ring):
+                return Estimate(1.0 if ring else 0.3, 0.0)
+            case Cmp(op, left, right):
+                return Estimate(self._selectivity(op, left, right, bound), 0.0)
+            case Rel(name, names):
+                return self._atom(self.relations[name], names, bound, counts)
+            case Delta(name, names):
+                size = self.relations[name]
+                batch = Size(self.batches[name], size.distinct)
+                return self._atom(batch, names, bound, counts)
+            case View(name, names, inputs):
+                return self._atom(self.maps[name], inputs + names, bound, counts)
+            case Add() if is_value(e):
+                return Estimate(1.0, 0.0)
+            case Add(terms):
+                parts = [self.estimate(t, bound, counts) for t in terms]
+                return Estimate(sum(p.rows for p in parts), sum(p.work for p in parts))
+            case Mul(factors):
+                return self._product(factors, bound, counts)
+            case Sum(keys, body):
+                return self._grouped(body, keys, bound, counts)
+            case Exists(body):
+                return self._grouped(body, tuple(outs(body)), bound, counts)
+            case Top(keys, _, limit, body):
+                inside = {k: v for k, v in bound.items() if k in keys or k not in outs(body)}
+                found = self._grouped(body, tuple(outs(body)), inside, counts)
+                return Estimate(min(found.rows, float(limit)), found.work)
+            case Lift(var, body):
+                counts.setdefault(var, 10.0)
+                work = self.estimate(body, bound).work if has_data(body) else 0.0
+                return Estimate(0.1 if var in bound else 1.0, work)
+            case _:
+                assert_never(e)
+
+    def _atom(
+        self,
+        size: Size,
+        names: tuple[str, ...],
+        bound: Mapping[str, float],
+        counts: dict[str, float],
+    ) -> Estimate:
+        """Rows that agree with what is bound: those of one combination, if that is there.
+
+        Columns that are bound together mostly belong together: there are no more combinations
+        of their values than rows, and the one with the most misses decides how many are there.
+        """
+        combinations, hits = 1.0, 1.0
+        for name, d in zip(names, size.distinct, strict=True):
+            if name in bound:
+                combinations *= max(1.0, d)
+                hits = min(hits, max(1.0, d) / max(1.0, d, bound[name]))
+            counts[name] = min(counts.get(name, d), d)
+        rows = size.rows / max(1.0, min(combinations, size.rows)) * hits
+        return Estimate(rows, max(rows, MISS))
+
+    def _product(
+        self, factors: tuple[Expr, ...], bound: Mapping[str, float], counts: dict[str, float]
+    ) -> Estimate:
+        """Nested loops: every factor runs once for each row that the factors before it left."""
+        rows, work = 1.0, 0.0
+        known = dict(bound)
+        for f in factors:
+            found = self.estimate(f, known, counts)
+            work += rows * found.work
+            rows *= found.rows
+            known.update({v: counts.get(v, 1.0) for v in outs(f)})
+        return Estimate(rows, work)
+
+    def _grouped(
+        self,
+        body: Expr,
+        keys: tuple[str, ...],
+        bound: Mapping[str, float],
+        counts: dict[str, float],
+    ) -> Estimate:
+        found, inner = self._nested(
+            body,
+            frozenset((k, bound[k]) for k in free(body) if k in bound),
+            frozenset((k, counts[k]) for k in variables(body).union(keys) if k in counts),
+        )
+        groups = 1.0
+        for k in keys:
+            counts[k] = min(counts.get(k, inner.get(k, 1.0)), inner.get(k, 1.0))
+            if k not in bound:
+                groups *= max(1.0, inner.get(k, 1.0))
+        return Estimate(min(found.rows, groups), found.work)
+
+    def _nested(self, body: Expr, bound: Values, counts: Values) -> Nested:
+        """The estimate of a body in its context, and its distinct counts: each is found once."""
+        key = body, bound, counts
+        if key not in self.nested:
+            inner = dict(counts)
+            self.nested[key] = self.estimate(body, dict(bound), inner), inner
+        return self.nested[key]
+
+    def _selectivity(self, op: str, left: Expr, right: Expr, bound: Mapping[str, float]) -> float:
+        if op == "=":
+            sides = [bound.get(s.name, 10.0) for s in (left, right) if isinstance(s, Var)]
+            return 1.0 / max([1.0, *sides])
+        return 0.9 if op == "<>" else 0.33

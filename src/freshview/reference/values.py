@@ -1,0 +1,65 @@
+"""Arithmetic and comparison of single values, with NULL and with mixed number types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from functools import reduce
+from typing import Any
+
+from freshview.algebra import NUMBERS, Element, Real
+from freshview.calculus.types import Value
+
+
+def counted(value: Any) -> Any:
+    """A value as a multiplicity: NULL is nothing, truth is 1, a payload is itself.
+
+    >>> counted(None), counted(True), counted(Decimal("0.5"))
+    (0, 1, Decimal('0.5'))
+    """
+    if value is None:
+        return 0
+    if isinstance(value, bool):
+        return int(value)
+    assert isinstance(value, int | Decimal | float | Real | Element), f"{value!r} is no number"
+    return value
+
+
+def weight(value: Any) -> Any:
+    """A value as a multiplicity that adds up with others: a double becomes an exact number.
+
+    >>> weight(0.5), weight(3), weight(None)
+    (Real.of(0.5), 3, 0)
+    """
+    return Real.of(value) if isinstance(value, float) else counted(value)
+
+
+def settled(m: Any) -> Any:
+    """A multiplicity as a value: of an exact sum of doubles, the nearest double."""
+    return float(m) if isinstance(m, Real) else m
+
+
+def plus(a: Any, b: Any) -> Any:
+    """The sum of two multiplicities; the caller is in the exact context."""
+    return a + b
+
+
+def times(a: Any, b: Any) -> Any:
+    """The product of two multiplicities; the caller is in the exact context."""
+    return a * b
+
+
+def sum_values(values: Iterable[Value]) -> Value:
+    """Add values: NULL as soon as one of them is.
+
+    >>> sum_values([1, Decimal("0.5")]), sum_values([1, None])
+    (Decimal('1.5'), None)
+    """
+    items = tuple(values)
+    return None if None in items else reduce(NUMBERS.add, map(counted, items))
+
+
+def multiply_values(values: Iterable[Value]) -> Value:
+    """Multiply values: NULL as soon as one of them is."""
+    items = tuple(values)
+    return None if None in items else reduce(NUMBERS.mul, map(counted, items))

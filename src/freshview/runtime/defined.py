@@ -1,0 +1,69 @@
+"""What was declared in a database, in order: scripts of SQL, and views given by their terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias, get_args
+
+from freshview.calculus.schema import Column, Query
+from freshview.calculus.text import read, show
+from freshview.calculus.types import read_type
+from freshview.errors import SnapshotProblem
+from freshview.plan.options import Strategy
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """SQL, and what complaints call it."""
+
+    sql: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """A view given by its term, and how it is to be kept.
+
+    `order` is a variable order for the strategy `factorized`.
+    """
+
+    query: Query
+    strategy: Strategy
+    order: str = ""
+
+
+Declaration: TypeAlias = Script | Defined
+
+
+def show_declaration(d: Declaration) -> Any:
+    """A declaration as values that JSON holds."""
+    if isinstance(d, Script):
+        return [d.sql, d.file]
+    q = d.query
+    return {
+        "name": q.name,
+        "columns": [[c.name, str(c.type)] for c in q.columns],
+        "vars": list(q.vars),
+        "term": show(q.term),
+        "strategy": d.strategy,
+        "order": d.order,
+    }
+
+
+def read_declaration(told: Any) -> Declaration:
+    """The inverse of `show_declaration`.
+
+    >>> from freshview.calculus.types import INT
+    >>> q = Query("q", (Column("n", INT),), ("n",), read("(n := Sum[](R(a)))"))
+    >>> read_declaration(show_declaration(Defined(q, "factorized"))).query == q
+    True
+    """
+    if not isinstance(told, Mapping):
+        sql, file = told
+        return Script(sql, file)
+    columns = tuple(Column(name, read_type(t)) for name, t in told["columns"])
+    query = Query(told["name"], columns, tuple(told["vars"]), read(told["term"]))
+    if told["strategy"] not in get_args(Strategy):
+        raise SnapshotProblem(f"'{query.name}' is kept by a strategy that is not known")
+    return Defined(query, told["strategy"], told["order"])

@@ -1,0 +1,77 @@
+"""What the user of a database may choose, as one value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+from freshview.codegen.options import Passes
+from freshview.codegen.toolchain import Flags
+from freshview.errors import FreshviewError
+from freshview.factorized.order import VariableOrder
+from freshview.factorized.products import Groups
+from freshview.ivm.options import Mode
+from freshview.plan.options import Options, Strategy
+from freshview.program.cost import Statistics
+
+EngineName = Literal["native", "reference"]
+EngineChoice = Literal["auto", "native", "reference"]
+ModeChoice = Literal["auto", "batch", "tuple"]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a database keeps its views, rows and kernels; `connect` tells what each word means.
+
+    >>> Settings(engine="fast")
+    Traceback (most recent call last):
+        ...
+    freshview.errors.FreshviewError: there is no engine 'fast'; use one of auto, native, reference
+    """
+
+    strategy: Strategy = "auto"
+    mode: ModeChoice = "auto"
+    strict: bool = False
+    engine: EngineChoice = "auto"
+    keep_rows: bool = True
+    profile: bool = False
+    factorise: bool = False
+    statistics: Statistics = field(default_factory=Statistics)
+    orders: Mapping[str, VariableOrder] = field(default_factory=dict)
+    products: Groups = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        known = get_args(ModeChoice)
+        for name, value, words in (
+            ("mode", self.mode, known),
+            ("engine", self.engine, get_args(EngineChoice)),
+        ):
+            if value not in words:
+                raise FreshviewError(
+                    f"there is no {name} '{value}'", instead=f"use one of {', '.join(words)}"
+                )
+        self.plan("batch")  # it knows the strategies
+
+    def plan(self, mode: Mode, *, caches: bool = True) -> Options:
+        """The options of the planner, for triggers of a mode unless the user named one."""
+        chosen = mode if self.mode == "auto" else self.mode
+        return Options(
+            strategy=self.strategy,
+            mode=chosen,
+            strict=self.strict,
+            caches=caches,
+            statistics=self.statistics,
+            orders=self.orders,
+            products=self.products,
+        )
+
+    @property
+    def passes(self) -> Passes:
+        """What kernels are written with."""
+        return Passes(factorise=self.factorise)
+
+    @property
+    def flags(self) -> Flags:
+        """What kernels are compiled for."""
+        return Flags(count=self.profile)

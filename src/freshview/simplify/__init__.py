@@ -1,0 +1,122 @@
+"""Rewrite rules that keep the meaning of a term: one rule a file, applied to a fixpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+from freshview.calculus.scope import reads_delta
+from freshview.calculus.terms import Expr
+from freshview.calculus.walk import bottom_up, map_children, variables
+from freshview.simplify.absorb import absorb
+from freshview.simplify.arrange import arrange
+from freshview.simplify.cancel import cancel
+from freshview.simplify.expand import expand
+from freshview.simplify.factorize import factorize
+from freshview.simplify.fold import fold
+from freshview.simplify.implied import implied
+from freshview.simplify.loops import loops, walks
+from freshview.simplify.push_sums import push_sums
+from freshview.simplify.unify import unify
+from freshview.simplify.unnest import unnest
+
+Rule = Callable[[Expr], Expr | None]
+
+RULES: tuple[Rule, ...] = (fold, absorb, implied, unnest, expand, unify, cancel)
+"""What makes a term a short sum of flat products."""
+
+FINISH: tuple[Rule, ...] = (fold, absorb, cancel, factorize, push_sums)
+"""What makes the right side of a statement cheap to run."""
+
+APART: tuple[Rule, ...] = tuple(rule for rule in FINISH if rule is not factorize)
+"""The same for products that had better run one by one."""
+
+NONE: frozenset[str] = frozenset()
+
+_MOST_ROUNDS = 200
+
+
+@lru_cache(maxsize=1 << 13)  # plans that are compared differ in little, and ask for the rest again
+def simplify(e: Expr, rules: tuple[Rule, ...] = RULES, known: frozenset[str] = NONE) -> Expr:
+    """Apply the rules everywhere until none answers; `known` variables are bound outside.
+
+    >>> from freshview.calculus.text import read, show
+    >>> show(simplify(read("Sum[a](R(a, b) * (x := b + 0) * S(c) * {x = c} * 1)")))
+    'Sum[a](R(a, c) * S(c))'
+    """
+    for _ in range(_MOST_ROUNDS):
+        before = e
+        for rule in rules:
+            e = everywhere(e, rule, known & variables(e) if rule is unify else NONE)
+        if e == before:
+            return e
+    return e
+
+
+@lru_cache(maxsize=1 << 17)
+def everywhere(e: Expr, rule: Rule, known: frozenset[str] = NONE) -> Expr:
+    """A rule at every node, children first; `known` are the variables of the term bound outside.
+
+    Terms that are simplified one after the other (deltas of one query, plans that are compared)
+    share most of their parts, and every part is worked on once.
+    """
+    e = map_children(e, lambda c: everywhere(c, rule, known and known & variables(c)))
+    answer = unify(e, known) if rule is unify else rule(e)
+    return e if answer is None else answer
+
+
+@lru_cache(maxsize=1 << 13)
+def finish(e: Expr, bound: frozenset[str] = frozenset()) -> Expr:
+    """Factorize, push sums in, and arrange for evaluation in a context that binds `bound`.
+
+    A common factor runs before or after all that it is common to. Where its place is between the
+    other factors of a product, since it connects them, the products stay apart; and where they
+    could follow a batch, while all the data would be walked through for what they share.
+    """
+    shared = arrange(simplify(e, FINISH), bound)
+    if loops(shared, bound) < 2:
+        return shared
+    apart = arrange(simplify(e, APART), bound)
+    return apart if _degree(apart, bound) < _degree(shared, bound) else shared
+
+
+def _degree(e: Expr, bound: frozenset[str]) -> tuple[int, bool]:
+    return loops(e, bound), reads_delta(e) and walks(e, bound)
+
+
+def trace(e: Expr, rules: tuple[Rule, ...] = RULES) -> list[tuple[str, Expr]]:
+    """The term after each application of a rule that changed it, with the rule's name."""
+    steps: list[tuple[str, Expr]] = []
+    for _ in range(_MOST_ROUNDS):
+        before = e
+        for rule in rules:
+            new = bottom_up(e, rule)
+            if new != e:
+                steps.append((rule.__name__, new))
+                e = new
+        if e == before:
+            break
+    return steps
+
+
+__all__ = [
+    "APART",
+    "FINISH",
+    "RULES",
+    "Rule",
+    "absorb",
+    "arrange",
+    "cancel",
+    "everywhere",
+    "expand",
+    "factorize",
+    "finish",
+    "fold",
+    "implied",
+    "loops",
+    "push_sums",
+    "simplify",
+    "trace",
+    "unify",
+    "unnest",
+]

@@ -1,0 +1,63 @@
+"""Factorization: the common factor of several products is computed once (rule 2, backwards)."""
+
+from __future__ import annotations
+
+from freshview.calculus.build import ONE, add, factors, is_number, mul, sum_
+from freshview.calculus.scope import free, ins, is_value, outs
+from freshview.calculus.terms import Add, Expr, Sum
+
+
+def factorize(e: Expr) -> Expr | None:
+    """Q1*Q2 + Q1*Q3 => Q1 * (Q2 + Q3), also under a Sum with equal keys.
+
+    >>> from freshview.calculus.text import read, show
+    >>> show(factorize(read("2 * R(x) * S(y) + S(y)")))
+    'S(y) * (2 * R(x) + 1)'
+    """
+    if not isinstance(e, Add) or is_value(e):
+        return None
+    for keys in dict.fromkeys(t.keys if isinstance(t, Sum) else None for t in e.terms):
+        chosen = [t for t in e.terms if (t.keys if isinstance(t, Sum) else None) == keys]
+        bodies = [factors(t.body if isinstance(t, Sum) else t) for t in chosen]
+        best = _best(bodies)
+        if best is None:
+            continue
+        having = [b for b in bodies if best in b]
+        pulled = _pull(best, having, e, keys)
+        rest = [t for t, b in zip(chosen, bodies, strict=True) if best not in b]
+        untouched = [t for t in e.terms if not any(t is c for c in chosen)]
+        return add(*untouched, pulled, *rest)
+    return None
+
+
+def _best(bodies: list[tuple[Expr, ...]]) -> Expr | None:
+    """The factor that most products share and that can stand at their left."""
+    counts: dict[Expr, int] = {}
+    for body in bodies:
+        for f in dict.fromkeys(body):
+            if not is_number(f) and _can_lead(f, body):
+                counts[f] = counts.get(f, 0) + 1
+    shared = [(n, -i, f) for i, (f, n) in enumerate(counts.items()) if n > 1]
+    return max(shared, key=lambda c: c[:2])[2] if shared else None
+
+
+def _can_lead(f: Expr, body: tuple[Expr, ...]) -> bool:
+    """Whether nothing in the product must bind a variable before this factor."""
+    return not any(ins(f) & outs(g) for g in body if g is not f)
+
+
+def _pull(
+    f: Expr, bodies: list[tuple[Expr, ...]], whole: Expr, keys: tuple[str, ...] | None
+) -> Expr:
+    """F * (the rests); what only one of the rests binds is added up within it."""
+    rests = []
+    for body in bodies:
+        left = list(body)
+        left.remove(f)
+        rests.append(mul(*left) if left else ONE)
+    # The rests must agree on what they bind: everything else is summed away inside each.
+    outside = outs(f) | free(whole) | set(keys or ())
+    shared = tuple(sorted(outside))
+    inner = add(*(sum_(tuple(k for k in shared if k in outs(r)), r) for r in rests))
+    product = mul(f, inner)
+    return product if keys is None else sum_(keys, product)

@@ -1,0 +1,34 @@
+"""The connectors that Spark does not bring along: what to say where one is missing."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from freshview.errors import FreshviewError
+from freshview.spark.releases import advise_delta, advise_kafka
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Connector: TypeAlias = Literal["Kafka", "Delta"]
+
+_ADVICE = {"Kafka": advise_kafka, "Delta": advise_delta}
+_MISSING = re.compile(
+    r"DATA_SOURCE_NOT_FOUND|Failed to find data source|ClassNotFoundException", re.IGNORECASE
+)
+
+
+@contextmanager
+def needs(connector: Connector, what: str, spark: SparkSession) -> Iterator[None]:
+    """Where Spark lacks a connector, say for `what` it is needed, and the package that has it."""
+    try:
+        yield
+    except Exception as e:
+        if not _MISSING.search(str(e)):
+            raise
+        raise FreshviewError(
+            f"{what}, and Spark has no {connector} here", instead=_ADVICE[connector](spark.version)
+        ) from e

@@ -1,0 +1,51 @@
+"""Malformed rows, kept with the reason in files that are named after what they came with."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+
+from freshview.errors import FreshviewError
+from freshview.spark.io.rows import Rejected
+
+
+class DeadLetters:
+    """A folder with a file of JSON lines a relation and batch.
+
+    The same batch writes the same file: one that is done again leaves nothing twice.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._counts: dict[str, int] = {}
+
+    @property
+    def count(self) -> int:
+        """How many rows there are of this run."""
+        return sum(self._counts.values())
+
+    def write(self, batch: str, rejected: Sequence[Rejected]) -> None:
+        """Keep the rows that came with a batch and did not fit."""
+        for relation, rows in groupby(
+            sorted(rejected, key=attrgetter("relation")), attrgetter("relation")
+        ):
+            self._write(self.folder / relation / f"{batch}.jsonl", rows)
+        if rejected:
+            self._counts[batch] = len(rejected)
+
+    def _write(self, path: Path, rows: Iterable[Rejected]) -> None:
+        lines = [json.dumps({"reason": r.reason, "row": r.row}, ensure_ascii=False) for r in rows]
+        part = path.with_suffix(".part")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            part.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            os.replace(part, path)
+        except OSError as e:
+            raise FreshviewError(
+                f"malformed rows cannot be kept in '{path}': {e.strerror}",
+                instead="choose another folder for them",
+            ) from e

@@ -1,0 +1,216 @@
+"""JSON lines as rows of a relation, and Debezium envelopes as events.
+
+Arrow reads the lines all at once. Where it fails, each line is read by itself, so that the one
+that is malformed is found; decimals are exact both ways. Names of fields are those of the columns,
+in the same case; other fields are left alone, and a field that is missing is NULL.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.json as pj  # type: ignore[import-untyped]
+
+from freshview.calculus.rows import bad_value
+from freshview.calculus.schema import Relation
+from freshview.runtime.columns import arrow_schema, arrow_type
+from freshview.spark.io.rows import Checked, Rejected, fitted, value_of
+from freshview.spark.io.upsert import GONE, envelopes, key_of, net
+
+WHOLE = ("int", "decimal", "double", "bool", "string")
+"""Kinds that Arrow reads from JSON itself; dates and timestamps come as texts."""
+
+
+def rows_of_lines(relation: Relation, lines: pa.Array, deleted: str = "") -> Checked:
+    """The rows that JSON lines tell.
+
+    `deleted` names a field that is true where the row goes: the rows then have the column `GONE`.
+
+    >>> from freshview.calculus.schema import Column
+    >>> from freshview.calculus.types import INT
+    >>> r = Relation("r", (Column("a", INT),))
+    >>> got = rows_of_lines(r, pa.array(['{"a": 1}', '{"a": "x"}', "oops"]))
+    >>> got.table.to_pylist(), [one.row for one in got.rejected]
+    ([{'a': 1}], ['{"a": "x"}', 'oops'])
+    """
+    table = _at_once(relation, lines, deleted)
+    if table is not None:
+        found = fitted(relation, table.drop_columns([deleted]) if deleted else table)
+        if found.rejected:  # in the order in which they stood
+            others = sorted(set(range(len(lines))) - set(found.at.to_pylist()))
+            found.rejected = [
+                replace(r, row=lines[i].as_py())
+                for r, i in zip(found.rejected, others, strict=True)
+            ]
+        if deleted:
+            gone = table.column(deleted).fill_null(False).take(found.at)
+            found.table = found.table.append_column(GONE, gone)
+        return found
+    rows: list[list[Any]] = []
+    gone_too: list[bool] = []
+
+    def take(record: Mapping[str, Any]) -> None:
+        goes = record.get(deleted) if deleted else False
+        if goes not in (True, False, None):
+            raise ValueError(f"{relation.name}: '{deleted}' is {goes!r}; expected true or false")
+        rows.append(_row(relation, record))
+        gone_too.append(bool(goes))
+
+    at, rejected = _each(relation, lines, take)
+    made = _table(relation, rows)
+    if deleted:
+        made = made.append_column(GONE, pa.array(gone_too, pa.bool_()))
+    return Checked(made, at, rejected)
+
+
+def events_of_lines(
+    relation: Relation, lines: pa.Array, keys: pa.Array | None = None, *, full: bool = False
+) -> Checked:
+    """The events that Debezium envelopes tell; `keys` are those of the messages, if there are any.
+
+    An envelope may stand under `payload`, as it does where schemas are sent along. A message
+    without a value follows a deletion and says nothing new. A row that goes needs only its key;
+    with `full` all of it is there, and what comes out is not events but the net change.
+    """
+    key_names = key_of(relation)
+    ops: list[str] = []
+    sides: tuple[list[list[Any]], list[list[Any]]] = ([], [])
+    nothing: list[Any] = [None] * len(relation.columns)
+    messages = keys.to_pylist() if keys is not None else [None] * len(lines)
+    number = iter(messages)
+
+    def take(record: Mapping[str, Any]) -> None:
+        key = _key(next(number))
+        envelope = _payload(record)
+        op = envelope.get("op")
+        if op not in ("c", "r", "u", "d"):
+            raise ValueError(f"an envelope of '{relation.name}' has the op {op!r}; not c, r, u, d")
+        before, after = envelope.get("before"), envelope.get("after")
+        old = {**key, **(before or {})} if op == "d" or before else None
+        if op != "d" and not isinstance(after, dict):
+            raise ValueError(f"an envelope of '{relation.name}' with op '{op}' has no 'after'")
+        if op == "u" and full and not before:
+            raise ValueError(f"an envelope of '{relation.name}' with op 'u' has no 'before'")
+        only = None if full else key_names
+        old_row = nothing if old is None else _row(relation, old, only)
+        new_row = nothing if op == "d" else _row(relation, after or {})
+        ops.append(op)
+        sides[0].append(old_row)
+        sides[1].append(new_row)
+
+    def skip() -> None:
+        next(number)
+
+    at, rejected = _each(relation, lines, take, skip)
+    before, after = (_table(relation, side) for side in sides)
+    if full:
+        goes = pa.array([op in ("u", "d") for op in ops], pa.bool_())
+        comes = pa.array([op != "d" for op in ops], pa.bool_())
+        change = net(relation, [(after.filter(comes), 1), (before.filter(goes), -1)])
+        return Checked(change, at, rejected)
+    events = envelopes(relation, pa.array(ops, pa.string()), before, after)
+    return Checked(events, at, rejected)
+
+
+def _key(text: str | None) -> Mapping[str, Any]:
+    """The columns that the key of a message tells; a key may also be any other text."""
+    try:
+        return _payload(json.loads(text, parse_float=Decimal)) if text else {}
+    except ValueError:
+        return {}
+
+
+def _payload(record: Any) -> Mapping[str, Any]:
+    if not isinstance(record, dict):
+        raise ValueError("an envelope is no JSON object")
+    inner = record.get("payload")
+    return inner if isinstance(inner, dict) else record
+
+
+def _at_once(relation: Relation, lines: pa.Array, deleted: str) -> pa.Table | None:
+    if len(lines) == 0 or lines.null_count:
+        return None
+    fields = [
+        pa.field(c.name, arrow_type(c.type) if c.type.kind in WHOLE else pa.string())
+        for c in relation.columns
+    ]
+    if deleted:
+        fields.append(pa.field(deleted, pa.bool_()))
+    text = "\n".join(lines.to_pylist()).encode()
+    try:
+        table = pj.read_json(
+            io.BytesIO(text),
+            read_options=pj.ReadOptions(block_size=max(1 << 20, len(text) + 1)),
+            parse_options=pj.ParseOptions(
+                explicit_schema=pa.schema(fields), unexpected_field_behavior="ignore"
+            ),
+        )
+    except pa.ArrowException:
+        return None
+    # An empty line is none, and a line with two objects is two: then they are counted one by one.
+    return table if table.num_rows == len(lines) else None
+
+
+def _each(
+    relation: Relation,
+    lines: pa.Array,
+    take: Callable[[Mapping[str, Any]], None],
+    skip: Callable[[], None] = lambda: None,
+) -> tuple[pa.Array, list[Rejected]]:
+    """Give every record to `take`; where those stood that it took, and the others."""
+    at: list[int] = []
+    rejected: list[Rejected] = []
+    for i, line in enumerate(lines.to_pylist()):
+        if line is None or not line.strip():
+            skip()
+            continue
+        try:
+            record = json.loads(line, parse_float=Decimal)
+        except ValueError as e:
+            skip()
+            reason = f"a record of '{relation.name}' is not JSON: {e}"
+            rejected.append(Rejected(relation.name, reason, line))
+            continue
+        try:
+            if not isinstance(record, dict):
+                skip()
+                raise ValueError(f"a record of '{relation.name}' is no JSON object")
+            take(record)
+            at.append(i)
+        except ValueError as e:
+            rejected.append(Rejected(relation.name, str(e), line))
+    return pa.array(np.array(at, dtype=np.int64)), rejected
+
+
+def _row(
+    relation: Relation, record: Mapping[str, Any], only: Sequence[str] | None = None
+) -> list[Any]:
+    """The values of a record; with `only`, other columns may be missing or NULL."""
+    row = []
+    for c in relation.columns:
+        value = record.get(c.name)
+        needed = only is None or c.name in only
+        try:
+            if isinstance(value, Decimal) and c.type.kind == "double":
+                value = float(value)
+            made = value_of(c, value)
+        except (ValueError, TypeError, OverflowError):
+            raise ValueError(str(bad_value(relation, c, value))) from None
+        if made is None and needed and not c.type.nullable:
+            raise ValueError(str(bad_value(relation, c, None)))
+        row.append(made)
+    return row
+
+
+def _table(relation: Relation, rows: Sequence[Sequence[Any]]) -> pa.Table:
+    schema = arrow_schema(relation.columns)
+    columns = zip(*rows, strict=True) if rows else ([] for _ in relation.columns)
+    arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]
+    return pa.Table.from_arrays(arrays, schema=schema)

@@ -1,0 +1,227 @@
+"""Arrow tables from outside, made into rows of a relation; what does not fit is set apart.
+
+Columns are converted as a whole. Only where that fails does each value tell by itself whether it
+fits, so that one malformed row costs its own column and not the batch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from freshview.calculus.rows import bad_value, conform
+from freshview.calculus.schema import Column, Relation
+from freshview.errors import BadRow, FreshviewError
+from freshview.runtime import csv
+from freshview.runtime.columns import arrow_schema, arrow_type, is_within
+
+CORRUPT = "__corrupt"
+"""The column of a table that holds the text of a record nobody could read, else NULL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A row that does not fit its relation: what it looked like, and why."""
+
+    relation: str
+    reason: str
+    row: str
+
+
+@dataclass
+class Checked:
+    """Rows of a relation, where each of them stood in what was given, and what did not fit."""
+
+    table: pa.Table
+    at: pa.Array
+    rejected: list[Rejected] = field(default_factory=list)
+
+
+def fitted(relation: Relation, table: pa.Table, *, delimiter: str = "") -> Checked:
+    """The rows of a table as the relation declares them; columns are found by name.
+
+    A `delimiter` says that the texts are fields of CSV lines: an empty one is then NULL, or the
+    empty text where NULL is not admitted, and a record that was not understood is read again as
+    a line.
+
+    >>> from freshview.calculus.types import INT
+    >>> r = Relation("r", (Column("a", INT),))
+    >>> got = fitted(r, pa.table({"a": ["1", "x", None]}))
+    >>> got.table.to_pylist(), [one.row for one in got.rejected]
+    ([{'a': 1}], ['{"a": "x"}', '{"a": null}'])
+    """
+    table, at, again = _set_apart(relation, table, delimiter)
+    given = {name.lower(): i for i, name in reversed(list(enumerate(table.column_names)))}
+    reasons: dict[int, str] = {}
+    columns = []
+    for c in relation.columns:
+        if c.name.lower() not in given:
+            raise BadRow(
+                f"what came for '{relation.name}' has no column '{c.name}'",
+                instead=f"its columns are {', '.join(c.name for c in relation.columns)}",
+            )
+        values = _whole(table.column(given[c.name.lower()]))
+        columns.append(_column(relation, c, values, bool(delimiter), reasons))
+    made = pa.Table.from_arrays(columns, schema=_schema(relation))
+    rejected = list(again.rejected)
+    if reasons:
+        for i, reason in sorted(reasons.items()):
+            row = {n: _plain(table.column(n)[i]) for n in table.column_names}
+            rejected.append(Rejected(relation.name, reason, json.dumps(row, default=str)))
+        good = pa.array([i for i in range(made.num_rows) if i not in reasons], pa.int64())
+        made, at = made.take(good), at.take(good)
+    if again.table.num_rows:
+        made, at = pa.concat_tables([made, again.table]), pa.concat_arrays([at, again.at])
+        order = pc.sort_indices(at)
+        made, at = made.take(order), at.take(order)
+    return Checked(made, at, rejected)
+
+
+def _schema(relation: Relation) -> pa.Schema:
+    return arrow_schema(relation.columns)
+
+
+def _set_apart(
+    relation: Relation, table: pa.Table, delimiter: str
+) -> tuple[pa.Table, pa.Array, Checked]:
+    """The records that were understood, where they stood, and what the others are after all."""
+    empty = pa.Table.from_pylist([], schema=_schema(relation))
+    again = Checked(empty, pa.array([], pa.int64()))
+    everywhere = pa.array(np.arange(table.num_rows))
+    if CORRUPT not in table.column_names:
+        return table, everywhere, again
+    corrupt = table.column(CORRUPT)
+    if corrupt.null_count == len(corrupt):
+        return table.drop_columns([CORRUPT]), everywhere, again
+    rows, at = [], []
+    for i, text in enumerate(corrupt.to_pylist()):
+        if text is None:
+            continue
+        try:
+            found = list(csv.parse(iter([text]), "", relation, delimiter or ","))
+            rows += found
+            at += [i] * len(found)
+        except FreshviewError as e:
+            reason = f"{e.what}; {e.instead}" if e.instead else e.what
+            again.rejected.append(Rejected(relation.name, reason, text))
+    if rows:
+        cells = zip(*rows, strict=True)
+        arrays = [pa.array(c, f.type) for c, f in zip(cells, empty.schema, strict=True)]
+        again.table = pa.Table.from_arrays(arrays, schema=empty.schema)
+        again.at = pa.array(at, pa.int64())
+    fine = _whole(pc.is_null(corrupt))
+    return table.filter(fine).drop_columns([CORRUPT]), everywhere.filter(fine), again
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    column = column.combine_chunks()
+    return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
+
+
+def _column(
+    relation: Relation, c: Column, values: pa.Array, fields: bool, reasons: dict[int, str]
+) -> pa.Array:
+    """The values of a column; those that do not fit are NULL here and have a reason."""
+    if fields and _is_text(values.type):
+        values = _unquoted(c, values)
+    made = _cast(c, values)
+    if made is None:
+        made = _one_by_one(relation, c, values, reasons)
+    if not c.type.nullable and made.null_count:
+        for i in pc.indices_nonzero(pc.is_null(made)).to_pylist():
+            reasons.setdefault(i, str(bad_value(relation, c, None)))
+    return made
+
+
+def _unquoted(c: Column, values: pa.Array) -> pa.Array:
+    """Empty fields of CSV lines: NULL, or the empty text in a column without NULL."""
+    if c.type.kind == "string" and not c.type.nullable:
+        return pc.fill_null(values, "")
+    return pc.if_else(pc.equal(values, ""), pa.scalar(None, values.type), values)
+
+
+_FAST = {
+    "int": pa.types.is_integer,
+    "decimal": lambda t: pa.types.is_decimal(t) or pa.types.is_integer(t),
+    "double": lambda t: pa.types.is_floating(t) or pa.types.is_integer(t),
+    "date": pa.types.is_date,
+    "timestamp": lambda t: pa.types.is_timestamp(t) and t.tz is None,
+    "bool": pa.types.is_boolean,
+    "string": lambda t: False,
+}
+
+
+def _is_text(t: pa.DataType) -> bool:
+    return bool(pa.types.is_string(t) or pa.types.is_large_string(t))
+
+
+def _cast(c: Column, values: pa.Array) -> pa.Array | None:
+    """All the values at once, or None where one of them does not fit."""
+    target = arrow_type(c.type)
+    if pa.types.is_null(values.type):
+        return values.cast(target)
+    if pa.types.is_timestamp(values.type) and values.type.tz is not None:
+        # Spark's own timestamps are moments: what a clock in Greenwich shows is kept.
+        values = values.cast(pa.timestamp(values.type.unit, "UTC")).cast(
+            pa.timestamp(values.type.unit)
+        )
+    text = _is_text(values.type)
+    if not text and not _FAST[c.type.kind](values.type):
+        return None
+    if text and c.type.kind == "int" and pc.any(pc.match_substring(values, "x")).as_py():
+        return None  # Arrow reads 0x10 as a number; no database does
+    try:
+        made = values.cast(target)
+    except pa.ArrowException:
+        return None
+    if not is_within(made):
+        return None
+    if c.type.kind == "double" and not pc.all(pc.is_finite(made)).as_py() and len(made):
+        if made.null_count < len(made):
+            return None
+    return made
+
+
+def _one_by_one(
+    relation: Relation, c: Column, values: pa.Array, reasons: dict[int, str]
+) -> pa.Array:
+    good: list[Any] = []
+    for i in range(len(values)):
+        value = _plain(values[i])
+        try:
+            good.append(value_of(c, value))
+        except (ValueError, TypeError, OverflowError):
+            reasons.setdefault(i, str(bad_value(relation, c, value)))
+            good.append(None)
+    return pa.array(good, arrow_type(c.type))
+
+
+def _plain(scalar: Any) -> Any:
+    """A value of Python, or words for a moment that Python has no value for."""
+    try:
+        return scalar.as_py()
+    except (ValueError, OverflowError):
+        return "a moment outside of the years 1 to 9999"
+
+
+def value_of(c: Column, value: Any) -> Any:
+    """A value as its column writes it, also from its text; ValueError where it does not fit."""
+    if value is None:
+        return None  # whether that is admitted, is asked for the whole column
+    if isinstance(value, str) and c.type.kind != "string":
+        value = csv.READERS[c.type.kind](value)
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        value = value.astimezone(UTC).replace(tzinfo=None)
+    return conform(value, c.type)
+
+
+def names_of(relation: Relation) -> Sequence[str]:
+    """The columns of a relation."""
+    return [c.name for c in relation.columns]

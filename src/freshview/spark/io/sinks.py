@@ -1,0 +1,194 @@
+"""Where views go when a batch is in them: files, tables, topics and functions, keyed by version.
+
+A sink gets every version at least once, in order: `emitter.py` remembers what was told. One that
+is told a version again must end up as if it had been told once: what it writes is named after the
+version.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
+
+from freshview.errors import FreshviewError
+from freshview.spark.io.connectors import needs
+from freshview.spark.run.node import COUNT
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+VERSION = "__version"
+
+
+class Sparked(Protocol):
+    """Who has a session, perhaps only later: a pipeline."""
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session."""
+
+
+class Sink(Protocol):
+    """What is told a view; `changes` says whether it wants the rows that came and went."""
+
+    view: str
+    changes: bool
+
+    def emit(self, version: int, table: pa.Table) -> None:
+        """Take the view at a version, or what has changed in it since the version before."""
+
+
+@dataclass
+class Callback:
+    """A function that gets (version, table); with `changes` the rows that came and went."""
+
+    view: str
+    function: Callable[[int, pa.Table], object]
+    changes: bool = False
+
+    def emit(self, version: int, table: pa.Table) -> None:
+        """Call it."""
+        self.function(version, table)
+
+
+@dataclass
+class Parquet:
+    """A folder VIEW/version=N a version, complete as soon as it is there; old ones are removed."""
+
+    view: str
+    folder: Path
+    keep: int = 10
+    changes: bool = False
+
+    def emit(self, version: int, table: pa.Table) -> None:
+        """Write the version beside the others."""
+        home = self.folder / self.view
+        part, whole = home / f".version={version}", home / f"version={version}"
+        try:
+            shutil.rmtree(part, ignore_errors=True)
+            part.mkdir(parents=True)
+            pq.write_table(table, part / "part-0.parquet")
+            shutil.rmtree(whole, ignore_errors=True)
+            os.replace(part, whole)
+            found = sorted(int(p.name[8:]) for p in home.glob("version=*"))
+            for old in found[: -self.keep] if self.keep else []:
+                shutil.rmtree(home / f"version={old}", ignore_errors=True)
+        except OSError as e:
+            raise FreshviewError(
+                f"'{self.view}' cannot be written to '{home}': {e.strerror}",
+                instead="choose another folder",
+            ) from e
+
+
+@dataclass
+class TempView:
+    """A temporary view of Spark's, replaced at every version."""
+
+    view: str
+    owner: Sparked
+    name: str = ""
+    changes: bool = False
+
+    def emit(self, version: int, table: pa.Table) -> None:
+        """Let SQL see this version from now on."""
+        frame(self.owner.spark, table).createOrReplaceTempView(self.name or self.view)
+
+
+@dataclass
+class Delta:
+    """A Delta table with the changes of a view and their version; a version is written once."""
+
+    view: str
+    owner: Sparked
+    path: str
+    changes: bool = True
+
+    def emit(self, version: int, table: pa.Table) -> None:
+        """Append what has changed; Delta knows which versions it has by `txnVersion`."""
+        if not table.num_rows:
+            return
+        numbered = table.append_column(
+            VERSION, pa.repeat(pa.scalar(version, pa.int64()), table.num_rows)
+        )
+        writer = frame(self.owner.spark, numbered).write.format("delta").mode("append")
+        name = f"freshview {self.view}"
+        with needs("Delta", f"'{self.view}' goes to a Delta table", self.owner.spark):
+            writer.option("txnAppId", name).option("txnVersion", str(version)).save(self.path)
+
+
+@dataclass
+class Kafka:
+    """A topic with the changes of a view: JSON with the version and the count beside the columns.
+
+    The key of a message is the row without them. A version may come twice: who reads drops one
+    that is not newer than the last.
+    """
+
+    view: str
+    owner: Sparked
+    bootstrap: str
+    topic: str
+    changes: bool = True
+    options: dict[str, str] = field(default_factory=dict)
+
+    def emit(self, version: int, table: pa.Table) -> None:
+        """Send what has changed."""
+        if not table.num_rows:
+            return
+        writer = frame(self.owner.spark, messages(table, version)).write.format("kafka")
+        for name, value in self.options.items():
+            writer = writer.option(name, value)
+        writer = writer.option("kafka.bootstrap.servers", self.bootstrap)
+        with needs("Kafka", f"'{self.view}' goes to a Kafka topic", self.owner.spark):
+            writer.option("topic", self.topic).save()
+
+
+def messages(table: pa.Table, version: int) -> pa.Table:
+    """Changes as keys and values of messages.
+
+    >>> messages(pa.table({"a": [1], COUNT: [-1]}), 7).to_pylist()
+    [{'key': '{"a": 1}', 'value': '{"a": 1, "__count": -1, "__version": 7}'}]
+    """
+    keys, values = [], []
+    for row in table.to_pylist():
+        keys.append(json.dumps({k: v for k, v in row.items() if k != COUNT}, default=str))
+        values.append(json.dumps({**row, VERSION: version}, default=str))
+    return pa.table({"key": pa.array(keys, pa.string()), "value": pa.array(values, pa.string())})
+
+
+def frame(spark: SparkSession, table: pa.Table) -> Any:
+    """An Arrow table as a DataFrame."""
+    if table.num_rows:
+        return spark.createDataFrame(table)
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return spark.createDataFrame([], from_arrow_schema(table.schema, prefer_timestamp_ntz=True))
+
+
+def difference(new: pa.Table, old: pa.Table) -> pa.Table:
+    """The rows that came (positive counts) and went, from one version of a view to another.
+
+    >>> difference(pa.table({"a": [1, 1, 2]}), pa.table({"a": [1, 3]})).sort_by("a").to_pylist()
+    [{'a': 1, '__count': 1}, {'a': 2, '__count': 1}, {'a': 3, '__count': -1}]
+    """
+    names = new.column_names
+    both = pa.concat_tables([_counted(new, 1), _counted(old.cast(new.schema), -1)])
+    # Columns of a view may share a name; here they go by number.
+    places = [f"c{i}" for i in range(len(names))]
+    both = both.rename_columns([*places, COUNT])
+    added = both.group_by(places, use_threads=False).aggregate([(COUNT, "sum")])
+    added = added.filter(pc.not_equal(added.column(f"{COUNT}_sum"), 0))
+    return added.select([*places, f"{COUNT}_sum"]).rename_columns([*names, COUNT])
+
+
+def _counted(table: pa.Table, count: int) -> pa.Table:
+    return table.append_column(COUNT, pa.repeat(pa.scalar(count, pa.int64()), table.num_rows))

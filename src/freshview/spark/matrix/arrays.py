@@ -1,0 +1,87 @@
+"""Arrays by name as one piece of bytes, and in files of shared memory."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from freshview.linear.semiring import Array
+from freshview.spark.run.files import load_whole, save_whole
+
+_HEAD = struct.Struct("<Q")
+_ALIGNED = 64
+
+
+def pack(arrays: Mapping[str, Array]) -> bytes:
+    """Arrays as bytes; none are no bytes.
+
+    >>> unpack(pack({"A": np.ones((2, 1)), "B": np.zeros((0, 3))}))["A"]
+    array([[1.],
+           [1.]])
+    """
+    return b"".join(_pieces(arrays)) if arrays else b""
+
+
+def unpack(data: bytes | memoryview) -> dict[str, Array]:
+    """The inverse of `pack`, of several after each other too; the arrays lie in the same memory."""
+    found: dict[str, Array] = {}
+    at = 0
+    while at < len(data):
+        (length,) = _HEAD.unpack_from(data, at)
+        at += _HEAD.size
+        told = json.loads(bytes(data[at : at + length]))
+        at += length
+        for name, kind, shape in told:
+            dtype = np.dtype(kind)
+            count = int(np.prod(shape))
+            found[name] = np.frombuffer(data, dtype, count, at).reshape(shape)
+            at += -(-count * dtype.itemsize // _ALIGNED) * _ALIGNED
+    return found
+
+
+def write(path: Path, arrays: Mapping[str, Array]) -> None:
+    """The same as a file."""
+    save_whole(path, *_pieces(arrays))
+
+
+def read(path: Path) -> dict[str, Array]:
+    """The inverse of `write`."""
+    return unpack(load_whole(path))
+
+
+def _pieces(arrays: Mapping[str, Array]) -> Iterable[bytes | memoryview]:
+    told = [(n, a.dtype.str, a.shape) for n, a in arrays.items()]
+    head = json.dumps(told).encode()
+    head += b" " * (-(len(head) + _HEAD.size) % _ALIGNED)
+    yield _HEAD.pack(len(head)) + head
+    for a in arrays.values():
+        yield np.ascontiguousarray(a).data.cast("B") if a.size else b""
+        yield b"\0" * (-a.nbytes % _ALIGNED)
+
+
+def create(path: Path, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Array:
+    """An array in a file that others may map as well, full of zeros; an old one goes."""
+    draft = path.parent / f".{path.name}"
+    with draft.open("wb") as out:
+        header: BinaryIO = out
+        np.lib.format.write_array_header_1_0(
+            header, {"descr": dtype.str, "fortran_order": False, "shape": shape}
+        )
+        out.truncate(out.tell() + int(np.prod(shape)) * dtype.itemsize)
+    os.replace(draft, path)
+    return attach(path)
+
+
+def attach(path: Path) -> Array:
+    """An array that is there; what is written to it is seen by all."""
+    try:
+        found: Array = np.load(path, mmap_mode="r+")
+    except ValueError:  # NumPy maps no array without cells
+        found = np.load(path)
+    return found

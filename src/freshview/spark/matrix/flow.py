@@ -1,0 +1,181 @@
+"""The matrices of a program on Spark, version after version."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from freshview.codegen.private import NotPrivate
+from freshview.linear.semiring import Array, semiring
+from freshview.spark.matrix.arrays import pack, unpack
+from freshview.spark.matrix.perform import COLS, ROWS
+from freshview.spark.matrix.places import Places, span
+from freshview.spark.matrix.work import BY, READ, READY, MatrixWork, Plan, request
+from freshview.spark.run.checkpoint import CheckpointProblem, is_there, opening, place_of
+from freshview.spark.run.commit import Commit
+from freshview.spark.run.conduct import Conductor
+from freshview.spark.run.files import folder_at
+from freshview.spark.run.ledger import Prepared
+from freshview.spark.run.log import NOTHING
+from freshview.spark.run.pipeline import FORMAT, describe
+from freshview.spark.run.settings import Settings
+from freshview.spark.run.step import At
+from freshview.spark.run.versions import Versions
+
+
+class MatrixConductor(Conductor):
+    """Versions of a matrix program, and what is read of its matrices."""
+
+    def ask(self, asked: bytes, now: Commit) -> list[bytes]:
+        """What every worker has of it."""
+        return self._mended(lambda: self._ask(asked, now))
+
+    def ask_driver(self, asked: bytes, now: Commit) -> bytes:
+        """What the driver has of it."""
+        at = At(self.epoch, NOTHING, now.driver_after, READ, 0)
+        return self._mended(lambda: self.driver.read(uuid.uuid4().hex, at, [asked]).gathered)
+
+    def _ask(self, asked: bytes, now: Commit) -> list[bytes]:
+        at = At(self.epoch, NOTHING, now.after, READ, 0)
+        scattered = (asked,) * self.pipeline.workers
+        stage = self.pipeline.rounds[READ].stages[0]
+        order = self._order("read", at, stage, scattered, uuid.uuid4().hex)
+        return [r.gathered for r in self._job([order])]
+
+    def _carried(self, before: tuple[bytes, ...], now: tuple[bytes, ...]) -> tuple[bytes, ...]:
+        """Workers keep what was scattered for as long as a version lasts."""
+        return now
+
+
+class MatrixFlow(Versions):
+    """The matrices of a plan, on the workers of a Spark session."""
+
+    conducts = MatrixConductor
+    _conductor: MatrixConductor
+
+    def __init__(self, work: MatrixWork, spark: Any, inputs: Mapping[str, Array]) -> None:
+        """Use `start` or `restart`."""
+        super().__init__(work, spark)
+        self.plan = work.plan
+        blocks = [[pack(b)] for b in self._shares(work, inputs)]
+        self._open_at(READY, blocks)
+
+    @classmethod
+    def start(
+        cls,
+        plan: Plan,
+        spark: Any,
+        *,
+        workers: int,
+        checkpoint: str | Path,
+        inputs: Mapping[str, Array],
+        settings: Settings,
+        note: Mapping[str, Any],
+    ) -> MatrixFlow:
+        """Begin in an empty folder; `note` is kept with it, for who restarts."""
+        place = place_of(checkpoint)
+        with opening(place):
+            if is_there(place):
+                raise CheckpointProblem(
+                    f"there is a checkpoint in {place} already",
+                    instead="restart from it, or begin in another folder",
+                )
+            work = MatrixWork.of(uuid.uuid4().hex, place, workers, plan, settings)
+            told = {"format": FORMAT, "name": work.name, "workers": workers, **note}
+            work.folder.write("pipeline", json.dumps(told).encode(), new=True)
+            try:
+                return cls(work, spark, inputs)
+            except (OSError, CheckpointProblem, NotPrivate):
+                with suppress(OSError):
+                    work.folder.delete(["pipeline"])
+                raise
+
+    @classmethod
+    def restart(
+        cls, plan: Plan, spark: Any, *, checkpoint: str | Path, settings: Settings
+    ) -> MatrixFlow:
+        """Go on from a checkpoint, whatever became of the driver before."""
+        place = place_of(checkpoint)
+        with opening(place):
+            told = told_of(place)
+            work = MatrixWork.of(told["name"], place, told["workers"], plan, settings)
+            return cls(work, spark, {})
+
+    def change(self, routine: str, given: Mapping[str, Array], rank: int) -> int:
+        """A version: a routine with what the driver is given for it; its number."""
+        self._finish()
+        blocks = [[b""]] * self.work.workers
+        blocks.append([pack({f"local {n}": a for n, a in given.items()})])
+        batch = self._ledger.lay(Prepared(routine, blocks, rank), self.version + 1)
+        self._take(batch, {}, 0.0)
+        return self.version
+
+    # ---------------------------------------------------------------- reading
+
+    def matrix(self, name: str) -> Array:
+        """All of a matrix."""
+        if name not in self.plan.spread:
+            self._finish()
+            asked = request("all", name)
+            found = self._safely(lambda: self._conductor.ask_driver(asked, self._ledger.commit))
+            return np.array(unpack(found)[name])
+        return np.vstack(self._asked(name, request("all", name)))
+
+    def cells(self, name: str, index: Any) -> Array:
+        """Some rows, columns or cells of a matrix, by an index of NumPy."""
+        if name not in self.plan.spread:
+            found: Array = self.matrix(name)[index]
+            return found
+        places = Places.of(index)
+        pieces = self._asked(name, request("cells", name, **{ROWS: places.rows, COLS: places.cols}))
+        if pieces[0].ndim == 2:
+            return np.vstack(pieces)  # rows are in order, and so are workers
+        out = np.empty(len(places.rows), dtype=pieces[0].dtype)
+        height = self.plan.spread[name][0]
+        for part, values in enumerate(pieces):
+            out[places.here(span(height, self.work.workers, part))] = values
+        return out
+
+    def times(self, name: str, by: Array, *, turned: bool = False) -> Array:
+        """A matrix, or its transpose, times a narrow one."""
+        if name not in self.plan.spread:
+            whole = self.matrix(name)
+            found: Array = (whole.T if turned else whole) @ by
+            return found
+        asked = request("turned" if turned else "times", name, **{BY: np.ascontiguousarray(by)})
+        pieces = self._asked(name, asked)
+        return reduce(semiring(self.plan.ring).plus, pieces) if turned else np.vstack(pieces)
+
+    def _asked(self, name: str, asked: bytes) -> list[Array]:
+        self._finish()
+        found = self._safely(lambda: self._conductor.ask(asked, self._ledger.commit))
+        return [unpack(block)[name] for block in found]
+
+    @staticmethod
+    def _shares(work: MatrixWork, inputs: Mapping[str, Array]) -> list[dict[str, Array]]:
+        found: list[dict[str, Array]] = [{} for _ in range(work.workers + 1)]
+        for name, values in inputs.items():
+            for mine, more in zip(found, work.shares(name, values), strict=True):
+                mine |= more
+        return found
+
+
+def told_of(checkpoint: str | Path) -> dict[str, Any]:
+    """What a checkpoint of a matrix program says of itself."""
+    place = place_of(checkpoint)
+    told = describe(folder_at(place))
+    if told is None:
+        raise CheckpointProblem(f"there is no checkpoint in {place}", instead="start a program")
+    if told["format"] != FORMAT or "matrices" not in told:
+        raise CheckpointProblem(
+            f"{place} is no checkpoint of a matrix program of this version of Freshview",
+            instead="begin anew in another folder",
+        )
+    return told

@@ -1,0 +1,110 @@
+"""A node of a matrix program: the matrices of one worker, or of the driver, in shared memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshview.linear.semiring import Array
+from freshview.spark.matrix import arrays
+from freshview.spark.matrix.terms import Form
+
+TEMPORARY = "#"
+"""What the names of matrices begin with that live no longer than a version."""
+
+
+class MatrixNode:
+    """Pieces of matrices by their form and name, each a file that other processes can map.
+
+    `kept` are those that stay from version to version: a snapshot has them, and no others.
+    """
+
+    shared = True
+
+    def __init__(self, folder: Path, kept: frozenset[tuple[Form, str]]) -> None:
+        self.folder = folder
+        self.kept = kept
+        self._mapped: dict[tuple[Form, str], Array] = {}
+
+    def get(self, form: Form, name: str) -> Array:
+        """A piece, in place."""
+        key = (form, name)
+        if key not in self._mapped:
+            self._mapped[key] = arrays.attach(self._path(form, name))
+        return self._mapped[key]
+
+    def put(self, form: Form, name: str, values: Array) -> None:
+        """A piece that replaces an old one; nobody else's memory is kept."""
+        made = self.create(form, name, values.shape, values.dtype)
+        np.copyto(made, values)
+
+    def create(
+        self, form: Form, name: str, shape: tuple[int, ...], dtype: np.dtype[np.generic]
+    ) -> Array:
+        """A piece of zeros."""
+        made = arrays.create(self._path(form, name), shape, dtype)
+        self._mapped[form, name] = made
+        return made
+
+    def has(self, form: Form, name: str) -> bool:
+        """Whether there is such a piece."""
+        return (form, name) in self._mapped or self._path(form, name).exists()
+
+    def rename(self, form: Form, old: str, new: str) -> None:
+        """A piece under another name; what had that name goes."""
+        self._mapped.pop((form, new), None)
+        self._path(form, old).replace(self._path(form, new))
+        found = self._mapped.pop((form, old), None)
+        if found is not None:
+            self._mapped[form, new] = found
+
+    def clear(self) -> None:
+        """Drop what lives no longer than a version."""
+        for path in list(self.folder.iterdir()):
+            key = _key(path)
+            if key not in self.kept:
+                self._mapped.pop(key, None)
+                path.unlink(missing_ok=True)
+
+    def load(self, table: str, rows: pa.RecordBatch) -> None:
+        """There are no tables."""
+        raise AssertionError(f"a matrix program has no table {table}")
+
+    def save(self, path: Path) -> None:
+        """Write what stays to a file."""
+        found = {f"{form} {name}": self.get(form, name) for form, name in self._there()}
+        arrays.write(path, found)
+
+    def restore(self, path: Path) -> None:
+        """Take it from a file that `save` wrote."""
+        for key, values in arrays.read(path).items():
+            form, _, name = key.partition(" ")
+            self.put(form, name, values)  # type: ignore[arg-type]
+
+    @property
+    def bytes(self) -> int:
+        """What the matrices take."""
+        return sum(self.get(form, name).nbytes for form, name in self._there())
+
+    def take_over(self) -> None:
+        """Another process was at work: files may be others under the same names."""
+        self._mapped.clear()
+
+    def close(self) -> None:
+        """Let go of the memory; the files stay."""
+        self._mapped.clear()
+
+    def _there(self) -> Iterator[tuple[Form, str]]:
+        return (key for key in sorted(self.kept) if self.has(*key))
+
+    def _path(self, form: Form, name: str) -> Path:
+        return self.folder / f"{form} {quote(name, safe='#')}"
+
+
+def _key(path: Path) -> tuple[Form, str]:
+    form, _, name = path.name.partition(" ")
+    return form, unquote(name)  # type: ignore[return-value]

@@ -1,0 +1,277 @@
+"""One step of a matrix program on a node: blocks in, products and updates, blocks out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import assert_never
+
+import numpy as np
+
+from freshview.linear.evaluate import evaluate
+from freshview.linear.semiring import Array, Semiring
+from freshview.linear.terms import Expr
+from freshview.linear.trigger import names
+from freshview.spark.matrix.arrays import pack, unpack
+from freshview.spark.matrix.node import TEMPORARY, MatrixNode
+from freshview.spark.matrix.places import Places, span
+from freshview.spark.matrix.terms import (
+    AtDriver,
+    AtWorkers,
+    Begin,
+    Evaluate,
+    Exchange,
+    Fill,
+    Follow,
+    Gather,
+    Grow,
+    Join,
+    Keep,
+    Multiply,
+    Operand,
+    Plus,
+    Replace,
+    Scatter,
+    Stage,
+    Total,
+    Turn,
+)
+from freshview.spark.run.perform import Sent
+
+ROWS, COLS, VALUES = "#rows", "#cols", "#values"
+"""The cells that are replaced, and by what; or those that are asked for."""
+
+
+@dataclass(frozen=True)
+class Hand:
+    """Does the work of one part on its node."""
+
+    node: MatrixNode
+    ring: Semiring
+    part: int
+    workers: int
+    sizes: Mapping[str, float]
+    shapes: Mapping[str, tuple[int, int]]
+    """Of spread matrices, in all."""
+
+    # ---------------------------------------------------------------- the driver
+
+    def turn(self, turn: Turn, inputs: Sequence[bytes]) -> Sent:
+        """Take what was gathered, go through the statements, scatter."""
+        came = [unpack(block) for block in inputs]
+        for g in turn.receives:
+            pieces = [block[g.name] for block in came]
+            whole = reduce(self.ring.plus, pieces) if _is_sum(g) else np.vstack(pieces)
+            self.node.put("local", g.name, whole)
+        sent: dict[str, Array] = {}
+        for s in turn.blocks:
+            if isinstance(s, Scatter):
+                sent[f"local {s.name}"] = self.node.get("local", s.name)
+            else:
+                self._decide(s)
+        block = pack(sent)
+        return Sent(tuple(block for _ in range(self.workers)))  # one object: it is pickled once
+
+    def _decide(self, s: AtDriver) -> None:
+        match s:
+            case Begin():
+                pass
+            case Evaluate(name, term, limit):
+                found = self._value(term, limit)
+                self.node.put("local", name, found.copy() if names(term) else found)
+            case Follow(view, left, None):
+                into = self.node.get("local", view)
+                self.ring.plus(into, self._value(left), out=into)
+            case Follow(view, left, right):
+                assert right is not None
+                into = self.node.get("local", view)
+                self.ring.accumulate(into, self._value(left), self._value(right))
+            case Replace(view, _):
+                into = self.node.get("local", view)
+                self._places().write(into, self.node.get("local", VALUES), slice(0, len(into)))
+            case _:
+                assert_never(s)
+
+    def _value(self, term: Expr, limit: float = math.inf) -> Array:
+        return evaluate(term, _Held(self.node), self.ring, self.sizes, limit)
+
+    # ---------------------------------------------------------------- workers
+
+    def stage(self, stage: Stage, inputs: Sequence[bytes]) -> Sent:
+        """Take what was sent, go through the statements, send and tell."""
+        came = [unpack(block) for block in inputs]
+        for r in stage.receives:
+            if isinstance(r, Exchange):
+                self._receive(r, came)
+        for block in came:
+            for key, values in block.items():
+                if key.startswith("local "):
+                    self.node.put("local", key.removeprefix("local "), values)
+        sent: list[dict[str, Array]] = [{} for _ in range(self.workers)]
+        for s in stage.blocks:
+            if isinstance(s, Exchange):
+                for target in range(self.workers):
+                    if target != self.part:
+                        sent[target] |= dict(self._pieces(s, target))
+            else:
+                self._do(s)
+        told = {g.name: self._piece(g.source) for g in stage.gathers}
+        return Sent(_packed(sent), pack(told))
+
+    def _do(self, s: AtWorkers) -> None:
+        match s:
+            case Begin():
+                pass
+            case Multiply(name, left, right, into):
+                found = self.ring.product(self._piece(left), self._piece(right))
+                self.node.put(into, name, found)
+            case Total(name, items):
+                self.node.put("rows", name, self._total(items))
+            case Join(name, parts):
+                self.node.put("rows", name, np.hstack([self._piece(p) for p in parts]))
+            case Grow(view, left, right):
+                self._grow(view, self.node.get("local", left), self.node.get("local", right))
+            case Plus(view, by, columns):
+                rows = self.node.get("rows", view)
+                self.ring.plus(rows, self._piece(by), out=rows)
+                if columns is not None:
+                    copy = self.node.get("columns", view)
+                    self.ring.plus(copy, self._piece(columns), out=copy)
+            case Keep(view, by):
+                self._keep(view, by)
+            case Replace(view, _):
+                self._replace(view)
+            case _:
+                assert_never(s)
+
+    def _piece(self, o: Operand) -> Array:
+        if o.form == "slice":
+            whole = self.node.get("local", o.name)
+            found = whole[span(len(whole), self.workers, self.part)]
+        else:
+            found = self.node.get(o.form, o.name)
+        return found.T if o.turned else found
+
+    def _total(self, items: Sequence[tuple[float, Operand | Fill]]) -> Array:
+        total: Array | None = None
+        for by, item in items:
+            found = self._filled(item) if isinstance(item, Fill) else self._piece(item)
+            found = found if by == 1 else by * found
+            if total is None:
+                total = np.array(found, order="C", copy=True)
+            else:
+                self.ring.plus(total, found, out=total)
+        assert total is not None
+        return total
+
+    def _filled(self, f: Fill) -> Array:
+        share = span(f.rows, self.workers, self.part)
+        value = self.ring.one if f.kind == "ones" else self.ring.zero
+        found = np.full((share.stop - share.start, f.cols), value, dtype=self.ring.dtype)
+        if f.kind == "eye":
+            i = np.arange(len(found))
+            found[i, i + share.start] = self.ring.one
+        return found
+
+    def _grow(self, view: str, left: Array, right: Array) -> None:
+        share = span(len(left), self.workers, self.part)
+        self.ring.accumulate(self.node.get("rows", view), left[share], right)
+        if ("columns", view) in self.node.kept:
+            share = span(len(right), self.workers, self.part)
+            self.ring.accumulate(self.node.get("columns", view), left, right[share])
+
+    def _keep(self, view: str, by: Operand) -> None:
+        if by.form == "rows" and not by.turned and by.name.startswith(TEMPORARY):
+            self.node.rename("rows", by.name, view)
+        else:
+            self.node.put("rows", view, self._piece(by))
+
+    def _replace(self, view: str) -> None:
+        places, values = self._places(), self.node.get("local", VALUES)
+        rows = self.node.get("rows", view)
+        places.write(rows, values, span(self.shapes[view][0], self.workers, self.part))
+        if ("columns", view) in self.node.kept:
+            share = span(self.shapes[view][1], self.workers, self.part)
+            turned = values.T if values.ndim == 2 else values
+            places.turned.write(self.node.get("columns", view).T, turned, share)
+
+    def _places(self) -> Places:
+        return Places(self.node.get("local", ROWS), self.node.get("local", COLS))
+
+    # ---------------------------------------------------------------- exchanges
+
+    def _pieces(self, e: Exchange, target: int) -> Iterator[tuple[str, Array]]:
+        """What this worker has for another one, with the place where it goes."""
+        found = self._piece(e.source)
+        match e.how:
+            case "whole":
+                yield f"{e.how} {e.name} 0", found
+            case "reduce":
+                yield f"{e.how} {e.name} 0", found[span(len(found), self.workers, target)]
+            case "columns":
+                yield f"{e.how} {e.name} 0", found[:, span(found.shape[1], self.workers, target)]
+            case "place":
+                rows = self.shapes[e.source.name][e.source.turned]
+                first = e.at + span(rows, self.workers, self.part).start
+                share = span(e.rows, self.workers, target)
+                low, high = max(first, share.start), min(first + len(found), share.stop)
+                if low < high:
+                    yield f"{e.how} {e.name} {low}", found[low - first : high - first]
+            case _:
+                assert_never(e.how)
+
+    def _receive(self, e: Exchange, came: Sequence[Mapping[str, Array]]) -> None:
+        pieces: list[tuple[int, Array]] = []
+        for sender in range(self.workers):
+            told = came[sender] if sender != self.part else dict(self._pieces(e, self.part))
+            for key, values in told.items():
+                what, _, at = key.rpartition(" ")
+                if what == f"{e.how} {e.name}":
+                    pieces.append((int(at), values))
+        match e.how:
+            case "whole" | "columns":
+                self.node.put(e.how, e.name, np.vstack([p for _, p in pieces]))
+            case "reduce":
+                self.node.put("rows", e.name, reduce(self.ring.plus, [p for _, p in pieces]))
+            case "place":
+                self._put_places(e, pieces)
+            case _:
+                assert_never(e.how)
+
+    def _put_places(self, e: Exchange, pieces: Sequence[tuple[int, Array]]) -> None:
+        share = span(e.rows, self.workers, self.part)
+        if not self.node.has("rows", e.name):
+            shape = (share.stop - share.start, self.shapes[e.name][1])
+            self.node.create("rows", e.name, shape, np.dtype(self.ring.dtype))
+        into = self.node.get("rows", e.name)
+        for at, values in pieces:
+            into[at - share.start : at - share.start + len(values)] = values
+
+
+class _Held(dict[str, Array]):
+    """The matrices of the driver, by name."""
+
+    def __init__(self, node: MatrixNode) -> None:
+        super().__init__()
+        self._node = node
+
+    def __missing__(self, name: str) -> Array:
+        return self._node.get("local", name)
+
+
+def _is_sum(g: Gather) -> bool:
+    return g.source.form == "partial"
+
+
+def _packed(sent: Sequence[Mapping[str, Array]]) -> tuple[bytes, ...]:
+    """A block for each worker; equal ones are one object, which is pickled once."""
+    made: dict[tuple[int, ...], bytes] = {}
+    found = []
+    for block in sent:
+        key = tuple(id(a) for a in block.values())
+        if key not in made:
+            made[key] = pack(block)
+        found.append(made[key])
+    return tuple(found)

@@ -1,0 +1,165 @@
+"""From a matrix program and its triggers to what the driver and the workers run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+
+from freshview.linear.follow import MAGNIFIES
+from freshview.linear.meta import Meta
+from freshview.linear.normal import Normal
+from freshview.linear.sizes import size
+from freshview.linear.terms import Statement, Var
+from freshview.linear.trigger import Dense, Trigger
+from freshview.linear.walk import free
+from freshview.spark.matrix.moved import pays
+from freshview.spark.matrix.perform import COLS, ROWS, VALUES
+from freshview.spark.matrix.place import Placer, Rule
+from freshview.spark.matrix.stages import course
+from freshview.spark.matrix.terms import Begin, Course, Multiply
+from freshview.spark.matrix.work import READY, Plan
+
+ANEW = "anew"
+LEFT, RIGHT = "#u", "#v"
+"""The factors of an update after which views are computed anew."""
+
+
+def following(name: str) -> str:
+    """The routine that follows an update of an input by deltas."""
+    return f"follow {name}"
+
+
+def anew(name: str) -> str:
+    """The routine that adds to an input and computes anew what depends on it."""
+    return f"{ANEW} {name}"
+
+
+def replacing(name: str) -> str:
+    """The routine that replaces cells of an input, and computes anew what depends on it."""
+    return f"replace {name}"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be spread: a program, its views, and the trigger of each input, if it has one."""
+
+    normal: Normal
+    kept: frozenset[str]
+    triggers: Mapping[str, Trigger | None]
+    rank: str
+    """The name of the rank of an update."""
+
+
+def planned(w: Wanted, rule: Rule, workers: int, copies: str | bool) -> Plan:
+    """All the routines; which views are copied by columns is settled first."""
+    if copies is not False:
+        wanted = _turned(w, rule)
+        if copies == "auto":
+            triggers = [t for t in w.triggers.values() if t is not None]
+            wanted = frozenset(v for v in wanted if pays(v, triggers, rule.sizes, workers))
+        rule = replace(rule, copied=wanted)
+    return _Maker(w, rule).plan()
+
+
+def _turned(w: Wanted, rule: Rule) -> frozenset[str]:
+    """The views that some trigger multiplies from the left and from the right."""
+    plan = _Maker(w, rule).plan()
+    found = set()
+    for name in w.triggers:
+        for s in plan.courses.get(following(name), Course((), ())).steps:
+            if isinstance(s, Multiply) and s.into == "partial" and s.right.form == "slice":
+                found.add(s.left.name)
+    return frozenset(found & plan.spread.keys())
+
+
+def stale(normal: Normal, kept: frozenset[str], changed: str) -> list[Statement]:
+    """The statements that a changed input asks for; all of them, if none is named.
+
+    Views that did not change are there; what is on the way to one that did is computed with it.
+    """
+    inputs = {i.name for i in normal.inputs}
+    moved = {changed}
+    for s in normal.statements:
+        if not changed or free(s.term) & moved:
+            moved.add(s.name)
+    there = inputs | (kept - moved)
+    wanted = kept & (moved - inputs)
+    for s in reversed(normal.statements):
+        if s.name in wanted:
+            wanted |= free(s.term) - there
+    return [s for s in normal.statements if s.name in wanted]
+
+
+class _Maker:
+    def __init__(self, w: Wanted, rule: Rule) -> None:
+        self.w = w
+        self.rule = rule
+        self.courses: dict[str, Course] = {}
+        self.shapes: dict[str, Mapping[str, tuple[int, int]]] = {}
+        self.lefts: dict[str, str] = {}
+
+    def plan(self) -> Plan:
+        w, rule = self.w, self.rule
+        self._routine(READY, partial(self._again, ""))
+        self._routine(ANEW, partial(self._again, ""))
+        for name, trigger in w.triggers.items():
+            if trigger is not None:
+                self._routine(following(name), partial(self._trigger, trigger), MAGNIFIES)
+                self.lefts[following(name)] = trigger.left
+            self._routine(anew(name), partial(self._add, name))
+            if w.normal.semiring != "real":
+                self._routine(replacing(name), partial(self._replace, name))
+        spread = {
+            n: (rule.at(m.rows), rule.at(m.cols))
+            for n, m in w.normal.scope.items()
+            if n in w.kept and rule.is_large(m)
+        }
+        held = tuple(sorted(w.kept - spread.keys()))
+        return Plan(
+            w.normal.semiring,
+            dict(rule.sizes),
+            w.rank,
+            self.lefts,
+            self.courses,
+            self.shapes,
+            spread,
+            held,
+            rule.copied,
+        )
+
+    def _routine(self, name: str, fill: Callable[[Placer], None], limit: float = math.inf) -> None:
+        placer = Placer(self.rule, dict(self.w.normal.scope), limit)
+        if name == READY:
+            placer.steps.append(Begin())
+        fill(placer)
+        self.courses[name] = course(placer.steps, self.rule.copied)
+        self.shapes[name] = placer.shapes
+
+    def _again(self, changed: str, p: Placer) -> None:
+        for s in stale(self.w.normal, self.w.kept, changed):
+            if s.name in self.w.kept:
+                p.define(s.name, s.term)
+            else:
+                p.assign(s.name, s.term)
+
+    def _trigger(self, t: Trigger, p: Placer) -> None:
+        p.scope.update({n: t.scope[n] for n in (t.left, t.right)})
+        for s in t.assignments:
+            p.assign(s.name, s.term)
+        for u in t.updates:
+            if isinstance(u.change, Dense):
+                p.add(u.view, u.change.term)
+            else:
+                p.follow(u.view, u.change.left, u.change.right)
+
+    def _add(self, name: str, p: Placer) -> None:
+        m, rank = self.w.normal.scope[name], size(self.w.rank)
+        p.scope |= {LEFT: Meta(m.rows, rank), RIGHT: Meta(m.cols, rank)}
+        p.follow(name, Var(LEFT), Var(RIGHT))
+        self._again(name, p)
+
+    def _replace(self, name: str, p: Placer) -> None:
+        p.replace(name, (ROWS, COLS, VALUES))
+        self._again(name, p)

@@ -1,0 +1,44 @@
+"""A matrix that is somewhere else, with as much of an array as programs use of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from freshview.linear.semiring import Array
+
+if TYPE_CHECKING:
+    from freshview.spark.matrix.flow import MatrixFlow
+
+
+class Remote:
+    """A matrix of a flow: what is asked of it is a job."""
+
+    def __init__(
+        self, flow: MatrixFlow, name: str, shape: tuple[int, int], *, turned: bool = False
+    ) -> None:
+        self._flow = flow
+        self._name = name
+        self._turned = turned
+        self.shape = shape
+
+    @property
+    def size(self) -> int:
+        """How many cells it has."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def T(self) -> Remote:
+        """Rows for columns."""
+        return Remote(self._flow, self._name, self.shape[::-1], turned=not self._turned)
+
+    def __matmul__(self, by: Array) -> Array:
+        return self._flow.times(self._name, by, turned=self._turned)
+
+    def __getitem__(self, index: Any) -> Array:
+        assert not self._turned
+        return self._flow.cells(self._name, index)
+
+    def copy(self) -> Array:
+        """All of it, here."""
+        found = self._flow.matrix(self._name)
+        return found.T if self._turned else found

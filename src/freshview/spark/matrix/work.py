@@ -1,0 +1,167 @@
+"""A matrix program as work that goes version by version: its routines, and its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+
+import numpy as np
+
+from freshview.linear.semiring import Array, semiring
+from freshview.linear.sizes import ONE
+from freshview.spark.matrix.arrays import pack, unpack
+from freshview.spark.matrix.node import MatrixNode
+from freshview.spark.matrix.perform import COLS, ROWS, Hand
+from freshview.spark.matrix.places import Places, span
+from freshview.spark.matrix.terms import Begin, Course, Form, Scatter, Stage, Turn
+from freshview.spark.run.files import Folder, folder_at
+from freshview.spark.run.node import READY, Role
+from freshview.spark.run.perform import Clock, Sent
+from freshview.spark.run.settings import Settings
+from freshview.spark.run.work import Work
+
+READ = "read"
+"""The routine of everything that is read: what it is, the request tells."""
+
+WHAT, BY = "#what", "#by"
+"""In a request: a matrix and what is asked of it; and a vector to multiply it with."""
+
+
+def request(what: str, name: str, **more: Array) -> bytes:
+    """`all` of a matrix, some `cells` of it, it `times` a vector, or it `turned` times one."""
+    asked = np.frombuffer(f"{what} {name}".encode(), np.uint8)
+    return pack({WHAT: asked, **more})
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that workers know of a matrix program."""
+
+    ring: str
+    sizes: Mapping[str, float]
+    rank: str
+    """The name of the rank of an update."""
+    lefts: Mapping[str, str]
+    """By routine, the factor of its update whose columns tell the rank."""
+    courses: Mapping[str, Course]
+    shapes: Mapping[str, Mapping[str, tuple[int, int]]]
+    """By routine, the shapes of spread matrices that it makes on the way."""
+    spread: Mapping[str, tuple[int, int]]
+    held: tuple[str, ...]
+    copied: frozenset[str]
+
+    def kept(self, role: Role) -> frozenset[tuple[Form, str]]:
+        """The pieces that a node keeps from version to version."""
+        if role == "driver":
+            return frozenset(("local", n) for n in self.held)
+        rows: frozenset[tuple[Form, str]] = frozenset(("rows", n) for n in self.spread)
+        return rows | {("columns", n) for n in self.copied}
+
+
+@dataclass(frozen=True)
+class MatrixWork(Work):
+    """A plan on so many workers, with its checkpoint at `place`."""
+
+    name: str
+    place: str
+    workers: int
+    plan: Plan
+    settings: Settings
+    folder: Folder = field(compare=False)
+
+    @classmethod
+    def of(cls, name: str, place: str, workers: int, plan: Plan, settings: Settings) -> MatrixWork:
+        """With everything that follows from the rest."""
+        folder = folder_at(place, sync=settings.sync)
+        return cls(name, place, workers, plan, settings, folder)
+
+    @property
+    def rounds(self) -> Mapping[str, Course]:
+        """See `Work`."""
+        asking = Stage((Scatter(WHAT, ONE),), (Begin(),))
+        return {**self.plan.courses, READ: Course((Turn((), (Begin(),)), Turn()), ((asking,),))}
+
+    def kind(self, role: Role) -> str:
+        """See `Work`."""
+        return "matrix"
+
+    def node(self, role: Role, folder: Path) -> MatrixNode:
+        """See `Work`."""
+        return MatrixNode(folder, self.plan.kept(role))
+
+    def fill(self, node: MatrixNode) -> None:
+        """See `Work`: matrices come with the first version."""
+
+    def perform(
+        self,
+        node: MatrixNode,
+        part: int,
+        routine: str,
+        step: int,
+        inputs: Sequence[bytes],
+        batch: bytes | memoryview,
+        clock: Clock,
+    ) -> Sent:
+        """See `Work`."""
+        if routine == READ:
+            return self._answer(node, part, unpack(inputs[-1]))
+        steps = self.steps(routine, part)
+        if step == steps[0]:
+            node.clear()
+        for key, values in unpack(batch).items():
+            form, _, name = key.partition(" ")
+            node.put(form, name, values)  # type: ignore[arg-type]
+        began = perf_counter()
+        hand = self._hand(node, part, routine)
+        if part == self.driver:
+            sent = hand.turn(self.rounds[routine].turns[step], inputs)
+        else:
+            sent = hand.stage(self.rounds[routine].stages[step], inputs)
+        if step == steps[-1]:
+            node.clear()
+        clock.native += perf_counter() - began
+        return sent
+
+    def _hand(self, node: MatrixNode, part: int, routine: str) -> Hand:
+        plan = self.plan
+        left = plan.lefts.get(routine)
+        sizes = dict(plan.sizes)
+        if left is not None and node.has("local", left):
+            sizes[plan.rank] = float(node.get("local", left).shape[1])
+        shapes = {**plan.spread, **plan.shapes.get(routine, {})}
+        return Hand(node, semiring(plan.ring), part, self.workers, sizes, shapes)
+
+    def _answer(self, node: MatrixNode, part: int, asked: Mapping[str, Array]) -> Sent:
+        """What a node has of what is asked."""
+        what, _, name = asked[WHAT].tobytes().decode().partition(" ")
+        if part == self.driver:
+            return Sent((), pack({name: node.get("local", name)}))
+        rows = node.get("rows", name)
+        share = span(self.plan.spread[name][0], self.workers, part)
+        if what == "cells":
+            found = Places(asked[ROWS], asked[COLS]).read(rows, share)
+        elif what == "times":
+            found = rows @ asked[BY]
+        elif what == "turned":
+            found = rows.T @ asked[BY][share]
+        else:
+            found = rows
+        return Sent((), pack({name: found}))
+
+    def shares(self, name: str, values: Array) -> list[dict[str, Array]]:
+        """What every part is given of a matrix: workers, then the driver."""
+        found: list[dict[str, Array]] = [{} for _ in range(self.workers + 1)]
+        if name not in self.plan.spread:
+            found[self.driver][f"local {name}"] = values
+            return found
+        for part in range(self.workers):
+            found[part][f"rows {name}"] = values[span(values.shape[0], self.workers, part)]
+            if name in self.plan.copied:
+                columns = values[:, span(values.shape[1], self.workers, part)]
+                found[part][f"columns {name}"] = columns
+        return found
+
+
+__all__ = ["READ", "READY", "MatrixWork", "Plan", "request"]

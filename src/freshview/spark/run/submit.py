@@ -1,0 +1,95 @@
+"""Stages of Python as RDDs of the JVM, made with few calls.
+
+`RDD.mapPartitionsWithIndex`, `partitionBy` and `collect` ask the JVM two dozen things for a job of
+one stage, in most of the time that they take here. The answers to most of them never change.
+"""
+
+from __future__ import annotations
+
+import pickle
+import struct
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeAlias
+
+from py4j.java_collections import ListConverter, MapConverter  # type: ignore[import-untyped]
+from pyspark import Broadcast, SparkContext
+from pyspark.core.rdd import _wrap_function
+from pyspark.serializers import CPickleSerializer, NoOpSerializer, Serializer
+
+from freshview.spark.releases import collected
+
+Work: TypeAlias = Callable[[int, Iterable[Any]], Iterator[Any]]
+"""What a stage does with its partition; it can be pickled by name."""
+
+LARGE = 1 << 20
+"""Bytes of a command from which on Spark had better send it to every executor once."""
+
+
+class Submit:
+    """Makes RDDs of a context and collects them; an RDD here is one of the JVM."""
+
+    def __init__(self, sc: SparkContext, partitions: int) -> None:
+        self.sc = sc
+        jvm: Any = sc._jvm
+        client = jvm._gateway_client
+        self._function, self._python, self._pairs = (
+            jvm.SimplePythonFunction,
+            jvm.PythonRDD,
+            jvm.PairwiseRDD,
+        )
+        self._environment = MapConverter().convert(sc.environment, client)
+        self._includes: tuple[list[str], Any] = ([], ListConverter().convert([], client))
+        self._broadcasts: tuple[Any, Any] = (None, jvm.java.util.ArrayList())
+        self._partitioner = jvm.PythonPartitioner(partitions, id(self))
+
+    def stage(
+        self, before: Any, reads: Serializer, work: Work, uses: Broadcast[Any], *, last: bool
+    ) -> Any:
+        """An RDD of what `work` makes of the partitions of the one before; it `uses` a broadcast.
+
+        The `last` one makes things to be collected; the others make bytes for `shuffled`.
+        """
+        writes: Serializer = CPickleSerializer() if last else NoOpSerializer()
+        return self._python(before, self._wrapped(work, reads, writes, uses), False, False)
+
+    def shuffled(self, before: Any) -> Any:
+        """The items of a stage at the partitions that `keyed` named, as a JavaRDD."""
+        pairs = self._pairs(before).asJavaPairRDD().partitionBy(self._partitioner)
+        return self._python.valueOfPair(pairs)
+
+    def collect(self, rdd: Any) -> list[Any]:
+        """All that the last stage made."""
+        return collected(self._python.collectAndServe(rdd), CPickleSerializer())
+
+    def _wrapped(
+        self, work: Work, reads: Serializer, writes: Serializer, uses: Broadcast[Any]
+    ) -> Any:
+        command = pickle.dumps((work, None, reads, writes), pickle.HIGHEST_PROTOCOL)
+        self.sc._pickled_broadcast_vars.clear()  # pickling has noted that it uses one
+        if len(command) > LARGE:
+            return _wrap_function(self.sc, work, reads, writes)
+        if self._broadcasts[0] is not uses:
+            self._broadcasts = uses, self._listed([uses._jbroadcast])
+        if self._includes[0] != self.sc._python_includes:
+            told = list(self.sc._python_includes or ())
+            self._includes = told, self._listed(told)
+        return self._function(
+            bytearray(command),
+            self._environment,
+            self._includes[1],
+            self.sc.pythonExec,
+            self.sc.pythonVer,
+            self._broadcasts[1],
+            self.sc._javaAccumulator,
+        )
+
+    def _listed(self, items: list[Any]) -> Any:
+        jvm: Any = self.sc._jvm
+        return ListConverter().convert(items, jvm._gateway_client)
+
+
+def keyed(items: Iterable[tuple[int, Any]]) -> Iterator[bytes]:
+    """Items by their partition, as `shuffled` takes them."""
+    for target, item in items:
+        yield struct.pack("!q", target)
+        yield pickle.dumps((target, item), pickle.HIGHEST_PROTOCOL)

@@ -1,0 +1,106 @@
+"""What is declared: relations with their sources, views, and functions; a value, never edited."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from freshview.calculus.check import Schema
+from freshview.calculus.functions import BUILTINS, Function, Functions, lifting
+from freshview.calculus.schema import Query, Relation
+from freshview.errors import AmbiguousName, UnknownName
+from freshview.sql.header import Header
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the rows of a relation come from, kept as data for those who read them.
+
+    `FROM FILE 'r.csv' LINE DELIMITED CSV (delimiter := '|')` has the kind `file`, the argument
+    `r.csv`, the framing `line`, the format `csv` and one option.
+    """
+
+    kind: str
+    arguments: tuple[str | int, ...] = ()
+    framing: str = ""
+    format: str = ""
+    options: tuple[tuple[str, str | int], ...] = ()
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """Relations, views, sources and functions by name; names do not tell case apart.
+
+    >>> from freshview.calculus.schema import Column
+    >>> from freshview.calculus.types import INT
+    >>> catalog = Catalog().with_relation(Relation("Orders", (Column("id", INT),)))
+    >>> catalog.relation("ORDERS").name, Catalog().has("orders")
+    ('Orders', False)
+    """
+
+    relations: Mapping[str, Relation] = field(default_factory=dict)
+    views: Mapping[str, Query] = field(default_factory=dict)
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    functions: Functions = BUILTINS
+    types: Mapping[str, Header] = field(default_factory=dict)
+
+    def has(self, name: str) -> bool:
+        """Whether a relation or a view has this name."""
+        return name.lower() in self.relations or name.lower() in self.views
+
+    def relation(self, name: str) -> Relation:
+        """The base relation of this name."""
+        if name.lower() not in self.relations:
+            raise UnknownName(
+                f"there is no table or stream '{name}'",
+                instead="declare it with CREATE STREAM or CREATE TABLE",
+            )
+        return self.relations[name.lower()]
+
+    def view(self, name: str) -> Query:
+        """The view of this name."""
+        if name.lower() not in self.views:
+            raise UnknownName(f"there is no view '{name}'", instead="declare it with CREATE VIEW")
+        return self.views[name.lower()]
+
+    def with_relation(self, relation: Relation, source: Source | None = None) -> Catalog:
+        """The catalog with one more relation."""
+        self._refuse_second(relation.name)
+        key = relation.name.lower()
+        sources = self.sources if source is None else {**self.sources, key: source}
+        return replace(
+            self,
+            relations=MappingProxyType({**self.relations, key: relation}),
+            sources=MappingProxyType(dict(sources)),
+        )
+
+    def with_view(self, query: Query) -> Catalog:
+        """The catalog with one more view."""
+        self._refuse_second(query.name)
+        return replace(self, views=MappingProxyType({**self.views, query.name.lower(): query}))
+
+    def with_function(self, function: Function) -> Catalog:
+        """The catalog with one more scalar function, or another one of that name."""
+        return replace(self, functions=self.functions.with_(function))
+
+    def with_type(self, header: Header) -> Catalog:
+        """The catalog with one more ring of payloads, and the functions that lift into it."""
+        name = header.name
+        if name in self.types or name in self.functions.rings:
+            raise AmbiguousName(f"the type '{name}' is already declared", instead="rename it")
+        functions = self.functions.with_header(header.ring)
+        for fn, arity in header.functions:
+            functions = functions.with_(lifting(fn, name, header.refuse, arity))
+        return replace(
+            self, functions=functions, types=MappingProxyType({**self.types, name: header})
+        )
+
+    def schema(self) -> Schema:
+        """The column types of all relations, for type inference."""
+        types = {r.name: r.types for r in self.relations.values()}
+        return Schema(types, functions=self.functions)
+
+    def _refuse_second(self, name: str) -> None:
+        if self.has(name):
+            raise AmbiguousName(f"'{name}' is already declared", instead="choose another name")

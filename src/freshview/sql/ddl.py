@@ -1,0 +1,269 @@
+"""CREATE STREAM and CREATE TABLE with the seeds' FROM clauses, read by hand from tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.types import Type
+from freshview.errors import AmbiguousName, Place, SyntaxProblem, TypeProblem, UnsupportedSql
+from freshview.sql.catalog import Source
+from freshview.sql.node import Token
+from freshview.sql.read_scalar import read_type
+from freshview.sql.sources import Written, check_source
+from freshview.sql.terms import CreateRelation, CreateType
+
+KINDS = ("FILE", "SOCKET", "KAFKA", "PARQUET", "DELTA", "CSV", "JSON", "RATE", "PIPE")
+
+
+class Cursor:
+    """A place in the tokens of one statement."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        self.index = 0
+
+    def peek(self) -> Token:
+        """The token to come; behind the last one an empty one."""
+        if self.index < len(self.tokens):
+            return self.tokens[self.index]
+        last = self.tokens[-1]
+        return Token("end", "", last.start, last.at)
+
+    def next(self) -> Token:
+        """The token to come, taken."""
+        token = self.peek()
+        self.index += 1
+        return token
+
+    def accept(self, *words: str) -> bool:
+        """Take the words if all of them come next."""
+        ahead = self.tokens[self.index : self.index + len(words)]
+        if [t.word for t in ahead] != list(words):
+            return False
+        self.index += len(words)
+        return True
+
+    def expect(self, word: str) -> Token:
+        """Take a word that must come."""
+        token = self.next()
+        if token.word != word:
+            raise SyntaxProblem(f"expected {word} but found {_shown(token)}", at=token.at)
+        return token
+
+    def name(self) -> str:
+        """Take a name."""
+        token = self.next()
+        if token.kind != "word":
+            raise SyntaxProblem(f"expected a name but found {_shown(token)}", at=token.at)
+        return token.text
+
+    def names(self) -> tuple[str, ...]:
+        """Take (name, name, ...)."""
+        self.expect("(")
+        found = [self.name()]
+        while self.accept(","):
+            found.append(self.name())
+        self.expect(")")
+        return tuple(found)
+
+
+def _shown(token: Token) -> str:
+    return f"'{token.text}'" if token.text else "the end of the statement"
+
+
+@dataclass
+class _Columns:
+    """What the column list says, as it is read."""
+
+    columns: list[Column]
+    key: tuple[str, ...] = ()
+
+
+def create_relation(cursor: Cursor, *, static: bool) -> CreateRelation:
+    """The rest of CREATE STREAM or CREATE TABLE, from the name on."""
+    at = cursor.peek().at
+    name = cursor.name()
+    found = _columns(cursor)
+    relation = Relation(name, _typed(found), static, found.key)
+    source = _source(cursor, relation) if cursor.accept("FROM") else None
+    rest = cursor.peek()
+    if rest.kind != "end":
+        raise UnsupportedSql(
+            f"{_shown(rest)} is not supported after a declaration",
+            instead="write FROM and a source, or nothing",
+            at=rest.at,
+        )
+    return CreateRelation(relation, source, at)
+
+
+def create_type(cursor: Cursor) -> CreateType:
+    """The rest of CREATE TYPE name FROM FILE 'ring.hpp', from the name on."""
+    at = cursor.peek().at
+    name = cursor.name()
+    for word in ("FROM", "FILE"):
+        found = cursor.next()
+        if found.word != word:
+            raise SyntaxProblem(
+                f"expected FROM FILE and a C++ header but found {_shown(found)}",
+                instead=f"write CREATE TYPE {name} FROM FILE 'ring.hpp'",
+                at=found.at,
+            )
+    path = cursor.next()
+    if path.kind != "string":
+        raise SyntaxProblem(
+            f"expected the path of a header but found {_shown(path)}",
+            instead=f"write CREATE TYPE {name} FROM FILE 'ring.hpp'",
+            at=path.at,
+        )
+    rest = cursor.peek()
+    if rest.kind != "end":
+        raise UnsupportedSql(
+            f"{_shown(rest)} is not supported after the header of a type",
+            instead="end the statement there",
+            at=rest.at,
+        )
+    return CreateType(name, path.text.strip("'\""), at)  # the seed quotes its paths twice
+
+
+def _typed(found: _Columns) -> tuple[Column, ...]:
+    """A column of the primary key is never NULL."""
+    key = {k.lower() for k in found.key}
+    return tuple(
+        replace(c, type=c.type.not_null()) if c.name.lower() in key else c for c in found.columns
+    )
+
+
+def _columns(cursor: Cursor) -> _Columns:
+    found = _Columns([])
+    cursor.expect("(")
+    while True:
+        at = cursor.peek().at
+        if cursor.accept("PRIMARY KEY"):
+            _set_key(found, cursor.names(), at)
+        elif cursor.peek().word in ("FOREIGN KEY", "CONSTRAINT", "UNIQUE", "CHECK"):
+            raise UnsupportedSql(
+                f"{cursor.peek().word} is not supported", instead="leave it out", at=at
+            )
+        else:
+            _column(cursor, found)
+        if not cursor.accept(","):
+            break
+    cursor.expect(")")
+    names = {c.name.lower() for c in found.columns}
+    for k in found.key:
+        if k.lower() not in names:
+            raise SyntaxProblem(f"the key names '{k}', which is no column", at=cursor.peek().at)
+    return found
+
+
+def _set_key(found: _Columns, key: tuple[str, ...], at: Place) -> None:
+    if found.key:
+        raise AmbiguousName(
+            "there are two primary keys", instead="write PRIMARY KEY (a, b) once", at=at
+        )
+    found.key = key
+
+
+def _column(cursor: Cursor, found: _Columns) -> None:
+    at = cursor.peek().at
+    name = cursor.name()
+    if name.lower() in (c.name.lower() for c in found.columns):
+        raise AmbiguousName(f"column '{name}' is declared twice", instead="rename one", at=at)
+    t = _type(cursor).or_null()
+    while cursor.peek().word not in (",", ")", ""):
+        token = cursor.peek()
+        if cursor.accept("NOT", "NULL"):
+            t = t.not_null()
+        elif cursor.accept("PRIMARY KEY"):
+            _set_key(found, (name,), at)
+        elif not cursor.accept("NULL"):
+            raise UnsupportedSql(
+                f"{_shown(token)} is not supported in a column",
+                instead="write NOT NULL, NULL or PRIMARY KEY",
+                at=token.at,
+            )
+    found.columns.append(Column(name, t))
+
+
+def _type(cursor: Cursor) -> Type:
+    token = cursor.next()
+    sizes: list[int] = []
+    if cursor.accept("("):
+        sizes.append(_integer(cursor))
+        while cursor.accept(","):
+            sizes.append(_integer(cursor))
+        cursor.expect(")")
+    cursor.accept("PRECISION")
+    try:
+        return read_type(token.text, sizes)
+    except TypeProblem as problem:
+        raise problem.located(token.at) from None
+
+
+def _integer(cursor: Cursor) -> int:
+    token = cursor.next()
+    if not token.text.isdigit():
+        raise SyntaxProblem(f"expected a number but found {_shown(token)}", at=token.at)
+    return int(token.text)
+
+
+def _source(cursor: Cursor, relation: Relation) -> Source:
+    """FROM kind argument ... [LINE DELIMITED] format (option := value, ...).
+
+    The number of a socket may follow the word PORT, or its host and a colon.
+    """
+    kind = cursor.next()
+    if kind.word not in KINDS:
+        raise UnsupportedSql(
+            f"{_shown(kind)} is no source", instead=f"use one of {', '.join(KINDS)}", at=kind.at
+        )
+    arguments: list[str | int] = []
+    while cursor.peek().kind in ("string", "number") or (
+        kind.word == "SOCKET" and cursor.accept("PORT")
+    ):
+        arguments.append(_constant(cursor.next()))
+    if kind.word == "SOCKET":
+        arguments = _address(arguments)
+    end = cursor.peek().at
+    framing = "line" if cursor.accept("LINE", "DELIMITED") else ""
+    if not framing and cursor.accept("FIXEDWIDTH"):
+        framing = f"fixedwidth {_integer(cursor)}"
+    form = cursor.next().text.lower() if cursor.peek().kind == "word" else ""
+    options: list[tuple[str, str | int]] = []
+    places: dict[str, Place] = {}
+    if cursor.accept("("):
+        while not cursor.accept(")"):
+            at = cursor.peek().at
+            options.append(_option(cursor))
+            places[options[-1][0]] = at
+            cursor.accept(",")
+    source = Source(kind.text.lower(), tuple(arguments), framing, form, tuple(options))
+    return check_source(source, relation, Written(kind.at, end, places))
+
+
+def _address(arguments: list[str | int]) -> list[str | int]:
+    """The host and the port of 'host:port'.
+
+    >>> _address(["127.0.0.1:9999"])
+    ['127.0.0.1', 9999]
+    """
+    match arguments:
+        case [str(both)] if both.rpartition(":")[2].isdigit():
+            host, _, port = both.rpartition(":")
+            return [host, int(port)]
+    return arguments
+
+
+def _option(cursor: Cursor) -> tuple[str, str | int]:
+    name = cursor.name()
+    if not cursor.accept(":="):
+        cursor.expect("=")
+    token = cursor.next()
+    if token.kind == "sign" or token.kind == "end":
+        raise SyntaxProblem(f"expected a value but found {_shown(token)}", at=token.at)
+    return name.lower(), _constant(token)
+
+
+def _constant(token: Token) -> str | int:
+    return int(token.text) if token.kind == "number" and token.text.isdigit() else token.text

@@ -1,0 +1,424 @@
+"""Our own SQL tree: what a statement says, before anyone asks what it means.
+
+Places are no part of equality: two expressions are equal when they say the same, so a SELECT
+item can be recognised as the GROUP BY expression that it repeats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Literal as OneOf
+from typing import TypeAlias
+
+from freshview.calculus.schema import Relation
+from freshview.calculus.terms import Op
+from freshview.calculus.types import Type, Value
+from freshview.errors import Place
+from freshview.sql.catalog import Source
+
+NOWHERE = Place()
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A column as written: `x` or `t.x`."""
+
+    name: str
+    table: str | None = None
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A column that was found: the variable that holds it."""
+
+    var: str
+    type: Type
+    name: str = field(default="", compare=False)
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant; `type` tells 1 from 1.0 and from true."""
+
+    value: Value
+    type: Type
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A span of time, in the largest unit that is always of one length."""
+
+    count: int
+    unit: OneOf["days", "months", "seconds"]
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Arith:
+    """left op right, op one of + - * / %."""
+
+    op: str
+    left: Scalar
+    right: Scalar
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A scalar function, its name in lower case; LIKE is the function `like`."""
+
+    fn: str
+    args: tuple[Scalar, ...]
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """[fn: ring](args): a lifting function, its names as they are written."""
+
+    fn: str
+    ring: str
+    args: tuple[Scalar, ...]
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """CASE WHEN ... THEN ... ELSE ... END; the form with an operand is written out."""
+
+    branches: tuple[tuple[Scalar, Scalar], ...]
+    otherwise: Scalar | None = None
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """CAST(arg AS type), or TRY_CAST; `digits` is how many a DECIMAL has."""
+
+    arg: Scalar
+    type: Type
+    digits: int = 0
+    tried: bool = False
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """SUM, COUNT, AVG, MIN, MAX in lower case; no argument is COUNT(*)."""
+
+    fn: str
+    args: tuple[Scalar, ...]
+    distinct: bool = False
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ScalarQuery:
+    """(SELECT ...) where a value is asked for."""
+
+    query: Select
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """left op right; unknown if a side is NULL."""
+
+    op: Op
+    left: Scalar
+    right: Scalar
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """left IS NOT DISTINCT FROM right; never unknown."""
+
+    left: Scalar
+    right: Scalar
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class And:
+    """All parts hold; never an And directly inside an And."""
+
+    parts: tuple[Scalar, ...]
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Or:
+    """Some part holds; never an Or directly inside an Or."""
+
+    parts: tuple[Scalar, ...]
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """The opposite; unknown stays unknown."""
+
+    arg: Scalar
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class InList:
+    """arg IN (item, item, ...)."""
+
+    arg: Scalar
+    items: tuple[Scalar, ...]
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class IsNull:
+    """arg IS NULL."""
+
+    arg: Scalar
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class IsTruth:
+    """arg IS TRUE, arg IS FALSE."""
+
+    arg: Scalar
+    truth: bool
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ExistsQuery:
+    """EXISTS (SELECT ...)."""
+
+    query: Select
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified:
+    """(left, ...) op ANY (SELECT ...), or ALL if `every`; IN is = ANY."""
+
+    op: Op
+    every: bool
+    left: tuple[Scalar, ...]
+    query: Select
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+Condition: TypeAlias = (
+    Compare | Same | And | Or | Not | InList | IsNull | IsTruth | ExistsQuery | Quantified
+)
+Scalar: TypeAlias = (
+    Name
+    | Ref
+    | Literal
+    | Interval
+    | Arith
+    | Call
+    | Lifted
+    | Case
+    | Cast
+    | Aggregate
+    | ScalarQuery
+    | Condition
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One column of a SELECT list."""
+
+    expr: Scalar
+    name: str | None = None
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """`*` or `t.*`."""
+
+    table: str | None = None
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A relation, view or common table expression in FROM."""
+
+    name: str
+    alias: str
+    columns: tuple[str, ...] = ()
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """(SELECT ...) alias (column, ...) in FROM."""
+
+    query: Select
+    alias: str
+    columns: tuple[str, ...] = ()
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """left JOIN right; `using` is None for NATURAL, which takes the common columns."""
+
+    kind: OneOf["inner", "left", "right", "full"]
+    left: From
+    right: From
+    on: Scalar | None = None
+    using: tuple[str, ...] | None = ()
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+From: TypeAlias = Table | Derived | Join
+
+
+@dataclass(frozen=True, slots=True)
+class OrderKey:
+    """One ORDER BY expression."""
+
+    expr: Scalar
+    descending: bool = False
+    nulls_first: bool = False
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Cte:
+    """WITH name (column, ...) AS (SELECT ...)."""
+
+    name: str
+    columns: tuple[str, ...]
+    query: Select
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """A whole SELECT, clause by clause."""
+
+    items: tuple[Item | Star, ...]
+    sources: tuple[From, ...] = ()
+    where: Scalar | None = None
+    group: tuple[Scalar, ...] = ()
+    having: Scalar | None = None
+    distinct: bool = False
+    order: tuple[OrderKey, ...] = ()
+    limit: int | None = None
+    ctes: tuple[Cte, ...] = ()
+    at: Place = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CreateRelation:
+    """CREATE STREAM or CREATE TABLE, with where its rows come from."""
+
+    relation: Relation
+    source: Source | None
+    at: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class CreateType:
+    """CREATE TYPE name FROM FILE 'ring.hpp': a ring of payloads, declared in a C++ header."""
+
+    name: str
+    path: str
+    at: Place = NOWHERE
+
+
+@dataclass(frozen=True, slots=True)
+class CreateView:
+    """CREATE [FACTORIZED] VIEW name (column, ...) AS SELECT ...; a bare SELECT has no name yet."""
+
+    name: str | None
+    columns: tuple[str, ...]
+    query: Select
+    at: Place = NOWHERE
+    factorized: bool = False
+
+
+Statement: TypeAlias = CreateRelation | CreateType | CreateView
+
+
+def parts(e: Scalar) -> tuple[Scalar, ...]:
+    """The direct subexpressions in the same SELECT; subqueries are not entered."""
+    match e:
+        case Arith(_, left, right) | Compare(_, left, right) | Same(left, right):
+            return (left, right)
+        case Call(_, args) | Lifted(_, _, args) | Aggregate(_, args) | And(args) | Or(args):
+            return args
+        case Case(branches, otherwise):
+            flat = tuple(x for branch in branches for x in branch)
+            return flat if otherwise is None else (*flat, otherwise)
+        case Cast(arg) | Not(arg) | IsNull(arg) | IsTruth(arg):
+            return (arg,)
+        case InList(arg, items):
+            return (arg, *items)
+        case Quantified(left=left):
+            return left
+        case _:
+            return ()
+
+
+def with_parts(e: Scalar, new: tuple[Scalar, ...]) -> Scalar:
+    """The same expression over other subexpressions."""
+    match e:
+        case Arith() | Compare() | Same():
+            return replace(e, left=new[0], right=new[1])
+        case Call() | Lifted() | Aggregate():
+            return replace(e, args=new)
+        case And() | Or():
+            return replace(e, parts=new)
+        case Case(branches, otherwise):
+            n = 2 * len(branches)
+            pairs = tuple(zip(new[0:n:2], new[1:n:2], strict=True))
+            return replace(e, branches=pairs, otherwise=None if otherwise is None else new[n])
+        case Cast() | Not() | IsNull() | IsTruth():
+            return replace(e, arg=new[0])
+        case InList():
+            return replace(e, arg=new[0], items=new[1:])
+        case Quantified():
+            return replace(e, left=new)
+        case _:
+            return e
+
+
+def rewrite(e: Scalar, rule: Callable[[Scalar], Scalar | None]) -> Scalar:
+    """Apply a rule from the top down; where it answers, its answer is final."""
+    answer = rule(e)
+    if answer is not None:
+        return answer
+    return with_parts(e, tuple(rewrite(p, rule) for p in parts(e)))
+
+
+def inside(e: Scalar) -> Iterator[Scalar]:
+    """The expression and all expressions in it, subqueries not entered."""
+    pending = [e]
+    while pending:
+        here = pending.pop()
+        yield here
+        pending.extend(reversed(tuple(parts(here))))
+
+
+def conjuncts(e: Scalar | None) -> tuple[Scalar, ...]:
+    """The conditions that AND joins.
+
+    >>> conjuncts(None), len(conjuncts(And((Name("a"), Name("b")))))
+    ((), 2)
+    """
+    if e is None:
+        return ()
+    if isinstance(e, And):
+        return tuple(c for p in e.parts for c in conjuncts(p))
+    return (e,)
