@@ -28,8 +28,8 @@ from freshview.factorized.compile import compile_joins
 from freshview.factorized.conjunctive import Factorized, factorize, listed_by_keys
 from freshview.factorized.options import Options
 from freshview.factorized.terms import natural_join
-from freshview.runtime.enumerate import Rows
-from freshview.runtime.native import NativeEngine
+from freshview.runtime.database.kernel_engine import NativeEngine
+from freshview.runtime.views.enumerate import Rows
 
 PART = 25
 """The listing is measured over one in so many postcodes."""

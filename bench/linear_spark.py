@@ -21,9 +21,9 @@ import numpy as np
 from bench.linear import least, middle
 from bench.report import show, times, write
 from freshview import linear
+from freshview.durable.settings import Settings
+from freshview.spark.flow_session import session
 from freshview.spark.matrix.program import SparkProgram
-from freshview.spark.run.session import session
-from freshview.spark.run.settings import Settings
 
 BAR = 5.0
 """How many times as fast as computing anew an update is wanted to be, at the largest size."""

@@ -8,8 +8,8 @@ from itertools import pairwise
 
 from bench.data import BUILD
 from bench.report import cell
-from freshview.program.drawing import Circle, Drawing, Item, Line, Words, width_of
-from freshview.program.svg import show_svg
+from freshview.draw.drawing import Circle, Drawing, Item, Line, Words, width_of
+from freshview.draw.svg import show_svg
 
 COLORS = ("#1d6fa5", "#d1495b", "#2e8b57", "#b8860b", "#6a4c93", "#52606d")
 GRID = "#d9dee3"

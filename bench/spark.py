@@ -31,13 +31,13 @@ import pyarrow.parquet as pq
 from bench import data
 from bench.queries import catalog_of, program_of, static_of, streams_of
 from bench.report import geometric_mean, show, times, write
+from freshview.distributed.compile import distribute
+from freshview.distributed.options import Options as Spread
+from freshview.pipeline.flow import Flow
 from freshview.plan.compile import compile_queries
 from freshview.plan.options import Options
-from freshview.spark.compile import distribute
-from freshview.spark.options import Options as Spread
-from freshview.spark.run.flow import Flow
-from freshview.spark.run.node import COUNT
-from freshview.spark.run.session import session
+from freshview.spark.flow_session import session
+from freshview.spark.nodes.node import COUNT
 from freshview.sql.load import load
 from workloads import WORKLOADS
 

@@ -47,7 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def spark(request: pytest.FixtureRequest) -> Iterator[Any]:
     """The one Spark session of this process."""
     from freshview.errors import FreshviewError
-    from freshview.spark.run.session import session
+    from freshview.spark.flow_session import session
 
     try:
         few = {"spark.sql.shuffle.partitions": "2"}  # 200 tasks for some rows take seconds

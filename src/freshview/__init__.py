@@ -12,16 +12,16 @@ from freshview.errors import FreshviewError, FreshviewWarning
 if TYPE_CHECKING:
     from freshview import linear as linear
     from freshview import models as models
-    from freshview.runtime.connect import connect
-    from freshview.runtime.database import Database
-    from freshview.runtime.factorized import FactorizedView
-    from freshview.runtime.products import Product
-    from freshview.runtime.snapshot import restore
-    from freshview.runtime.view import Statistics, ViewHandle
-    from freshview.runtime.writer import Writer
+    from freshview.pipeline.open import materialized_view, pipeline
+    from freshview.pipeline.pipeline import Pipeline
+    from freshview.runtime.database.connect import connect
+    from freshview.runtime.database.database import Database
+    from freshview.runtime.ingest.products import Product
+    from freshview.runtime.ingest.writer import Writer
+    from freshview.runtime.persistence.snapshot import restore
+    from freshview.runtime.views.factorized import FactorizedView
+    from freshview.runtime.views.view import Statistics, ViewHandle
     from freshview.spark.matrix.program import SparkProgram
-    from freshview.spark.open import materialized_view, pipeline
-    from freshview.spark.pipeline import Pipeline
 
 __all__ = [
     "Database",

@@ -9,15 +9,15 @@ from typing import Any
 
 import pyarrow as pa
 
+from freshview.distributed.compile import distribute
+from freshview.distributed.options import LEVELS
+from freshview.distributed.terms import Distributed
+from freshview.durable.settings import Settings
 from freshview.ivm.options import Options
+from freshview.pipeline.flow import Flow
 from freshview.reference.run import Engine
-from freshview.runtime.columns import rows_of, table_of
-from freshview.spark.compile import distribute
-from freshview.spark.options import LEVELS
-from freshview.spark.run.flow import Flow
-from freshview.spark.run.node import COUNT
-from freshview.spark.run.settings import Settings
-from freshview.spark.terms import Distributed
+from freshview.runtime.ingest.columns import rows_of, table_of
+from freshview.spark.nodes.node import COUNT
 from tests.differential.harness import case, compiled, grouped, same
 
 

@@ -14,16 +14,16 @@ from freshview.calculus.build import const
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.terms import Apply, Var
 from freshview.codegen.toolchain import Flags, find_compiler
+from freshview.distributed.compile import distribute
+from freshview.distributed.options import LEVELS
+from freshview.distributed.placement import choose_placement
 from freshview.factorized.compile import compile_joins
 from freshview.factorized.options import Options
 from freshview.factorized.readout import NotFactorized
 from freshview.factorized.terms import natural_join
 from freshview.program.check import check_program
 from freshview.program.terms import Program
-from freshview.runtime.native import NativeEngine
-from freshview.spark.compile import distribute
-from freshview.spark.options import LEVELS
-from freshview.spark.place import place
+from freshview.runtime.database.kernel_engine import NativeEngine
 from tests.differential.harness import agree, case, cases, compiled, grouped, schema_of
 from tests.law.spark_programs import Pair
 from tests.thin import only, own_wording
@@ -76,7 +76,7 @@ def test_view_trees_are_partitioned_like_any_program(workload: str, name: str) -
     c = case(workload, name)
     program = compiled(c, Options())
     level = LEVELS[list(LEVELS)[-1]]
-    made = distribute(program, place(program, level), level, c.catalog.functions)
+    made = distribute(program, choose_placement(program, level), level, c.catalog.functions)
     pair = Pair(program, made, 3, c.catalog.functions, c.workload.tables(seed=6))
     for number, batch in enumerate(c.workload.stream(seed=6, batches=6, max_size=60, live=100)):
         pair.apply(dict(grouped(batch)))
@@ -93,7 +93,7 @@ def test_cofactors_over_all_variables_on_simulated_workers(workload: str) -> Non
     program = compile_joins({"Q": join}, relations, Options())
     check_program(program)
     level = LEVELS[list(LEVELS)[-1]]
-    made = distribute(program, place(program, level), level)
+    made = distribute(program, choose_placement(program, level), level)
     pair = Pair(program, made, 2, BUILTINS, {})
     found = 0
     for number, batch in enumerate(work.stream(seed=7, batches=4, sizes=lambda _: 300, live=200)):

@@ -13,9 +13,9 @@ from zlib import crc32
 import pytest
 
 from freshview.codegen.toolchain import find_compiler
-from freshview.spark.options import LEVELS
-from freshview.spark.run.runner import InlineRunner
-from freshview.spark.run.settings import Settings
+from freshview.distributed.options import LEVELS
+from freshview.durable.runner import InlineRunner
+from freshview.durable.settings import Settings
 from tests.differential.flows import Beside
 from tests.differential.harness import cases
 

@@ -12,15 +12,15 @@ import pytest
 import freshview
 from freshview.calculus.functions import Functions
 from freshview.codegen.toolchain import Flags, find_compiler
+from freshview.distributed.compile import distribute
+from freshview.distributed.options import LEVELS
+from freshview.distributed.placement import choose_placement
 from freshview.errors import NotNative
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import Mode, Options
 from freshview.program.terms import Program
 from freshview.reference.run import Engine
-from freshview.runtime.native import NativeEngine
-from freshview.spark.compile import distribute
-from freshview.spark.options import LEVELS
-from freshview.spark.place import place
+from freshview.runtime.database.kernel_engine import NativeEngine
 from freshview.sql import load
 from tests.differential.duck import Duck
 from tests.differential.harness import Start, grouped
@@ -159,7 +159,9 @@ def on_workers(case: Case, level: str, workers: int, seed: int) -> None:
     catalog, queries = load(str(case.script), catalog=case.catalog)
     relations = list(catalog.relations.values())
     program = compile_queries(queries, relations, Options(), catalog.functions)
-    made = distribute(program, place(program, LEVELS[level]), LEVELS[level], catalog.functions)
+    made = distribute(
+        program, choose_placement(program, LEVELS[level]), LEVELS[level], catalog.functions
+    )
     pair = Pair(program, made, workers, catalog.functions, {})
     for number, batch in enumerate(random_stream(catalog, random.Random(seed), BATCHES).batches):
         pair.apply(dict(grouped(list(batch))))

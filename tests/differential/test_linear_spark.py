@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from freshview import linear
+from freshview.durable.runner import InlineRunner
+from freshview.durable.settings import Settings
+from freshview.durable.versions import Interrupted
 from freshview.linear import Program
 from freshview.spark.matrix.program import SparkProgram
-from freshview.spark.run.runner import InlineRunner
-from freshview.spark.run.settings import Settings
-from freshview.spark.run.versions import Interrupted
 from tests.differential.test_linear import PROGRAMS, change
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import freshview as fv
-from freshview.runtime import kernels
+from freshview.runtime.database import kernels
 
 SINGLE = "CREATE STREAM a (k INT NOT NULL, x DOUBLE NOT NULL, z DOUBLE NOT NULL, y DOUBLE NOT NULL)"
 JOINED = """

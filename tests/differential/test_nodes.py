@@ -15,17 +15,17 @@ import pytest
 
 from freshview.calculus.types import Value
 from freshview.codegen.toolchain import Flags, find_compiler
+from freshview.distributed.compile import distribute
+from freshview.distributed.partition import worker
+from freshview.distributed.schedule_blocks import schedule_blocks
+from freshview.distributed.terms import Block, Dist, Distributed, Local, Replicated, Transfer
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import Options
 from freshview.reference.run import Engine
-from freshview.runtime.columns import arrow_schema, rows_of
-from freshview.spark.compile import distribute
-from freshview.spark.partition import worker
-from freshview.spark.run.native import NativeNode, kernel_of
-from freshview.spark.run.node import COUNT, READY, Node, change, reading
-from freshview.spark.run.reference import ReferenceNode
-from freshview.spark.settle import settle
-from freshview.spark.terms import Block, Dist, Distributed, Local, Replicated, Transfer
+from freshview.runtime.ingest.columns import arrow_schema, rows_of
+from freshview.spark.nodes.kernel_node import NativeNode, kernel_of
+from freshview.spark.nodes.node import COUNT, READY, Node, change, reading
+from freshview.spark.nodes.reference_node import ReferenceNode
 from freshview.sql import load
 from tests.differential import harness
 
@@ -145,7 +145,9 @@ def agree(workload: str, name: str, workers: int, batches: int, folder: Path) ->
     c = harness.case(workload, name)
     program = harness.compiled(c, Options(mode="batch"))
     cluster = Cluster(
-        settle(distribute(program, functions=c.catalog.functions)), workers, c.catalog.functions
+        schedule_blocks(distribute(program, functions=c.catalog.functions)),
+        workers,
+        c.catalog.functions,
     )
     engine = Engine(program, c.catalog.functions)
     tables = c.workload.tables(seed=3)
@@ -186,7 +188,7 @@ def test_sums_of_doubles_leave_nothing_on_any_node(native: bool) -> None:
     """Nodes send parts of sums; what one has added up of them, others take away one by one."""
     catalog, queries = load(DOUBLES, "nodes", default_name="q")
     program = compile_queries(queries, list(catalog.relations.values()), Options(mode="batch"))
-    d = settle(distribute(program, functions=catalog.functions))
+    d = schedule_blocks(distribute(program, functions=catalog.functions))
     cluster = Cluster(d, 3, catalog.functions, native)
     left = [((k, x), 1) for k in range(4) for x in (0.1, 0.2, 1e16, 0.7)]
     right = [((k, k % 2, y), 1) for k in range(4) for y in (0.3, -0.1, 1e-9)]

@@ -15,17 +15,17 @@ import pytest
 from freshview.algebra import Cofactor
 from freshview.calculus.build import const
 from freshview.calculus.terms import Apply, Var
+from freshview.distributed.compile import distribute
+from freshview.distributed.options import LEVELS
+from freshview.durable.runner import InlineRunner
+from freshview.durable.settings import Settings
 from freshview.factorized.compile import compile_joins
 from freshview.factorized.options import Options
 from freshview.factorized.terms import natural_join
+from freshview.pipeline.flow import Flow
 from freshview.program.terms import Program
 from freshview.reference.run import Engine
-from freshview.spark.compile import distribute
-from freshview.spark.options import LEVELS
-from freshview.spark.run.elements import rows_with_elements
-from freshview.spark.run.flow import Flow
-from freshview.spark.run.runner import InlineRunner
-from freshview.spark.run.settings import Settings
+from freshview.spark.nodes.elements import rows_with_elements
 from tests.differential.flows import table
 from tests.differential.harness import grouped, schema_of
 from workloads import WORKLOADS

@@ -10,12 +10,12 @@ from zlib import crc32
 
 import pytest
 
+from freshview.distributed.compile import distribute
+from freshview.distributed.options import LEVELS
+from freshview.distributed.placement import by_key, choose_placement
+from freshview.distributed.terms import Placement
 from freshview.ivm.options import Options
 from freshview.program.terms import Program
-from freshview.spark.compile import distribute
-from freshview.spark.options import LEVELS
-from freshview.spark.place import by_key, place
-from freshview.spark.terms import Placement
 from tests.differential.harness import case, cases, compiled, grouped
 from tests.law.spark_programs import Pair
 
@@ -61,7 +61,7 @@ def program_of(workload: str, name: str) -> Program:
 def test_one_way(workload: str, name: str) -> None:
     level = list(LEVELS)[draw(workload, name, "level") % len(LEVELS)]
     workers = WORKERS[draw(workload, name, "workers") % len(WORKERS)]
-    chosen = place(program_of(workload, name), LEVELS[level])
+    chosen = choose_placement(program_of(workload, name), LEVELS[level])
     agree(workload, name, level, workers, chosen, batches=6)
 
 
@@ -70,7 +70,7 @@ def test_one_way(workload: str, name: str) -> None:
 @pytest.mark.parametrize(("workload", "name"), CASES)
 def test_all_ways(workload: str, name: str, level: str) -> None:
     program = program_of(workload, name)
-    placements = (place(program, LEVELS[level]), by_key(program, LEVELS[level]))
+    placements = (choose_placement(program, LEVELS[level]), by_key(program, LEVELS[level]))
     for workers in WORKERS:
         for placement in placements:
             agree(workload, name, level, workers, placement, batches=12)

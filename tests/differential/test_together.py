@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from freshview.codegen.toolchain import find_compiler
-from freshview.spark.run.runner import InlineRunner
-from freshview.spark.run.settings import Settings
+from freshview.durable.runner import InlineRunner
+from freshview.durable.settings import Settings
 from tests.differential.together import agree, together
 
 COMPILED = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")

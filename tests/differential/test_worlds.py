@@ -20,8 +20,7 @@ import pytest
 import freshview
 from freshview.codegen.toolchain import find_compiler
 from freshview.errors import FreshviewError
-from freshview.runtime import engines
-from freshview.runtime.database import Database
+from freshview.runtime.database.database import Database, engines
 from tests.differential.worlds import World, follow, world
 from tests.thin import full, thin
 

@@ -18,10 +18,10 @@ from typing import Any
 import pyarrow as pa
 
 import freshview as fv
-from freshview.runtime.columns import rows_of, table_of
-from freshview.spark.pipeline import Pipeline
-from freshview.spark.run.node import COUNT
-from freshview.spark.run.settings import Settings
+from freshview.durable.settings import Settings
+from freshview.pipeline.pipeline import Pipeline
+from freshview.runtime.ingest.columns import rows_of, table_of
+from freshview.spark.nodes.node import COUNT
 from tests.differential.duck import Duck, plain
 from tests.differential.harness import grouped, same
 from tests.differential.random_sql import random_script

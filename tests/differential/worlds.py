@@ -11,7 +11,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from freshview.runtime.database import Database
+from freshview.runtime.database.database import Database
 from freshview.sql.load import load
 from tests.differential.duck import Duck, Event, plain
 from tests.differential.harness import grouped, same

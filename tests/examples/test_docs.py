@@ -21,8 +21,8 @@ from typing import Any
 import pytest
 
 import freshview
-from freshview.runtime import kernels
-from freshview.spark.run.java import NoJava, provide_java
+from freshview.runtime.database import kernels
+from freshview.spark.java import NoJava, provide_java
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])

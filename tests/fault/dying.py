@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from freshview.spark.run import pipeline
-from freshview.spark.run.files import LocalFolder
-from freshview.spark.run.native import NativeNode
-from freshview.spark.run.reference import ReferenceNode
+from freshview.durable.files import LocalFolder
+from freshview.spark.nodes import view_work as pipeline
+from freshview.spark.nodes.kernel_node import NativeNode
+from freshview.spark.nodes.reference_node import ReferenceNode
 
 
 class Clock:

@@ -13,7 +13,7 @@ from typing import Any
 from unittest import mock
 
 from freshview.codegen.load import Instance
-from freshview.spark.run import files, state
+from freshview.durable import files, state
 
 HARMS = ("delete", "empty", "cut", "flip", "grow", "zero", "exchange", "older")
 

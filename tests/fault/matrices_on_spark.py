@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from freshview import linear
+from freshview.durable.settings import Settings
 from freshview.linear import Program
+from freshview.spark.flow_session import session
 from freshview.spark.matrix.program import SparkProgram
-from freshview.spark.run.session import session
-from freshview.spark.run.settings import Settings
 from tests.fault.on_spark import executors
 
 N = 120

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from freshview.codegen.toolchain import find_compiler
-from freshview.spark.run.flow import Flow
-from freshview.spark.run.session import session
-from freshview.spark.run.settings import Settings
+from freshview.durable.settings import Settings
+from freshview.pipeline.flow import Flow
+from freshview.spark.flow_session import session
 from tests.differential.flows import Beside
 from tests.fault.harm import HARMS, harm, there
 

@@ -17,13 +17,13 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from freshview.spark.choices import Choices
+from freshview.durable import task
+from freshview.durable.runner import InlineRunner
+from freshview.durable.settings import Settings
+from freshview.pipeline.options import PipelineOptions
+from freshview.pipeline.pipeline import Pipeline
 from freshview.spark.io.files import CsvFile
 from freshview.spark.io.keys import KeyStore
-from freshview.spark.pipeline import Pipeline
-from freshview.spark.run import task
-from freshview.spark.run.runner import InlineRunner
-from freshview.spark.run.settings import Settings
 from tests.fault.dying import dies, in_child
 
 STREAM = "CREATE STREAM sales (id INT NOT NULL, item STRING NOT NULL, n INT NOT NULL{key})"
@@ -97,7 +97,7 @@ class Piped:
         key = ", PRIMARY KEY (id)" if self.keyed else ""
         source = "" if self.keyed else " FROM FILE 's.csv' LINE DELIMITED CSV"
         memory = str(self.folder / "memory")
-        choices = Choices(
+        choices = PipelineOptions(
             checkpoint=self.folder / "checkpoint",
             workers=self.workers,
             batch=self.size,

@@ -26,18 +26,18 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from freshview.distributed.compile import distribute
+from freshview.distributed.options import LEVELS
+from freshview.distributed.terms import Distributed
+from freshview.durable import task
+from freshview.durable.epoch import TakenOver
+from freshview.durable.runner import InlineRunner
+from freshview.durable.settings import Settings
 from freshview.errors import FreshviewError
 from freshview.ivm.compile import compile_queries
-from freshview.runtime.columns import rows_of
-from freshview.spark.compile import distribute
-from freshview.spark.options import LEVELS
-from freshview.spark.run import task
-from freshview.spark.run.epoch import TakenOver
-from freshview.spark.run.flow import Flow
-from freshview.spark.run.node import COUNT
-from freshview.spark.run.runner import InlineRunner
-from freshview.spark.run.settings import Settings
-from freshview.spark.terms import Distributed
+from freshview.pipeline.flow import Flow
+from freshview.runtime.ingest.columns import rows_of
+from freshview.spark.nodes.node import COUNT
 from freshview.sql.load import load
 from tests.fault.dying import dies, in_child, shared_nodes
 from tests.fault.harm import HARMS, full, harm, there

@@ -14,9 +14,9 @@ import pyarrow as pa
 import pytest
 
 from freshview.codegen.toolchain import find_compiler
-from freshview.spark.run import runner, task
-from freshview.spark.run.runner import InlineRunner
-from freshview.spark.run.settings import Settings
+from freshview.durable import runner, task
+from freshview.durable.runner import InlineRunner
+from freshview.durable.settings import Settings
 from tests.differential.flows import Beside
 from tests.fault.dying import dies, in_child, shared_nodes
 from tests.thin import thin

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from freshview.spark.run.java import NoJava, provide_java
+from freshview.spark.java import NoJava, provide_java
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 ROOT = Path(__file__).resolve().parents[2]

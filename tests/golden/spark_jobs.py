@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from freshview.distributed.compile import Compiler
+from freshview.distributed.jobs import Jobs, count_jobs
+from freshview.distributed.options import Options
+from freshview.distributed.placement import by_key, choose_placement
 from freshview.ivm.options import Options as IvmOptions
 from freshview.program.cost import Statistics
-from freshview.spark.compile import Compiler
-from freshview.spark.jobs import Jobs, count_jobs
-from freshview.spark.options import Options
-from freshview.spark.place import by_key, place
 from tests.differential.harness import case, compiled
 
 THESIS = dict(
@@ -57,7 +57,7 @@ def lines() -> Iterator[Line]:
         c = case("tpch_seed", name)
         program = compiled(c, IvmOptions())
         found = []
-        for placement in (by_key(program, options), place(program, options)):
+        for placement in (by_key(program, options), choose_placement(program, options)):
             compiler = Compiler(program, placement, options, c.catalog.functions)
             found.append(count_jobs(compiler.routine(compiler.streams()).blocks))
         yield Line(name, Jobs(jobs, stages), *found)

@@ -8,11 +8,11 @@ from pathlib import Path
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.scope import relations
 from freshview.codegen.kernel import emit
+from freshview.distributed.explain import explain
 from freshview.ivm.compile import compile_queries
 from freshview.program.check import check_program
 from freshview.program.terms import Program
 from freshview.program.text import show_program
-from freshview.spark.explain import explain
 from freshview.sql.load import load
 from workloads import WORKLOADS
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from freshview.linear.compile import compile_source, trigger
-from freshview.linear.options import Options
-from freshview.linear.text import read_source
+from freshview.linear.compile.compile import compile_source, trigger
+from freshview.linear.language.options import Options
+from freshview.linear.language.text import read_source
 from tests.golden.conftest import Golden
 from tests.golden.linear.programs import PROGRAMS, text
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from freshview.linear.build import (
+from freshview.linear.execute.semiring import Array
+from freshview.linear.language.build import (
     above,
     add,
     beside,
@@ -18,10 +19,9 @@ from freshview.linear.build import (
     transpose,
     zeros,
 )
-from freshview.linear.meta import Meta, Scope
-from freshview.linear.semiring import Array
-from freshview.linear.sizes import size
-from freshview.linear.terms import Expr, Iterate, Let, Var
+from freshview.linear.language.meta import Meta, Scope
+from freshview.linear.language.sizes import size
+from freshview.linear.language.terms import Expr, Iterate, Let, Var
 
 SIZES = {"n": 5.0, "m": 4.0, "k": 2.0}
 N, M, K = size("n"), size("m"), size("k")

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from freshview.algebra import Real
+from freshview.distributed.simulate import Simulation
+from freshview.distributed.terms import Distributed
 from freshview.program.terms import Program
 from freshview.reference.run import Engine
-from freshview.spark.simulate import Simulation
-from freshview.spark.terms import Distributed
 from tests.differential.harness import same
 
 Rows = Mapping[tuple[Any, ...], Any]

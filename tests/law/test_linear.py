@@ -10,20 +10,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshview.linear.compile import compile_source
-from freshview.linear.cost import cost
-from freshview.linear.evaluate import evaluate
-from freshview.linear.meta import infer
-from freshview.linear.options import Options
-from freshview.linear.program import Program
-from freshview.linear.rules import EQUIVALENCES, SIMPLIFICATIONS
-from freshview.linear.search import Search, alternatives
-from freshview.linear.semiring import REAL, Array, Semiring, semiring
-from freshview.linear.show import show
-from freshview.linear.simplify import simplify
-from freshview.linear.terms import Expr, Input, Inverse, Scale, Source, Statement
-from freshview.linear.text import read
-from freshview.linear.walk import subterms
+from freshview.linear.compile.compile import compile_source
+from freshview.linear.compile.rules import EQUIVALENCES, SIMPLIFICATIONS
+from freshview.linear.compile.search import Search, alternatives
+from freshview.linear.compile.simplify import simplify
+from freshview.linear.cost.cost import cost
+from freshview.linear.execute.evaluate import evaluate
+from freshview.linear.execute.program import Program
+from freshview.linear.execute.semiring import REAL, Array, Semiring, semiring
+from freshview.linear.language.meta import infer
+from freshview.linear.language.options import Options
+from freshview.linear.language.show import show
+from freshview.linear.language.terms import Expr, Input, Inverse, Scale, Source, Statement
+from freshview.linear.language.text import read
+from freshview.linear.language.walk import subterms
 from tests.law.matrices import SCOPE, SIZES, terms, values
 
 SQUARE = terms()

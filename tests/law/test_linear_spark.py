@@ -14,13 +14,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshview.linear.evaluate import evaluate
-from freshview.linear.semiring import REAL, Array, semiring
-from freshview.linear.terms import Expr, Inverse, Scale, Source
-from freshview.linear.walk import subterms
+from freshview.durable.runner import InlineRunner
+from freshview.durable.settings import Settings
+from freshview.linear.execute.evaluate import evaluate
+from freshview.linear.execute.semiring import REAL, Array, semiring
+from freshview.linear.language.terms import Expr, Inverse, Scale, Source
+from freshview.linear.language.walk import subterms
 from freshview.spark.matrix.program import SparkProgram
-from freshview.spark.run.runner import InlineRunner
-from freshview.spark.run.settings import Settings
 from tests.law.matrices import SIZES, terms, values
 from tests.law.test_linear import program
 

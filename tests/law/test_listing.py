@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from freshview.calculus.build import is_zero
 from freshview.calculus.terms import Var
+from freshview.draw.pdf import show_pdf
+from freshview.draw.svg import show_svg
 from freshview.factorized.hybrid import hybrid
 from freshview.factorized.listing import listing
 from freshview.factorized.optimize import find_order
 from freshview.factorized.picture import picture
 from freshview.factorized.terms import Join
-from freshview.program.pdf import show_pdf
 from freshview.program.read_m3 import read_m3
 from freshview.program.show_m3 import show_m3
-from freshview.program.svg import show_svg
 from freshview.reference.evaluate import Database, evaluate
 from tests.law.run_listing import Runner
 from tests.law.test_factorized import ARITY, batches, join_term, joins, linear, relations

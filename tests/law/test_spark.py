@@ -14,14 +14,10 @@ from freshview.calculus.functions import BUILTINS
 from freshview.calculus.schema import Column, Query
 from freshview.calculus.scope import outs, relations
 from freshview.calculus.types import INT
-from freshview.errors import TypeProblem
-from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Options
-from freshview.program.terms import Program
-from freshview.spark.compile import distribute
-from freshview.spark.options import LEVELS
-from freshview.spark.place import static
-from freshview.spark.terms import (
+from freshview.distributed.compile import distribute
+from freshview.distributed.options import LEVELS
+from freshview.distributed.placement import static
+from freshview.distributed.terms import (
     Dist,
     Everywhere,
     Local,
@@ -30,6 +26,10 @@ from freshview.spark.terms import (
     Random,
     Replicated,
 )
+from freshview.errors import TypeProblem
+from freshview.ivm.compile import compile_queries
+from freshview.ivm.options import Options
+from freshview.program.terms import Program
 from tests.law.programs import recompute
 from tests.law.spark_programs import Pair
 from tests.law.strategies import RELATIONS, deltas, terms

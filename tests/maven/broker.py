@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from freshview.spark.run.java import provide_java
+from freshview.spark.java import provide_java
 
 CONFIG = """
 process.roles=broker,controller

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from freshview.errors import FreshviewError
+from freshview.pipeline.open import pipeline
 from freshview.spark.io.sinks import Delta
-from freshview.spark.open import pipeline
 from freshview.spark.session import session
 from tests.maven.on_kafka import held
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import freshview
-from freshview.runtime import kernels
-from freshview.runtime.database import Database
+from freshview.runtime.database.database import Database, kernels
 
 ENGINES = ["reference", pytest.param("native", marks=pytest.mark.native)]
 

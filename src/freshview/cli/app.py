@@ -14,7 +14,7 @@ from rich.console import Console
 from freshview.cli.compile import compile_script
 from freshview.cli.demo import run_demo
 from freshview.cli.explain import explain_on_spark, explain_script
-from freshview.cli.factorized import Choices, compile_factorized, explain_factorized
+from freshview.cli.factorized import DiagramOptions, compile_factorized, explain_factorized
 from freshview.cli.options import (
     BatchOption,
     ChangesOption,
@@ -41,7 +41,7 @@ from freshview.cli.run import Outputs, run_script
 from freshview.cli.spark_demo import run_on_spark as demo_on_spark
 from freshview.errors import FreshviewError, FreshviewWarning, UnsupportedSql
 from freshview.plan.options import Strategy
-from freshview.runtime.settings import EngineName, Settings
+from freshview.runtime.database.settings import EngineName, Settings
 
 app = typer.Typer(
     help="Views in SQL, kept fresh by deltas as the data changes.",
@@ -70,7 +70,7 @@ def explain(
         )
     if strategy == "factorized" and engine == "reference" and not spark:
         try:
-            typer.echo("\n\n\n".join(explain_factorized(script, view, Choices(dtree))))
+            typer.echo("\n\n\n".join(explain_factorized(script, view, DiagramOptions(dtree))))
             return
         except UnsupportedSql as e:
             if dtree is not None:
@@ -104,7 +104,7 @@ def compile_(
     _check_dtree(dtree, strategy)
     settings = Settings(strategy=strategy, mode=mode, strict=strict)
     if strategy == "factorized":
-        choices = Choices(dtree, compact, inline, drawn, check_m3)
+        choices = DiagramOptions(dtree, compact, inline, drawn, check_m3)
         for path in compile_factorized(script, out, choices, settings, _tell):
             typer.echo(path)
         return

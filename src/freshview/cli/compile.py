@@ -15,9 +15,9 @@ from freshview.plan.compile import compile_queries
 from freshview.program.diagram import diagram
 from freshview.program.terms import Program
 from freshview.program.text import show_program
-from freshview.runtime import kernels
-from freshview.runtime.recipe import Recipe, recipe
-from freshview.runtime.settings import Settings
+from freshview.runtime.database import kernels
+from freshview.runtime.database.compiled_plan import CompiledPlan, recipe
+from freshview.runtime.database.settings import Settings
 from freshview.sql import Catalog, load
 
 
@@ -49,7 +49,7 @@ def compile_script(
             tell(f"{query.name} has no kernel: {why}")
 
 
-def _native(query: Query, catalog: Catalog, settings: Settings) -> tuple[Recipe | None, str]:
+def _native(query: Query, catalog: Catalog, settings: Settings) -> tuple[CompiledPlan | None, str]:
     read = relations(query.term)
     used = [r for r in catalog.relations.values() if r.name in read]
     try:
@@ -64,7 +64,7 @@ def _reference(query: Query, catalog: Catalog, settings: Settings) -> Program:
     return compile_queries([query], used, settings.plan("batch"), catalog.functions)
 
 
-def _library(found: Recipe, settings: Settings) -> tuple[bytes | None, str]:
+def _library(found: CompiledPlan, settings: Settings) -> tuple[bytes | None, str]:
     try:
         compiler = kernels.need_compiler()
         path = toolchain.build(found.source, compiler=compiler, flags=settings.flags)

@@ -10,8 +10,8 @@ from freshview.calculus.rows import Row
 from freshview.cli.orderbook import Event, events
 from freshview.cli.tables import drawn, word
 from freshview.errors import FreshviewError
-from freshview.runtime.connect import connect
-from freshview.runtime.database import Database
+from freshview.runtime.database.connect import connect
+from freshview.runtime.database.database import Database
 
 SCRIPT = """
 CREATE STREAM bids (t INT NOT NULL, id INT NOT NULL, broker INT NOT NULL,

@@ -9,12 +9,12 @@ from freshview.calculus.functions import Functions
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.scope import relations
 from freshview.cli.script import read_script, read_text
+from freshview.distributed.explain import explain as spread
 from freshview.errors import UnknownName
 from freshview.plan.compile import compile_queries
-from freshview.runtime.explain import explain
-from freshview.runtime.recipe import recipe
-from freshview.runtime.settings import Settings
-from freshview.spark.explain import explain as spread
+from freshview.runtime.database.compiled_plan import recipe
+from freshview.runtime.database.explain import explain
+from freshview.runtime.database.settings import Settings
 from freshview.sql import load
 
 

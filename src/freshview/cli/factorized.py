@@ -12,6 +12,8 @@ from pathlib import Path
 from freshview.cli.compile import compile_script
 from freshview.cli.files import file_name, write_file
 from freshview.cli.script import read_text
+from freshview.draw.pdf import show_pdf
+from freshview.draw.svg import show_svg
 from freshview.errors import FreshviewError, ProgramProblem, UnknownName, UnsupportedSql
 from freshview.factorized.agree import DTreeFile, check_agrees, read_dtree_file
 from freshview.factorized.describe import (
@@ -30,17 +32,15 @@ from freshview.factorized.picture import picture
 from freshview.factorized.readout import NotFactorized
 from freshview.factorized.terms import Join
 from freshview.program.listing import Listing
-from freshview.program.pdf import show_pdf
 from freshview.program.read_m3 import read_m3
 from freshview.program.show_m3 import show_m3
-from freshview.program.svg import show_svg
-from freshview.runtime.settings import Settings
+from freshview.runtime.database.settings import Settings
 from freshview.sql import Catalog
 from freshview.sql.joined import Aggregated, load_joined
 
 
 @dataclass(frozen=True)
-class Choices:
+class DiagramOptions:
     """What may be left out: merging of chains, inlining, drawing, and the check of the syntax."""
 
     dtree: Path | None = None
@@ -80,7 +80,7 @@ class Log:
 def compile_factorized(
     script: Path,
     folder: Path,
-    choices: Choices,
+    choices: DiagramOptions,
     settings: Settings,
     tell: Callable[[str], object],
 ) -> Iterator[Path]:
@@ -106,7 +106,7 @@ def compile_factorized(
 
 
 def _listed(
-    script: Path, folder: Path, choices: Choices, log: Log
+    script: Path, folder: Path, choices: DiagramOptions, log: Log
 ) -> Generator[Path, None, list[Translated]]:
     """The M3 and the drawings, and one log of the run."""
     done: list[Translated] = []
@@ -137,7 +137,7 @@ def _unused(folder: Path, name: str) -> Path:
     return path
 
 
-def translate(script: Path, choices: Choices, log: Log) -> Iterator[Translated]:
+def translate(script: Path, choices: DiagramOptions, log: Log) -> Iterator[Translated]:
     """The views of a script, each with its trees and its M3."""
     text = read_text(script)
     catalog, queries = load_joined(text, str(script))
@@ -168,7 +168,7 @@ def _declared(catalog: Catalog, queries: list[Aggregated]) -> list[str]:
 
 
 def _translated(
-    query: Aggregated, catalog: Catalog, given: DTreeFile | None, choices: Choices
+    query: Aggregated, catalog: Catalog, given: DTreeFile | None, choices: DiagramOptions
 ) -> Translated:
     relations = tuple(catalog.relations.values())
     if given is not None:
@@ -197,7 +197,7 @@ def _refuse_order(text: Listing, catalog: Catalog) -> None:
             )
 
 
-def _write(t: Translated, folder: Path, choices: Choices, log: Log) -> Iterator[Path]:
+def _write(t: Translated, folder: Path, choices: DiagramOptions, log: Log) -> Iterator[Path]:
     log.section(f"view {t.query.name}", [])
     log.section(f"variable order, {t.source}", show_tree_of_variables(t.hybrids[0].order))
     for h in t.hybrids:
@@ -239,7 +239,7 @@ def checked(program: Listing, text: str, file: str) -> None:
         )
 
 
-def explain_factorized(script: Path, name: str, choices: Choices) -> Iterator[str]:
+def explain_factorized(script: Path, name: str, choices: DiagramOptions) -> Iterator[str]:
     """Every view's variable order, view tree, kept views and triggers."""
     found = list(translate(script, choices, Log()))
     wanted = [t for t in found if name.lower() in ("", t.query.name.lower())]

@@ -14,8 +14,8 @@ from freshview.calculus.rows import Row
 from freshview.calculus.types import Value
 from freshview.cli.files import file_name
 from freshview.errors import FreshviewError
-from freshview.runtime.columns import rows_of
-from freshview.runtime.view import ViewHandle
+from freshview.runtime.ingest.columns import rows_of
+from freshview.runtime.views.view import ViewHandle
 
 
 def field(value: Value) -> Value:

@@ -19,8 +19,8 @@ from freshview.cli.tables import show
 from freshview.errors import FreshviewError
 
 if TYPE_CHECKING:
-    from freshview.spark.io.progress import Progress
-    from freshview.spark.pipeline import Pipeline
+    from freshview.pipeline.pipeline import Pipeline
+    from freshview.pipeline.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def run_on_spark(
     script: Path, job: Job, console: Console, tell: Callable[[object], object]
 ) -> None:
     """Read the sources of a script through its views, then show every view."""
-    from freshview.spark.open import pipeline
+    from freshview.pipeline.open import pipeline
 
     flow = pipeline(
         script,
@@ -164,7 +164,7 @@ def _signals(told: threading.Event) -> Iterator[Callable[[], None]]:
 @contextmanager
 def _progress(flow: Pipeline, console: Console, tell: Callable[[object], object]) -> Iterator[None]:
     """A line a batch: one that is rewritten on a terminal, a new one everywhere else."""
-    from freshview.spark.io.progress import line
+    from freshview.pipeline.progress import line
 
     if not console.is_terminal:
         flow.on_progress(lambda p: tell(line(p)))

@@ -13,8 +13,8 @@ from rich.console import Console
 from freshview.cli.output import Reader, follow, open_changes, to_all, write_view
 from freshview.cli.script import read_script
 from freshview.cli.tables import show
-from freshview.runtime.settings import Settings
-from freshview.runtime.sources import feed
+from freshview.runtime.database.settings import Settings
+from freshview.runtime.ingest.sources import feed
 
 
 @dataclass(frozen=True)

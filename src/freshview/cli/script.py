@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from freshview.errors import FreshviewError
-from freshview.runtime.database import Database
-from freshview.runtime.settings import Settings
+from freshview.runtime.database.database import Database
+from freshview.runtime.database.settings import Settings
 
 
 def read_text(path: Path, what: str = "a script of SQL") -> str:

@@ -21,7 +21,7 @@ from freshview.cli.tables import drawn, word
 from freshview.errors import FreshviewError
 
 if TYPE_CHECKING:
-    from freshview.spark.pipeline import Pipeline
+    from freshview.pipeline.pipeline import Pipeline
 
 BROKERS = 5
 
@@ -48,7 +48,7 @@ def run_on_spark(
     count: int, batches: int, seed: int, console: Console, master: str = "local[*]"
 ) -> None:
     """Open a book, change it `batches` times, show the views, and recompute them at the end."""
-    from freshview.spark.open import pipeline
+    from freshview.pipeline.open import pipeline
     from freshview.spark.session import active, session
 
     book = list(events(count, seed, brokers=BROKERS, depth=max(10, count // 3)))

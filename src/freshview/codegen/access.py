@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from freshview.calculus.check import Schema
 from freshview.calculus.types import INT, Type
-from freshview.codegen.ahead import COLUMN, Walk, fetching, wanted
 from freshview.codegen.code import Spot
 from freshview.codegen.context import Bound, Next
-from freshview.codegen.hold import Cpp, Held, convert, gain, held, is_mixed, kept, summand
+from freshview.codegen.cpp_types import Cpp, Held, convert, gain, held, is_mixed, kept, summand
 from freshview.codegen.options import Passes
+from freshview.codegen.prefetch import COLUMN, Walk, fetching, wanted
 from freshview.codegen.products import SEEN, whole
 from freshview.codegen.scalar import compare, times
 from freshview.codegen.storage import Place, Storage

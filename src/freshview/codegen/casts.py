@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from freshview.calculus.casts import CASTS
 from freshview.calculus.types import DOUBLE, Kind, Type
-from freshview.codegen.hold import Cpp, Held, convert, held, integer
+from freshview.codegen.cpp_types import Cpp, Held, convert, held, integer
 from freshview.errors import NotNative
 
 Emit = Callable[[list[Cpp], Type], str]

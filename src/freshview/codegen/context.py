@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from freshview.calculus.types import INT
 from freshview.codegen.code import Spot
-from freshview.codegen.hold import Cpp, constant
+from freshview.codegen.cpp_types import Cpp, constant
 
 Bound: TypeAlias = Mapping[str, Cpp]
 """The C++ expression of every variable that is bound."""

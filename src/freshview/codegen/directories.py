@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from freshview.calculus.scope import stored
-from freshview.codegen.hold import held
+from freshview.codegen.cpp_types import held
 from freshview.codegen.select import chooses
 from freshview.codegen.storage import Place, Storage
 from freshview.program.terms import Program

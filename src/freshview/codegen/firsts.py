@@ -16,7 +16,7 @@ from freshview.calculus.terms import Cmp, Exists, Expr, Order, Top, View
 from freshview.calculus.types import INT
 from freshview.codegen.code import Spot, detached
 from freshview.codegen.context import Bound, Next
-from freshview.codegen.hold import Cpp, held
+from freshview.codegen.cpp_types import Cpp, held
 from freshview.codegen.nested import choose, collected, complete
 from freshview.codegen.scalar import compare, times
 from freshview.codegen.search import Search

@@ -11,7 +11,7 @@ from freshview.calculus.functions import BUILTINS, Function
 from freshview.calculus.scalars import ESCAPE
 from freshview.calculus.types import DOUBLE, STRING, Type
 from freshview.codegen.casts import Emit, answered, casts, moved, rounded, whole
-from freshview.codegen.hold import Cpp, Held, convert, held, quote
+from freshview.codegen.cpp_types import Cpp, Held, convert, held, quote
 from freshview.codegen.like import like
 from freshview.errors import NotNative
 

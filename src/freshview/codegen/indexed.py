@@ -9,13 +9,13 @@ from freshview.calculus.terms import Cmp, Exists, Expr, Sum, View
 from freshview.calculus.types import Type
 from freshview.codegen.code import Block, Spot, detached, render
 from freshview.codegen.context import ONE, Bound, Next
+from freshview.codegen.cpp_types import Cpp, held, is_there, kept
 from freshview.codegen.determine import is_determined
-from freshview.codegen.hold import Cpp, held, is_there, kept
+from freshview.codegen.monotonicity import Conditions, conditions
 from freshview.codegen.ranges import Range, ranges
 from freshview.codegen.scalar import times
 from freshview.codegen.search import Search
 from freshview.codegen.storage import Place, Sort
-from freshview.codegen.trend import Conditions, conditions
 
 if TYPE_CHECKING:
     from freshview.codegen.term import Terms

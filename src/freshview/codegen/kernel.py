@@ -13,11 +13,11 @@ from freshview.calculus.terms import Delta
 from freshview.calculus.types import INT, Type
 from freshview.calculus.walk import subterms
 from freshview.codegen.code import identifier, join
+from freshview.codegen.cpp_types import held, parts_of, quote
 from freshview.codegen.derive import derive
 from freshview.codegen.determine import determining
 from freshview.codegen.directories import Homes, directories
 from freshview.codegen.fuse import fuse
-from freshview.codegen.hold import held, parts_of, quote
 from freshview.codegen.options import USUAL, Passes
 from freshview.codegen.queries import Queries
 from freshview.codegen.rings import (

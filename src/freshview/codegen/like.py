@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freshview.calculus.scalars import ESCAPE, like_parts
-from freshview.codegen.hold import quote_bytes
+from freshview.codegen.cpp_types import quote_bytes
 
 ANY_TEXT, ANY_POINT = b"\xff", b"\xfe"
 """What stands for % and _ where a pattern is followed: bytes of no text."""

@@ -18,7 +18,7 @@ from freshview.algebra.reading import Watch
 from freshview.calculus.rows import Row, RowLike
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.types import Kind, Type, Value
-from freshview.codegen.complain import complain
+from freshview.codegen.kernel_errors import complain
 from freshview.errors import (
     BadRow,
     BuildProblem,

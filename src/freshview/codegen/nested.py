@@ -11,7 +11,7 @@ from freshview.calculus.terms import Add, Expr, Mul, Order, Rel, Top, View
 from freshview.calculus.types import INT
 from freshview.codegen.code import Spot, detached
 from freshview.codegen.context import ONE, Bound, Next
-from freshview.codegen.hold import Cpp, held, settled
+from freshview.codegen.cpp_types import Cpp, held, settled
 from freshview.codegen.scalar import compare, times
 from freshview.codegen.storage import Place, Storage
 from freshview.errors import NotNative

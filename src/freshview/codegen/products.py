@@ -12,7 +12,7 @@ from dataclasses import replace
 from freshview.calculus.functions import CppRing
 from freshview.calculus.terms import Apply
 from freshview.calculus.types import DOUBLE, INT, counted
-from freshview.codegen.hold import Cpp, Row, convert, is_mixed
+from freshview.codegen.cpp_types import Cpp, Row, convert, is_mixed
 from freshview.codegen.rings import (
     CofactorType,
     HeaderType,

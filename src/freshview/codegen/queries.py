@@ -14,7 +14,7 @@ from freshview.calculus.walk import children
 from freshview.codegen.access import held_in, payload_at
 from freshview.codegen.code import Block, Spot, function, identifier, render
 from freshview.codegen.context import ONE, Bound
-from freshview.codegen.hold import SUM, Cpp, convert, held, is_gone, is_mixed, settled
+from freshview.codegen.cpp_types import SUM, Cpp, convert, held, is_gone, is_mixed, settled
 from freshview.codegen.nested import collected
 from freshview.codegen.rings import CofactorType, HeaderType, RingType, entry, number
 from freshview.codegen.term import Terms

@@ -25,8 +25,8 @@ from freshview.calculus.terms import (
     View,
 )
 from freshview.calculus.types import DOUBLE, INT, Type, common, counted
+from freshview.codegen.cpp_types import SUM, Cpp, constant, convert, held, summand
 from freshview.codegen.functions import FUNCTIONS
-from freshview.codegen.hold import SUM, Cpp, constant, convert, held, summand
 from freshview.codegen.products import call, lift, ring_product
 
 MOST_NESTED = 16

@@ -9,7 +9,7 @@ from freshview.calculus.terms import View
 from freshview.calculus.types import Type
 from freshview.codegen.code import Spot
 from freshview.codegen.context import Bound
-from freshview.codegen.hold import Cpp, held
+from freshview.codegen.cpp_types import Cpp, held
 from freshview.codegen.storage import Place, Sort
 
 if TYPE_CHECKING:

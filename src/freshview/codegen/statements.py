@@ -12,7 +12,7 @@ from freshview.calculus.types import INT
 from freshview.codegen.access import payload_at
 from freshview.codegen.code import Spot, comment
 from freshview.codegen.context import ONE, Bound
-from freshview.codegen.hold import Cpp, held
+from freshview.codegen.cpp_types import Cpp, held
 from freshview.codegen.options import Passes
 from freshview.codegen.share import share_look_ups
 from freshview.codegen.stage import Local

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from freshview.calculus.types import Type
-from freshview.codegen.hold import BYTES, SUM, Cpp, held, is_gone, kept, payload_size, size_of
+from freshview.codegen.cpp_types import BYTES, SUM, Cpp, held, is_gone, kept, payload_size, size_of
 
 LARGE = 128
 """Bytes of keys and payloads above which records lie apart from the slots of their table."""

@@ -33,8 +33,8 @@ from freshview.calculus.walk import children, subterms
 from freshview.codegen.access import Access
 from freshview.codegen.code import Spot, detached
 from freshview.codegen.context import ONE, Bound, Next
+from freshview.codegen.cpp_types import SUM, Cpp, gain, is_there, kept, summand, zero_if_null
 from freshview.codegen.firsts import first_rows
-from freshview.codegen.hold import SUM, Cpp, gain, is_there, kept, summand, zero_if_null
 from freshview.codegen.indexed import band, range_sum
 from freshview.codegen.nested import exists, gathered, lift, top
 from freshview.codegen.products import SEEN

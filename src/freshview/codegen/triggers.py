@@ -9,11 +9,11 @@ from freshview.calculus.build import neg
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import INT
 from freshview.codegen.access import held_in
-from freshview.codegen.ahead import AHEAD
 from freshview.codegen.code import Block, Spot, function, identifier, render
 from freshview.codegen.context import ONE, Bound
-from freshview.codegen.hold import Cpp
+from freshview.codegen.cpp_types import Cpp
 from freshview.codegen.options import Passes
+from freshview.codegen.prefetch import AHEAD
 from freshview.codegen.select import choose, shared_tests
 from freshview.codegen.stage import stage
 from freshview.codegen.statements import Statements

@@ -9,10 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from freshview.factorized.describe import show_function
-from freshview.factorized.hybrid import Hybrid
-from freshview.factorized.terms import Leaf, Node, Tree, relations, trees
-from freshview.program.drawing import (
+from freshview.draw.drawing import (
     INK,
     Box,
     Circle,
@@ -30,7 +27,10 @@ from freshview.program.drawing import (
     write_phrase,
     write_piece,
 )
-from freshview.program.tidy import Room, Spot, tidy
+from freshview.draw.tree_layout import Room, Spot, tidy
+from freshview.factorized.describe import show_function
+from freshview.factorized.hybrid import Hybrid
+from freshview.factorized.terms import Leaf, Node, Tree, relations, trees
 
 PALETTE = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#b279a2", "#72b7b2", "#9d755d", "#d6a800")
 MARGIN = 36.0

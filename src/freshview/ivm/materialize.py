@@ -35,7 +35,7 @@ from freshview.calculus.walk import variables
 from freshview.ivm.cyclic import is_cyclic
 from freshview.ivm.decide import blocker
 from freshview.ivm.delta import Update
-from freshview.simplify.arrange import arrange, is_led
+from freshview.simplify.arrange import arrange, is_delta_bound
 from freshview.simplify.push_sums import components
 from freshview.simplify.unnest import apart
 
@@ -112,7 +112,8 @@ def _product(
     kept = [_stored(definition, store) for definition in made.maps]
     # What leads the product cannot rely on what it binds itself.
     nested = [
-        _nested(f, decision.given if is_led(f) else made.given, store, decision) for f in made.outer
+        _nested(f, decision.given if is_delta_bound(f) else made.given, store, decision)
+        for f in made.outer
     ]
     # Put in order at once: what a term needs from outside depends on who binds first.
     return sum_(keys, arrange(mul(*kept, *nested), decision.given | context))
@@ -184,7 +185,7 @@ def _given(parts: tuple[Expr, ...], given: frozenset[str]) -> frozenset[str]:
     """Trigger variables, what the batch binds, and values computed from those."""
     known = set(given)
     for f in parts:
-        if is_led(f) and not isinstance(f, Lift):
+        if is_delta_bound(f) and not isinstance(f, Lift):
             known |= outs(f)
     changed = True
     while changed:

@@ -1,7 +1,11 @@
 """Matrix programs maintained through factored deltas (LINVIEW and Lago)."""
 
-from freshview.linear.evaluate import NotConverged, Singular
-from freshview.linear.expression import (
+from freshview.linear.execute.evaluate import NotConverged, Singular
+from freshview.linear.execute.intake import BadUpdate
+from freshview.linear.execute.over import Linked, over
+from freshview.linear.execute.program import Program
+from freshview.linear.execute.report import Report
+from freshview.linear.language.expression import (
     Matrix,
     above,
     beside,
@@ -15,9 +19,8 @@ from freshview.linear.expression import (
     until,
     zeros,
 )
-from freshview.linear.intake import BadUpdate
-from freshview.linear.labels import BadCell
-from freshview.linear.library import (
+from freshview.linear.language.labels import BadCell
+from freshview.linear.language.library import (
     gradient_descent,
     ols,
     pagerank,
@@ -26,13 +29,10 @@ from freshview.linear.library import (
     ridge,
     shortest_paths,
 )
-from freshview.linear.meta import ShapeProblem
-from freshview.linear.models import iteration, powers, sums_of_powers
-from freshview.linear.options import Options
-from freshview.linear.over import Linked, over
-from freshview.linear.program import Program
-from freshview.linear.report import Report
-from freshview.linear.text import read_source
+from freshview.linear.language.meta import ShapeProblem
+from freshview.linear.language.models import iteration, powers, sums_of_powers
+from freshview.linear.language.options import Options
+from freshview.linear.language.text import read_source
 
 __all__ = [
     "BadCell",

@@ -147,17 +147,17 @@ def _next(ready: list[tuple[int, Expr]], bound: frozenset[str], links: frozenset
 
 
 @lru_cache(maxsize=1 << 16)
-def is_led(e: Expr) -> bool:
+def is_delta_bound(e: Expr) -> bool:
     """Whether the batch bounds a term: every row of it comes from a row of the change."""
     match e:
         case Delta():
             return True
         case Mul(factors):
-            return any(is_led(f) and not isinstance(f, Lift) for f in factors)
+            return any(is_delta_bound(f) and not isinstance(f, Lift) for f in factors)
         case Add(terms):
-            return all(is_led(t) for t in terms)
+            return all(is_delta_bound(t) for t in terms)
         case Sum(_, body) | Exists(body) | Top(_, _, _, body):
-            return is_led(body)
+            return is_delta_bound(body)
         case _:
             return False
 
@@ -171,7 +171,7 @@ def _rank(f: Expr, bound: frozenset[str]) -> int:
         if isinstance(f, Delta):
             return 2
         return 4 if outs(f) & bound else 6
-    if is_led(f) and not isinstance(f, Lift):
+    if is_delta_bound(f) and not isinstance(f, Lift):
         return 2
     if not unbound or isinstance(f, Lift):
         return 3

@@ -1,1 +1,1 @@
-"""Programs over a driver and many workers: where maps live, what moves, in how many stages."""
+"""The pipeline's only way to Spark: sessions, jobs, pinned tasks, and the nodes inside them."""

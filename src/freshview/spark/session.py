@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from freshview.errors import FreshviewError
+from freshview.spark.flow_session import session as flow_session
+from freshview.spark.java import NoJava
 from freshview.spark.releases import advise_unresolved, coordinates, installed
-from freshview.spark.run.java import NoJava
-from freshview.spark.run.session import session as flow_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from freshview.linear.compile import compile_source, phases
-from freshview.linear.options import Options
-from freshview.linear.text import read_source
+from freshview.linear.compile.compile import compile_source, phases
+from freshview.linear.language.options import Options
+from freshview.linear.language.text import read_source
 
 PROGRAMS = {
     # LINVIEW, listing 6.4: A^4

@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from freshview.cli.factorized import Choices, Log, Translated, explain_factorized, translate
+from freshview.cli.factorized import DiagramOptions, Log, Translated, explain_factorized, translate
+from freshview.draw.svg import show_svg
 from freshview.factorized.picture import picture
 from freshview.program.read_m3 import read_m3
 from freshview.program.show_m3 import show_m3
-from freshview.program.svg import show_svg
 from tests.golden.conftest import Golden
 
 FOLDER = Path(__file__).parent
@@ -29,9 +29,9 @@ DRAWN = ("figure", "housing")
 DOCS = Path(__file__).parents[3] / "docs" / "how-to"
 
 
-def choices(name: str) -> Choices:
+def choices(name: str) -> DiagramOptions:
     dtree = FOLDER / name / "dtree.txt"
-    return Choices(dtree if dtree.exists() else None)
+    return DiagramOptions(dtree if dtree.exists() else None)
 
 
 def translated(name: str, *, inline: bool) -> Translated:

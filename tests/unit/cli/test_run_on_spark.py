@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from freshview.errors import FreshviewError
-from freshview.spark.run.java import provide_java
+from freshview.spark.java import provide_java
 
 pytestmark = pytest.mark.spark
 

@@ -12,7 +12,7 @@ from freshview.codegen import private
 from freshview.codegen.private import NotPrivate, private_folder, read_own
 from freshview.codegen.toolchain import USUAL, Compiler, build, cached
 from freshview.errors import BuildProblem
-from freshview.runtime import recipe
+from freshview.runtime.database import compiled_plan
 
 
 def mode(path: Path) -> int:
@@ -104,10 +104,10 @@ def test_a_cache_of_another_user_is_not_used(tmp_path: Path) -> None:
 
 def test_a_changed_recipe_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    made = recipe.Recipe("int x = 1;", "text", (), (), ())
-    recipe._remember("key", made)
-    assert recipe._recall("key") == made
-    path = recipe._file("key")
+    made = compiled_plan.CompiledPlan("int x = 1;", "text", (), (), ())
+    compiled_plan._remember("key", made)
+    assert compiled_plan._recall("key") == made
+    path = compiled_plan._file("key")
     assert mode(path.parent) == 0o700
     whole = path.read_bytes()
     for spoiled in (
@@ -118,18 +118,18 @@ def test_a_changed_recipe_is_forgotten(tmp_path: Path, monkeypatch: pytest.Monke
         b'{"recipe": 1, "sha256": 2}',
     ):
         path.write_bytes(spoiled)
-        assert recipe._recall("key") is None
+        assert compiled_plan._recall("key") is None
     path.write_bytes(whole)
     monkeypatch.setattr(private.os, "geteuid", lambda: path.stat().st_uid + 1)
-    assert recipe._recall("key") is None
+    assert compiled_plan._recall("key") is None
 
 
 def test_a_shipped_library_is_checked_whenever_it_is_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("pyarrow")
-    from freshview.spark.run.files import LocalFolder
-    from freshview.spark.run.kernels import Shipped, fetch
+    from freshview.durable.files import LocalFolder
+    from freshview.spark.nodes.shipped_kernels import Shipped, fetch
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     library = b"a library"

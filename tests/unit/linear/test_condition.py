@@ -7,8 +7,8 @@ import pytest
 
 from freshview import linear
 from freshview.linear import Program
-from freshview.linear.drift import sensitivity
-from freshview.linear.semiring import REAL
+from freshview.linear.execute.drift import sensitivity
+from freshview.linear.execute.semiring import REAL
 
 EPS = float(np.finfo(float).eps)
 

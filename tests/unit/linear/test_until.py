@@ -11,9 +11,9 @@ import pytest
 from freshview import linear
 from freshview.errors import FreshviewError
 from freshview.linear import NotConverged, Program
-from freshview.linear.semiring import Array
-from freshview.linear.show import show
-from freshview.linear.text import read
+from freshview.linear.execute.semiring import Array
+from freshview.linear.language.show import show
+from freshview.linear.language.text import read
 
 N = 40
 

@@ -13,8 +13,7 @@ import pytest
 
 import freshview
 from freshview.errors import BadRow, BadValue, FreshviewError, Overflow, TypeProblem, UnsupportedSql
-from freshview.runtime import engines
-from freshview.runtime.database import Database
+from freshview.runtime.database.database import Database, engines
 
 MOST = (1 << 63) - 1
 LONG = Decimal("999999999999999999.99")
@@ -292,7 +291,7 @@ def test_a_kernel_whose_own_maps_overflow_gives_way(
     cache: Path, native: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where only a kernel's way to the view leaves 64 bits, the reference engine serves it."""
-    from freshview.runtime import view
+    from freshview.runtime.views import view
 
     monkeypatch.setattr(view, "holds", lambda *_, **__: False)
     db = freshview.connect(engine="native")

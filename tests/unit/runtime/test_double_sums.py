@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from freshview.runtime.database import Database
+from freshview.runtime.database.database import Database
 from tests.unit.databases import Connect
 
 SCHEMA = """

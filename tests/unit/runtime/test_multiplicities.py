@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from freshview.errors import BadRow, Overflow
-from freshview.runtime.database import Database
+from freshview.runtime.database.database import Database
 from tests.unit.databases import Connect
 
 HUGE = 2**62

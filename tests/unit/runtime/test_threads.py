@@ -9,7 +9,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pytest
 
 import freshview
-from freshview.runtime.database import Database
+from freshview.runtime.database.database import Database
 from tests.unit.databases import Connect
 
 SCRIPT = """

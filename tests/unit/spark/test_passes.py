@@ -11,18 +11,14 @@ from freshview.calculus.terms import View
 from freshview.calculus.text import read
 from freshview.calculus.types import INT
 from freshview.calculus.walk import Names
-from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Options as IvmOptions
-from freshview.program.terms import Map, Program, Statement, Trigger
-from freshview.program.text import read_program
-from freshview.spark.compile import Compiler, Passes, distribute
-from freshview.spark.fuse import fuse
-from freshview.spark.jobs import Jobs, count_jobs
-from freshview.spark.options import LEVELS, Options
-from freshview.spark.place import by_key, place
-from freshview.spark.places import Places
-from freshview.spark.simplify import simplify
-from freshview.spark.terms import (
+from freshview.distributed.compile import Compiler, Passes, distribute
+from freshview.distributed.fusion import fuse_blocks
+from freshview.distributed.jobs import Jobs, count_jobs
+from freshview.distributed.locations import AtomLocations
+from freshview.distributed.options import LEVELS, Options
+from freshview.distributed.placement import by_key, choose_placement
+from freshview.distributed.simplify_transformers import simplify
+from freshview.distributed.terms import (
     Block,
     Compute,
     Dist,
@@ -39,7 +35,11 @@ from freshview.spark.terms import (
     Step,
     Transfer,
 )
-from freshview.spark.text import show_placed
+from freshview.distributed.text import show_placed
+from freshview.ivm.compile import compile_queries
+from freshview.ivm.options import Options as IvmOptions
+from freshview.program.terms import Map, Program, Statement, Trigger
+from freshview.program.text import read_program
 from tests.differential.harness import case, compiled
 
 EXAMPLE = """
@@ -62,7 +62,7 @@ def test_example_521_goes_from_two_rounds_to_one() -> None:
     """The bottom-up algorithm moves twice; the search moves the other operand, once."""
     placement = Placement({"M": Dist(("a",)), "M1": Dist(("a",)), "M2": Dist(("b",))})
     made = passes(EXAMPLE, placement)
-    places = Places.of(read_program(EXAMPLE), placement)
+    places = AtomLocations.of(read_program(EXAMPLE), placement)
     [located], [pushed] = made.located, made.pushed
     assert show_placed(located, places) == (
         "M[a]^[a] += Repart[a](Sum[a](Repart[b](M1[a, b]^[a]) * M2[a, b]^[b]));"
@@ -90,7 +90,7 @@ def test_parts_of_a_sum_are_merged_before_they_are_looked_at() -> None:
     text = EXAMPLE.replace("Sum[a](M1[a, b] * M2[a, b])", "Exists(Sum[a]((DELTA R)(a, b)))")
     placement = Placement(dict.fromkeys(("M", "M1", "M2"), Dist(("a",))))
     [pushed] = passes(text, placement).pushed
-    assert show_placed(pushed, Places.of(read_program(text), placement)) == (
+    assert show_placed(pushed, AtomLocations.of(read_program(text), placement)) == (
         "M[a]^[a] += Exists(Repart[a](Sum[a]((DELTA R)(a, ..))));"
     )
 
@@ -171,7 +171,7 @@ def test_writers_of_one_map_keep_their_order() -> None:
         set_it,
         add_to_it,
     ]
-    done = flat(fuse(steps))
+    done = flat(fuse_blocks(steps))
     assert done.index(set_it) < done.index(add_to_it)
 
 
@@ -182,7 +182,7 @@ def test_additions_to_one_map_commute() -> None:
         compute("M[a] += r[a]", A),
         compute("M[a] += (DELTA S)(a)", A),
     ]
-    assert [b.mode for b in fuse(steps)] == ["distributed", "local", "distributed"]
+    assert [b.mode for b in fuse_blocks(steps)] == ["distributed", "local", "distributed"]
 
 
 def test_gathers_wait_for_the_end_of_the_job() -> None:
@@ -193,7 +193,7 @@ def test_gathers_wait_for_the_end_of_the_job() -> None:
         Transfer("repart", "s", "r", A, (0,)),
         compute("M[a] += r[a]", A),
     ]
-    made = fuse(steps)
+    made = fuse_blocks(steps)
     assert [b.mode for b in made] == ["distributed", "local", "distributed", "local"]
     assert count_jobs(made) == Jobs(1, 2)
 
@@ -206,7 +206,7 @@ def test_a_job_ends_where_the_driver_must_see_a_result() -> None:
         Transfer("scatter", "h", "r", A, (0,)),
         compute("M[a] += r[a]", A),
     ]
-    assert count_jobs(fuse(steps)) == Jobs(2, 2)
+    assert count_jobs(fuse_blocks(steps)) == Jobs(2, 2)
 
 
 def test_a_transfer_of_what_lies_there_is_a_stage() -> None:
@@ -214,7 +214,7 @@ def test_a_transfer_of_what_lies_there_is_a_stage() -> None:
         Transfer("repart", "N", "r", A, (0,)),
         compute("M[a] += r[a]", A),
     ]
-    assert count_jobs(fuse(steps)) == Jobs(1, 2)
+    assert count_jobs(fuse_blocks(steps)) == Jobs(1, 2)
 
 
 def test_sharing_sees_through_names_and_the_order_of_columns() -> None:
@@ -320,7 +320,7 @@ def test_a_placement_must_fit(at: Location | None, words: str) -> None:
 def test_a_map_stays_where_it_was_told_to() -> None:
     program = compiled(case("tpch_seed", "q03"), IvmOptions())
     told: dict[str, Location] = {"q03_Orders": Local(), "q03": Dist(("o_orderdate",))}
-    found = place(program, Options(), told)
+    found = choose_placement(program, Options(), told)
     assert {name: found.maps[name] for name in told} == told
     assert found.maps["q03_Lineitem"] == Dist(("o_orderkey",))
 

@@ -13,12 +13,12 @@ import pytest
 import freshview as fv
 from freshview.algebra import Pair
 from freshview.codegen.toolchain import find_compiler
+from freshview.durable.runner import InlineRunner
+from freshview.durable.settings import Settings
 from freshview.errors import FreshviewError
-from freshview.runtime.database import Database
-from freshview.spark.choices import Choices
-from freshview.spark.pipeline import Pipeline
-from freshview.spark.run.runner import InlineRunner
-from freshview.spark.run.settings import Settings
+from freshview.pipeline.options import PipelineOptions
+from freshview.pipeline.pipeline import Pipeline
+from freshview.runtime.database.database import Database
 
 SCRIPT = """
 CREATE STREAM sales (store INT, item INT NOT NULL, units DOUBLE);
@@ -43,7 +43,9 @@ BATCHES: list[dict[str, list[Any]]] = [
 
 def pipeline(folder: Path, workers: int, native: bool = False, **told: Any) -> Pipeline:
     settings = Settings(snapshot_every=2, memory=str(folder / "memory"), native=native)
-    choices = Choices(checkpoint=folder / "state", workers=workers, settings=settings, **told)
+    choices = PipelineOptions(
+        checkpoint=folder / "state", workers=workers, settings=settings, **told
+    )
     made = Pipeline(choices, InlineRunner(), folder)  # type: ignore[arg-type]
     made.declare(SCRIPT)
     return made

@@ -14,15 +14,15 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from freshview.durable.commit_log import Interrupted
+from freshview.durable.runner import InlineRunner
+from freshview.durable.settings import Settings
+from freshview.durable.task import Order, Report
 from freshview.errors import FreshviewError
-from freshview.spark.choices import Choices
+from freshview.pipeline.options import PipelineOptions
+from freshview.pipeline.pipeline import Pipeline
 from freshview.spark.io.emitter import SinkProblem
 from freshview.spark.io.sinks import Parquet
-from freshview.spark.pipeline import Pipeline
-from freshview.spark.run.ledger import Interrupted
-from freshview.spark.run.runner import InlineRunner
-from freshview.spark.run.settings import Settings
-from freshview.spark.run.task import Order, Report
 
 SCRIPT = """
 CREATE STREAM sales (id INT NOT NULL, item STRING NOT NULL);
@@ -80,7 +80,7 @@ class Maker:
         settings = Settings(memory=str(self.folder / "memory"), native=False)
         told = {"checkpoint": self.folder / "checkpoint", "workers": 2, "settings": settings}
         runner: Any = self.runner
-        flow = Pipeline(Choices(**{**told, **choices}), runner, self.folder)
+        flow = Pipeline(PipelineOptions(**{**told, **choices}), runner, self.folder)
         flow.declare(script)
         return flow
 

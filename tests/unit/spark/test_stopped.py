@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from freshview.durable.runner import InlineRunner
+from freshview.durable.settings import Settings
 from freshview.errors import FreshviewError
-from freshview.spark.choices import Choices
-from freshview.spark.pipeline import Pipeline
-from freshview.spark.run.runner import InlineRunner
-from freshview.spark.run.settings import Settings
+from freshview.pipeline.options import PipelineOptions
+from freshview.pipeline.pipeline import Pipeline
 
 SCRIPT = """
 CREATE STREAM sales (id INT PRIMARY KEY, item STRING NOT NULL);
@@ -24,7 +24,7 @@ def pipeline(folder: Path, **choices: Any) -> Pipeline:
     settings = Settings(memory=str(folder / "memory"), native=False)
     runner: Any = InlineRunner()
     told = {"workers": 2, "settings": settings, "upserts": ("sales",)}
-    flow = Pipeline(Choices(**{**told, **choices}), runner, folder)
+    flow = Pipeline(PipelineOptions(**{**told, **choices}), runner, folder)
     flow.declare(SCRIPT)
     return flow
 
@@ -62,7 +62,7 @@ def test_a_stop_before_the_start_means_nothing(tmp_path: Path) -> None:
 def test_a_start_that_failed_may_be_tried_again(tmp_path: Path) -> None:
     settings = Settings(memory=str(tmp_path / "memory"), native=False)
     runner: Any = InlineRunner()
-    flow = Pipeline(Choices(workers=2, settings=settings), runner, tmp_path)
+    flow = Pipeline(PipelineOptions(workers=2, settings=settings), runner, tmp_path)
     flow.declare(SCRIPT.replace(";", " FROM FILE 's.csv' LINE DELIMITED CSV;", 1))
     with pytest.raises(FreshviewError, match="cannot read"):
         flow.start()

@@ -19,7 +19,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type
 from freshview.errors import FreshviewError
-from freshview.runtime.columns import arrow_schema, arrow_type
+from freshview.runtime.ingest.columns import arrow_schema, arrow_type
 from freshview.spark.io.upsert import GONE, key_of
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshview.errors import UnsupportedSql
-from freshview.runtime.columns import arrow_schema
+from freshview.runtime.ingest.columns import arrow_schema
 from freshview.spark.io import sources
 from freshview.spark.io.files import CsvFile
 from freshview.spark.io.records import rows_of_lines

@@ -20,7 +20,7 @@ import pyarrow.json as pj  # type: ignore[import-untyped]
 
 from freshview.calculus.rows import bad_value
 from freshview.calculus.schema import Relation
-from freshview.runtime.columns import arrow_schema, arrow_type
+from freshview.runtime.ingest.columns import arrow_schema, arrow_type
 from freshview.spark.io.rows import Checked, Rejected, fitted, value_of
 from freshview.spark.io.upsert import GONE, envelopes, key_of, net
 

@@ -19,8 +19,8 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from freshview.calculus.rows import bad_value, conform
 from freshview.calculus.schema import Column, Relation
 from freshview.errors import BadRow, FreshviewError
-from freshview.runtime import csv
-from freshview.runtime.columns import arrow_schema, arrow_type, is_within
+from freshview.runtime.ingest import csv
+from freshview.runtime.ingest.columns import arrow_schema, arrow_type, is_within
 
 CORRUPT = "__corrupt"
 """The column of a table that holds the text of a record nobody could read, else NULL."""

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from freshview.errors import FreshviewError
 from freshview.spark.io.connectors import needs
-from freshview.spark.run.node import COUNT
+from freshview.spark.nodes.node import COUNT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

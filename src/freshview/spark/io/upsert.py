@@ -15,7 +15,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from freshview.calculus.schema import Relation
 from freshview.spark.io.rows import names_of
-from freshview.spark.run.node import COUNT
+from freshview.spark.nodes.node import COUNT
 
 GONE = "__gone"
 """The column of a table of events that is true where a key has no row any more."""

@@ -11,8 +11,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from freshview.linear.semiring import Array
-from freshview.spark.run.files import load_whole, save_whole
+from freshview.durable.files import load_whole, save_whole
+from freshview.linear.execute.semiring import Array
 
 _HEAD = struct.Struct("<Q")
 _ALIGNED = 64

@@ -13,24 +13,24 @@ from typing import Any
 import numpy as np
 
 from freshview.codegen.private import NotPrivate
-from freshview.linear.semiring import Array, semiring
+from freshview.distributed.matrix.row_ranges import RowRanges, span
+from freshview.durable.batch_log import NOTHING
+from freshview.durable.checkpoint import CheckpointProblem, is_there, opening, place_of
+from freshview.durable.commit import Commit
+from freshview.durable.commit_log import Prepared
+from freshview.durable.coordinator import Coordinator
+from freshview.durable.files import folder_at
+from freshview.durable.settings import Settings
+from freshview.durable.step import At
+from freshview.durable.versions import Versions
+from freshview.linear.execute.semiring import Array, semiring
 from freshview.spark.matrix.arrays import pack, unpack
 from freshview.spark.matrix.perform import COLS, ROWS
-from freshview.spark.matrix.places import Places, span
 from freshview.spark.matrix.work import BY, READ, READY, MatrixWork, Plan, request
-from freshview.spark.run.checkpoint import CheckpointProblem, is_there, opening, place_of
-from freshview.spark.run.commit import Commit
-from freshview.spark.run.conduct import Conductor
-from freshview.spark.run.files import folder_at
-from freshview.spark.run.ledger import Prepared
-from freshview.spark.run.log import NOTHING
-from freshview.spark.run.pipeline import FORMAT, describe
-from freshview.spark.run.settings import Settings
-from freshview.spark.run.step import At
-from freshview.spark.run.versions import Versions
+from freshview.spark.nodes.view_work import FORMAT, describe
 
 
-class MatrixConductor(Conductor):
+class MatrixConductor(Coordinator):
     """Versions of a matrix program, and what is read of its matrices."""
 
     def ask(self, asked: bytes, now: Commit) -> list[bytes]:
@@ -133,7 +133,7 @@ class MatrixFlow(Versions):
         if name not in self.plan.spread:
             found: Array = self.matrix(name)[index]
             return found
-        places = Places.of(index)
+        places = RowRanges.of(index)
         pieces = self._asked(name, request("cells", name, **{ROWS: places.rows, COLS: places.cols}))
         if pieces[0].ndim == 2:
             return np.vstack(pieces)  # rows are in order, and so are workers

@@ -9,9 +9,9 @@ from urllib.parse import quote, unquote
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from freshview.linear.semiring import Array
+from freshview.distributed.matrix.terms import Form
+from freshview.linear.execute.semiring import Array
 from freshview.spark.matrix import arrays
-from freshview.spark.matrix.terms import Form
 
 TEMPORARY = "#"
 """What the names of matrices begin with that live no longer than a version."""

@@ -10,14 +10,8 @@ from typing import assert_never
 
 import numpy as np
 
-from freshview.linear.evaluate import evaluate
-from freshview.linear.semiring import Array, Semiring
-from freshview.linear.terms import Expr
-from freshview.linear.trigger import names
-from freshview.spark.matrix.arrays import pack, unpack
-from freshview.spark.matrix.node import TEMPORARY, MatrixNode
-from freshview.spark.matrix.places import Places, span
-from freshview.spark.matrix.terms import (
+from freshview.distributed.matrix.row_ranges import RowRanges, span
+from freshview.distributed.matrix.terms import (
     AtDriver,
     AtWorkers,
     Begin,
@@ -38,7 +32,13 @@ from freshview.spark.matrix.terms import (
     Total,
     Turn,
 )
-from freshview.spark.run.perform import Sent
+from freshview.linear.compile.trigger import names
+from freshview.linear.execute.evaluate import evaluate
+from freshview.linear.execute.semiring import Array, Semiring
+from freshview.linear.language.terms import Expr
+from freshview.spark.matrix.arrays import pack, unpack
+from freshview.spark.matrix.node import TEMPORARY, MatrixNode
+from freshview.spark.nodes.perform import Sent
 
 ROWS, COLS, VALUES = "#rows", "#cols", "#values"
 """The cells that are replaced, and by what; or those that are asked for."""
@@ -197,8 +197,8 @@ class Hand:
             turned = values.T if values.ndim == 2 else values
             places.turned.write(self.node.get("columns", view).T, turned, share)
 
-    def _places(self) -> Places:
-        return Places(self.node.get("local", ROWS), self.node.get("local", COLS))
+    def _places(self) -> RowRanges:
+        return RowRanges(self.node.get("local", ROWS), self.node.get("local", COLS))
 
     # ---------------------------------------------------------------- exchanges
 

@@ -7,18 +7,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from freshview.linear.follow import MAGNIFIES
-from freshview.linear.meta import Meta
-from freshview.linear.normal import Normal
-from freshview.linear.sizes import size
-from freshview.linear.terms import Statement, Var
-from freshview.linear.trigger import Dense, Trigger
-from freshview.linear.walk import free
-from freshview.spark.matrix.moved import pays
+from freshview.distributed.matrix.communication_cost import pays
+from freshview.distributed.matrix.placement import Placer, Rule
+from freshview.distributed.matrix.stages import course
+from freshview.distributed.matrix.terms import Begin, Course, Multiply
+from freshview.linear.compile.normal import Normal
+from freshview.linear.compile.trigger import Dense, Trigger
+from freshview.linear.execute.follow import MAGNIFIES
+from freshview.linear.language.meta import Meta
+from freshview.linear.language.sizes import size
+from freshview.linear.language.terms import Statement, Var
+from freshview.linear.language.walk import free
 from freshview.spark.matrix.perform import COLS, ROWS, VALUES
-from freshview.spark.matrix.place import Placer, Rule
-from freshview.spark.matrix.stages import course
-from freshview.spark.matrix.terms import Begin, Course, Multiply
 from freshview.spark.matrix.work import READY, Plan
 
 ANEW = "anew"

@@ -9,25 +9,29 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
 
+from freshview.distributed.matrix.communication_cost import NOMINAL, moved, seconds
+from freshview.distributed.matrix.placement import Rule
+from freshview.distributed.matrix.row_ranges import RowRanges
+from freshview.distributed.matrix.text import show_steps
+from freshview.durable.checkpoint import CheckpointProblem
+from freshview.durable.settings import Settings
+from freshview.durable.stats import BatchStats
 from freshview.errors import FreshviewError
-from freshview.linear.bind import listed
-from freshview.linear.changes import Move
-from freshview.linear.compile import Choice, candidates, choose, rank_name
-from freshview.linear.evaluate import Singular
-from freshview.linear.expression import Matrix
-from freshview.linear.keep import kept, pruned
-from freshview.linear.options import Strategy
-from freshview.linear.program import Program
-from freshview.linear.semiring import Array
-from freshview.linear.show import show_source
-from freshview.linear.terms import Source
-from freshview.linear.trigger import Trigger
-from freshview.linear.walk import free
+from freshview.linear.compile.compile import Choice, candidates, choose, rank_name
+from freshview.linear.compile.trigger import Trigger
+from freshview.linear.execute.bind import listed
+from freshview.linear.execute.changes import Move
+from freshview.linear.execute.evaluate import Singular
+from freshview.linear.execute.keep import kept, pruned
+from freshview.linear.execute.program import Program
+from freshview.linear.execute.semiring import Array
+from freshview.linear.language.expression import Matrix
+from freshview.linear.language.options import Strategy
+from freshview.linear.language.show import show_source
+from freshview.linear.language.terms import Source
+from freshview.linear.language.walk import free
 from freshview.spark.matrix.flow import MatrixFlow, told_of
-from freshview.spark.matrix.moved import NOMINAL, moved, seconds
 from freshview.spark.matrix.perform import COLS, ROWS, VALUES
-from freshview.spark.matrix.place import Rule
-from freshview.spark.matrix.places import Places
 from freshview.spark.matrix.plan import (
     ANEW,
     LEFT,
@@ -39,11 +43,7 @@ from freshview.spark.matrix.plan import (
     replacing,
 )
 from freshview.spark.matrix.remote import Remote
-from freshview.spark.matrix.show import show_steps
 from freshview.spark.matrix.work import Plan
-from freshview.spark.run.checkpoint import CheckpointProblem
-from freshview.spark.run.settings import Settings
-from freshview.spark.run.stats import BatchStats
 from freshview.spark.session import session
 
 DRIVER_CELLS = 1 << 18
@@ -265,7 +265,7 @@ class SparkProgram(Program):
         if m.lost is None:
             self._flow.change(anew(m.name), {LEFT: m.left, RIGHT: m.right}, m.rank)
         else:
-            places = Places.of(m.lost.index)
+            places = RowRanges.of(m.lost.index)
             given = {ROWS: places.rows, COLS: places.cols, VALUES: m.lost.values}
             self._flow.change(replacing(m.name), given, 0)
         self._told(why)

@@ -9,18 +9,18 @@ from time import perf_counter
 
 import numpy as np
 
-from freshview.linear.semiring import Array, semiring
-from freshview.linear.sizes import ONE
+from freshview.distributed.matrix.row_ranges import RowRanges, span
+from freshview.distributed.matrix.terms import Begin, Course, Form, Scatter, Stage, Turn
+from freshview.durable.files import Folder, folder_at
+from freshview.durable.settings import Settings
+from freshview.durable.work import Work
+from freshview.linear.execute.semiring import Array, semiring
+from freshview.linear.language.sizes import ONE
 from freshview.spark.matrix.arrays import pack, unpack
 from freshview.spark.matrix.node import MatrixNode
 from freshview.spark.matrix.perform import COLS, ROWS, Hand
-from freshview.spark.matrix.places import Places, span
-from freshview.spark.matrix.terms import Begin, Course, Form, Scatter, Stage, Turn
-from freshview.spark.run.files import Folder, folder_at
-from freshview.spark.run.node import READY, Role
-from freshview.spark.run.perform import Clock, Sent
-from freshview.spark.run.settings import Settings
-from freshview.spark.run.work import Work
+from freshview.spark.nodes.node import READY, Role
+from freshview.spark.nodes.perform import Clock, Sent
 
 READ = "read"
 """The routine of everything that is read: what it is, the request tells."""
@@ -141,7 +141,7 @@ class MatrixWork(Work):
         rows = node.get("rows", name)
         share = span(self.plan.spread[name][0], self.workers, part)
         if what == "cells":
-            found = Places(asked[ROWS], asked[COLS]).read(rows, share)
+            found = RowRanges(asked[ROWS], asked[COLS]).read(rows, share)
         elif what == "times":
             found = rows @ asked[BY]
         elif what == "turned":

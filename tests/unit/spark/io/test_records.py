@@ -9,7 +9,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from freshview.runtime.columns import rows_of
+from freshview.runtime.ingest.columns import rows_of
 from freshview.spark.io.records import events_of_lines, rows_of_lines
 from freshview.sql import load
 

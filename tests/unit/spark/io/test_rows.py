@@ -11,7 +11,7 @@ import pytest
 
 from freshview.calculus.schema import Relation
 from freshview.errors import BadRow
-from freshview.runtime.columns import rows_of
+from freshview.runtime.ingest.columns import rows_of
 from freshview.spark.io.rows import CORRUPT, fitted
 from freshview.sql import load
 

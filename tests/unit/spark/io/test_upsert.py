@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshview.calculus.schema import Relation
-from freshview.runtime.columns import arrow_schema, rows_of
+from freshview.runtime.ingest.columns import arrow_schema, rows_of
 from freshview.spark.io.keys import KeyStore
 from freshview.spark.io.upsert import GONE, envelopes, last, net, replaced
 from freshview.sql import load

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 
 from freshview import linear
+from freshview.distributed.matrix.communication_cost import pays
+from freshview.durable import task
+from freshview.durable.checkpoint import CheckpointProblem
+from freshview.durable.runner import InlineRunner
+from freshview.durable.settings import Settings
 from freshview.errors import FreshviewError, UnknownName
-from freshview.linear.compile import candidates, compile_source
-from freshview.linear.options import Options
-from freshview.linear.text import read_source
-from freshview.spark.matrix.moved import pays
+from freshview.linear.compile.compile import candidates, compile_source
+from freshview.linear.language.options import Options
+from freshview.linear.language.text import read_source
 from freshview.spark.matrix.node import MatrixNode
 from freshview.spark.matrix.program import SparkProgram
-from freshview.spark.run import task
-from freshview.spark.run.checkpoint import CheckpointProblem
-from freshview.spark.run.runner import InlineRunner
-from freshview.spark.run.settings import Settings
 
 N = 12
 SQUARE = "dynamic A(n, n); output B := A * A;"

@@ -12,12 +12,13 @@ import pytest
 
 from freshview.codegen import private
 from freshview.codegen.private import NotPrivate
+from freshview.durable import files
+from freshview.durable import shared_memory as memory
+from freshview.durable.checkpoint import CheckpointProblem
+from freshview.durable.epoch import TakenOver
+from freshview.durable.settings import Settings
 from freshview.errors import FreshviewError
-from freshview.spark.run import files, memory
-from freshview.spark.run.checkpoint import CheckpointProblem
-from freshview.spark.run.epoch import TakenOver
-from freshview.spark.run.flow import Flow
-from freshview.spark.run.settings import Settings
+from freshview.pipeline.flow import Flow
 from tests.fault.harm import full
 from tests.unit.spark.run.shop import Shop
 

@@ -14,19 +14,20 @@ from unittest import mock
 import pyarrow as pa
 import pytest
 
+from freshview.distributed.compile import distribute
+from freshview.distributed.options import Options
+from freshview.durable import commit_log as ledger
+from freshview.durable import worker
+from freshview.durable.checkpoint import CheckpointProblem
+from freshview.durable.commit_log import Interrupted
+from freshview.durable.epoch import TakenOver
+from freshview.durable.runner import InlineRunner
+from freshview.durable.settings import Settings
+from freshview.durable.task import Order, Report, forget, run_stage
 from freshview.errors import BadRow, Overflow, ProgramProblem
 from freshview.ivm.compile import compile_queries
-from freshview.runtime.columns import rows_of
-from freshview.spark.compile import distribute
-from freshview.spark.options import Options
-from freshview.spark.run import ledger, worker
-from freshview.spark.run.checkpoint import CheckpointProblem
-from freshview.spark.run.epoch import TakenOver
-from freshview.spark.run.flow import Flow
-from freshview.spark.run.ledger import Interrupted
-from freshview.spark.run.runner import InlineRunner
-from freshview.spark.run.settings import Settings
-from freshview.spark.run.task import Order, Report, forget, run_stage
+from freshview.pipeline.flow import Flow
+from freshview.runtime.ingest.columns import rows_of
 from freshview.sql.load import load
 
 SQL = """

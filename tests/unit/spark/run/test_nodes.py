@@ -9,19 +9,19 @@ import pyarrow as pa
 import pytest
 
 from freshview.codegen.toolchain import Flags
-from freshview.runtime.columns import rows_of
-from freshview.spark.choices import Choices
-from freshview.spark.compile import distribute
-from freshview.spark.options import Options
-from freshview.spark.prepare import prepare
-from freshview.spark.program import program_of
-from freshview.spark.run.flow import Flow
-from freshview.spark.run.native import NativeNode, kernel_of
-from freshview.spark.run.node import PAYLOAD, change
-from freshview.spark.run.reference import ReferenceNode
-from freshview.spark.run.runner import InlineRunner
-from freshview.spark.run.settings import Settings
-from freshview.spark.terms import Distributed, Transfer
+from freshview.distributed.batches.prepare import prepare
+from freshview.distributed.compile import distribute
+from freshview.distributed.options import Options
+from freshview.distributed.terms import Distributed, Transfer
+from freshview.durable.runner import InlineRunner
+from freshview.durable.settings import Settings
+from freshview.pipeline.flow import Flow
+from freshview.pipeline.options import PipelineOptions
+from freshview.pipeline.program import program_of
+from freshview.runtime.ingest.columns import rows_of
+from freshview.spark.nodes.kernel_node import NativeNode, kernel_of
+from freshview.spark.nodes.node import PAYLOAD, change
+from freshview.spark.nodes.reference_node import ReferenceNode
 from freshview.sql.load import load
 
 STREAMS = """
@@ -38,7 +38,7 @@ PAIRS = """CREATE VIEW pairs AS SELECT x.c, y.c AS d, COUNT(*) AS n FROM o x, o 
 def spread(*views: str, workers: int = 2) -> Distributed:
     """The program that a pipeline makes of views."""
     catalog, queries = load(STREAMS + "".join(views))
-    program = program_of(queries, catalog, Choices())
+    program = program_of(queries, catalog, PipelineOptions())
     return distribute(program, options=Options(workers=workers, deliver=True))
 
 

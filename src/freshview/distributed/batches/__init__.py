@@ -1,0 +1,1 @@
+"""Passes over prepared programs: what of a batch is checked, written to the log, and computed."""

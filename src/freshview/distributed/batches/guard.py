@@ -1,0 +1,184 @@
+"""Changes that a relation cannot have are found before they change a map.
+
+A stream holds no row fewer than zero times, and no two rows of one primary key: the compilers rely
+on both, and views would be wrong without a word. So the workers keep the rows of a guarded stream,
+each where its key (or the row itself) says, and look there first:
+
+    net[c] := (DELTA rows of R)(c);
+    missing[c] := Sum[c](net[c] * (n := held[c] + net[c]) * {n < 0});
+    net_of_key[k] := Sum[k](net[c]);
+    doubled[k] := Sum[k](net_of_key[k] * (n := held_key[k] + net_of_key[k]) * {n > 1});
+    held[c] += net[c];
+    held_key[k] += net_of_key[k];
+
+The rows come as a relation of their own, with all their columns: where they go, and which of
+them are left out, is not for views to decide. The cost follows the batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from freshview.calculus.build import add, const, mul, sum_
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.terms import Cmp, Delta, Expr, Lift, Op, Rel, Sum, Var, View
+from freshview.calculus.types import INT
+from freshview.distributed.terms import (
+    Block,
+    Compute,
+    Dist,
+    Distributed,
+    Guard,
+    MapPlacement,
+    Routine,
+)
+from freshview.program.terms import Map, Statement
+
+CHECKS = 0
+"""The block of a guarded routine after which it is known whether its batch can be."""
+
+
+def guard(made: Distributed, relations: Iterable[Relation]) -> Distributed:
+    """The same program, with the rows of these relations kept and checked; it is settled."""
+    plans = [_Plan(r) for r in relations]
+    if not plans:
+        return made
+    program = replace(
+        made.program,
+        relations=(*made.program.relations, *(p.source for p in plans)),
+        maps=(*made.program.maps, *(m for p in plans for m in p.maps())),
+    )
+    batches = {**made.placement.batches, **{p.source.name: p.at for p in plans}}
+    return replace(
+        made,
+        program=program,
+        placement=replace(made.placement, batches=batches),
+        held=(*made.held, *(h for p in plans for h in p.held())),
+        routines=tuple(_routine(r, plans) for r in made.routines),
+        guards=tuple(p.guard for p in plans),
+    )
+
+
+def _routine(r: Routine, plans: list[_Plan]) -> Routine:
+    mine = [p for p in plans if p.relation.name in r.relations]
+    if not mine:
+        return r
+    checks = tuple(s for p in mine for s in p.checks())
+    updates = tuple(s for p in mine for s in p.updates())
+    first = (Block("distributed", checks), Block("distributed", updates))
+    held = (h for p in mine for h in p.temporary())
+    return replace(r, blocks=(*first, *r.blocks), held=(*r.held, *held))
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """The maps and statements for one relation; columns go by number here."""
+
+    relation: Relation
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return tuple(Column(f"c{i}", c.type) for i, c in enumerate(self.relation.columns))
+
+    @property
+    def key(self) -> tuple[Column, ...]:
+        """The columns of the primary key; none without one."""
+        key = {k.lower() for k in self.relation.key}
+        pairs = zip(self.columns, self.relation.columns, strict=True)
+        return tuple(mine for mine, c in pairs if c.name.lower() in key)
+
+    @property
+    def at(self) -> Dist:
+        """Rows are where their key is, so that all rows of a key meet."""
+        return Dist(tuple(c.name for c in self.key or self.columns))
+
+    @property
+    def source(self) -> Relation:
+        return Relation(self.guard.source, self.columns)
+
+    @property
+    def guard(self) -> Guard:
+        name = self.relation.name
+        doubled = f"doubled of {name}" if self.key else ""
+        kept = tuple(h.name for h in self.held())
+        return Guard(self.relation, f"rows of {name}", kept, f"missing of {name}", doubled)
+
+    def maps(self) -> list[Map]:
+        """What is kept."""
+        names = tuple(c.name for c in self.columns)
+        whole: Expr = Rel(self.relation.name, names)
+        found = [Map(self._rows.name, self.columns, INT, whole)]
+        if self.key:
+            keys = tuple(c.name for c in self.key)
+            found.append(Map(self._keys.name, self.key, INT, Sum(keys, whole)))
+        return found
+
+    def held(self) -> list[MapPlacement]:
+        """The same, with their place."""
+        return [self._rows, self._keys] if self.key else [self._rows]
+
+    def temporary(self) -> list[MapPlacement]:
+        """What there is while a batch is worked on."""
+        found = [self._net, self._map(self.guard.missing, self.columns, temporary=True)]
+        if self.key:
+            found += [self._net_key, self._map(self.guard.doubled, self.key, temporary=True)]
+        return found
+
+    def checks(self) -> list[Compute]:
+        """Statements that leave in `missing` and `doubled` what cannot be."""
+        names = _view(self._net).vars
+        found = [
+            self._made(_view(self._net), ":=", Delta(self.guard.source, names)),
+            self._made(*_beyond(self.guard.missing, self._net, self._rows, "<", 0)),
+        ]
+        if self.key:
+            keys = _view(self._net_key)
+            found += [
+                self._made(keys, ":=", sum_(keys.vars, _view(self._net))),
+                self._made(*_beyond(self.guard.doubled, self._net_key, self._keys, ">", 1)),
+            ]
+        return found
+
+    def updates(self) -> list[Compute]:
+        """Statements that take the batch over."""
+        found = [self._made(_view(self._rows), "+=", _view(self._net))]
+        if self.key:
+            found.append(self._made(_view(self._keys), "+=", _view(self._net_key)))
+        return found
+
+    @property
+    def _rows(self) -> MapPlacement:
+        return self._map(f"held of {self.relation.name}", self.columns)
+
+    @property
+    def _keys(self) -> MapPlacement:
+        return self._map(f"held keys of {self.relation.name}", self.key)
+
+    @property
+    def _net(self) -> MapPlacement:
+        return self._map(f"net of {self.relation.name}", self.columns, temporary=True)
+
+    @property
+    def _net_key(self) -> MapPlacement:
+        return self._map(f"net of keys of {self.relation.name}", self.key, temporary=True)
+
+    def _map(self, name: str, keys: tuple[Column, ...], *, temporary: bool = False) -> MapPlacement:
+        return MapPlacement(name, keys, INT, self.at, temporary)
+
+    def _made(self, target: View, op: str, term: Expr) -> Compute:
+        return Compute(Statement(target, "+=" if op == "+=" else ":=", term), self.at)
+
+
+def _view(held: MapPlacement) -> View:
+    return View(held.name, tuple(c.name for c in held.keys))
+
+
+def _beyond(
+    name: str, net: MapPlacement, kept: MapPlacement, op: Op, bound: int
+) -> tuple[View, str, Expr]:
+    """The part of a net change that takes what is kept beyond a bound."""
+    change, before = _view(net), _view(kept)
+    after = Lift("n", add(before, change))
+    term = sum_(change.vars, mul(change, after, Cmp(op, Var("n"), const(bound))))
+    return View(name, change.vars), ":=", term

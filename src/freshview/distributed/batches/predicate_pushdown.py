@@ -1,0 +1,67 @@
+"""Rows of a batch that no statement takes notice of: they are neither written down nor moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from freshview.calculus.schema import Column
+from freshview.calculus.terms import Cmp, Const, Delta, Expr, Mul, Op, Var
+from freshview.calculus.types import Kind, Value
+from freshview.calculus.walk import children
+from freshview.distributed.terms import Distributed
+from freshview.distributed.walk import statements
+
+KINDS: tuple[Kind, ...] = ("int", "date", "timestamp", "string")
+"""What is compared alike by whoever does it."""
+
+_TURNED: dict[Op, Op] = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A column, by its name, compared with a constant."""
+
+    column: str
+    op: Op
+    value: Value
+
+    __test__ = False  # pytest looks for classes of this name
+
+
+def pushed_predicates(made: Distributed) -> dict[str, tuple[Test, ...]]:
+    """By relation, what holds for every row that counts; those that fail may be left out.
+
+    dR(a, b) * {a < 3} is 0 for a row with 3 or more: a test that stands beside each dR of the
+    program is one that a row must pass to change anything.
+    """
+    columns = {r.name: r.columns for r in made.program.relations}
+    found: dict[str, set[Test]] = {}
+    for s in statements(made):
+        for delta, beside in _batches(s.term, ()):
+            tests = set(_tests(delta, beside, columns[delta.name]))
+            found[delta.name] = found.get(delta.name, tests) & tests
+    return {n: tuple(sorted(tests, key=repr)) for n, tests in found.items() if tests}
+
+
+def _batches(e: Expr, beside: tuple[Expr, ...]) -> Iterator[tuple[Delta, tuple[Expr, ...]]]:
+    """The batches in a term, each with the factors of the product that it stands in."""
+    if isinstance(e, Delta):
+        yield e, beside
+    for child in children(e):
+        yield from _batches(child, children(e) if isinstance(e, Mul) else ())
+
+
+def _tests(delta: Delta, beside: tuple[Expr, ...], columns: tuple[Column, ...]) -> Iterator[Test]:
+    for factor in beside:
+        match factor:
+            case Cmp(op, Var(name), Const(value, t)):
+                pass
+            case Cmp(turned, Const(value, t), Var(name)):
+                op = _TURNED[turned]
+            case _:
+                continue
+        for column, var in zip(columns, delta.vars, strict=True):
+            plain = column.type.kind in KINDS and not column.type.nullable
+            if var == name and plain and t.kind == column.type.kind and value is not None:
+                yield Test(column.name, op, value)

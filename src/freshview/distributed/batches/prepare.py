@@ -1,0 +1,22 @@
+"""A distributed program as nodes run it."""
+
+from __future__ import annotations
+
+from freshview.calculus.functions import BUILTINS, Functions
+from freshview.distributed.batches.guard import guard
+from freshview.distributed.batches.prune_columns import prune_columns
+from freshview.distributed.batches.push_lookups import push_lookups
+from freshview.distributed.batches.share_batch_work import share_batch_work
+from freshview.distributed.schedule_blocks import schedule_blocks
+from freshview.distributed.terms import Distributed
+
+
+def prepare(made: Distributed, functions: Functions = BUILTINS) -> Distributed:
+    """The same program, cheaper to run: no part of a batch made twice, no column for nothing.
+
+    Streams that are to be guarded are.
+    """
+    return guard(
+        schedule_blocks(prune_columns(push_lookups(share_batch_work(made, functions)))),
+        made.guarded,
+    )

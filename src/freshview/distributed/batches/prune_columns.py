@@ -1,0 +1,104 @@
+"""Batches without the columns that no statement reads: they are neither written down nor moved."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+
+from freshview.calculus.schema import Relation
+from freshview.calculus.terms import Add, Delta, Expr, Lift, Mul, Rel, Sum, Top, Var, View
+from freshview.calculus.walk import bottom_up, children, subterms
+from freshview.distributed.terms import Dist, Distributed
+from freshview.distributed.walk import statements, with_terms
+from freshview.program.terms import Statement
+
+Spot = tuple[Delta, int]
+"""A column of a batch in a term."""
+
+
+def prune_columns(made: Distributed) -> Distributed:
+    """The same program over batches of fewer columns; `program.relations` tells which are left.
+
+    Sum[a](dR(a, b) * f(a)) => Sum[a](dR(a) * f(a)): what is added up at once need not be told
+    apart. Below Exists, an assignment or Top that is so only from the next Sum on.
+    """
+    asked = {spot for s in statements(made) for spot in _asked(s)}
+    kept = {r.name: _kept(r, made, asked) for r in made.program.relations if not r.static}
+    relations = tuple(_narrowed(r, kept) for r in made.program.relations)
+
+    def rule(e: Expr) -> Expr | None:
+        if not isinstance(e, Delta) or len(e.vars) == len(kept[e.name]):
+            return None
+        return replace(e, vars=tuple(e.vars[i] for i in kept[e.name]))
+
+    changed = with_terms(made, lambda e: bottom_up(e, rule))
+    return replace(changed, program=replace(made.program, relations=relations))
+
+
+def _narrowed(r: Relation, kept: dict[str, tuple[int, ...]]) -> Relation:
+    if r.name not in kept:
+        return r
+    columns = tuple(r.columns[i] for i in kept[r.name])
+    names = {c.name for c in columns}
+    return replace(r, columns=columns, key=r.key if set(r.key) <= names else ())
+
+
+def _kept(relation: Relation, made: Distributed, asked: set[tuple[str, int]]) -> tuple[int, ...]:
+    """The positions that some statement reads, or by which the batch is delivered; at least one."""
+    arrives = made.placement.batches.get(relation.name)
+    names = [c.name for c in relation.columns]
+    found = {i for i in range(len(names)) if (relation.name, i) in asked}
+    if isinstance(arrives, Dist):
+        found |= {names.index(k) for k in arrives.keys}
+    return tuple(sorted(found or {0}))
+
+
+def _asked(s: Statement) -> set[tuple[str, int]]:
+    """The columns whose values matter to a statement, by relation and position.
+
+    Those do not that a Sum adds up over, if nothing else has their names: a batch may be joined
+    with variables of the context.
+    """
+    named = Counter(s.target.vars)
+    for e in subterms(s.term):
+        named.update(_named(e))
+    added_up: list[Spot] = []
+    _add_up(s.term, added_up)
+    count = Counter(delta.vars[i] for delta, i in added_up)
+    batches = [e for e in subterms(s.term) if isinstance(e, Delta)]
+    return {(d.name, i) for d in batches for i, v in enumerate(d.vars) if named[v] != count[v]}
+
+
+def _add_up(e: Expr, found: list[Spot]) -> tuple[Counter[str], list[Spot]]:
+    """The names in a term, and the spots that a Sum around it may add up; `found` are those in it.
+
+    That Sum must be the first to look at the rows, so what is not linear lets no spot through.
+    """
+    names: Counter[str] = Counter(_named(e))
+    if isinstance(e, Delta):
+        return names, [(e, i) for i in range(len(e.vars))]
+    through: list[Spot] = []
+    for child in children(e):
+        inner, spots = _add_up(child, found)
+        names.update(inner)
+        if isinstance(e, Sum):
+            local = [(d, i) for d, i in spots if d.vars[i] not in e.keys]
+            found += [(d, i) for d, i in local if inner[d.vars[i]] == 1]
+        elif isinstance(e, Mul | Add):
+            through += spots
+    return names, through
+
+
+def _named(e: Expr) -> Iterable[str]:
+    match e:
+        case Rel(_, names) | Delta(_, names) | Sum(names, _):
+            return names
+        case View(_, names, inputs):
+            return (*names, *inputs)
+        case Var(name) | Lift(name, _):
+            return (name,)
+        case Top(keys, order, _, _):
+            return (*keys, *(o.var for o in order))
+        case _:
+            return ()

@@ -1,0 +1,130 @@
+"""What transformers cost: rounds of communication, and bytes.
+
+The thesis counts transformers; of equally many it moves batches rather than maps, and gathers
+little (5.3.1). Counting alone would ship a whole map to save the second trip of a batch, so the
+usual measure is time: a round is worth as much as `BYTES_A_ROUND` bytes, transformers that do not
+wait for each other share a round, and what is moved twice to one place is moved once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from freshview.calculus.scope import outs, reads_delta
+from freshview.calculus.terms import Delta, Expr, Lift, Rel, Var, View
+from freshview.calculus.walk import rename, subterms
+from freshview.distributed.options import Options, sized
+from freshview.distributed.terms import Dist, Kind, Location, Replicated
+from freshview.program.cost import Model
+from freshview.program.terms import Program
+
+BYTES_A_ROUND = 10e6
+BYTES_A_COLUMN = 8.0
+ROUNDS_A_MAP = 3
+"""What it costs to move a map on top of its estimated bytes: they grow with the data, and the cost
+of a batch should not. A map without keys is one number, and free of it."""
+
+Total = tuple[float, ...]
+
+
+class Item(NamedTuple):
+    """A transformer on a bill: what it moves where, and its price."""
+
+    moved: tuple[Expr, Location]
+    size: float
+    is_view: bool
+    is_gather: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CommunicationCost:
+    """The transformers of a plan, each once, and how many wait for each other."""
+
+    rounds: int = 0
+    items: frozenset[Item] = frozenset()
+
+    def and_(self, other: CommunicationCost) -> CommunicationCost:
+        """What two plans cost that run side by side."""
+        if not other.items:
+            return self
+        if not self.items:
+            return other
+        return CommunicationCost(max(self.rounds, other.rounds), self.items | other.items)
+
+
+FREE = CommunicationCost()
+
+
+class CostModel:
+    """The prices of one program's transformers; `paid` ones are free, others moved them before."""
+
+    def __init__(self, program: Program, options: Options) -> None:
+        self.model = Model(program, sized(program, options.statistics))
+        self.options = options
+        self.paid: set[tuple[Expr, Location]] = set()
+        self._sizes: dict[Expr, float] = {}
+
+    def size(self, e: Expr) -> float:
+        """The estimated bytes of a closed term's value."""
+        if e not in self._sizes:
+            rows = max(1.0, self.model.estimate(e, {}).rows)
+            self._sizes[e] = rows * (len(outs(e)) + 1) * BYTES_A_COLUMN
+        return self._sizes[e]
+
+    def move(
+        self, before: CommunicationCost, kind: Kind, plain: Expr, to: Location
+    ) -> CommunicationCost:
+        """A bill with one transformer more, that waits for all before it."""
+        if kind == "keep":
+            return before
+        copies = self.options.workers if isinstance(to, Replicated) else 1
+        is_view = not reads_delta(plain)
+        size = self.size(plain) * copies
+        item = Item(canonical(plain, to), size, is_view, kind == "gather")
+        return CommunicationCost(before.rounds + 1, before.items | {item})
+
+    def total(self, bill: CommunicationCost) -> Total:
+        """The cost of a bill, to be compared."""
+        items = bill.items
+        size = 0.0
+        for item in items:
+            if item.moved not in self.paid:
+                size += item.size
+        views = sum(i.is_view and bool(outs(i.moved[0])) for i in items)
+        if self.options.measure == "time":
+            time = bill.rounds + size / BYTES_A_ROUND + ROUNDS_A_MAP * views
+            return (time, float(len(items)))
+        gathers = sum(i.is_gather for i in items)
+        return (float(len(items)), float(views), float(gathers), size)
+
+    def pay(self, bill: CommunicationCost) -> None:
+        """Later statements get these for nothing: what reads only a batch stays as it is."""
+        self.paid |= {i.moved for i in bill.items if not i.is_view and _only_batch(i.moved[0])}
+
+
+def _only_batch(e: Expr) -> bool:
+    return not any(isinstance(t, View) for t in subterms(e))
+
+
+def canonical(e: Expr, to: Location) -> tuple[Expr, Location]:
+    """A term and its destination under names that do not depend on where it stands."""
+    term, names = _canonical(e)
+    return term, Dist(tuple(names[k] for k in to.keys)) if isinstance(to, Dist) else to
+
+
+@lru_cache(maxsize=1 << 14)
+def _canonical(e: Expr) -> tuple[Expr, dict[str, str]]:
+    names: dict[str, str] = {}
+    for t in subterms(e):
+        match t:
+            case Rel(_, vars_) | Delta(_, vars_) | View(_, vars_):
+                found = vars_
+            case Var(name) | Lift(name, _):
+                found = (name,)
+            case _:
+                continue
+        for name in found:
+            names.setdefault(name, f"v{len(names)}")
+    return rename(e, names), names

@@ -1,0 +1,190 @@
+"""A trigger program over a driver and workers: all the passes of this room, in order.
+
+    locate   well-formed statements, bottom-up                     locate.py
+    push     cheaper transformers                                  push.py, search.py
+    single   every transformer a step of its own                   single.py
+    share    each thing once, and only what is read                share.py
+    fuse     few blocks                                            fuse.py
+
+`Passes` keeps what each of them makes, and `explain.py` prints it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from freshview.calculus.build import is_zero
+from freshview.calculus.check import Schema, infer
+from freshview.calculus.functions import BUILTINS, Functions
+from freshview.calculus.schema import Column, Query
+from freshview.calculus.terms import View
+from freshview.calculus.types import INT
+from freshview.calculus.walk import Names
+from freshview.distributed.common_subexpressions import share_common
+from freshview.distributed.communication_cost import CostModel
+from freshview.distributed.fusion import blocks, fuse_blocks
+from freshview.distributed.locate import locate
+from freshview.distributed.locations import AtomLocations
+from freshview.distributed.options import Options
+from freshview.distributed.placement import choose_placement
+from freshview.distributed.push_transformers import push_transformers
+from freshview.distributed.rename_temporaries import rename_temporaries
+from freshview.distributed.single_transformer import SingleTransformer
+from freshview.distributed.terms import (
+    Block,
+    Distributed,
+    Local,
+    MapPlacement,
+    PlacedStatement,
+    Placement,
+    PlacementProblem,
+    Readout,
+    Routine,
+    Step,
+)
+from freshview.program.terms import Program, Statement
+
+RESULT = "result"
+
+
+@dataclass(frozen=True)
+class Passes:
+    """What every pass makes of one list of statements."""
+
+    statements: tuple[Statement, ...]
+    located: tuple[PlacedStatement, ...]
+    pushed: tuple[PlacedStatement, ...]
+    single: tuple[Step, ...]
+    shared: tuple[Step, ...]
+    blocks: tuple[Block, ...]
+    held: tuple[MapPlacement, ...]
+
+
+def distribute(
+    program: Program,
+    placement: Placement | None = None,
+    options: Options | None = None,
+    functions: Functions = BUILTINS,
+) -> Distributed:
+    """The program with its maps placed, and blocks of steps for every change and every query.
+
+    Without a placement, one is chosen by cost.
+    """
+    compiler = Compiler(program, placement, options or Options(), functions)
+    names = compiler.streams()
+    each = [(n,) for n in names]
+    groups = [*each, names] if len(names) > 1 else each
+    at = compiler.placement.maps
+    return Distributed(
+        program,
+        compiler.placement,
+        tuple(MapPlacement(m.name, m.keys, m.payload, at[m.name]) for m in program.maps),
+        compiler.ready(),
+        tuple(compiler.routine(g) for g in groups),
+        tuple(compiler.readout(q) for q in program.queries),
+    )
+
+
+class Compiler:
+    """The passes over one program with one placement."""
+
+    def __init__(
+        self,
+        program: Program,
+        placement: Placement | None,
+        options: Options,
+        functions: Functions = BUILTINS,
+    ) -> None:
+        _check(program)
+        self.program = program
+        self.options = options
+        self.functions = functions
+        self.placement = placement or choose_placement(program, options)
+        self.places = AtomLocations.of(program, self.placement)
+        self.taken = {m.name for m in program.maps} | {r.name for r in program.relations}
+
+    def streams(self) -> tuple[str, ...]:
+        """The relations whose batches matter, in the order in which they are worked on."""
+        return tuple(t.relation for t in self.program.triggers if t.event == "batch")
+
+    def statements(self, relations: Sequence[str]) -> tuple[Statement, ...]:
+        """What the batches of these relations make the program do, one after the other."""
+        batches = {t.relation: t for t in self.program.triggers if t.event == "batch"}
+        return tuple(s for name in relations for s in batches[name].statements)
+
+    def routine(self, relations: tuple[str, ...]) -> Routine:
+        """The blocks for batches of relations."""
+        passes = self.passes(self.statements(relations))
+        return Routine(relations, passes.blocks, passes.held)
+
+    def ready(self) -> Routine:
+        """The blocks for the time when the static tables are loaded."""
+        ready = [s for t in self.program.triggers if t.event == "ready" for s in t.statements]
+        passes = self.passes(tuple(ready))
+        return Routine((), passes.blocks, passes.held)
+
+    def readout(self, query: Query) -> Readout:
+        """The blocks that bring a query's rows to the driver."""
+        columns = tuple(dict.fromkeys(query.vars))
+        names = Names(set(self.taken))
+        result = names.fresh(RESULT)
+        held = MapPlacement(result, self._columns(query, columns), INT, Local(), temporary=True)
+        if is_zero(query.term):
+            return Readout(query, result, (), (held,))
+        places = replace(self.places, maps={**self.places.maps, result: (columns, Local())})
+        statement = Statement(View(result, columns), ":=", query.term)
+        passes = self.passes((statement,), places, names)
+        return Readout(query, result, passes.blocks, (*passes.held, held))
+
+    def _columns(self, query: Query, columns: tuple[str, ...]) -> tuple[Column, ...]:
+        types = {v: c.type for v, c in zip(query.vars, query.columns, strict=True)}
+        maps = {m.name: (tuple(c.type for c in m.keys), m.payload) for m in self.program.maps}
+        relations = {r.name: r.types for r in self.program.relations}
+        if not is_zero(query.term):
+            types |= infer(query.term, Schema(relations, maps, self.functions))[1]
+        return tuple(Column(c, types[c]) for c in columns)
+
+    def passes(
+        self,
+        statements: tuple[Statement, ...],
+        places: AtomLocations | None = None,
+        names: Names | None = None,
+        *,
+        trace: bool = False,
+    ) -> Passes:
+        """Every pass over the statements; those that the options leave out change nothing."""
+        places = places or self.places
+        names = names or Names(set(self.taken))
+        taken = set(names.taken)
+        prices = CostModel(self.program, self.options)
+        located: tuple[PlacedStatement, ...] = ()
+        if trace or not self.options.push:
+            first = Names(set(names.taken)) if self.options.push else names
+            located = tuple(locate(s, places, prices, first) for s in statements)
+        pushed = located
+        if self.options.push:
+            pushed = tuple(push_transformers(s, places, prices, names) for s in statements)
+        maker = SingleTransformer(self.program, self.functions, names)
+        steps = maker.steps(pushed, [places.atom(s.target) for s in pushed])
+        shared, held = (
+            share_common(steps, maker.held) if self.options.share else (steps, maker.held)
+        )
+        shared, held = rename_temporaries(shared, held, Names(taken))
+        made = fuse_blocks(shared) if self.options.fuse else blocks(shared)
+        return Passes(statements, located, pushed, tuple(steps), tuple(shared), made, tuple(held))
+
+
+def _check(program: Program) -> None:
+    for m in program.maps:
+        if m.inputs:
+            raise PlacementProblem(
+                f"map '{m.name}' is a view cache, filled when it is asked: workers cannot ask",
+                instead="compile the program without view caches",
+            )
+    for t in program.triggers:
+        if t.event in ("insert", "delete"):
+            raise PlacementProblem(
+                f"the trigger on {t.event} of '{t.relation}' takes single rows",
+                instead="compile the program in batch mode",
+            )

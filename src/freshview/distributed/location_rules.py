@@ -1,0 +1,168 @@
+"""Which locations go together: the location of a term's value by those of its parts.
+
+Every node evaluates the same term over its own rows. What comes out, for a valuation of the
+variables that the context binds, is told by a tag:
+
+    Everywhere, Replicated   each node has the whole value
+    Dist(k)                  the worker named by k has the value, all the others have nothing
+    PartitionLocal(k)        the worker named by k has it, what the others have means nothing
+    Random                   the values of all the workers add up to it
+    Local                    the driver has it
+
+A function answers the tag of the whole, or None where the parts must be moved first. The thesis
+asks for equal tags in unions and joins; these rules admit some more, and refuse what it forgets:
+a part of a sum is no value yet, so nothing that is not linear may look at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never
+
+from freshview.calculus.scope import ins, outs
+from freshview.calculus.terms import Expr
+from freshview.distributed.terms import Dist, Everywhere, Local, Location, Random, Replicated
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionLocal:
+    """Right on the worker that the keys name, meaningless elsewhere.
+
+    Such is the value of an assignment (x := M[k]), which is 0 where M has no row, or of M[k] + 1:
+    fine beside a factor that leaves only the k of the worker.
+    """
+
+    keys: tuple[str, ...]
+
+
+Tag: TypeAlias = Location | PartitionLocal
+
+
+def join(left: Tag, right: Tag) -> Tag | None:
+    """The tag of a product.
+
+    >>> join(Random(), Replicated()), join(Dist(("a",)), PartitionLocal(("a",)))
+    (Random(whole=False), Dist(keys=('a',)))
+    >>> join(Dist(("a",)), Dist(("b",))) is None, join(Random(), Random()) is None
+    (True, True)
+    """
+    match left, right:
+        case (Everywhere(), other) | (other, Everywhere()):
+            return other
+        case Local(), Local():
+            return left
+        case (Local(), _) | (_, Local()):
+            return None
+        case (Replicated(), other) | (other, Replicated()):
+            return other
+        case Dist(a) | PartitionLocal(a), Dist(b) | PartitionLocal(b) if a == b:
+            return right if isinstance(left, PartitionLocal) else left
+        case _:
+            return None
+
+
+def union(tags: Sequence[Tag]) -> Tag | None:
+    """The tag of a sum of terms; a full copy beside parts would be counted once a worker.
+
+    >>> union([Dist(("a",)), Random()]), union([Dist(("a",)), Everywhere()])
+    (Random(whole=False), PartitionLocal(keys=('a',)))
+    >>> union([Random(), Everywhere()]) is None
+    True
+    """
+    found = [t for t in dict.fromkeys(tags) if t != Everywhere()]
+    constant = Everywhere() in tags
+    if len(found) == 1 and not constant:
+        [only] = found
+        # Each term's rows may be whole, but one row may come from several terms.
+        return Random() if isinstance(only, Random) else only
+    if not found:
+        return Everywhere()
+    if all(isinstance(t, Local) for t in found):
+        return Local()
+    if all(isinstance(t, Replicated) for t in found):
+        return Replicated()
+    if not constant and all(isinstance(t, Dist | Random) for t in found):
+        return Random()
+    keys = {t.keys for t in found if isinstance(t, Dist | PartitionLocal)}
+    if len(keys) == 1 and all(isinstance(t, Dist | PartitionLocal | Replicated) for t in found):
+        return PartitionLocal(*keys)
+    return None
+
+
+def grouped(tag: Tag, keys: Iterable[str], body: Expr) -> Tag | None:
+    """The tag of Sum[keys](body): partial sums where the keys do not name the worker.
+
+    What means nothing on the other workers must not be added up with the rest.
+
+    >>> from freshview.calculus.text import read
+    >>> grouped(Dist(("a",)), (), read("M[a]"))
+    Random(whole=False)
+    >>> grouped(PartitionLocal(("a",)), (), read("(x := M[a])"))
+    PartitionLocal(keys=('a',))
+    >>> grouped(PartitionLocal(("a",)), (), read("N[a] * (x := M[a])")) is None
+    True
+    """
+    match tag:
+        case Dist(by):
+            return tag if set(by) <= set(keys) else Random()
+        case PartitionLocal(by):
+            return tag if set(by) <= set(keys) | ins(body) else None
+        case Random():
+            return Random()
+        case Local() | Replicated() | Everywhere():
+            return tag
+        case _:
+            assert_never(tag)
+
+
+def assigned(tag: Tag) -> Tag | None:
+    """The tag of (x := body): not linear, so parts will not do; something everywhere."""
+    match tag:
+        case Dist(by) | PartitionLocal(by):
+            return PartitionLocal(by)
+        case Random():
+            return None
+        case Local() | Replicated() | Everywhere():
+            return tag
+        case _:
+            assert_never(tag)
+
+
+def existing(tag: Tag) -> Tag | None:
+    """The tag of Exists(body): not linear, so parts will not do, unless no row is split."""
+    match tag:
+        case Random(whole):
+            return tag if whole else None
+        case Dist() | PartitionLocal() | Local() | Replicated() | Everywhere():
+            return tag
+        case _:
+            assert_never(tag)
+
+
+def chosen(tag: Tag, keys: Iterable[str], body: Expr) -> Tag | None:
+    """The tag of Top[keys](body): all the rows of a group must be together."""
+    match tag:
+        case Dist(by):
+            return tag if set(by) <= set(keys) else None
+        case PartitionLocal(by):
+            return tag if set(by) <= set(keys) | (ins(body) - outs(body)) else None
+        case Random():
+            return None
+        case Local() | Replicated() | Everywhere():
+            return tag
+        case _:
+            assert_never(tag)
+
+
+def suits(tag: Tag, target: Location) -> bool:
+    """Whether a statement may write what it computes at `tag` into a map at `target`."""
+    match target:
+        case Dist():
+            return tag == target
+        case Random():
+            return isinstance(tag, Dist | Random)
+        case Local() | Replicated() | Everywhere():
+            return tag in (target, Everywhere())
+        case _:
+            assert_never(target)

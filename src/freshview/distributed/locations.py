@@ -1,0 +1,84 @@
+"""Where the atoms of a term are: the locations of maps and batches, in the term's variables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from freshview.calculus.terms import Delta, Rel, View
+from freshview.distributed.terms import (
+    Dist,
+    Everywhere,
+    Location,
+    Placement,
+    PlacementProblem,
+    Random,
+)
+from freshview.program.terms import Program
+
+
+@dataclass(frozen=True)
+class AtomLocations:
+    """Locations by name, with the column names of what is there."""
+
+    maps: Mapping[str, tuple[tuple[str, ...], Location]]
+    batches: Mapping[str, tuple[tuple[str, ...], Location]]
+
+    @classmethod
+    def of(cls, program: Program, placement: Placement) -> AtomLocations:
+        """The places of a program's maps and batches."""
+        maps = {}
+        for m in program.maps:
+            if m.name not in placement.maps:
+                raise PlacementProblem(f"map '{m.name}' has no location", instead="place it")
+            columns = tuple(c.name for c in m.keys)
+            maps[m.name] = columns, checked(m.name, columns, placement.maps[m.name])
+        batches = {}
+        for r in program.relations:
+            columns = tuple(c.name for c in r.columns)
+            given = placement.batches.get(r.name, Random())
+            batches[r.name] = columns, checked(f"(DELTA {r.name})", columns, given)
+        return cls(maps, batches)
+
+    def atom(self, e: View | Delta | Rel) -> Location:
+        """Where the rows of an atom are; static tables are everywhere."""
+        match e:
+            case View(name, names, _):
+                columns, at = self.maps[name]
+            case Delta(name, names):
+                columns, at = self.batches[name]
+            case Rel():
+                return Everywhere()
+        return renamed(at, dict(zip(columns, names, strict=True)))
+
+
+def renamed(at: Location, names: Mapping[str, str]) -> Location:
+    """A location in other names."""
+    return Dist(tuple(names[k] for k in at.keys)) if isinstance(at, Dist) else at
+
+
+def checked(name: str, columns: tuple[str, ...], at: Location) -> Location:
+    """A location that fits what is placed there."""
+    if isinstance(at, Dist):
+        missing = [k for k in at.keys if k not in columns]
+        if missing:
+            raise PlacementProblem(
+                f"'{name}' has no column '{missing[0]}' to be spread by",
+                instead=f"choose among {', '.join(columns) or 'none: it has no keys'}",
+            )
+        if not at.keys:
+            raise PlacementProblem(f"'{name}' is spread by nothing", instead="name its columns")
+        if len(set(at.keys)) < len(at.keys):
+            raise PlacementProblem(
+                f"'{name}' is spread by one column twice", instead="once will do"
+            )
+    batch = name.startswith("(DELTA")
+    if isinstance(at, Random) and not batch:
+        raise PlacementProblem(
+            f"map '{name}' cannot be anywhere", instead="spread it by keys, or keep copies"
+        )
+    if batch and isinstance(at, Everywhere):
+        raise PlacementProblem(
+            f"{name} cannot arrive on the driver and the workers", instead="on one side will do"
+        )
+    return at

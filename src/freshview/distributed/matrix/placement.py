@@ -1,0 +1,409 @@
+"""Where every operation of a trigger runs, and what moves for it.
+
+    driver * driver           the driver; if the product is large, workers: rows of the left
+    A * x       (x broadcast)  every worker its rows; small products are gathered
+    A' * x                     by its columns where A is copied, else by rows, and summed up
+    A * B                      B goes to everybody, every worker its rows
+    A' * B                     every worker a summand, summed up where the rows are
+    view += U * V'             U and V broadcast, every worker its rows (and columns)
+
+x * A is (A' * x')', and A' * B' is (B * A)'.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias, assert_never
+
+from freshview.distributed.matrix.terms import (
+    Evaluate,
+    Exchange,
+    Fill,
+    Follow,
+    Gather,
+    Grow,
+    How,
+    Join,
+    Keep,
+    Multiply,
+    Operand,
+    Plus,
+    Replace,
+    Scatter,
+    Step,
+    Total,
+)
+from freshview.errors import FreshviewError
+from freshview.linear.cost.cost import chain, dims
+from freshview.linear.language.build import above, add, beside, inverse, mul, scale, transpose
+from freshview.linear.language.meta import Meta, infer
+from freshview.linear.language.show import Tree, show
+from freshview.linear.language.sizes import ONE, Size
+from freshview.linear.language.terms import (
+    Above,
+    Add,
+    Beside,
+    Expr,
+    Identity,
+    Inverse,
+    Iterate,
+    Let,
+    Mul,
+    Ones,
+    Scale,
+    Transpose,
+    Until,
+    Var,
+    Zero,
+)
+from freshview.linear.language.walk import free
+from freshview.spark.matrix.node import TEMPORARY
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Which matrices are spread, and which of them are copied by columns as well.
+
+    What has more cells than `driver` is spread, unless the rank of an update is one of its sizes:
+    factors are narrow. `most` is how many cells the driver takes to invert a matrix.
+    """
+
+    sizes: Mapping[str, float]
+    rank: str
+    driver: int
+    most: int
+    copied: frozenset[str] = frozenset()
+
+    def is_large(self, m: Meta) -> bool:
+        """Whether a matrix of this shape is spread."""
+        narrow = any(self.rank in v for s in (m.rows, m.cols) for v, _ in s.terms)
+        return not narrow and self.at(m.rows) * self.at(m.cols) > self.driver
+
+    def at(self, s: Size) -> int:
+        """A size as a number."""
+        return int(s.at(self.sizes))
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """A spread matrix, maybe turned."""
+
+    name: str
+    meta: Meta
+    turned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A matrix that the driver holds, as a term over what it has."""
+
+    term: Expr
+    meta: Meta
+
+
+Value: TypeAlias = Spread | Held
+
+
+@dataclass
+class Placer:
+    """Statements one after the other, as steps of the driver and of the workers."""
+
+    rule: Rule
+    scope: dict[str, Meta]
+    limit: float = math.inf
+    steps: list[Step] = field(default_factory=list)
+    shapes: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Of spread matrices that are made on the way."""
+    _names: dict[str, Value] = field(default_factory=dict)
+    _there: set[tuple[str, str]] = field(default_factory=set)
+    """What was broadcast, or exchanged, and is still true."""
+    _count: int = 0
+
+    # ---------------------------------------------------------------- statements
+
+    def assign(self, name: str, term: Expr) -> None:
+        """A name for what a term is now."""
+        found = self.value(term)
+        self.scope[name] = infer(term, self.scope)
+        if isinstance(found, Held):
+            self.steps.append(Evaluate(name, found.term, self.limit))
+            found = Held(Var(name), found.meta)
+        elif not found.name.startswith(TEMPORARY):
+            # A view would change under its hands.
+            found = self._total(((1.0, self._rows(found)),), found.meta)
+        self._names[name] = found
+
+    def define(self, view: str, term: Expr) -> None:
+        """A view is computed anew."""
+        found = self.value(term)
+        if isinstance(found, Held):
+            self.steps.append(Evaluate(view, found.term, math.inf))
+        else:
+            self.steps.append(Keep(view, self._rows(found)))
+        self._written(view)
+        if isinstance(found, Spread) and view in self.rule.copied:
+            self._exchange(view, Operand(view), "columns", self.scope[view])
+
+    def follow(self, view: str, left: Expr, right: Expr) -> None:
+        """View += left * right'."""
+        a, b = self.value(left), self.value(right)
+        if isinstance(a, Spread) or isinstance(b, Spread):
+            self.add(view, mul(left, transpose(right)))
+        elif self.rule.is_large(self.scope[view]):
+            sides = self._sent(a), self._sent(b)
+            self.steps.append(Grow(view, *sides))
+            self._written(view)
+        else:
+            self.steps.append(Follow(view, a.term, b.term))
+            self._written(view)
+
+    def add(self, view: str, term: Expr) -> None:
+        """View += a whole matrix."""
+        found = self.value(term)
+        if isinstance(found, Held):
+            self.steps.append(Follow(view, found.term))
+        else:
+            columns = self._columns(found) if view in self.rule.copied else None
+            self.steps.append(Plus(view, self._rows(found), columns))
+        self._written(view)
+
+    def replace(self, view: str, names: Collection[str]) -> None:
+        """Cells of a view get new values, which the driver is given by these names."""
+        spread = self.rule.is_large(self.scope[view])
+        if spread:
+            self.steps += [Scatter(n, ONE) for n in names]
+        self.steps.append(Replace(view, spread))
+        self._written(view)
+
+    def _written(self, view: str) -> None:
+        """What was sent of a matrix is old now."""
+        self._there = {(n, how) for n, how in self._there if n != view}
+
+    # ---------------------------------------------------------------- terms
+
+    def value(self, e: Expr) -> Value:
+        """The matrix of a term: spread if it is large, held by the driver if not."""
+        m = infer(e, self.scope)
+        match e:
+            case Var(name):
+                if name in self._names:
+                    return self._names[name]
+                return Spread(name, m) if self.rule.is_large(m) else Held(e, m)
+            case Transpose(body):
+                return self._turned(self.value(body))
+            case Mul(factors):
+                tree = chain(dims(factors, self.scope), self.rule.sizes)[1]
+                return self._product(tree, [self.value(f) for f in factors])
+            case Inverse(body):
+                return self._inverse(e, self.value(body), m)
+            case Let() | Iterate():
+                raise AssertionError("a statement of a trigger has none of these")
+            case Until():
+                return self._settled(e, m)
+            case Zero() | Ones() | Identity() | Scale() | Add() | Beside() | Above():
+                return self._large(e, m) if self.rule.is_large(m) else self._small(e, m)
+            case _:
+                assert_never(e)
+
+    def _small(self, e: Expr, m: Meta) -> Held:
+        """What the driver computes of what it holds."""
+
+        def held(t: Expr) -> Expr:
+            found = self.value(t)
+            assert isinstance(found, Held)
+            return found.term
+
+        match e:
+            case Scale(by, body):
+                return Held(scale(by, held(body)), m)
+            case Add(terms):
+                return Held(add(*map(held, terms)), m)
+            case Beside(parts):
+                return Held(beside(*map(held, parts)), m)
+            case Above(parts):
+                return Held(above(*map(held, parts)), m)
+            case _:
+                return Held(e, m)
+
+    def _large(self, e: Expr, m: Meta) -> Spread:
+        """What workers compute by rows."""
+        match e:
+            case Add(terms):
+                return self._total(tuple(self._item(t) for t in terms), m)
+            case Beside(parts):
+                pieces = tuple(self._rows_of_any(self.value(p)) for p in parts)
+                made = self._fresh(m)
+                self.steps.append(Join(made.name, pieces))
+                return made
+            case Above(parts):
+                return self._stack([self.value(p) for p in parts], m)
+            case _:
+                return self._total((self._item(e),), m)
+
+    def _item(self, e: Expr) -> tuple[float, Operand | Fill]:
+        by, body = (e.by, e.body) if isinstance(e, Scale) else (1.0, e)
+        m = infer(body, self.scope)
+        rows, cols = self.rule.at(m.rows), self.rule.at(m.cols)
+        match body:
+            case Zero():
+                return by, Fill("zeros", rows, cols)
+            case Ones():
+                return by, Fill("ones", rows, cols)
+            case Identity():
+                return by, Fill("eye", rows, cols)
+            case _:
+                return by, self._rows_of_any(self.value(body))
+
+    def _total(self, items: tuple[tuple[float, Operand | Fill], ...], m: Meta) -> Spread:
+        made = self._fresh(m)
+        self.steps.append(Total(made.name, items))
+        return made
+
+    def _stack(self, parts: list[Value], m: Meta) -> Spread:
+        made = self._fresh(m)
+        at, rows = 0, self.rule.at(m.rows)
+        for p in parts:
+            if isinstance(p, Held) or p.turned:
+                p = self._total(((1.0, self._rows_of_any(p)),), p.meta)
+            self.steps.append(
+                Exchange(made.name, Operand(p.name), "place", p.meta.rows * p.meta.cols, at, rows)
+            )
+            at += self.rule.at(p.meta.rows)
+        return made
+
+    def _inverse(self, e: Expr, body: Value, m: Meta) -> Value:
+        if isinstance(body, Held):
+            return Held(inverse(body.term), m)
+        cells = self.rule.at(m.rows) ** 2
+        if cells > self.rule.most:
+            raise FreshviewError(
+                f"{show(e)} is an inverse of {self.rule.at(m.rows)} rows, which workers cannot "
+                "compute together",
+                instead=f"let the driver do it: driver_inverse={cells} or more",
+            )
+        whole = self._gathered(body)
+        name = self._name()
+        self.steps.append(Evaluate(name, inverse(whole.term), self.limit))
+        self.scope[name] = m
+        return self._total(((1.0, self._rows_of_any(Held(Var(name), m))),), m)
+
+    def _settled(self, e: Until, m: Meta) -> Held:
+        """What the driver iterates, over what it holds."""
+        for name in sorted(free(e)):
+            if isinstance(self.value(Var(name)), Spread):
+                raise FreshviewError(
+                    f"{show(e)} is iterated until it settles, over {name}, which workers share",
+                    instead="iterate a number of rounds, or use linear.Program",
+                )
+        return Held(e, m)
+
+    # ---------------------------------------------------------------- products
+
+    def _product(self, tree: Tree, found: list[Value]) -> Value:
+        if isinstance(tree, int):
+            return found[tree]
+        a, b = (self._product(side, found) for side in tree)
+        return self._times(a, b)
+
+    def _times(self, a: Value, b: Value) -> Value:
+        m = Meta(a.meta.rows, b.meta.cols)
+        if isinstance(a, Held) and isinstance(b, Held):
+            if not self.rule.is_large(m):
+                return Held(mul(a.term, b.term), m)
+            left, right = Operand(self._sent(a), "slice"), Operand(self._sent(b), "local")
+            return self._multiplied(left, right, m, summed=False)
+        if isinstance(a, Held):
+            return self._turned(self._times(self._turned(b), self._turned(a)))
+        if isinstance(b, Held):
+            if not a.turned:
+                right = Operand(self._sent(b), "local")
+                return self._multiplied(Operand(a.name), right, m, summed=False)
+            if a.name in self.rule.copied:
+                left = Operand(a.name, "columns", turned=True)
+                return self._multiplied(left, Operand(self._sent(b), "local"), m, summed=False)
+            left = Operand(a.name, turned=True)
+            return self._multiplied(left, Operand(self._sent(b), "slice"), m, summed=True)
+        if not a.turned:
+            self._exchange(b.name, Operand(b.name), "whole", b.meta)
+            right = Operand(b.name, "whole", b.turned)
+            return self._multiplied(Operand(a.name), right, m, summed=False)
+        if not b.turned:
+            left = Operand(a.name, turned=True)
+            return self._multiplied(left, Operand(b.name), m, summed=True)
+        return self._turned(self._times(self._turned(b), self._turned(a)))
+
+    def _multiplied(self, left: Operand, right: Operand, m: Meta, *, summed: bool) -> Value:
+        """A product of blocks: rows that stay or are gathered, or summands that are added up."""
+        made = self._fresh(m)
+        self.steps.append(Multiply(made.name, left, right, "partial" if summed else "rows"))
+        if not self.rule.is_large(m):
+            form = "partial" if summed else "rows"
+            return self._gathered(made, Operand(made.name, form))  # type: ignore[arg-type]
+        if summed:
+            self._exchange(made.name, Operand(made.name, "partial"), "reduce", m)
+        return made
+
+    def _gathered(self, found: Spread, by: Operand | None = None) -> Held:
+        """A spread matrix, brought to the driver."""
+        by = by or self._rows(found)
+        m = found.meta
+        name = found.name if found.name.startswith(TEMPORARY) else self._name()
+        self.steps.append(Gather(name, by, m.rows * m.cols))
+        self.scope[name] = m
+        return Held(Var(name), m)
+
+    # ---------------------------------------------------------------- pieces
+
+    def _turned(self, v: Value) -> Value:
+        m = infer(transpose(Var("x")), {"x": v.meta})
+        if isinstance(v, Held):
+            return Held(transpose(v.term), m)
+        return Spread(v.name, m, not v.turned)
+
+    def _rows(self, v: Spread) -> Operand:
+        """The rows of a spread matrix: those of a turned one are columns."""
+        if not v.turned:
+            return Operand(v.name)
+        if v.name not in self.rule.copied:
+            m = self._turned(v).meta
+            self._exchange(v.name, Operand(v.name), "columns", m)
+        return Operand(v.name, "columns", turned=True)
+
+    def _columns(self, v: Spread) -> Operand:
+        """The columns of a spread matrix."""
+        turned = self._turned(v)
+        assert isinstance(turned, Spread)
+        rows = self._rows(turned)
+        return Operand(rows.name, rows.form, not rows.turned)
+
+    def _rows_of_any(self, v: Value) -> Operand:
+        return self._rows(v) if isinstance(v, Spread) else Operand(self._sent(v), "slice")
+
+    def _sent(self, v: Held) -> str:
+        """The name under which workers have a matrix of the driver."""
+        if isinstance(v.term, Var):
+            name = v.term.name
+        else:
+            name = self._name()
+            self.steps.append(Evaluate(name, v.term, self.limit))
+            self.scope[name] = v.meta
+        if (name, "local") not in self._there:
+            self._there.add((name, "local"))
+            self.steps.append(Scatter(name, v.meta.rows * v.meta.cols))
+        return name
+
+    def _exchange(self, name: str, source: Operand, how: How, m: Meta) -> None:
+        if (name, how) not in self._there:
+            self._there.add((name, how))
+            self.steps.append(Exchange(name, source, how, m.rows * m.cols))
+
+    def _fresh(self, m: Meta) -> Spread:
+        name = self._name()
+        self.shapes[name] = self.rule.at(m.rows), self.rule.at(m.cols)
+        return Spread(name, m)
+
+    def _name(self) -> str:
+        self._count += 1
+        return f"{TEMPORARY}{self._count}"

@@ -1,0 +1,324 @@
+"""Where maps live: by the seeds' rule of thumb, by cost, or as told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+
+from freshview.calculus.scope import stored
+from freshview.calculus.terms import Delta, Rel, View
+from freshview.calculus.walk import subterms
+from freshview.distributed.communication_cost import BYTES_A_COLUMN, BYTES_A_ROUND, CostModel
+from freshview.distributed.locations import AtomLocations
+from freshview.distributed.options import Options, sized
+from freshview.distributed.search import Search
+from freshview.distributed.terms import (
+    Dist,
+    Everywhere,
+    Local,
+    Location,
+    Placement,
+    Random,
+    Replicated,
+)
+from freshview.program.terms import Map, Program, Statement, Trigger
+
+MOST_ROUNDS = 2
+"""How often all the maps are looked at."""
+
+MOST_TERMS = 20_000
+"""Subterms looked at while the placement is made better: large programs are worth fewer tries."""
+
+WORTHWHILE = 0.05
+"""A map moves house if a batch of each relation saves this part of a round then."""
+
+WAITING = 0.3
+"""What a round of one statement costs when another one takes as many."""
+
+MOST_DELIVERIES = 20_000
+"""The same while places for batches are looked for."""
+
+MEMORY = 1e9
+"""Bytes of copies on all workers together that are worth a round."""
+
+Column = tuple[str, str]
+"""A relation and a column of it."""
+
+
+def by_key(program: Program, options: Options) -> Placement:
+    """The rule of thesis 5.5: a map is spread by a base table's primary key in its schema.
+
+    Of several keys the one with the most values is taken; a map with none stays on the driver.
+    What only static tables decide is computed by everybody.
+    """
+    keys = Keys(program, options)
+    maps: dict[str, Location] = {}
+    words = []
+    for m in program.maps:
+        maps[m.name], why = _by_key(m, keys, static(program))
+        words.append(f"{m.name}: {why}")
+    return Placement(maps, words=tuple(words))
+
+
+def _by_key(m: Map, keys: Keys, fixed: frozenset[str]) -> tuple[Location, str]:
+    if m.name in fixed:
+        return Everywhere(), "everywhere, only static tables decide it"
+    ranked = keys.of(m)
+    if not ranked:
+        return Local(), "on the driver, it has no primary key of a base table"
+    name, relation = ranked[0]
+    return Dist((name,)), f"by {name}, the key of {relation}"
+
+
+def choose_placement(
+    program: Program, options: Options, given: Mapping[str, Location] | None = None
+) -> Placement:
+    """The cheapest placement found: the rule of thumb, and then one map after the other.
+
+    A map may be spread by another key, or be copied to all the workers where that spares
+    statements a trip. Maps that only views read stay where the rule of thumb puts them, and those
+    whose place is `given` stay there. If batches are to be delivered (`Options.deliver`), each
+    arrives where its statements want it, so that most need no trip at all.
+    """
+    choice = _Choice(program, options, given or {})
+    for _ in range(MOST_ROUNDS):
+        moved = [choice.improve(m) for m in program.maps]
+        if options.deliver:
+            moved += [choice.deliver(t) for t in program.triggers if t.event == "batch"]
+        if not any(moved):
+            break
+    return choice.placement()
+
+
+class _Choice:
+    """A placement while it is made better: where each map is, and what statements cost so."""
+
+    def __init__(self, program: Program, options: Options, given: Mapping[str, Location]) -> None:
+        self.program = program
+        self.given = given
+        self.prices = CostModel(program, options)
+        self.workers = options.workers
+        self.keys = Keys(program, options)
+        self.read = read_by_triggers(program)
+        self.fixed = static(program)
+        self.batches = [t.statements for t in program.triggers if t.event == "batch"]
+        self.names = {
+            s: tuple(sorted({s.target.name, *stored(s.term)})) for b in self.batches for s in b
+        }
+        self.changes = {
+            s: t.relation for t in program.triggers if t.event == "batch" for s in t.statements
+        }
+        self.arrivals: dict[str, Location] = {}
+        self.deliveries = MOST_DELIVERIES
+        self.maps = dict(by_key(program, options).maps)
+        for m in program.maps:
+            if isinstance(self.maps[m.name], Local):
+                self.maps[m.name] = self._without_key(m)
+        self.maps.update(given)
+        self.left = MOST_TERMS
+        self._memo: dict[tuple[Statement, Location, tuple[Location, ...]], tuple[float, float]] = {}
+
+    def _without_key(self, m: Map) -> Location:
+        """What has no key is taken to be few groups, as in the thesis."""
+        return Replicated() if m.name in self.read else Local()
+
+    def improve(self, m: Map) -> bool:
+        """Put a map where it costs least; whether that is elsewhere."""
+        told = m.name in self.fixed or m.name in self.given
+        if told or m.name not in self.read or self.left <= 0:
+            return False
+        old = self.maps[m.name]
+        costs: dict[Location, float] = {}
+        for at in self._candidates(m):
+            self.maps[m.name] = at
+            costs[at] = self._cost(m, at)
+        best = min(costs, key=lambda at: costs[at])
+        self.maps[m.name] = best if costs[best] + WORTHWHILE < costs[old] else old
+        return self.maps[m.name] != old
+
+    def deliver(self, t: Trigger) -> bool:
+        """Let the batches of a relation arrive where they cost least; whether that is elsewhere."""
+        if self.deliveries <= 0:
+            return False
+        old, before = self.arrivals.get(t.relation, Random()), self.left
+        costs: dict[Location, float] = {}
+        for at in dict.fromkeys([old, *self._destinations(t), Replicated()]):
+            self.arrivals[t.relation] = at
+            costs[at] = self._total(AtomLocations.of(self.program, self._now()))
+            if isinstance(at, Replicated):
+                columns = len(self.keys.relations[t.relation].columns)
+                rows = self.prices.options.statistics.batch
+                costs[at] += rows * columns * BYTES_A_COLUMN * self.workers / BYTES_A_ROUND
+        self.deliveries -= before - self.left
+        self.left = before
+        best = min(costs, key=lambda at: costs[at])
+        self.arrivals[t.relation] = best if costs[best] + WORTHWHILE < costs[old] else old
+        return self.arrivals[t.relation] != old
+
+    def _destinations(self, t: Trigger) -> list[Location]:
+        """Where the maps are that a batch meets, in the columns of its relation."""
+        places = AtomLocations.of(self.program, self._now())
+        columns = [c.name for c in self.keys.relations[t.relation].columns]
+        found: list[Location] = []
+        for s in t.statements:
+            atoms = [e for e in subterms(s.term) if isinstance(e, View | Delta)]
+            spots = [places.atom(e) for e in (s.target, *atoms) if isinstance(e, View)]
+            for delta in (e for e in atoms if isinstance(e, Delta) and e.name == t.relation):
+                for at in spots:
+                    if isinstance(at, Dist) and set(at.keys) <= set(delta.vars):
+                        found.append(Dist(tuple(columns[delta.vars.index(k)] for k in at.keys)))
+        return list(dict.fromkeys(found))
+
+    def _now(self) -> Placement:
+        return Placement(self.maps, self.arrivals)
+
+    def _candidates(self, m: Map) -> list[Location]:
+        keys = [name for name, _ in self.keys.of(m)] or [c.name for c in m.keys]
+        found: list[Location] = [self.maps[m.name], *(Dist((k,)) for k in keys), Replicated()]
+        return list(dict.fromkeys(found))
+
+    def _cost(self, m: Map, at: Location) -> float:
+        """What a batch of each relation costs, and the memory for the copies of a map.
+
+        The statements of a batch share its rounds, so mostly the longest way counts; but what one
+        of them waits for may be another.
+        """
+        total = self._total(AtomLocations.of(self.program, self._now()))
+        if isinstance(at, Replicated):
+            total += self._bytes(m) * self.workers / MEMORY
+        return total
+
+    def _total(self, places: AtomLocations) -> float:
+        total = 0.0
+        for statements in self.batches:
+            found = [self._statement(s, places) for s in statements]
+            total += max(rounds for rounds, _ in found)
+            total += sum(WAITING * rounds + rest for rounds, rest in found)
+        return total
+
+    def _bytes(self, m: Map) -> float:
+        """How large a map may become: a key of a base table may have as many values as it rows."""
+        rows = max([self.keys.rows.get(owner, 0.0) for _, owner in self.keys.of(m)], default=0.0)
+        return max(self.prices.size(m.definition), rows * (len(m.keys) + 1) * BYTES_A_COLUMN)
+
+    def _statement(self, s: Statement, places: AtomLocations) -> tuple[float, float]:
+        """The rounds of a statement, and what it costs beside them."""
+        names = self.names[s]
+        arrival = self.arrivals.get(self.changes[s], Random())
+        key = (s, arrival, tuple([self.maps[n] for n in names]))
+        if key not in self._memo:
+            self.left -= sum(1 for _ in subterms(s.term))
+            search = Search(places, self.prices, lookahead=True)
+            found = search.best(s.term, s.target, places.atom(s.target))
+            rounds = float(found.bill.rounds) if found else float("inf")
+            rest = self.prices.total(found.bill)[0] - rounds if found else 0.0
+            self._memo[key] = rounds, rest
+        return self._memo[key]
+
+    def placement(self) -> Placement:
+        """The placement, with a sentence for each map."""
+        words = []
+        for m in self.program.maps:
+            words.append(f"{m.name}: {self._why(m)}")
+        arrivals = {n: at for n, at in self.arrivals.items() if at != Random()}
+        words += [f"batches of {n}: {_how(at)}" for n, at in arrivals.items()]
+        return Placement(dict(self.maps), arrivals, tuple(words))
+
+    def _why(self, m: Map) -> str:
+        at = self.maps[m.name]
+        if m.name in self.given:
+            return "as it was told"
+        ranked = dict(self.keys.of(m))
+        match at:
+            case Everywhere():
+                return "everywhere, only static tables decide it"
+            case Local():
+                return "on the driver, no batch reads it and it has no primary key"
+            case Replicated():
+                return "a copy on every worker, which spares the batches that read it a trip"
+            case Dist((key,)) if key in ranked:
+                return f"by {key}, the key of {ranked[key]}"
+            case Dist(keys):
+                return f"by {', '.join(keys)}"
+            case Random():
+                return "anyhow"
+            case _:
+                assert_never(at)
+
+
+def _how(at: Location) -> str:
+    """How a batch arrives that is delivered."""
+    return f"by {', '.join(at.keys)}" if isinstance(at, Dist) else "to every worker"
+
+
+def static(program: Program) -> frozenset[str]:
+    """The maps that no batch changes."""
+    changed = {s.target.name for t in program.triggers if t.event != "ready" for s in t.statements}
+    return frozenset(m.name for m in program.maps if m.name not in changed)
+
+
+def read_by_triggers(program: Program) -> frozenset[str]:
+    """The maps that are read while batches are worked on, not only when a view is."""
+    found: set[str] = set()
+    for t in program.triggers:
+        for s in t.statements:
+            found |= stored(s.term)
+    return frozenset(found)
+
+
+class Keys:
+    """The primary keys behind the columns of maps.
+
+    Columns that some definition joins are the same thing under two names: l_orderkey is a key,
+    since it is joined with the key of Orders.
+    """
+
+    def __init__(self, program: Program, options: Options) -> None:
+        self.relations = {r.name: r for r in program.relations}
+        self.rows = sized(program, options.statistics).rows
+        self._parent: dict[Column, Column] = {}
+        for m in program.maps:
+            for same in self._bound(m).values():
+                for column in same[1:]:
+                    self._parent[self._root(column)] = self._root(same[0])
+        self._keys: dict[Column, list[str]] = {}
+        for r in program.relations:
+            if len(r.key) == 1:
+                self._keys.setdefault(self._root((r.name, r.key[0])), []).append(r.name)
+
+    def of(self, m: Map) -> list[tuple[str, str]]:
+        """The columns of a map that are keys of base tables, with those, largest first."""
+        bound = self._bound(m)
+        found = []
+        for c in m.keys:
+            for column in bound.get(c.name, [])[:1]:
+                owners = [n for n in self._keys.get(self._root(column), ()) if self._streams(n)]
+                found += [(c.name, owner) for owner in owners[:1]]
+        return sorted(found, key=lambda f: (-self._rank(f[1]), f))
+
+    def _streams(self, relation: str) -> bool:
+        return not self.relations[relation].static
+
+    def _rank(self, relation: str) -> float:
+        """The rows of a relation; of unknown sizes the one is larger that refers to the other."""
+        refers = [
+            c.name
+            for c in self.relations[relation].columns
+            if (c.name,) != self.relations[relation].key
+            and self._root((relation, c.name)) in self._keys
+        ]
+        return self.rows.get(relation, 0.0) + len(refers)
+
+    def _bound(self, m: Map) -> Mapping[str, list[Column]]:
+        found: dict[str, list[Column]] = {}
+        for t in subterms(m.definition):
+            if isinstance(t, Rel) and t.name in self.relations:
+                columns = self.relations[t.name].columns
+                for v, c in zip(t.vars, columns, strict=True):
+                    found.setdefault(v, []).append((t.name, c.name))
+        return found
+
+    def _root(self, column: Column) -> Column:
+        while column in self._parent and self._parent[column] != column:
+            column = self._parent[column]
+        return column

@@ -1,0 +1,26 @@
+"""Fewer and cheaper transformers in a statement (thesis 5.3.1)."""
+
+from __future__ import annotations
+
+from freshview.calculus.walk import Names
+from freshview.distributed.communication_cost import CostModel
+from freshview.distributed.locate import placed
+from freshview.distributed.locations import AtomLocations
+from freshview.distributed.search import Search
+from freshview.distributed.simplify_transformers import simplify
+from freshview.distributed.terms import PlacedStatement
+from freshview.program.terms import Statement
+
+
+def push_transformers(
+    s: Statement, places: AtomLocations, prices: CostModel, names: Names
+) -> PlacedStatement:
+    """A statement with the cheapest transformers that the search finds.
+
+    What it moves of a batch is free for the statements after it: they will share it.
+    """
+    search = Search(places, prices, lookahead=True)
+    plan = search.best(s.term, s.target, places.atom(s.target))
+    if plan is not None:
+        prices.pay(plan.bill)
+    return simplify(placed(s, plan, names))

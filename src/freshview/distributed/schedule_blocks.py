@@ -1,0 +1,54 @@
+"""Blocks in the order in which a runtime does them: first what is moved, then what is computed.
+
+The steps of a block run one after the other. A runtime rather sends everything at once, then runs
+the statements; so a block is cut where a step moves what a step before it in the block makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from freshview.distributed.common_subexpressions import sources, target
+from freshview.distributed.terms import Block, Compute, Distributed, Step, Transfer
+
+
+def schedule_blocks(made: Distributed) -> Distributed:
+    """The same program in settled blocks: their transfers are first and wait for nothing in them.
+
+    The order of blocks that are cut stays, so they mean the same.
+    """
+    return replace(
+        made,
+        ready=replace(made.ready, blocks=settled(made.ready.blocks)),
+        routines=tuple(replace(r, blocks=settled(r.blocks)) for r in made.routines),
+        readouts=tuple(replace(r, blocks=settled(r.blocks)) for r in made.readouts),
+    )
+
+
+def settled(blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """Every block in as few settled ones as it takes."""
+    return tuple(part for block in blocks for part in _cut(block))
+
+
+def _cut(block: Block) -> list[Block]:
+    parts: list[Block] = []
+    moved: list[Transfer] = []
+    run: list[Compute] = []
+    for step in block.steps:
+        if isinstance(step, Compute):
+            run.append(step)
+            continue
+        if _waits(step, moved, run):
+            parts.append(Block(block.mode, (*moved, *run)))
+            moved, run = [], []
+        moved.append(step)
+    return [*parts, Block(block.mode, (*moved, *run))]
+
+
+def _waits(step: Transfer, moved: list[Transfer], run: list[Compute]) -> bool:
+    """Whether a transfer must come after one of these steps."""
+    before: list[Step] = [*moved, *run]
+    made = {target(s) for s in before}
+    read = {name for s in run for name in sources(s)}
+    return step.source in made or step.target in made or step.target in read

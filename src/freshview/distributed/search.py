@@ -1,0 +1,350 @@
+"""Well-formed statements: every way to place transformers in a term, the cheapest per location.
+
+Fig. 5.2 of the thesis pushes a transformer through joins, unions, sums and assignments, both ways,
+and keeps what turns out cheaper. All that such pushing can reach is this: each closed part of a
+term may be moved, or not. So instead of walking from one form to the next and back, the search
+goes up the term once and keeps for each location the cheapest way to have the part there
+(`rules.py` tells the location of a whole by those of its parts). What goes beyond the thesis:
+
+- What is moved is closed: it reads no variable that its context binds. A part that does is not
+  moved, but the atoms in it are, or the factors to its left.
+- The columns that name the worker must be among those of the part, else it is replicated.
+- Of a product's part only the columns are moved that the rest asks for, added up over the others:
+  batches are aggregated before they travel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import assert_never
+
+from freshview.calculus.build import ONE, add, exists, mul, sum_, top
+from freshview.calculus.scope import free, has_data, ins, is_value, outs
+from freshview.calculus.terms import (
+    Add,
+    Apply,
+    Cmp,
+    Const,
+    Delta,
+    Exists,
+    Expr,
+    Lift,
+    Mul,
+    Rel,
+    Sum,
+    Top,
+    Var,
+    View,
+)
+from freshview.calculus.walk import subterms
+from freshview.distributed.communication_cost import FREE, CommunicationCost, CostModel, Total
+from freshview.distributed.location_rules import (
+    PartitionLocal,
+    Tag,
+    assigned,
+    chosen,
+    existing,
+    grouped,
+    join,
+    suits,
+    union,
+)
+from freshview.distributed.locations import AtomLocations
+from freshview.distributed.terms import (
+    Dist,
+    Everywhere,
+    Kind,
+    Local,
+    Location,
+    Move,
+    Placed,
+    Random,
+    Replicated,
+)
+
+Names = frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A term with transformers in it, where its value is then, and what it costs."""
+
+    term: Expr
+    tag: Tag
+    moves: tuple[Move, ...] = ()
+    bill: CommunicationCost = FREE
+    cost: Total = ()
+
+
+Plans = dict[Tag, Plan]
+
+
+class Search:
+    """The search for one statement.
+
+    With `lookahead` every location of a part is kept until the root decides; without, as in the
+    bottom-up algorithm of thesis 5.2, each part is settled on its own with the fewest transformers.
+    """
+
+    def __init__(self, places: AtomLocations, prices: CostModel, *, lookahead: bool) -> None:
+        self.places = places
+        self.prices = prices
+        self.lookahead = lookahead
+        self.spots: tuple[Dist, ...] = ()
+        self._memo: dict[tuple[Expr, Names], Plans] = {}
+        self._count = 0
+
+    def best(self, term: Expr, target: View, at: Location) -> Plan | None:
+        """The cheapest plan whose value may be written to a target at a location."""
+        self.spots = _spots(term, at, self.places)
+        ways = self.ways(term, frozenset(target.vars))
+        return _cheapest(p for p in ways.values() if suits(p.tag, at))
+
+    def _cost(self, bill: CommunicationCost, moves: tuple[Move, ...]) -> Total:
+        """What plans are compared by."""
+        return self.prices.total(bill) if self.lookahead else (float(_count_moves(moves)),)
+
+    def ways(self, e: Expr, need: Names) -> Plans:
+        """The plans of a term, its value moved included; the context reads only `need` of it."""
+        key = (e, need)
+        if key not in self._memo:
+            self._memo[key] = self._moved(e, self._settled(self._plans(e, need)), need)
+        return self._memo[key]
+
+    def _settled(self, plans: Plans) -> Plans:
+        if self.lookahead or not plans:
+            return plans
+        best = min(plans.values(), key=_by_cost)
+        return {best.tag: best}
+
+    def _plans(self, e: Expr, need: Names) -> Plans:
+        match e:
+            case Const() | Var() | Apply() | Cmp():
+                return self._leaf(e, Everywhere())
+            case Rel() | Delta() | View():
+                return self._leaf(e, self.places.atom(e))
+            case Mul(factors):
+                return self._product(factors, need)
+            case Add(terms):
+                return self._union(e, terms, need)
+            case Sum(keys, body):
+                inside = outs(body) & (frozenset(keys) | ins(body))
+                return self._over(
+                    body, inside, lambda t: grouped(t, keys, body), lambda b: sum_(keys, b)
+                )
+            case Lift(var, body):
+                if is_value(body):
+                    return self._leaf(e, Everywhere())
+                return self._over(body, outs(body), assigned, lambda b: Lift(var, b))
+            case Exists(body):
+                return self._over(body, outs(body), existing, exists)
+            case Top(keys, order, limit, body):
+                return self._over(
+                    body,
+                    outs(body),
+                    lambda t: chosen(t, keys, body),
+                    lambda b: top(keys, order, limit, b),
+                )
+            case _:
+                assert_never(e)
+
+    def _leaf(self, e: Expr, at: Location) -> Plans:
+        return {at: Plan(e, at, cost=self._cost(FREE, ()))}
+
+    def _over(
+        self,
+        body: Expr,
+        need: Names,
+        tag_of: Callable[[Tag], Tag | None],
+        build: Callable[[Expr], Expr],
+    ) -> Plans:
+        """The plans of a node with one part."""
+        plans: Plans = {}
+        for plan in self.ways(body, need).values():
+            tag = tag_of(plan.tag)
+            if tag is not None and _better(plan.cost, plans.get(tag)):
+                plans[tag] = replace(plan, term=build(plan.term), tag=tag)
+        return plans
+
+    def _product(self, factors: tuple[Expr, ...], need: Names) -> Plans:
+        """Left to right: what stands to the left may be moved as one before the next joins it."""
+        plans = self._leaf(ONE, Everywhere())
+        for i, factor in enumerate(factors):
+            done = mul(*factors[:i])
+            left = plans
+            if i > 1 or (i and not self.lookahead):
+                rest = need | free(mul(*factors[i:]))
+                left = self._moved(done, plans, outs(done) & rest)
+            others = frozenset().union(*(free(f) for j, f in enumerate(factors) if j != i))
+            right = self.ways(factor, outs(factor) & (need | others))
+            plans = {}
+            for r in right.values():
+                for p in left.values():
+                    tag = join(p.tag, r.tag)
+                    if tag is not None:
+                        self._joined(plans, p, r, tag)
+            plans = self._settled(plans)
+        return plans
+
+    def _joined(self, plans: Plans, left: Plan, right: Plan, tag: Tag) -> None:
+        """Keep the product of two plans if there is none as cheap."""
+        bill, moves = left.bill.and_(right.bill), left.moves + right.moves
+        cost = self._cost(bill, moves)
+        if _better(cost, plans.get(tag)):
+            plans[tag] = Plan(mul(left.term, right.term), tag, moves, bill, cost)
+
+    def _union(self, e: Expr, terms: tuple[Expr, ...], need: Names) -> Plans:
+        ways = [self.ways(t, outs(t) & (need | ins(e))) for t in terms]
+        plans: Plans = {}
+        for admitted in _uniform(tag for w in ways for tag in w):
+            best = [_cheapest(p for p in w.values() if admitted(p.tag)) for w in ways]
+            picked = [p for p in best if p is not None]
+            tag = union([p.tag for p in picked]) if len(picked) == len(terms) else None
+            if tag is None:
+                continue
+            moves = tuple(m for p in picked for m in p.moves)
+            bill = reduce(CommunicationCost.and_, (p.bill for p in picked))
+            cost = self._cost(bill, moves)
+            if _better(cost, plans.get(tag)):
+                term = _added(terms, [p.term for p in picked], need | ins(e))
+                plans[tag] = Plan(term, tag, moves, bill, cost)
+        return plans
+
+    def _moved(self, plain: Expr, plans: Plans, need: Names) -> Plans:
+        """The plans of a part, and those in which its value is moved."""
+        if ins(plain) or not (has_data(plain) or outs(plain)):
+            return plans
+        keys = tuple(sorted(need & outs(plain)))
+        sent = sum_(keys, plain)
+        at = {p.tag: grouped(p.tag, keys, plain) for p in plans.values()}
+        found = dict(plans)
+        targets: list[Location] = [s for s in self.spots if set(s.keys) <= set(keys)]
+        for sources in (_PARTS, _COPIES, (Local,)):
+            # From wherever it comes of these, the price of the trip is the same.
+            plan = _cheapest(p for p in plans.values() if isinstance(at[p.tag], sources))
+            if plan is not None:
+                for to in (*targets, Replicated(), Local()):
+                    self._move(found, plan, at[plan.tag], sent, keys, to)
+        return found
+
+    def _move(
+        self,
+        plans: Plans,
+        plan: Plan,
+        at: Tag | None,
+        sent: Expr,
+        keys: tuple[str, ...],
+        to: Location,
+    ) -> None:
+        """Keep the plan that moves the value of another one, if there is none as cheap."""
+        assert at is not None
+        assert not isinstance(at, PartitionLocal)
+        kind = transformer(at, to)
+        if kind is None:
+            return
+        bill = self.prices.move(plan.bill, kind, sent, to)
+        if self.lookahead and not _better(self.prices.total(bill), plans.get(to)):
+            return
+        term = sum_(keys, plan.term)
+        columns = term.vars if isinstance(term, View) and _distinct(term.vars) else keys
+        self._count += 1
+        view = View(f"move_{self._count}", columns)
+        moves = (Move(kind, view, to, Placed(term, at, plan.moves), sent),)
+        new = Plan(view, to, moves, bill, self._cost(bill, moves))
+        if _better(new.cost, plans.get(to)):
+            plans[to] = new
+
+
+_PARTS = (Dist, Random)
+_COPIES = (Replicated, Everywhere)
+
+
+def transformer(at: Location, to: Location) -> Kind | None:
+    """The transformer from one location to another; none where nothing needs to move."""
+    if at == to or isinstance(to, Random | Everywhere):
+        return None
+    match at:
+        case Everywhere() | Replicated() if isinstance(to, Dist):
+            return "keep"
+        case Everywhere():
+            return None
+        case Replicated() | Dist() | Random() if isinstance(to, Local):
+            return "gather"
+        case Dist() | Random():
+            return "repart"
+        case Replicated():
+            return None
+        case Local():
+            return "scatter"
+        case _:
+            assert_never(at)
+
+
+def _added(old: tuple[Expr, ...], new: list[Expr], need: Names) -> Expr:
+    """A union; if some term was stripped of columns on its way, the others are here."""
+    if any(outs(a) != outs(b) for a, b in zip(old, new, strict=True)):
+        new = [sum_(tuple(sorted(need & outs(t))), t) for t in new]
+    return add(*new)
+
+
+def _by_cost(plan: Plan) -> Total:
+    return plan.cost
+
+
+def _cheapest(plans: Iterable[Plan]) -> Plan | None:
+    return min(plans, key=_by_cost, default=None)
+
+
+def _better(cost: Total, than: Plan | None) -> bool:
+    return than is None or cost < than.cost
+
+
+def _uniform(tags: Iterable[Tag]) -> Iterator[Callable[[Tag], bool]]:
+    """Which tags may stand together in a union, one way after the other."""
+    found = tuple(dict.fromkeys(tags))
+    yield _one_of(Everywhere())
+    for keys in dict.fromkeys(t.keys for t in found if isinstance(t, Dist | PartitionLocal)):
+        yield _one_of(Dist(keys))
+        yield _one_of(Dist(keys), PartitionLocal(keys), Replicated(), Everywhere())
+    yield lambda t: isinstance(t, Dist | Random)
+    yield _one_of(Replicated(), Everywhere())
+    yield _one_of(Local(), Everywhere())
+
+
+def _one_of(*tags: Tag) -> Callable[[Tag], bool]:
+    return lambda t: t in tags
+
+
+def _count_moves(moves: tuple[Move, ...]) -> int:
+    return sum(1 + _count_moves(m.body.moves) for m in moves)
+
+
+def _distinct(names: tuple[str, ...]) -> bool:
+    return len(set(names)) == len(names)
+
+
+def _spots(term: Expr, at: Location, places: AtomLocations) -> tuple[Dist, ...]:
+    """Where it may pay to move something: to where an atom is, or to where two batches meet."""
+    found: dict[Dist, None] = {}
+    if isinstance(at, Dist):
+        found[at] = None
+    anywhere: list[Names] = []
+    for t in subterms(term):
+        if isinstance(t, View | Delta):
+            spot = places.atom(t)
+            if isinstance(spot, Dist):
+                found[spot] = None
+        if isinstance(t, Mul):
+            data = [outs(f) for f in t.factors if has_data(f)]
+            anywhere += [a & b for i, a in enumerate(data) for b in data[:i] if a & b]
+        if isinstance(t, Exists) and outs(t):
+            anywhere.append(outs(t))
+        if isinstance(t, Top) and t.keys:
+            anywhere.append(frozenset(t.keys))
+    for shared in anywhere:
+        # Where nothing is placed yet that could be joined, the columns in common will do.
+        if not any(set(s.keys) <= shared for s in found):
+            found[Dist(tuple(sorted(shared)))] = None
+    return tuple(found)

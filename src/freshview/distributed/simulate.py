@@ -1,0 +1,213 @@
+"""What distributed programs mean: a driver and P workers, each with plain dictionaries.
+
+The oracle of this room. Every step is carried out literally, on the reference engine's stores; so
+whatever runs the same blocks on a cluster must end up with the same rows in the same places.
+"""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import assert_never
+
+from freshview.algebra import EXACT, Number
+from freshview.calculus.functions import BUILTINS, Functions
+from freshview.calculus.types import Value
+from freshview.distributed.partition import worker
+from freshview.distributed.terms import (
+    Block,
+    Compute,
+    Dist,
+    Distributed,
+    Everywhere,
+    Local,
+    Location,
+    MapPlacement,
+    Random,
+    Replicated,
+    Routine,
+    Transfer,
+)
+from freshview.reference.closures import Work
+from freshview.reference.rows import Changes, check_changes, check_row
+from freshview.reference.statements import compile_statement
+from freshview.reference.store import Store, Stores, picker
+from freshview.reference.top import Row
+
+Rows = dict[Row, Number]
+
+
+class Simulation:
+    """Runs a distributed program on `workers` simulated ones."""
+
+    def __init__(self, program: Distributed, workers: int, functions: Functions = BUILTINS) -> None:
+        self.program = program
+        self.functions = functions
+        self.relations = {r.name: r for r in program.program.relations}
+        self.driver = self._node()
+        self.workers = [self._node() for _ in range(workers)]
+        self._split = 0
+
+    def _node(self) -> Stores:
+        static = {r.name: Store() for r in self.program.program.relations if r.static}
+        return Stores(static, {}, {m.name: Store() for m in self.program.program.maps})
+
+    def load(self, tables: Mapping[str, Iterable[Sequence[Value]]] | None = None) -> None:
+        """Load the static tables on every node, and do what the program does then."""
+        for name, rows in (tables or {}).items():
+            for number, row in enumerate(rows, 1):
+                checked = check_row(self.relations[name], row, number)
+                for node in (self.driver, *self.workers):
+                    node.relations[name].add(checked, 1)
+        self._run(self.program.ready.blocks, self.program.ready.held)
+
+    def apply(self, changes: Mapping[str, Changes]) -> None:
+        """Batches of some relations, as one change."""
+        routine = self.program.routine(*changes)
+        for name in routine.relations:
+            self._arrive(name, check_changes(self.relations[name], changes.get(name, [])))
+        self.run(routine)
+
+    def run(self, routine: Routine) -> None:
+        """Carry out a routine on the batches that are there."""
+        self._run(routine.blocks, routine.held)
+        for node in (self.driver, *self.workers):
+            for store in node.deltas.values():
+                store.replace({})
+
+    def read(self, query: str) -> Rows:
+        """The rows of a query."""
+        [readout] = [r for r in self.program.readouts if r.query.name == query]
+        self._run(readout.blocks, readout.held)
+        columns = list(dict.fromkeys(readout.query.vars))
+        pick = picker([columns.index(v) for v in readout.query.vars])
+        found = self.driver.map(readout.result).rows
+        return {pick(row): m for row, m in found.items()}
+
+    def contents(self, held: MapPlacement) -> Rows:
+        """The rows of a map, wherever they are."""
+        match held.at:
+            case Local() | Everywhere():
+                return dict(self.driver.map(held.name).rows)
+            case Replicated():
+                return dict(self.workers[0].map(held.name).rows)
+            case Dist() | Random():
+                return _added([w.map(held.name).rows for w in self.workers])
+            case _:
+                assert_never(held.at)
+
+    def misplaced(self) -> list[str]:
+        """What is not where its location says, in words."""
+        found = []
+        for held in self.program.held:
+            on_driver = self.driver.map(held.name).rows
+            on_workers = [w.map(held.name).rows for w in self.workers]
+            match held.at:
+                case Local():
+                    wrong = any(on_workers)
+                case Everywhere():
+                    wrong = any(rows != on_driver for rows in on_workers)
+                case Replicated():
+                    wrong = bool(on_driver) or any(rows != on_workers[0] for rows in on_workers)
+                case Dist():
+                    home = self._home(held.by)
+                    astray = any(home(r) != i for i, rows in enumerate(on_workers) for r in rows)
+                    wrong = bool(on_driver) or astray
+                case Random():
+                    wrong = bool(on_driver)
+                case _:
+                    assert_never(held.at)
+            if wrong:
+                found.append(f"{held.name} is not where {held.at} puts it")
+        return found
+
+    def _home(self, by: tuple[int, ...]) -> Callable[[Row], int]:
+        pick = picker(by)
+        return lambda row: worker(pick(row), len(self.workers))
+
+    def _arrive(self, name: str, batch: Mapping[Row, Number]) -> None:
+        """Put a batch where its location says; anyhow means row by row, in turn."""
+        at = self.program.placement.batches.get(name, Random())
+        for node in (self.driver, *self.workers):
+            node.delta(name).replace({})
+        for row, m in batch.items():
+            match at:
+                case Local():
+                    self.driver.delta(name).add(row, m)
+                case Replicated():
+                    for node in self.workers:
+                        node.delta(name).add(row, m)
+                case Dist(keys):
+                    columns = [c.name for c in self.relations[name].columns]
+                    home = self._home(tuple(columns.index(k) for k in keys))
+                    self.workers[home(row)].delta(name).add(row, m)
+                case Random(whole):
+                    for part in (m,) if whole else _split(m):
+                        self._split += 1
+                        self.workers[self._split % len(self.workers)].delta(name).add(row, part)
+                case _:
+                    raise AssertionError(f"no batch arrives at {at}")
+
+    def _run(self, blocks: Iterable[Block], held: Iterable[MapPlacement]) -> None:
+        for h in held:
+            for node in (self.driver, *self.workers):
+                node.maps[h.name] = Store()
+        with decimal.localcontext(EXACT):
+            for block in blocks:
+                for step in block.steps:
+                    if isinstance(step, Transfer):
+                        self._transfer(step)
+                    else:
+                        self._compute(step)
+
+    def _compute(self, step: Compute) -> None:
+        for node in self._nodes(step.at):
+            compile_statement(step.statement, (), node, self.functions, Work())(())
+
+    def _nodes(self, at: Location) -> list[Stores]:
+        match at:
+            case Local():
+                return [self.driver]
+            case Everywhere():
+                return [self.driver, *self.workers]
+            case Dist() | Random() | Replicated():
+                return self.workers
+            case _:
+                assert_never(at)
+
+    def _transfer(self, step: Transfer) -> None:
+        everywhere = [w.map(step.source).rows for w in self.workers]
+        match step.kind:
+            case "scatter":
+                sent: Mapping[Row, Number] = self.driver.map(step.source).rows
+            case "repart":
+                sent = _added(everywhere)
+            case "gather" | "keep":
+                sent = everywhere[0] if step.copies else _added(everywhere)
+        home = self._home(step.by)
+        for i, node in enumerate(self.workers):
+            match step.to:
+                case Replicated():
+                    node.map(step.target).replace(sent)
+                case Dist():
+                    node.map(step.target).replace({r: m for r, m in sent.items() if home(r) == i})
+                case Local():
+                    pass
+                case _:
+                    raise AssertionError(f"nothing is moved to {step.to}")
+        if isinstance(step.to, Local):
+            self.driver.map(step.target).replace(sent)
+
+
+def _split(m: Number) -> tuple[Number, ...]:
+    """A multiplicity in parts that come to different workers, as updates of a row may."""
+    return (m + 1, -1) if isinstance(m, int) else (m,)
+
+
+def _added(parts: Iterable[Mapping[Row, Number]]) -> Rows:
+    """The sum of what several workers have."""
+    total = Store()
+    for rows in parts:
+        for row, m in rows.items():
+            total.add(row, m)
+    return total.rows

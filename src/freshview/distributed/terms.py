@@ -1,0 +1,251 @@
+"""Distributed programs: locations, transformers, and blocks of steps (seed 000, chapter 5).
+
+A driver and P workers hold maps. A location says which of them hold which rows of a map, or of
+the value of a term; transformers move rows from one location to another, and nothing else does.
+
+A transformer stands in a term as a view: `got[a, b]` with a `Move` beside the term that says what
+`got` is. So terms stay terms of the calculus, and all of its passes apply to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from freshview.calculus.schema import Column, Query, Relation
+from freshview.calculus.terms import Expr, View
+from freshview.calculus.types import Type
+from freshview.errors import FreshviewError
+from freshview.program.terms import Program, Statement
+
+
+class PlacementProblem(FreshviewError):
+    """A program that cannot be spread over workers, or a placement that does not fit it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """On the driver."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dist:
+    """Each row on one worker: the one that the hash of its `keys` names.
+
+    The keys are columns of a map, or variables of a term.
+    """
+
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Random:
+    """In parts on the workers, anyhow: their sum is the whole.
+
+    With `whole` rows the multiplicity of a row is not split among workers: each worker may tell
+    whether a row that it has is there.
+    """
+
+    whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Replicated:
+    """A full copy on every worker, none on the driver."""
+
+
+@dataclass(frozen=True, slots=True)
+class Everywhere:
+    """The same on the driver and on every worker: constants, and what only static tables decide."""
+
+
+Location: TypeAlias = Local | Dist | Random | Replicated | Everywhere
+
+Kind = Literal["scatter", "repart", "gather", "keep"]
+"""Scatter: driver to workers. Repart: workers to workers. Gather: workers to driver.
+
+Keep moves nothing: of a full copy each worker keeps the rows that a `Dist` gives to it.
+"""
+
+Mode = Literal["local", "distributed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A term that is evaluated at a location; what its `moves` bring are views of it."""
+
+    term: Expr
+    at: Location
+    moves: tuple[Move, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A transformer: `view` is what it brings `to` a location, `body` what it takes.
+
+    `plain` is the body as a term without transformers.
+    """
+
+    kind: Kind
+    view: View
+    to: Location
+    body: Placed
+    plain: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedStatement:
+    """M[keys] += term or M[keys] := term, where M and the term are at one location."""
+
+    target: View
+    op: Literal["+=", ":="]
+    source: Placed
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """A statement without transformers: run by the driver (Local), or by each worker for itself."""
+
+    statement: Statement
+    at: Location
+
+    @property
+    def mode(self) -> Mode:
+        """Where it runs."""
+        return "local" if isinstance(self.at, Local) else "distributed"
+
+    @property
+    def target(self) -> str:
+        """The map that it writes."""
+        return self.statement.target.name
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """target := transformer(source): both have the same columns; equal rows that meet add up.
+
+    `by` are the columns that name the worker of a row, by position, when it goes to a `Dist`. Of
+    a source that has full `copies` on the workers only one is sent.
+    """
+
+    kind: Kind
+    source: str
+    target: str
+    to: Location
+    by: tuple[int, ...] = ()
+    copies: bool = False
+
+    @property
+    def mode(self) -> Mode:
+        """The driver starts whatever crosses the network."""
+        return "distributed" if self.kind == "keep" else "local"
+
+
+Step: TypeAlias = Compute | Transfer
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Steps that run one after the other without a break: on the driver, or on every worker."""
+
+    mode: Mode
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MapPlacement:
+    """A map with its place; a temporary one lives while one batch is worked on.
+
+    Every temporary map is written by `:=` or by a transfer before it is read.
+    """
+
+    name: str
+    keys: tuple[Column, ...]
+    payload: Type
+    at: Location
+    temporary: bool = False
+
+    @property
+    def by(self) -> tuple[int, ...]:
+        """The positions of the columns that name the worker of a row."""
+        names = [c.name for c in self.keys]
+        return tuple(names.index(k) for k in self.at.keys) if isinstance(self.at, Dist) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """What is done when relations change (or, with none, when the static tables are loaded).
+
+    `relations` are worked on in this order, as if their batches came one after the other.
+    """
+
+    relations: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    held: tuple[MapPlacement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Readout:
+    """How a query is read: blocks that leave its rows in the driver's map `result`."""
+
+    query: Query
+    result: str
+    blocks: tuple[Block, ...]
+    held: tuple[MapPlacement, ...]
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where maps live, and where batches arrive: by name; a batch is `Random` unless told."""
+
+    maps: Mapping[str, Location]
+    batches: Mapping[str, Location] = field(default_factory=dict)
+    words: tuple[str, ...] = field(default=(), compare=False)
+    """Why, one sentence a map."""
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A relation whose batches are checked (`guard.py`), and the names of what that takes.
+
+    Batches come once more, whole, as the relation `source`. The maps `missing` and `doubled` have
+    the rows that a batch takes away and that are not there, and keys that would have two rows;
+    the maps `kept` stay.
+    """
+
+    relation: Relation
+    source: str
+    kept: tuple[str, ...]
+    missing: str
+    doubled: str
+
+
+@dataclass(frozen=True)
+class Distributed:
+    """A program over a driver and workers.
+
+    `ready` runs once the static tables are loaded on every node. `routines` has one for each
+    relation alone, and one for all of them together where there are several.
+    """
+
+    program: Program
+    placement: Placement
+    held: tuple[MapPlacement, ...]
+    ready: Routine
+    routines: tuple[Routine, ...]
+    readouts: tuple[Readout, ...]
+    guarded: tuple[Relation, ...] = ()
+    """The streams whose batches are to be checked."""
+    guards: tuple[Guard, ...] = ()
+    """How that is done, in a prepared program."""
+
+    def routine(self, *relations: str) -> Routine:
+        """The smallest routine for batches of these relations; of the others the batch is empty."""
+        wanted = set(relations)
+        fitting = [r for r in self.routines if wanted <= set(r.relations)]
+        if not fitting:
+            known = ", ".join(sorted({n for r in self.routines for n in r.relations}))
+            names = ", ".join(sorted(wanted))
+            raise PlacementProblem(f"nothing waits for batches of {names}", instead=f"use {known}")
+        return min(fitting, key=lambda r: len(r.relations))

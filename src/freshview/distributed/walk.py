@@ -1,0 +1,32 @@
+"""All the statements of a distributed program, and another one with other terms in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from freshview.calculus.terms import Expr
+from freshview.distributed.terms import Block, Compute, Distributed, Step
+from freshview.program.terms import Statement
+
+
+def statements(made: Distributed) -> Iterator[Statement]:
+    """What is computed when relations change."""
+    for routine in made.routines:
+        for block in routine.blocks:
+            yield from (s.statement for s in block.steps if isinstance(s, Compute))
+
+
+def with_terms(made: Distributed, change: Callable[[Expr], Expr]) -> Distributed:
+    """The program with every term of those statements changed."""
+
+    def step(s: Step) -> Step:
+        if not isinstance(s, Compute):
+            return s
+        return replace(s, statement=replace(s.statement, term=change(s.statement.term)))
+
+    def block(b: Block) -> Block:
+        return replace(b, steps=tuple(step(s) for s in b.steps))
+
+    changed = (replace(r, blocks=tuple(block(b) for b in r.blocks)) for r in made.routines)
+    return replace(made, routines=tuple(changed))

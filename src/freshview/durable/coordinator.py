@@ -1,0 +1,290 @@
+"""Versions and readings from end to end: turns of the driver and jobs of the workers in turn."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshview.distributed.terms import MapPlacement
+from freshview.durable.batch_log import NOTHING, Entry
+from freshview.durable.blocks import frame
+from freshview.durable.commit import Commit
+from freshview.durable.runner import Runner
+from freshview.durable.snapshots import redo_name
+from freshview.durable.step import At, Lost, RedoLost
+from freshview.durable.task import Figures, Kind, Order, Report
+from freshview.durable.work import StageLike, Work
+from freshview.durable.worker import Worker
+from freshview.errors import FreshviewError
+from freshview.spark.nodes.reference_node import batch_of
+from freshview.spark.nodes.refusals import Refused, refused
+
+T = TypeVar("T")
+
+TRIES = 5
+"""How often something is mended before we give up on it."""
+
+
+@dataclass
+class Told:
+    """What a version took."""
+
+    jobs: int = 0
+    figures: list[Figures] = field(default_factory=list)
+    driver_base: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Followed:
+    """The last version that is done; workers may be ahead of it."""
+
+    version: int
+    figures: list[Figures]
+
+
+class Coordinator:
+    """Has versions and readings done by the driver's own maps and by the workers."""
+
+    def __init__(self, pipeline: Work, runner: Runner, epoch: int) -> None:
+        self.pipeline = pipeline
+        self.runner = runner
+        self.epoch = epoch
+        self.driver = Worker(pipeline, pipeline.driver)
+        self.driver_bytes = 0
+        self._asked: set[str] = set()
+        """Readouts that were read since the last version: they are read along with the next."""
+        self._ahead: dict[str, tuple[str, list[bytes]]] = {}
+        """By readout, the version at which it was read along, and what came of it."""
+
+    def step(self, entry: Entry) -> Told:
+        """Do a version, all of it; what of it was done before is not done again."""
+        return self._mended(lambda: self._step(entry))
+
+    def can_follow(self, routine: str) -> bool:
+        """Whether a version is one step of each worker, of which at most the driver hears."""
+        found = self.pipeline.rounds[routine]
+        alone = [len(j) for j in found.jobs] == [1] and not found.stages[0].receives
+        return alone and 0 not in self.pipeline.steps(routine, self.pipeline.driver)
+
+    def follow(
+        self, epoch: int, versions: range, written: Callable[[], Sequence[Entry]]
+    ) -> Followed:
+        """Have versions done as they are written down; in the end `written` tells which are.
+
+        If the driver begins another epoch meanwhile, nobody waits any longer.
+        """
+        self._asked.clear()
+        self._ahead.clear()
+        at = At(epoch, NOTHING, NOTHING, "", 0)
+        reports = self.runner.run([replace(self._order("follow", at), versions=versions)])
+        reports.sort(key=lambda r: r.part)
+        done = -1
+        reached = {r.reached if r.failure is None else -1 for r in reports}
+        for entry in written():
+            if entry.version > min(reached) or not self._gather(entry, reports):
+                break
+            done = entry.version
+        return Followed(done, [f for r in reports for f in r.figures])
+
+    def _gather(self, entry: Entry, reports: Sequence[Report]) -> bool:
+        """What the driver does in a version that workers have followed; whether it could."""
+        at = At(self.epoch, entry.mark, entry.driver_after, entry.routine, 1)
+        if at.step not in self.pipeline.steps(entry.routine, self.pipeline.driver):
+            return True
+        try:
+            sent = [r.followed[entry.version] for r in reports]
+            self.driver_bytes = self.driver.step(at, sent, keeping=True).state
+        except (KeyError, FreshviewError):
+            return False
+        return True
+
+    def read(self, routine: str, held: MapPlacement, now: Commit) -> pa.RecordBatch:
+        """The rows of a readout's result."""
+        return self._mended(lambda: self._read(routine, held, now))
+
+    def save(self, now: Commit) -> dict[int, int]:
+        """Snapshots of everybody; the version before which each needs no log."""
+        return self._mended(lambda: self._save(now))
+
+    def close(self, *, forget: bool) -> None:
+        """No more work."""
+        if forget:
+            at = At(self.epoch, NOTHING, NOTHING, "", 0)
+            with suppress(Exception):  # if workers cannot be asked, their memory stays
+                self.runner.run([self._order("forget", at)])
+            self.driver.forget()
+        self.driver.close()
+        self.runner.close()
+
+    def _mended(self, work: Callable[[], T]) -> T:
+        """Work that is tried again when what was lost can be had again."""
+        for _ in range(TRIES):
+            try:
+                return work()
+            except RedoLost as e:
+                self._mend(e)
+        return work()
+
+    # ---------------------------------------------------------------- a version
+
+    def _step(self, entry: Entry) -> Told:
+        found = self.pipeline.rounds[entry.routine]
+        turns = self.pipeline.steps(entry.routine, self.pipeline.driver)
+        told = Told(jobs=len(found.jobs))
+        along = tuple(sorted(r for r in self._asked if self._is_short(r)))
+        self._asked.clear()
+        self._ahead.clear()
+        scattered: tuple[bytes, ...] = ()
+        gathered: list[bytes] = []
+        for i in range(len(found.turns)):
+            if i in turns:
+                at = At(self.epoch, entry.mark, entry.driver_after, entry.routine, i)
+                outcome = self.driver.step(at, gathered)
+                scattered = self._carried(scattered, outcome.sent.blocks)
+                self.driver_bytes, told.driver_base = outcome.state, outcome.base
+            if i < len(found.jobs):
+                orders = []
+                for number, stage in enumerate(found.jobs[i], found.first(i)):
+                    at = At(self.epoch, entry.mark, entry.after, entry.routine, number)
+                    orders.append(self._order("step", at, stage, scattered))
+                if i + 1 == len(found.jobs):
+                    orders[-1] = replace(orders[-1], along=along)
+                reports = self._job(orders)
+                if all(len(r.along) == len(along) for r in reports):
+                    for k, routine in enumerate(along):
+                        self._ahead[routine] = entry.mark, [r.along[k] for r in reports]
+                told.figures += [f for r in reports for f in r.figures]
+                gathered = [r.gathered for r in reports]
+        return told
+
+    def _carried(self, before: tuple[bytes, ...], now: tuple[bytes, ...]) -> tuple[bytes, ...]:
+        """What workers are sent with a job: all that was scattered, since any stage may take it."""
+        return _beside(before, now)
+
+    def _is_short(self, routine: str) -> bool:
+        """Whether a readout is one stage that waits for nothing, and can be read along."""
+        found = self.pipeline.rounds[routine]
+        first = found.turns[0]
+        return [len(j) for j in found.jobs] == [1] and not (first.receives or first.blocks)
+
+    def _order(
+        self,
+        kind: Kind,
+        at: At,
+        stage: StageLike | None = None,
+        scattered: tuple[bytes, ...] = (),
+        reading: str = "",
+        wanted: int = -1,
+    ) -> Order:
+        takes = stage is not None and any(t.kind == "scatter" for t in stage.receives)
+        p = self.pipeline
+        return Order(
+            p.place, kind, at, p.workers, True, scattered if takes else (), reading, wanted
+        )
+
+    def _job(self, orders: list[Order]) -> list[Report]:
+        """Run a job; the first failure that matters is raised here."""
+        *first, last = orders
+        reports = self.runner.run([*(replace(o, last=False) for o in first), last])
+        reports.sort(key=lambda r: r.part)
+        failures = [r.failure for r in reports if r.failure is not None]
+        if failures:
+            raise _that_matters(failures)
+        assert [r.part for r in reports] == list(range(self.pipeline.workers))
+        return reports
+
+    # ---------------------------------------------------------------- readings, snapshots
+
+    def _read(self, routine: str, held: MapPlacement, now: Commit) -> pa.RecordBatch:
+        for _ in range(TRIES):
+            try:
+                return self._read_once(routine, held, now)
+            except RedoLost:
+                raise
+            except Lost:
+                continue
+        return self._read_once(routine, held, now)
+
+    def _read_once(self, routine: str, held: MapPlacement, now: Commit) -> pa.RecordBatch:
+        found = self.pipeline.rounds[routine]
+        turns = self.pipeline.steps(routine, self.pipeline.driver)
+        name = uuid.uuid4().hex
+        self._asked.add(routine)
+        mark, ahead = self._ahead.get(routine, (NOTHING, []))
+        scattered: tuple[bytes, ...] = ()
+        gathered: list[bytes] = []
+        for i in range(len(found.turns)):
+            if i in turns:
+                at = At(self.epoch, NOTHING, now.driver_after, routine, i)
+                sent = self.driver.read(name, at, gathered)
+                scattered = _beside(scattered, sent.blocks)
+            if i < len(found.jobs) and mark and mark == now.after:
+                gathered = ahead
+            elif i < len(found.jobs):
+                orders = []
+                for number, stage in enumerate(found.jobs[i], found.first(i)):
+                    at = At(self.epoch, NOTHING, now.after, routine, number)
+                    orders.append(self._order("read", at, stage, scattered, name))
+                gathered = [r.gathered for r in self._job(orders)]
+        if not turns:
+            return batch_of(held, {})
+        return self.driver.rows(routine, held.name)
+
+    def _save(self, now: Commit) -> dict[int, int]:
+        bases = {}
+        if now.after:
+            order = self._order("save", At(self.epoch, NOTHING, now.after, "", 0))
+            bases = {f.part: f.base for r in self._job([order]) for f in r.figures}
+        if now.driver_after:
+            bases[self.pipeline.driver] = self.driver.save(self.epoch, now.driver_after)
+        return bases
+
+    # ---------------------------------------------------------------- mending
+
+    def _mend(self, lost: RedoLost) -> None:
+        """Have everybody send again what a part received in a step, and write it down again."""
+        entry, step, part = lost.entry, lost.step, lost.part
+        found = self.pipeline.rounds[entry.routine]
+        if part == self.pipeline.driver:
+            last = found.first(step - 1) + len(found.jobs[step - 1]) - 1
+            blocks = self._recall(entry, last, part)
+        else:
+            job = next(i for i in range(len(found.jobs)) if step < found.first(i + 1))
+            blocks = self._recall(entry, step - 1, part) if step > found.first(job) else []
+            if any(t.kind == "scatter" for t in found.stages[step].receives):
+                blocks.append(self._scattered(entry, job)[part])
+        self.pipeline.folder.write(redo_name(part, entry.mark, step), frame(blocks))
+
+    def _recall(self, entry: Entry, step: int, part: int) -> list[bytes]:
+        """What every worker sent to a part in a step."""
+        at = At(self.epoch, entry.mark, entry.after, entry.routine, step)
+        order = self._order("recall", at, wanted=part)
+        return [r.gathered for r in self._mended(lambda: self._job([order]))]
+
+    def _scattered(self, entry: Entry, job: int) -> tuple[bytes, ...]:
+        """What the driver sent to the workers until a job began."""
+        scattered: tuple[bytes, ...] = ()
+        for i in self.pipeline.steps(entry.routine, self.pipeline.driver):
+            if i <= job:
+                at = At(self.epoch, entry.mark, entry.driver_after, entry.routine, i)
+                sent = self._mended(lambda at=at: self.driver.recall(at))  # type: ignore[misc]
+                scattered = _beside(scattered, sent.blocks)
+        return scattered
+
+
+def _that_matters(failures: Sequence[FreshviewError]) -> FreshviewError:
+    """What is lost can be mended; what several workers refuse is one refusal."""
+    lost = next((f for f in failures if isinstance(f, Lost)), None)
+    if lost is None and all(isinstance(f, Refused) for f in failures):
+        return refused([w for f in failures if isinstance(f, Refused) for w in f.wrong])
+    return lost or failures[0]
+
+
+def _beside(a: tuple[bytes, ...], b: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """Blocks joined part by part."""
+    return tuple(x + y for x, y in zip(a, b, strict=True)) if a and b else a or b

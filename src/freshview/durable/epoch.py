@@ -1,0 +1,60 @@
+"""Run epochs: every driver of a pipeline gets a number, and the last one alone is listened to."""
+
+from __future__ import annotations
+
+from freshview.durable.files import Folder, Taken
+from freshview.errors import FreshviewError
+
+
+class TakenOver(FreshviewError):
+    """Another driver has gone on from the same checkpoint: this one must stop."""
+
+
+def claim(folder: Folder, last: int = 0) -> int:
+    """A number higher than that of every driver before; `last` is one that is known of."""
+    while True:
+        epoch = max(current(folder), last) + 1
+        try:
+            folder.write(_name(epoch), b"", new=True)
+        except Taken:
+            continue
+        folder.delete(_name(n) for n in _numbers(folder) if n < epoch)
+        return epoch
+
+
+def succeed(folder: Folder, epoch: int) -> int:
+    """The next number, for the driver that has this one; `TakenOver` if another has come since."""
+    try:
+        folder.write(_name(epoch + 1), b"", new=True)
+    except Taken:
+        pass
+    else:
+        folder.delete([_name(epoch)])
+        fence(folder, epoch + 1)
+        return epoch + 1
+    raise _taken_over()
+
+
+def current(folder: Folder) -> int:
+    """The highest number that was given; 0 before the first."""
+    return max(_numbers(folder), default=0)
+
+
+def _numbers(folder: Folder) -> list[int]:
+    return [int(n) for n in folder.names("epoch") if n.isdecimal()]
+
+
+def fence(folder: Folder, epoch: int) -> None:
+    """Refuse a driver whose number is not the highest."""
+    if current(folder) > epoch:
+        raise _taken_over()
+
+
+def _taken_over() -> TakenOver:
+    return TakenOver(
+        "another driver has taken this pipeline over", instead="stop this one, or restart it"
+    )
+
+
+def _name(epoch: int) -> str:
+    return f"epoch/{epoch:09}"

@@ -1,0 +1,68 @@
+"""How far a load has got: told with each of its pieces, until somebody has heard of its end.
+
+A load is many versions. If it is cut short, the same call goes on behind the pieces that are done,
+even if all of them are, and nobody was told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from zlib import crc32
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshview.durable.blocks import pack_large
+from freshview.errors import ProgramProblem
+
+SOME = 1024
+"""Rows at both ends of a table that tell it from others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loading:
+    """A load that has begun: the same one has `what` it had, as rows may have been mended."""
+
+    what: str
+    sample: int
+    pieces: int
+    done: int = 0
+
+    def done_before(self, last: Loading | None) -> int:
+        """How many of the pieces are in the views, if the last load was this one.
+
+        >>> whole = Loading("7 rows of sales in pieces of 2", 1, 4)
+        >>> whole.done_before(None), whole.done_before(Loading(whole.what, 0, 4, 3))
+        (0, 3)
+        >>> whole.done_before(Loading("9 rows of sales in pieces of 2", 0, 5, 3))
+        Traceback (most recent call last):
+          ...
+        freshview.errors.ProgramProblem: a load of 9 rows of sales in pieces of 2 was cut short ...
+        """
+        if last is None:
+            return 0
+        if last.done == last.pieces:
+            return last.done if (last.what, last.sample) == (self.what, self.sample) else 0
+        if last.what == self.what:
+            return last.done
+        raise ProgramProblem(
+            f"a load of {last.what} was cut short after {last.done} of {last.pieces} pieces",
+            instead="load the same rows again, or with anew=True leave it at what it has loaded",
+        )
+
+
+def loading_from(told: Mapping[str, Any] | None) -> Loading | None:
+    """What was written down as JSON."""
+    return None if told is None else Loading(**told)
+
+
+def loading_of(tables: Mapping[str, pa.Table], rows: int, pieces: int) -> Loading:
+    """What a load of tables in pieces of so many rows is known by."""
+    check = 0
+    for name, table in sorted(tables.items()):
+        ends = table.slice(0, SOME), table.slice(max(0, table.num_rows - SOME))
+        for piece in pack_large({name: [b for end in ends for b in end.to_batches()]}):
+            check = crc32(piece, check)
+    sizes = ", ".join(f"{t.num_rows:,} rows of {name}" for name, t in sorted(tables.items()))
+    return Loading(f"{sizes} in pieces of {rows:,}", check, pieces)

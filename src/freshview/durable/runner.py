@@ -1,0 +1,55 @@
+"""Who runs the stages of a job: Spark, or this process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from freshview.durable.task import Order, Parcel, Report, provide, run_stage
+from freshview.durable.work import Work
+
+
+class Runner(Protocol):
+    """Runs jobs on the workers."""
+
+    def provide(self, work: Work) -> None:
+        """Let all the workers have the work that orders are about, before the first one."""
+
+    def run(self, orders: Sequence[Order]) -> list[Report]:
+        """The stages of one job, each on every worker; what they report, by part."""
+
+    def close(self) -> None:
+        """No more jobs."""
+
+
+class InlineRunner:
+    """Runs all the workers in this process, one after the other: for tests and small data."""
+
+    def provide(self, work: Work) -> None:
+        """See `Runner`."""
+        provide(work.place, lambda: work)
+
+    def run(self, orders: Sequence[Order]) -> list[Report]:
+        """See `Runner`."""
+        workers = orders[0].workers
+        came: list[list[Parcel]] = [[] for _ in range(workers)]
+        for order in orders:
+            sent: list[list[Parcel]] = [[] for _ in range(workers)]
+            for part in range(workers):
+                for target, parcel in run_stage(order, part, came[part]):
+                    sent[target].append(parcel)
+            came = sent
+        return [report for parcels in came for _, _, report in parcels if report is not None]
+
+    def close(self) -> None:
+        """See `Runner`."""
+
+
+def runner_of(spark: Any, workers: int) -> Runner:
+    """The runner of a SparkSession; a runner is its own."""
+    if hasattr(spark, "sparkContext"):
+        from freshview.spark.cluster import SparkRunner
+
+        return SparkRunner(spark, workers)
+    runner: Runner = spark
+    return runner

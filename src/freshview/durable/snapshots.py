@@ -1,0 +1,135 @@
+"""The durable files of one part: its snapshots, and what it received since the oldest of them."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshview.durable.batch_log import NOTHING, version_of
+from freshview.durable.files import Folder
+from freshview.errors import FreshviewError
+from freshview.spark.nodes.node import Node
+
+
+class Snapshots:
+    """Snapshots and redo files of a part, by the mark of their version."""
+
+    def __init__(self, folder: Folder, part: int) -> None:
+        self.folder = folder
+        self.name = part_name(part)
+        self._oldest: int | None = None
+        self._behind: Thread | None = None
+
+    def put_behind(self, mark: str, node: Node, memory: Path) -> bool:
+        """A snapshot of a node as it is now, which becomes durable while others work on it.
+
+        Only a copy within `memory` is made at once. False if the one before is still on its way.
+        It may fail unheard: the log has everything since the snapshots that there are.
+        """
+        lock = os.open(memory / "behind", os.O_CREAT | os.O_RDWR, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            local = memory / ".behind"
+            local.unlink(missing_ok=True)
+            node.save(local)
+        except BaseException as e:
+            os.close(lock)
+            if isinstance(e, BlockingIOError):
+                return False
+            raise
+        self._behind = Thread(target=self._bring_home, args=(mark, local, lock), daemon=True)
+        self._behind.start()
+        return True
+
+    def _bring_home(self, mark: str, local: Path, lock: int) -> None:
+        try:
+            with suppress(OSError, FreshviewError, pa.ArrowException):
+                self.folder.put(self._path(mark), local)
+                self.look_again()
+                self.truncate(keep=2)
+        finally:
+            local.unlink(missing_ok=True)
+            os.close(lock)
+
+    def wait(self) -> None:
+        """Until the snapshot that this process has under way is there, or has failed."""
+        if self._behind is not None:
+            self._behind.join()
+            self._behind = None
+
+    def look_again(self) -> None:
+        """Another process may have written a snapshot."""
+        self._oldest = None
+
+    def put(self, mark: str, node: Node, local: Path) -> None:
+        """A snapshot of a node, by a file on this machine."""
+        local.unlink(missing_ok=True)
+        try:
+            node.save(local)
+            self.folder.put(self._path(mark), local)
+            self._oldest = None
+        finally:
+            local.unlink(missing_ok=True)
+
+    def get(self, mark: str, local: Path) -> bool:
+        """Bring a snapshot to this machine; False if there is none, or none that is whole."""
+        there = f"snapshot-{mark}" in self.folder.names(self.name)
+        return there and self.folder.get(self._path(mark), local)
+
+    def oldest(self) -> int:
+        """The version of the oldest one: no log before it is needed; -1 without any."""
+        if self._oldest is None:
+            self._oldest = version_of(next(iter(self._marks()), NOTHING))
+        return self._oldest
+
+    def versions(self) -> list[int]:
+        """The versions that there are snapshots of, be they damaged."""
+        return [version_of(mark) for mark in self._marks()]
+
+    def truncate(self, keep: int) -> None:
+        """Keep so many, and the redo files since the oldest of them."""
+        marks = self._marks()
+        if len(marks) < keep:
+            return
+        base = marks[-keep]
+        names = self.folder.names(self.name)
+        old = [n for n in names if version_of(_mark_in(n)) < version_of(base)]
+        old += [n for n in names if n.startswith("redo-") and _mark_in(n) == base]
+        self.folder.delete(f"{self.name}/{n}" for n in old)
+        self._oldest = None
+
+    def _marks(self) -> list[str]:
+        names = self.folder.names(self.name)
+        return [_mark_in(n) for n in names if n.startswith("snapshot-") and not _is_sum(n)]
+
+    def _path(self, mark: str) -> str:
+        return f"{self.name}/snapshot-{mark}"
+
+
+def redo_name(part: int, mark: str, step: int) -> str:
+    """The file of what a part received in a step."""
+    return f"{part_name(part)}/redo-{mark}-{step:03}"
+
+
+def part_name(part: int) -> str:
+    """The folder of a part.
+
+    >>> part_name(3)
+    'p0003'
+    """
+    return f"p{part:04}"
+
+
+def _mark_in(name: str) -> str:
+    """The mark in the name of a redo file or a snapshot."""
+    _, version, token = name.removesuffix(".sum").split("-")[:3]
+    return f"{version}-{token}"
+
+
+def _is_sum(name: str) -> bool:
+    return name.endswith(".sum")

@@ -1,0 +1,78 @@
+"""Figures of a flow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from freshview.durable.task import Figures
+
+
+@dataclass(frozen=True, slots=True)
+class StageStats:
+    """One stage of a batch: the seconds of its slowest worker, and the bytes that all sent.
+
+    Of the seconds, `native` went into the maps and `arrow` into rows on their way to them; the
+    rest are files.
+    """
+
+    seconds: float
+    sent: int
+    native: float = 0.0
+    arrow: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStats:
+    """What one batch took; `state` are the bytes of all the maps.
+
+    `rebuilt` counts the workers that had to rebuild their maps from snapshots and logs, `repeated`
+    the steps that were done before.
+    """
+
+    version: int
+    rows: int
+    seconds: float
+    jobs: int
+    stages: tuple[StageStats, ...]
+    state: int
+    rebuilt: int = 0
+    repeated: int = 0
+    intake: float = 0.0
+    """Seconds before `seconds`, in which the driver checked the rows and split them."""
+    written: float = 0.0
+    """And in which it wrote them down."""
+
+    @property
+    def scheduling(self) -> float:
+        """Seconds that neither the workers nor the intake took: Spark's, and the driver's."""
+        return self.seconds - sum(s.seconds for s in self.stages)
+
+    @property
+    def shuffled(self) -> int:
+        """Bytes that workers sent."""
+        return sum(s.sent for s in self.stages)
+
+
+def batch_stats(
+    version: int, rows: int, seconds: float, jobs: int, driver: int, figures: Iterable[Figures]
+) -> BatchStats:
+    """The figures of all the steps of a batch together; `driver` are the bytes of its maps."""
+    told = list(figures)
+    stages = []
+    for step in sorted({f.step for f in told}):
+        of = [f for f in told if f.step == step]
+        slowest = max(of, key=lambda f: f.seconds)
+        sent = sum(f.sent for f in of)
+        stages.append(StageStats(slowest.seconds, sent, slowest.native, slowest.arrow))
+    state = {f.part: f.state for f in told}
+    return BatchStats(
+        version,
+        rows,
+        seconds,
+        jobs,
+        tuple(stages),
+        driver + sum(state.values()),
+        len({f.part for f in told if f.rebuilt > 0}),
+        sum(f.rebuilt < 0 for f in told),
+    )

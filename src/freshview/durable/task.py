@@ -1,0 +1,208 @@
+"""What a task of Spark does: one step of one worker, and what it hands on."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from freshview.durable.batch_log import NOTHING
+from freshview.durable.step import At, Outcome
+from freshview.durable.work import Work
+from freshview.durable.worker import Worker
+from freshview.errors import FreshviewError
+from freshview.spark.nodes.perform import Sent
+
+Kind = Literal["step", "follow", "read", "save", "recall", "forget"]
+"""Do a step; the steps of versions to come; a step of a readout; write a snapshot; tell what a step
+sent; leave no trace."""
+
+Parcel: TypeAlias = tuple[int, bytes, "Report | None"]
+"""A sender, its block, and what it reports, which travels to its own next stage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """What one step of one worker took."""
+
+    part: int
+    step: int
+    seconds: float
+    sent: int
+    rebuilt: int
+    state: int
+    base: int
+    native: float = 0.0
+    """Of the seconds, those in the maps themselves."""
+    arrow: float = 0.0
+    """And those in rows on their way to the maps and from them; the rest are files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What the driver learns of a worker at the end of a job."""
+
+    part: int
+    gathered: bytes = b""
+    figures: tuple[Figures, ...] = ()
+    failure: FreshviewError | None = None
+    along: tuple[bytes, ...] = ()
+    """What was gathered by the readings that were asked for along with the step."""
+    reached: int = -1
+    """The version up to which versions were followed."""
+    followed: Mapping[int, bytes] = field(default_factory=dict)
+    """By version, what was gathered by those that were followed."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What all the workers are asked to do in a stage; the `last` one of a job reports.
+
+    `scattered` has the driver's block for each worker, `reading` the name of a reading, `wanted`
+    the part whose blocks are asked for.
+    """
+
+    place: str
+    kind: Kind
+    at: At
+    workers: int
+    last: bool = True
+    scattered: tuple[bytes, ...] = ()
+    reading: str = ""
+    wanted: int = -1
+    along: tuple[str, ...] = ()
+    """Readouts of one stage that are read when the step is done: routines, by name."""
+    versions: range = range(0)
+    """Those that are to be followed."""
+
+
+# A process is used for many tasks: it keeps the programs and the maps that it has, for as long as
+# the same driver asks for them.
+_WORKERS: dict[tuple[str, int], tuple[int, Worker]] = {}
+
+_PIPELINES: dict[str, tuple[int, Work]] = {}
+
+_SOURCES: dict[str, Callable[[], Work]] = {}
+"""By place, how a process comes by the work there: from its driver, never from the checkpoint."""
+
+MOST = 32
+"""How many workers a process keeps: of a pipeline that ends, only some processes hear."""
+
+
+def provide(place: str, source: Callable[[], Work]) -> None:
+    """Let this process know how it comes by the work at a place."""
+    _SOURCES[place] = source
+
+
+def worker_of(place: str, part: int, epoch: int) -> Worker:
+    """The worker of this process for a part."""
+    found = _WORKERS.pop((place, part), None)
+    if found is None or found[0] != epoch:
+        if found is not None:
+            found[1].close()
+        known = _PIPELINES.get(place)
+        if known is None or known[0] != epoch:
+            known = _PIPELINES[place] = (epoch, _SOURCES[place]())
+        found = (epoch, Worker(known[1], part))
+    _WORKERS[place, part] = found
+    if len(_WORKERS) > MOST:
+        _let_go(next(iter(_WORKERS)))
+    return found[1]
+
+
+def _let_go(key: tuple[str, int]) -> None:
+    """Close the worker that was asked for least lately; its maps lie in memory that others see."""
+    _WORKERS.pop(key)[1].close()
+    if all(place != key[0] for place, _ in _WORKERS):
+        _PIPELINES.pop(key[0], None)
+
+
+def forget(place: str) -> None:
+    """Let go of all that this process has of a pipeline."""
+    for key in [k for k in _WORKERS if k[0] == place]:
+        _WORKERS.pop(key)[1].close()
+    _PIPELINES.pop(place, None)
+
+
+def run_stage(order: Order, part: int, parcels: Iterable[Parcel]) -> Iterator[tuple[int, Parcel]]:
+    """One stage of one worker: a parcel for every worker, or, at the end of a job, its report.
+
+    All that comes is taken, or Spark would throw the process away.
+    """
+    came = sorted(parcels, key=lambda parcel: parcel[0])
+    reports = [r for _, _, r in came if r is not None]
+    mine = next((r for r in reports if r.part == part), Report(part))
+    failure = next((r.failure for r in reports if r.failure is not None), None)
+    blocks = [block for _, block, _ in came]
+    if order.scattered:
+        blocks.append(order.scattered[part])
+    sent: Sequence[bytes] = ()
+    gathered = b""
+    if failure is None:
+        try:
+            outcome = _outcome(order, part, blocks)
+            sent, gathered = outcome.sent.blocks, outcome.sent.gathered
+            figures = (*mine.figures, _figures(order, part, outcome))
+            reached, followed = outcome.reached, outcome.gathered
+            mine = replace(mine, figures=figures, reached=reached, followed=followed)
+        except FreshviewError as e:
+            failure = e
+    report = replace(mine, gathered=gathered, failure=failure)
+    if order.along and failure is None:
+        report = _read_along(order, report)
+    if order.last:
+        yield part, (part, b"", report)
+        return
+    # Everybody must hear of a failure, or some would do a step that others do not.
+    for target in range(order.workers):
+        block = sent[target] if sent else b""
+        told = report if target == part or failure is not None else None
+        yield target, (part, block, told)
+
+
+def _read_along(order: Order, report: Report) -> Report:
+    """Readings of the version that was just done; none at all if one of them fails."""
+    at, began = order.at, time.perf_counter()
+    try:
+        worker = worker_of(order.place, report.part, at.epoch)
+        found = tuple(
+            worker.read(uuid.uuid4().hex, At(at.epoch, NOTHING, at.mark, routine, 0)).gathered
+            for routine in order.along
+        )
+    except FreshviewError:
+        return report
+    *before, last = report.figures
+    taken = time.perf_counter() - began
+    last = replace(last, seconds=last.seconds + taken, arrow=last.arrow + taken)
+    return replace(report, along=found, figures=(*before, last))
+
+
+def _outcome(order: Order, part: int, blocks: Sequence[bytes]) -> Outcome:
+    began = time.perf_counter()
+    worker = worker_of(order.place, part, order.at.epoch)
+    if order.kind == "step":
+        return worker.step(order.at, blocks)
+    if order.kind == "follow":
+        return worker.follow(order.at.epoch, order.versions)
+    sent, base = Sent(()), -1
+    match order.kind:
+        case "read":
+            sent = worker.read(order.reading, order.at, blocks)
+        case "save":
+            base = worker.save(order.at.epoch, order.at.after)
+        case "recall":
+            found = worker.recall(order.at)
+            driver = order.wanted == order.workers
+            sent = Sent((), found.gathered if driver else found.blocks[order.wanted])
+        case "forget":
+            worker.forget()
+            _WORKERS.pop((order.place, part), None)
+    return Outcome(sent, time.perf_counter() - began, base=base)
+
+
+def _figures(order: Order, part: int, o: Outcome) -> Figures:
+    sent = sum(len(b) for b in o.sent.blocks) + len(o.sent.gathered)
+    native, arrow = o.clock.native, o.clock.total - o.clock.native
+    return Figures(part, order.at.step, o.seconds, sent, o.rebuilt, o.state, o.base, native, arrow)

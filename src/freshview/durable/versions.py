@@ -1,0 +1,243 @@
+"""Versions of some work, one after the other: written down, done, committed; or given up."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from threading import Event
+from typing import Any, Self, TypeVar
+
+from freshview.durable.batch_log import Entry
+from freshview.durable.blocks import Pieces
+from freshview.durable.checkpoint import CheckpointProblem, is_there
+from freshview.durable.commit import read_commit
+from freshview.durable.commit_log import CommitLog, Interrupted, LoggedBatch, Prepared
+from freshview.durable.coordinator import Coordinator
+from freshview.durable.epoch import TakenOver, claim
+from freshview.durable.files import Torn
+from freshview.durable.loading import Loading
+from freshview.durable.runner import runner_of
+from freshview.durable.shared_memory import make_private
+from freshview.durable.stats import BatchStats, batch_stats
+from freshview.durable.step import Lost, Stale
+from freshview.durable.task import Figures
+from freshview.durable.work import Work
+from freshview.errors import (
+    BadRow,
+    BuildProblem,
+    FreshviewError,
+    FreshviewWarning,
+    Overflow,
+    ProgramProblem,
+    SnapshotProblem,
+)
+
+T = TypeVar("T")
+
+
+class Versions:
+    """The versions of some work: each is done once, whatever dies.
+
+    Not for several threads at once. What was written down is never lost and never counted twice:
+    whoever opens the checkpoint next goes on with the first version that was not finished.
+    """
+
+    conducts: type[Coordinator] = Coordinator
+
+    def __init__(self, work: Work, spark: Any) -> None:
+        """Take over the checkpoint of the work; `spark` is a session, or a `Runner`."""
+        self.work = work
+        make_private(work.memory(work.driver))
+        epoch = claim(work.folder, read_commit(work.folder).epoch)
+        self._ledger = CommitLog(work, epoch, read_commit(work.folder))
+        runner = runner_of(spark, work.workers)
+        runner.provide(work)
+        self._conductor = self.conducts(work, runner, epoch)
+        self._stats: deque[BatchStats] = deque(maxlen=work.settings.history)
+        self._bases: dict[int, int] = {}
+        self._taken = 0.0, 0.0
+        self._closed = False
+        self._apart = False
+        """Whether workers may be ahead of the commit."""
+
+    def _open_at(self, ready: str, blocks: Sequence[Pieces]) -> None:
+        """Go on with what was not finished; `ready` is the routine of the first version of all."""
+        if self._ledger.undone is None and self.version < 0:
+            self._ledger.write(self._ledger.lay(Prepared(ready, blocks, 0), 0), {})
+        while self._ledger.undone is not None:
+            try:
+                self._finish()
+            except (BadRow, Overflow) as e:
+                if self.version < 0:
+                    raise
+                # The driver that wrote it down died before it could tell.
+                warnings.warn(
+                    f"a batch that was not done when the pipeline ended is refused: {e}",
+                    FreshviewWarning,
+                    stacklevel=4,
+                )
+
+    @staticmethod
+    def exists(checkpoint: str | Path) -> bool:
+        """Whether there is a checkpoint to restart from."""
+        return is_there(checkpoint)
+
+    @property
+    def version(self) -> int:
+        """The number of the last batch that is in all the views; 0 after the static tables."""
+        return self._ledger.commit.version
+
+    @property
+    def note(self) -> Mapping[str, Any]:
+        """What was told beside the last batch, as offsets of a source."""
+        return self._ledger.commit.note
+
+    @property
+    def stats(self) -> tuple[BatchStats, ...]:
+        """Figures of the last batches, oldest first."""
+        return tuple(self._stats)
+
+    def catch_up(self) -> int:
+        """Do what was written down and is not done; the version."""
+        self._finish()
+        return self.version
+
+    def checkpoint(self) -> int:
+        """Make every worker write a snapshot now, and drop the logs before it; the version."""
+        self._finish()
+        self._bases |= self._safely(lambda: self._conductor.save(self._ledger.commit))
+        self._ledger.truncate(self._bases)
+        return self.version
+
+    def close(self, *, forget: bool = True) -> None:
+        """Stop; with `forget`, give the workers' shared memory back. The checkpoint stays."""
+        if not self._closed:
+            self._closed = True
+            self._conductor.close(forget=forget)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ---------------------------------------------------------------- a batch
+
+    def _take(
+        self,
+        batch: LoggedBatch,
+        note: Mapping[str, Any],
+        intake: float,
+        written: float = 0.0,
+        loading: Loading | None = None,
+    ) -> None:
+        """Make a batch the next version, and do it."""
+        began = time.perf_counter()
+        self._ledger.write(batch, note, loading)
+        self._taken = intake, written + time.perf_counter() - began
+        self._finish()
+
+    def _take_together(
+        self,
+        ready: Callable[[int], tuple[LoggedBatch, Mapping[str, Any], Loading]],
+        numbers: Sequence[int],
+    ) -> None:
+        """Make batches the next versions: they are done while the next ones are written down.
+
+        All of them are one job: tasks wait for what is written down next. If that fails, they are
+        done one by one, and tell what is wrong.
+        """
+        began, first = time.perf_counter(), self.version + 1
+        versions = range(first, first + len(numbers))
+        epoch, lost = self._conductor.epoch, Event()
+
+        def write() -> None:
+            try:
+                for n in numbers:
+                    laid = ready(n)
+                    if lost.is_set():
+                        return
+                    self._ledger.write(*laid)
+            except BaseException:
+                self._renew()  # nobody waits for it any more
+                raise
+
+        def pending() -> list[Entry]:
+            wait([written])
+            return self._ledger.pending
+
+        self._apart = True
+        with ThreadPoolExecutor(1) as pool:
+            written = pool.submit(write)
+            try:
+                told = self._safely(lambda: self._conductor.follow(epoch, versions, pending))
+            except BaseException:
+                lost.set()
+                wait([written])
+                with suppress(FreshviewError):
+                    self._renew()  # tasks that are still there wait no longer
+                raise
+        through = [e for e in self._ledger.pending if e.version <= told.version]
+        if through:
+            self._ledger.done(through[-1])
+            rows, taken = sum(e.rows for e in through), time.perf_counter() - began
+            self._tell(through[-1].version, rows, taken, 1, told.figures)
+        self._finish()
+        written.result()
+
+    def _renew(self) -> None:
+        """Begin another epoch: who is ahead of the commit goes back to it."""
+        self._conductor.epoch = self._ledger.renew()
+
+    def _finish(self) -> None:
+        """Do what was written down and is not done."""
+        if self._closed:
+            raise ProgramProblem("the flow is closed", instead="restart it from its checkpoint")
+        if self._apart and self._ledger.pending:
+            self._renew()
+        self._apart = False
+        while (entry := self._ledger.undone) is not None:
+            self._do(entry)
+
+    def _do(self, entry: Entry) -> None:
+        """Do a version."""
+        began = time.perf_counter()
+        try:
+            told = self._safely(lambda: self._conductor.step(entry))
+        except (CheckpointProblem, TakenOver, Interrupted):
+            raise
+        except FreshviewError:
+            self._ledger.give_up(entry)
+            raise
+        self._ledger.done(entry)
+        self._bases[self.work.driver] = told.driver_base
+        taken = time.perf_counter() - began
+        self._tell(entry.version, entry.rows, taken, told.jobs, told.figures)
+
+    def _tell(
+        self, version: int, rows: int, seconds: float, jobs: int, figures: Sequence[Figures]
+    ) -> None:
+        """Keep what a version took, and no more of the log than somebody needs."""
+        found = batch_stats(version, rows, seconds, jobs, self._conductor.driver_bytes, figures)
+        intake, written = self._taken
+        self._taken = 0.0, 0.0
+        self._stats.append(replace(found, intake=intake, written=written))
+        self._bases |= {f.part: f.base for f in figures}
+        self._ledger.truncate(self._bases)
+
+    def _safely(self, work: Callable[[], T]) -> T:
+        """Do something on the workers; what goes wrong is told in our words."""
+        try:
+            return work()
+        except (Lost, Stale, Torn, BuildProblem, SnapshotProblem) as e:
+            raise CheckpointProblem(f"the state cannot be rebuilt: {e}") from e
+        except FreshviewError:
+            raise
+        except Exception as e:
+            raise self._ledger.interrupted(e) from e

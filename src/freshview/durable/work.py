@@ -1,0 +1,139 @@
+"""Work that goes version by version: what workers, the driver and jobs need to know of it.
+
+A pipeline of views is such work, and so is a matrix program. Each brings nodes of its own, and says
+what a step does on one; versions, logs, snapshots and pinned tasks are the same for all.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from freshview.durable.batch_log import Log
+from freshview.durable.files import Folder
+from freshview.durable.settings import Settings
+from freshview.durable.shared_memory import memory_root
+from freshview.spark.nodes.node import Role
+
+if TYPE_CHECKING:
+    from freshview.spark.nodes.perform import Clock, Sent
+
+
+class Moved(Protocol):
+    """Something that is sent: by the driver (`scatter`), or by workers."""
+
+    @property
+    def kind(self) -> str:
+        """How it travels."""
+
+
+class StageLike(Protocol):
+    """What every worker does in one go."""
+
+    @property
+    def receives(self) -> Sequence[Moved]:
+        """What it takes from others."""
+
+
+class TurnLike(Protocol):
+    """What the driver does in one go."""
+
+    @property
+    def receives(self) -> Sequence[Any]:
+        """What it takes from the workers."""
+
+    @property
+    def blocks(self) -> Sequence[Any]:
+        """What it does."""
+
+
+class Rounds(Protocol):
+    """Turns of the driver around jobs: one turn more than there are jobs."""
+
+    @property
+    def turns(self) -> Sequence[TurnLike]:
+        """The turns of the driver."""
+
+    @property
+    def jobs(self) -> Sequence[Sequence[StageLike]]:
+        """The stages of each job."""
+
+    @property
+    def stages(self) -> Sequence[StageLike]:
+        """The stages of all the jobs."""
+
+    def first(self, job: int) -> int:
+        """The number of a job's first stage among all of them."""
+
+
+class Work(ABC):
+    """Work of `workers` workers and a driver, with its checkpoint at `place`."""
+
+    name: str
+    place: str
+    workers: int
+    settings: Settings
+    folder: Folder
+
+    @property
+    @abstractmethod
+    def rounds(self) -> Mapping[str, Rounds]:
+        """The turns and jobs of every routine, by name."""
+
+    @abstractmethod
+    def kind(self, role: Role) -> str:
+        """What tells nodes apart that can make nothing of each other's state."""
+
+    @abstractmethod
+    def node(self, role: Role, folder: Path) -> Any:
+        """A node over an own folder in shared memory, with what it has before any version.
+
+        One that lives in files there says so (`node.shared` is True): another process that makes a
+        node over the same folder goes on with what it finds. Others are lost with their process.
+        """
+
+    @abstractmethod
+    def fill(self, node: Any) -> None:
+        """Give a new node what it has before any version."""
+
+    @abstractmethod
+    def perform(
+        self,
+        node: Any,
+        part: int,
+        routine: str,
+        step: int,
+        inputs: Sequence[bytes],
+        batch: bytes | memoryview,
+        clock: Clock,
+    ) -> Sent:
+        """A step of one part; `batch` is what it has of the batch and was not given yet."""
+
+    @property
+    def log(self) -> Log:
+        """The log of its batches."""
+        return Log(self.folder)
+
+    @property
+    def driver(self) -> int:
+        """The number of the driver among the parts: it comes after the workers."""
+        return self.workers
+
+    def role(self, part: int) -> Role:
+        """Whether a part is a worker or the driver."""
+        return "driver" if part == self.driver else "worker"
+
+    def memory(self, part: int) -> Path:
+        """The folder of a part in this machine's shared memory."""
+        told = self.settings.memory
+        root = memory_root() if told is None else Path(told)
+        return root / self.name / f"p{part:04}"
+
+    def steps(self, routine: str, part: int) -> tuple[int, ...]:
+        """The stages of a worker, or the turns in which the driver has something to do."""
+        found = self.rounds[routine]
+        if part != self.driver:
+            return tuple(range(len(found.stages)))
+        return tuple(i for i, t in enumerate(found.turns) if t.receives or t.blocks)

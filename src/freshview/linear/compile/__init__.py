@@ -1,0 +1,1 @@
+"""From matrix programs to triggers: normal form, deltas, factorization, search."""

@@ -1,0 +1,44 @@
+"""What a maintained program tells of itself: which strategy follows an input, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from freshview.linear.compile.compile import Choice
+from freshview.linear.compile.trigger import Trigger
+from freshview.linear.cost.fill import Fill
+
+TOLD = 0.5
+"""Below which density a matrix is worth a word."""
+
+
+def explained(
+    chosen: Choice, t: Trigger, views: Mapping[str, int], rounds: Mapping[str, int]
+) -> str:
+    """The strategy, its cost, and what is kept: views with their bytes."""
+    ranks = ", ".join(f"{v} {r}" for v, r in t.ranks().items())
+    return (
+        f"{t.input}: {chosen.strategy}, since {chosen.why}\n"
+        f"cost: {t.cost()}\n"
+        f"travels, if spread over machines: {t.traffic()} cells\n"
+        f"ranks: {ranks or 'none'}\n"
+        f"views: {', '.join(sorted(views))} ({sum(views.values()):,} bytes)\n"
+    ) + "".join(
+        f"{view} is iterated, from its last value on; last in {count} rounds\n"
+        for view, count in rounds.items()
+    )
+
+
+def sparse(fill: Fill | None, t: Trigger) -> str:
+    """Which matrices are taken to be mostly empty, if any."""
+    if fill is None:
+        return ""
+    every = {**fill.known, t.left: fill.left, t.right: fill.right}
+    told = [f"{n} {d:.2g}" for n, d in every.items() if d < TOLD]
+    return f"taken to be mostly empty (share of cells): {', '.join(told)}\n" if told else ""
+
+
+def lying(columns: Iterable[str]) -> str:
+    """Which matrices lie by columns, if any."""
+    told = ", ".join(sorted(columns))
+    return f"by columns, as products read them: {told}\n" if told else ""

@@ -1,0 +1,1 @@
+"""Matrix programs at work: arrays, updates, drift, results."""

@@ -1,0 +1,105 @@
+"""What a program is made of: its source, and the arrays that are given for its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from freshview.errors import FreshviewError, UnknownName
+from freshview.linear.execute.intake import BadUpdate, cells_of, check_cells
+from freshview.linear.execute.semiring import Array, Semiring
+from freshview.linear.language.expression import Matrix
+from freshview.linear.language.sizes import Size
+from freshview.linear.language.terms import Input, Source, Statement
+from freshview.linear.language.text import read_source
+
+
+def source_of(what: str | Source | Matrix | Mapping[str, Matrix], ring: str) -> Source:
+    """The program that is meant: a text, expressions by the names of their results, or one."""
+    if isinstance(what, str | Source):
+        found = read_source(what) if isinstance(what, str) else what
+        if not found.statements:
+            raise FreshviewError("a program has at least one result")
+        return found if not ring else replace(found, semiring=ring)
+    results = {"result": what} if isinstance(what, Matrix) else dict(what)
+    if not results:
+        raise FreshviewError("a program has at least one result")
+    inputs: dict[str, Input] = {}
+    statements = []
+    for name, m in results.items():
+        for n, i in m.inputs.items():
+            if inputs.setdefault(n, i) != i:
+                raise FreshviewError(f"{n} is declared twice, and differently")
+        statements.append(Statement(name, m.term))
+    for name in results:
+        if name in inputs:
+            raise FreshviewError(f"{name} is an input and a result", instead="rename one of them")
+    return Source(tuple(inputs.values()), tuple(statements), tuple(results), ring or "real")
+
+
+def bind(
+    source: Source, given: Mapping[str, object], ring: Semiring, sizes: dict[str, float]
+) -> dict[str, Array]:
+    """The arrays of the inputs; the first use of a size tells its value, and `sizes` learns it."""
+    names = {i.name for i in source.inputs}
+    for name in given:
+        if name not in names:
+            raise UnknownName(f"there is no input {name}", instead=f"there is {listed(names)}")
+    found: dict[str, Array] = {}
+    for i in source.inputs:
+        if i.name not in given:
+            instead = f"give it: {i.name}=..., an array of {i.rows} x {i.cols}"
+            raise UnknownName(f"the input {i.name} has no value", instead=instead)
+        value = cells_of(i.name, given[i.name], ring)
+        array = ring.read(value)
+        if array.shape[0] == 1 and i.cols.number == 1 and np.ndim(value) == 1:
+            array = ring.copy(array.T)  # a plain list for a column
+        if array.ndim != 2:
+            raise BadUpdate(f"{i.name} has {array.ndim} dimensions", instead="expected two")
+        for s, n in zip((i.rows, i.cols), array.shape, strict=True):
+            _measure(i, s, n, sizes)
+        check_cells(i.name, array, ring)
+        if i.traits:
+            _check_traits(i, ring.host(array))
+        found[i.name] = array
+    return found
+
+
+def _measure(i: Input, s: Size, n: int, sizes: dict[str, float]) -> None:
+    if s.name:
+        sizes.setdefault(s.name, float(n))
+    unknown = {v for m, _ in s.terms for v in m} - sizes.keys()
+    if not unknown and s.at(sizes) != n:
+        wanted = f"{int(s.at(sizes))}" + ("" if s.number is not None else f" ({s})")
+        raise BadUpdate(f"{i.name} has a side of {n}, but {wanted} is wanted there")
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names in order, for a sentence."""
+    return ", ".join(sorted(names))
+
+
+def _check_traits(i: Input, a: Array) -> None:
+    """What is declared of an input must be so: the triggers rely on it."""
+    tests = {
+        "symmetric": lambda: np.allclose(a, a.T, rtol=1e-12, atol=0, equal_nan=True),
+        "diagonal": lambda: not np.count_nonzero(a - np.diag(np.diag(a))),
+        "lower": lambda: not np.count_nonzero(np.triu(a, 1)),
+        "upper": lambda: not np.count_nonzero(np.tril(a, -1)),
+    }
+    for t in sorted(i.traits):
+        if not tests[t]():
+            raise BadUpdate(f"{i.name} is declared {t}, but its values are not")
+
+
+def check_change(i: Input, left: Array, right: Array) -> None:
+    """A change must keep what is declared; that costs as much as the update of the input."""
+    if not i.traits:
+        return
+    try:
+        _check_traits(i, left @ right.T)
+    except BadUpdate:
+        traits = ", ".join(sorted(i.traits))
+        raise BadUpdate(f"an update would make {i.name} no longer {traits}") from None

@@ -1,0 +1,1 @@
+"""The language of matrix programs: terms, text, expressions, shapes."""

@@ -1,0 +1,175 @@
+"""What is checked of the changes of streams: the contract of `connect`, and who is excused.
+
+No stream holds a row fewer than zero times, and none holds two rows of one primary key. How that
+is seen to depends on what the pipeline knows of a stream anyway.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from freshview.calculus.rows import Row
+from freshview.calculus.schema import Column, Relation
+from freshview.errors import BadRow, UnknownName
+from freshview.runtime.database.base import two_rows
+from freshview.runtime.ingest.columns import rows_of, table_of
+from freshview.spark.io.decode import Arrival
+from freshview.spark.io.keys import KeyStore
+from freshview.spark.io.rows import Rejected, names_of
+from freshview.spark.io.upsert import key_of
+from freshview.spark.nodes.node import COUNT, PAYLOAD
+from freshview.spark.nodes.refusals import Wrong, refused
+from freshview.sql import Catalog
+
+Trusted = bool | tuple[str, ...]
+"""Whose changes are taken as they come: all streams, or these."""
+
+
+@dataclass(frozen=True)
+class Contract:
+    """The streams of a pipeline, by how their changes are checked."""
+
+    guarded: tuple[Relation, ...] = ()
+    """Workers keep their rows."""
+    kept: frozenset[str] = frozenset()
+    """Their rows are kept by key anyway."""
+    appended: frozenset[str] = frozenset()
+    """A source adds rows, there is no key, and nothing can be wrong."""
+    trusted: frozenset[str] = frozenset()
+
+    def words(self) -> list[str]:
+        """One sentence a stream."""
+        found = {}
+        for r in self.guarded:
+            key = f" by {', '.join(key_of(r))}" if r.key else ""
+            found[r.name] = f"checked, its rows are kept{key} on the workers"
+        found |= dict.fromkeys(self.kept, "checked against the rows that are kept by key")
+        found |= dict.fromkeys(self.appended, "rows only come, and it has no key: nothing to check")
+        found |= dict.fromkeys(
+            self.trusted,
+            "trusted: a deletion of what is not there, or a second row of a key, is not noticed",
+        )
+        return [f"{name}: {how}" for name, how in sorted(found.items())]
+
+    def refuse_deletions(self, relation: Relation, change: pa.Table) -> None:
+        """A stream whose rows nobody keeps must not be taken rows from."""
+        if relation.name in self.appended and _has_deletions(change):
+            raise BadRow(
+                f"'{relation.name}' is read from a source that only adds rows: they are not kept",
+                instead="declare its PRIMARY KEY, or push its rows without a FROM clause",
+            )
+
+
+def contract_of(
+    catalog: Catalog, streams: Mapping[str, Relation], kept: Iterable[Relation], trusted: Trusted
+) -> Contract:
+    """How the changes of each stream are checked."""
+    told = set(catalog.relations) if trusted is True else {t.lower() for t in trusted or ()}
+    for name in told:
+        if name not in catalog.relations:
+            raise UnknownName(f"there is no stream '{name}' to trust", instead="name a stream")
+    by_key = frozenset(r.name for r in kept)
+    excused = frozenset(r.name for r in streams.values() if r.name.lower() in told) - by_key
+    appended = frozenset(
+        r.name
+        for r in streams.values()
+        if r.name not in by_key | excused and not r.key and _is_appended(catalog, r)
+    )
+    rest = by_key | excused | appended
+    guarded = tuple(r for r in streams.values() if r.name not in rest)
+    return Contract(guarded, by_key, appended, excused)
+
+
+def _is_appended(catalog: Catalog, relation: Relation) -> bool:
+    source = catalog.sources.get(relation.name.lower())
+    if source is None or source.kind == "delta":
+        return False
+    return dict(source.options).get("changes", "append") == "append"
+
+
+def _has_deletions(change: pa.Table) -> bool:
+    return bool(pc.any(pc.less(change.column(COUNT), 0), min_count=0).as_py())
+
+
+def check_kept(relation: Relation, change: pa.Table, store: KeyStore) -> None:
+    """Refuse rows with counts that do not go with the rows that the store has for their keys."""
+    names, keys = names_of(relation), key_of(relation)
+    asked = change.select(keys).group_by(keys, use_threads=False).aggregate([])
+    held = Counter(rows_of(store.find(relation, asked).select(names)))
+    net: Counter[Row] = Counter()
+    counts = change.column(COUNT).to_pylist()
+    for row, n in zip(rows_of(change.select(names)), counts, strict=True):
+        net[row] += n
+    missing = {row: n for row, n in net.items() if held[row] + n < 0}
+    at = [names.index(k) for k in keys]
+    sizes: Counter[Row] = Counter()
+    for row in {*net, *held}:
+        sizes[tuple(row[i] for i in at)] += held[row] + net[row]
+    doubled = {key: n for key, n in sizes.items() if n > 1}
+    wrong = []
+    if missing:
+        wrong.append(_wrong(relation, relation.columns, missing, doubled=False))
+    if doubled:
+        columns = tuple(relation.columns[i] for i in at)
+        wrong.append(_wrong(relation, columns, doubled, doubled=True))
+    if wrong:
+        raise refused(wrong)
+
+
+def _wrong(
+    relation: Relation, columns: tuple[Column, ...], rows: Mapping[Row, int], *, doubled: bool
+) -> Wrong:
+    table = table_of(columns, list(rows), relation.name)
+    numbered = table.append_column(PAYLOAD, pa.array(rows.values(), pa.int64()))
+    [batch] = numbered.combine_chunks().to_batches()
+    return Wrong(relation.name, batch, doubled)
+
+
+def set_aside(relation: Relation, arrival: Arrival, wrong: Iterable[Wrong]) -> Arrival:
+    """What came without the rows that cannot be; of a key that would have two, all of them."""
+    if arrival.keyed:
+        return arrival
+    names = names_of(relation)
+    reasons: list[tuple[list[int], dict[Row, str]]] = []
+    for w in wrong:
+        if w.relation == relation.name:
+            at = [names.index(n) for n in w.rows.schema.names if n != PAYLOAD]
+            told = [row[:-1] for row in rows_of(pa.Table.from_batches([w.rows]))]
+            why = {row: w.reason(i).what for i, row in enumerate(told)}
+            reasons.append((at, why))
+    stays, rejected = [], list(arrival.rejected)
+    for number, row in enumerate(rows_of(arrival.table.select(names))):
+        found = (why.get(tuple(row[i] for i in at)) for at, why in reasons)
+        reason = next((r for r in found if r), None)
+        if reason is None:
+            stays.append(number)
+        else:
+            text = dict(zip(names, row, strict=True))
+            text[COUNT] = arrival.table.column(COUNT)[number].as_py()
+            rejected.append(Rejected(relation.name, reason, json.dumps(text, default=str)))
+    return Arrival(arrival.table.take(pa.array(stays, pa.int64())), False, rejected)
+
+
+def unique(relation: Relation, table: pa.Table) -> tuple[pa.Table, list[Rejected]]:
+    """The rows of a static table without those that share a key, and these with the reason."""
+    keys = key_of(relation)
+    if not keys or not table.num_rows:
+        return table, []
+    at = [i for i, name in enumerate(names_of(relation)) if name in keys]
+    rows = rows_of(table.select(names_of(relation)))
+    count = Counter(tuple(row[i] for i in at) for row in rows)
+    stays, rejected = [], []
+    for number, row in enumerate(rows):
+        key = tuple(row[i] for i in at)
+        if count[key] == 1:
+            stays.append(number)
+        else:
+            text = json.dumps(dict(zip(names_of(relation), row, strict=True)), default=str)
+            rejected.append(Rejected(relation.name, two_rows(relation.name, key).what, text))
+    return (table.take(pa.array(stays, pa.int64())) if rejected else table), rejected

@@ -1,0 +1,182 @@
+"""What is declared in a pipeline, and how it is read: the part of it that views and models see."""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshview.calculus.rows import Row
+from freshview.calculus.schema import Query
+from freshview.distributed.terms import Distributed
+from freshview.errors import FreshviewError, UnknownName
+from freshview.pipeline.contract import Contract
+from freshview.pipeline.flow import Flow
+from freshview.pipeline.view import PipelineView
+from freshview.plan.options import Strategy
+from freshview.program.brief import brief_program
+from freshview.program.text import show_program
+from freshview.runtime.database.settings import EngineName
+from freshview.runtime.ingest.columns import arranged, rows_of
+from freshview.runtime.views.payloads import Payloads, variables_of
+from freshview.spark.nodes.elements import rows_with_elements
+from freshview.sql import Catalog, load
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Declared(ABC):
+    """Streams, tables and views by their names; the views at the version of the flow."""
+
+    def __init__(self) -> None:
+        self.catalog = Catalog()
+        self.queries: dict[str, Query] = {}
+        self._flow: Flow | None = None
+        self._contract = Contract()
+        self._lock = threading.RLock()
+
+    @property
+    @abstractmethod
+    def spark(self) -> SparkSession:
+        """The session."""
+
+    # -- before the start --------------------------------------------------------------------------
+
+    def declare(self, sql: str, file: str = "<text>") -> None:
+        """Declare more streams, tables and views, before the start."""
+        self._refuse_late()
+        catalog, queries = load(sql, file, self.catalog)
+        for query in queries:
+            if query.factorized:
+                raise FreshviewError(
+                    f"'{query.name}' is factorized, and a pipeline keeps no factorized views",
+                    instead="declare it with CREATE VIEW, or in a database of this process",
+                )
+        self.catalog = catalog
+        self.queries.update({q.name.lower(): q for q in queries})
+
+    def define(
+        self, query: Query, strategy: Strategy, *, order: str = "", reference: str = ""
+    ) -> PipelineView:
+        """Declare a view by its term, before the start.
+
+        All the views of a pipeline are one program: its own strategy keeps them (`strategy` is
+        what a database would take), and it finds variable orders itself.
+        """
+        self._refuse_late()
+        if order:
+            raise FreshviewError(
+                f"'{query.name}' comes with a variable order, and a pipeline finds its own",
+                instead="leave the order out",
+            )
+        self.catalog = self.catalog.with_view(query)
+        self.queries[query.name.lower()] = query
+        return self.view(query.name)
+
+    def _refuse_late(self) -> None:
+        if self._flow is not None:
+            raise FreshviewError(
+                "the pipeline runs already", instead="declare everything before the start"
+            )
+
+    # -- reading -----------------------------------------------------------------------------------
+
+    def view(self, name: str) -> PipelineView:
+        """The view of a name."""
+        return PipelineView(self, self._query(name))
+
+    @property
+    def views(self) -> tuple[PipelineView, ...]:
+        """All the views, in the order of their declaration."""
+        return tuple(PipelineView(self, q) for q in self.queries.values())
+
+    @property
+    def version(self) -> int:
+        """The version of the views: how many batches are in them."""
+        return self._need().version
+
+    @contextmanager
+    def still(self) -> Iterator[int]:
+        """While this lasts, nothing changes; gives the version, 0 before the start."""
+        with self._lock:
+            yield self._flow.version if self._flow is not None else 0
+
+    def read(self, name: str) -> tuple[int, pa.Table]:
+        """A view, and the version of which it is."""
+        with self._lock:
+            return self._need().version, self._read(self._query(name).name)
+
+    def rows(self, name: str) -> tuple[int, list[Row]]:
+        """A version, and the rows of a view at it as Python values, elements of rings whole."""
+        with self._lock:
+            query, payloads = self._query(name), self._payloads(name)
+            if payloads:
+                return self.version, self._elements(query, payloads)
+            return self.version, rows_of(self._read(query.name))
+
+    def _read(self, name: str) -> pa.Table:
+        query, payloads = self._query(name), self._payloads(name)
+        if payloads:
+            return payloads.table(self._elements(query, payloads))
+        return arranged(self._need().read(name), query)
+
+    def _elements(self, query: Query, payloads: Payloads) -> list[Row]:
+        table = self._need().read(query.name)
+        return payloads.elements(rows_with_elements(query.columns, table))
+
+    def _payloads(self, name: str) -> Payloads:
+        """How the rows of a view lie in Arrow columns, if it has elements of a ring."""
+        query, catalog = self._query(name), self.catalog
+        declared = catalog.relations.values()
+        return Payloads(query, variables_of(query, declared, catalog.functions))
+
+    def _refuse_unshown(self, name: str, *, changes: bool) -> None:
+        """Sinks are told Arrow tables: rings without columns, and lists that changed, are not."""
+        payloads = self._payloads(name)
+        if payloads:
+            _ = payloads.parts  # refuses what has no columns
+        if changes and payloads.nested:
+            raise FreshviewError(
+                f"the changes of '{name}' are not told, since it has categories",
+                instead="take the whole view with every version",
+            )
+
+    @property
+    def engine(self) -> EngineName:
+        """What keeps the maps on the workers: kernels, or Python."""
+        return "native" if self._need().pipeline.kernels else "reference"
+
+    def explain(self) -> str:
+        """Where each map lives and why, and the program of all the views."""
+        made = self._need().pipeline.made
+        words = made.placement.words or [f"{n}: {at}" for n, at in made.placement.maps.items()]
+        parts = [["== checks", *self._contract.words()], ["== placement", *words]]
+        parts.append(["== program", _shown(made)])
+        return "\n\n".join("\n".join(part) for part in parts)
+
+    def _query(self, name: str) -> Query:
+        found = self.queries.get(name.lower())
+        if found is None:
+            known = ", ".join(q.name for q in self.queries.values()) or "none yet"
+            raise UnknownName(f"there is no view '{name}'", instead=f"the views are: {known}")
+        return found
+
+    def _need(self) -> Flow:
+        if self._flow is None:
+            raise FreshviewError("the pipeline does not run", instead="call start()")
+        return self._flow
+
+
+def _shown(made: Distributed) -> str:
+    """The program of the views; what is kept to check batches is told in words."""
+    guards, p = made.guards, made.program
+    own = {g.source for g in guards} | {name for g in guards for name in g.kept}
+    maps = tuple(m for m in p.maps if m.name not in own)
+    relations = tuple(r for r in p.relations if r.name not in own)
+    return show_program(brief_program(replace(p, maps=maps, relations=relations))).rstrip()

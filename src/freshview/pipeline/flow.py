@@ -1,0 +1,232 @@
+"""A flow: a distributed program that runs on Spark, batch after batch."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshview.calculus.functions import BUILTINS, Functions
+from freshview.calculus.schema import Relation
+from freshview.codegen.private import NotPrivate
+from freshview.distributed.batches.prepare import prepare
+from freshview.distributed.terms import Distributed
+from freshview.durable.checkpoint import (
+    CheckpointProblem,
+    check_nodes,
+    opening,
+    place_of,
+    reopen,
+)
+from freshview.durable.commit_log import Interrupted, LoggedBatch
+from freshview.durable.epoch import TakenOver
+from freshview.durable.loading import Loading, loading_of
+from freshview.durable.settings import Settings
+from freshview.durable.stats import BatchStats, StageStats
+from freshview.durable.versions import Versions
+from freshview.errors import ProgramProblem, UnknownName
+from freshview.spark.batches.batch import Batch, Batches
+from freshview.spark.batches.intake import as_table, checked, pieces
+from freshview.spark.nodes.answer import answer
+from freshview.spark.nodes.attach_kernels import attach_kernels
+from freshview.spark.nodes.node import COUNT, READY, reading
+from freshview.spark.nodes.view_work import ViewWork, save_pipeline
+
+LOAD = 2_000_000
+"""Rows of a piece of a load."""
+
+
+class Flow(Versions):
+    """A distributed program that runs on Spark.
+
+    Not for several threads at once. A batch that `apply` has taken is never lost and never
+    counted twice: it is written down before it is worked on, and `restart` goes on with the first
+    one that was not finished.
+
+        flow = Flow.start(distribute(program), session(), workers=4, checkpoint="/data/shop")
+        version = flow.apply({"orders": table})
+        flow.read("revenue")
+    """
+
+    def __init__(self, pipeline: ViewWork, relations: Iterable[Relation], spark: Any) -> None:
+        """Use `start` or `restart`."""
+        super().__init__(pipeline, spark)
+        self.pipeline = pipeline
+        self._batches = Batches(pipeline, relations)
+        self._readouts = {r.query.name: r for r in pipeline.made.readouts}
+
+    @classmethod
+    def start(
+        cls,
+        made: Distributed,
+        spark: Any,
+        *,
+        workers: int,
+        checkpoint: str | Path,
+        tables: Mapping[str, Batch] | None = None,
+        functions: Functions = BUILTINS,
+        settings: Settings | None = None,
+    ) -> Flow:
+        """Begin in an empty folder `checkpoint` (a path, or a URL of a Hadoop file system).
+
+        `tables` are the rows of the static tables. `spark` is a classic SparkSession, or a
+        `Runner`.
+        """
+        if workers < 1:
+            raise ProgramProblem(f"{workers} workers cannot do anything", instead="use 1 or more")
+        place = place_of(checkpoint)
+        relations = {r.name: r for r in made.program.relations if r.static}
+        rows = {}
+        for table, given in (tables or {}).items():
+            if table not in relations:
+                raise UnknownName(f"there is no static table '{table}'", instead="apply its rows")
+            rows[table] = [checked(relations[table], given).drop_columns([COUNT])]
+        with opening(place):
+            if cls.exists(place):
+                raise CheckpointProblem(
+                    f"there is a checkpoint in {place} already",
+                    instead="restart from it, or begin in another folder",
+                )
+            settled, told = prepare(made, functions), settings or Settings()
+            name = uuid.uuid4().hex
+            found = ViewWork.of(name, place, workers, settled, functions, told)
+            pipeline = attach_kernels(found, spark)
+            save_pipeline(pipeline, rows)
+            return cls._begin(pipeline, made, spark)
+
+    @classmethod
+    def restart(
+        cls,
+        made: Distributed,
+        spark: Any,
+        *,
+        checkpoint: str | Path,
+        workers: int | None = None,
+        functions: Functions = BUILTINS,
+        settings: Settings | None = None,
+    ) -> Flow:
+        """Go on from a checkpoint of the same program, whatever became of the driver before.
+
+        The number of workers is that of the checkpoint; to give another one is an error.
+        """
+        with opening(place_of(checkpoint)):
+            found = reopen(made, checkpoint, workers, functions, settings or Settings())
+            pipeline = attach_kernels(found, spark)
+            check_nodes(pipeline)
+            return cls._open(pipeline, made, spark)
+
+    @classmethod
+    def _begin(cls, pipeline: ViewWork, made: Distributed, spark: Any) -> Flow:
+        """Open a checkpoint that was just written; if nothing can be written, there is none."""
+        try:
+            return cls._open(pipeline, made, spark)
+        except (OSError, CheckpointProblem, NotPrivate):
+            with suppress(OSError):
+                pipeline.folder.delete(["pipeline"])
+            raise
+
+    @classmethod
+    def _open(cls, pipeline: ViewWork, made: Distributed, spark: Any) -> Flow:
+        flow = cls(pipeline, made.program.relations, spark)
+        flow._open_at(READY, [])
+        return flow
+
+    def apply(self, changes: Mapping[str, Batch], note: Mapping[str, Any] | None = None) -> int:
+        """A batch of changes of several relations, as one change; its version.
+
+        When it returns, every view has the batch. If the rows do not fit (`BadRow`, `Overflow`),
+        nothing is changed. `note` (JSON) is kept with the batch: after a restart `flow.note` is
+        the one of the last batch that was taken. Relations that no view reads are passed over.
+        """
+        self._finish()
+        t0 = time.perf_counter()
+        prepared = self._batches.prepared(changes)
+        t1 = time.perf_counter()
+        batch = self._ledger.lay(prepared, self.version + 1)
+        self._take(batch, note or {}, t1 - t0, time.perf_counter() - t1)
+        return self.version
+
+    def load(
+        self,
+        changes: Mapping[str, Batch],
+        note: Mapping[str, Any] | None = None,
+        *,
+        rows: int = LOAD,
+        anew: bool = False,
+    ) -> int:
+        """Much data at once, as a first load: in pieces of `rows` rows, each a version.
+
+        While the workers are at a piece, the driver writes the next one down. The views may
+        be read when it returns the last version. If it is cut short, the pieces that were done are
+        in the views: the same call goes on behind them, after a restart too. So it does after
+        `BadRow`, when the rows of the other pieces are mended. Another load is refused until then,
+        unless it is told to begin `anew`.
+        """
+        self._finish()
+        tables = {n: as_table(self._batches.relation(n), given) for n, given in changes.items()}
+        cut = pieces(tables, rows)
+        load = loading_of(tables, rows, len(cut))
+        done = 0 if anew else load.done_before(self._ledger.commit.loading)
+        before, first = self.note, self.version + 1 - done
+
+        def ready(i: int) -> tuple[LoggedBatch, Mapping[str, Any], Loading]:
+            laid = self._ledger.lay(self._batches.prepared(cut[i]), first + i)
+            told = before if i + 1 < len(cut) else dict(note or {})
+            return laid, told, replace(load, done=i + 1)
+
+        todo = range(done, len(cut))
+        routines = {self._batches.routine(cut[i]) for i in todo}
+        if len(todo) > 1 and all(map(self._conductor.can_follow, routines)):
+            self._take_together(ready, todo)
+        else:
+            self._take_in_turn(ready, todo)
+        self._ledger.answered()
+        return self.version
+
+    def _take_in_turn(
+        self,
+        ready: Callable[[int], tuple[LoggedBatch, Mapping[str, Any], Loading]],
+        numbers: Sequence[int],
+    ) -> None:
+        """Make batches the next versions, each with jobs of its own; one is laid ahead."""
+        with ThreadPoolExecutor(1) as pool:
+            began = time.perf_counter()
+            ahead = pool.submit(ready, numbers[0]) if numbers else None
+            for i in numbers:
+                assert ahead is not None
+                batch, note, loading = ahead.result()
+                if i != numbers[-1]:
+                    ahead = pool.submit(ready, i + 1)
+                self._take(batch, note, time.perf_counter() - began, loading=loading)
+                began = time.perf_counter()
+
+    def read(self, query: str) -> pa.Table:
+        """The rows of a query at the current version, in its order; equal rows stand repeated."""
+        if query not in self._readouts:
+            known = ", ".join(self._readouts) or "there is none"
+            raise UnknownName(f"there is no query '{query}'", instead=f"the queries are: {known}")
+        self._finish()
+        readout = self._readouts[query]
+        held = next(h for h in readout.held if h.name == readout.result)
+        now = self._ledger.commit
+        found = self._safely(lambda: self._conductor.read(reading(query), held, now))
+        return answer(readout, found)
+
+
+__all__ = [
+    "Batch",
+    "BatchStats",
+    "CheckpointProblem",
+    "Flow",
+    "Interrupted",
+    "Settings",
+    "StageStats",
+    "TakenOver",
+]

@@ -1,0 +1,55 @@
+"""Streams whose rows are kept by key: which they are, and what an event by key changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshview.calculus.schema import Relation
+from freshview.errors import BadRow
+from freshview.pipeline.contract import check_kept
+from freshview.spark.io.decode import Arrival
+from freshview.spark.io.keys import KeyStore
+from freshview.spark.io.upsert import as_events, last, replaced
+from freshview.sql import Catalog
+
+
+def kept_by_key(
+    catalog: Catalog, streams: Mapping[str, Relation], upserts: Iterable[str]
+) -> list[Relation]:
+    """The streams whose rows are kept by key, to know what an event replaces."""
+    told = {name.lower() for name in upserts}
+    for name in told:
+        if not catalog.relation(name).key:
+            raise BadRow(f"'{name}' has no primary key", instead="declare PRIMARY KEY (...)")
+    found = []
+    for r in streams.values():
+        options = dict(getattr(catalog.sources.get(r.name.lower()), "options", ()))
+        by_key = options.get("changes", "append") != "append"
+        if r.name.lower() in told or (by_key and options.get("old") != "envelope"):
+            found.append(r)
+    return found
+
+
+def changes_of(
+    arrivals: Mapping[str, Arrival], streams: Mapping[str, Relation], keys: KeyStore
+) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
+    """The changes that have come, and the events by key that the store is to remember.
+
+    Rows that do not go with those of their keys are refused.
+    """
+    changes: dict[str, pa.Table] = {}
+    events: dict[str, pa.Table] = {}
+    for name, a in arrivals.items():
+        relation = streams[name]
+        table = a.table
+        if a.keyed:
+            events[name] = last(relation, a.table)
+            table = replaced(relation, events[name], keys.find(relation, events[name]))
+        elif name in keys.relations:
+            check_kept(relation, a.table, keys)
+            events[name] = as_events(relation, a.table)
+        if table.num_rows:
+            changes[name] = table
+    return changes, {n: e for n, e in events.items() if e.num_rows}

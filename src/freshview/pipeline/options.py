@@ -1,0 +1,28 @@
+"""What the user of a pipeline may choose, as one value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from freshview.durable.settings import Settings
+from freshview.plan.options import Strategy
+
+
+@dataclass(frozen=True)
+class PipelineOptions:
+    """What the user of a pipeline may choose; `pipeline` tells what each word means."""
+
+    master: str = "local[*]"
+    checkpoint: Path | None = None
+    workers: int | None = None
+    batch: int = 100_000
+    trigger: str = ""
+    strategy: Strategy = "auto"
+    strict: bool = False
+    packages: tuple[str, ...] = ()
+    dead_letters: Path | None = None
+    log: Path | None = None
+    settings: Settings | None = None
+    upserts: tuple[str, ...] = ()
+    trusted: bool | tuple[str, ...] = ()

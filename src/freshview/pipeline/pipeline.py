@@ -1,0 +1,236 @@
+"""A pipeline: the views of a script on Spark, from its sources to its sinks."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import warnings
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshview.calculus.schema import Relation
+from freshview.distributed.compile import distribute
+from freshview.distributed.options import Options
+from freshview.errors import FreshviewError, FreshviewWarning
+from freshview.pipeline.changes import Changed
+from freshview.pipeline.contract import contract_of, unique
+from freshview.pipeline.flow import Flow, Interrupted
+from freshview.pipeline.identity import claim, identity
+from freshview.pipeline.keyed import kept_by_key
+from freshview.pipeline.options import PipelineOptions
+from freshview.pipeline.program import program_of
+from freshview.program.terms import Program
+from freshview.spark.io.dead_letters import DeadLetters
+from freshview.spark.io.emitter import Emitter
+from freshview.spark.io.feed import Feed
+from freshview.spark.io.keys import KeyStore
+from freshview.spark.io.load import load_tables
+from freshview.spark.io.sources import check_paths, inputs
+from freshview.spark.probe import check_workers
+from freshview.spark.session import active, session
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Pipeline(Changed):
+    """Streams, tables and views on Spark.
+
+    Views are declared first. `start` compiles them and begins to read the sources, if there are
+    any; `push` gives rows by hand. A batch over several streams is one change, and one version.
+
+        with fv.pipeline("shop.sql", checkpoint="/data/shop") as flow:
+            flow.await_done()
+            flow.view("revenue").to_df().show()
+    """
+
+    def __init__(
+        self,
+        choices: PipelineOptions,
+        spark: SparkSession | None = None,
+        folder: Path | None = None,
+        flows: type[Flow] | None = None,
+    ) -> None:
+        super().__init__()
+        self.choices = choices
+        self.folder = folder or Path.cwd()
+        self._flows = flows or Flow
+        self._given = spark
+        self._spark: SparkSession | None = spark
+        self._home = Path()
+        self._gone = False
+        """Whether it has run and stopped without a checkpoint."""
+
+    # -- from the start to the end -----------------------------------------------------------------
+
+    def start(self, *, follow: bool = False) -> Pipeline:
+        """Compile the views, load the static tables, and read the sources.
+
+        The sources are read to their present end, or, with `follow`, until the pipeline is
+        stopped. With a checkpoint, it goes on where it was; without one, it runs once.
+        """
+        if self._flow is not None:
+            return self
+        if self._gone:
+            raise FreshviewError(
+                "the pipeline was stopped, and what it knew is gone",
+                instead="make another one; one with a checkpoint goes on after a stop",
+            )
+        if not self.queries:
+            raise FreshviewError(
+                "the pipeline has no views", instead="declare one with CREATE VIEW"
+            )
+        program = program_of(self.queries.values(), self.catalog, self.choices)
+        check_paths(inputs(self.catalog, [r.name for r in program.relations], self.folder))
+        self._owned = self.choices.checkpoint is None
+        try:
+            self._home = self._folder()
+            self._streams = {r.name: r for r in program.relations if not r.static}
+            kept = kept_by_key(self.catalog, self._streams, self.choices.upserts)
+            self._contract = contract_of(self.catalog, self._streams, kept, self.choices.trusted)
+            checked = [r.name for r in self._contract.guarded]
+            claim(self._home, identity(program, self.catalog, checked))
+            self._begin(program, kept)
+            used = [r.name for r in program.relations if not r.static]
+            sources = inputs(self.catalog, used, self.folder)
+            self._feed = Feed(self, sources, self._note, follow)
+            self._feed.start()
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def _folder(self) -> Path:
+        named = self.choices.checkpoint
+        if named is None:
+            return Path(tempfile.mkdtemp(prefix="freshview-"))
+        if "://" in str(named) or ":/" in str(named):
+            raise FreshviewError(
+                f"the checkpoint '{named}' is no folder of this machine",
+                instead="name a folder, which may be a mounted one",
+            )
+        return named.absolute()
+
+    def _begin(self, program: Program, kept: Sequence[Relation]) -> None:
+        spark = self.spark
+        check_workers(spark)
+        state = self._home / "state"
+        letters = self.choices.dead_letters or self._home / "dead_letters"
+        self._letters = DeadLetters(letters)
+        workers = self.choices.workers or max(1, spark.sparkContext.defaultParallelism)
+        spread = Options(workers=workers, deliver=True)
+        made = distribute(program, options=spread, functions=self.catalog.functions)
+        made = replace(made, guarded=self._contract.guarded)
+        common: dict[str, Any] = {
+            "functions": self.catalog.functions,
+            "settings": self.choices.settings,
+        }
+        if self._flows.exists(state):
+            self._flow = self._flows.restart(
+                made, spark, checkpoint=state, workers=self.choices.workers, **common
+            )
+        else:
+            static = [r.name for r in program.relations if r.static]
+            tables = self._tables(spark, static)
+            self.totals.read.update({name: t.num_rows for name, t in tables.items()})
+            self._flow = self._flows.start(
+                made, spark, checkpoint=state, workers=workers, tables=tables, **common
+            )
+        self._note = dict(self._flow.note)
+        self._keys = KeyStore(self._home / "keys.sqlite", kept)
+        self._keys.resume(self._flow.version)
+        self._emitter = Emitter(self._sinks, self._home / "sinks", self._flow.version)
+        self._emitter.emit(self._flow.version, self._read)
+
+    def _tables(self, spark: SparkSession, static: Sequence[str]) -> dict[str, pa.Table]:
+        """The rows of the static tables; those that do not fit go to the dead letters."""
+        tables, rejected = load_tables(spark, inputs(self.catalog, static, self.folder))
+        for name, table in tables.items():
+            if name not in self._contract.trusted:
+                tables[name], doubled = unique(self.catalog.relation(name), table)
+                rejected += doubled
+        self._letters.write("tables", rejected)
+        return tables
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session: the given one, or a new one."""
+        if self._spark is None:
+            c = self.choices
+            self._given = active()
+            log = c.log or self._home / "spark.log"
+            self._spark = self._given or session(c.master, packages=c.packages, log=log)
+        return self._spark
+
+    @property
+    def home(self) -> Path:
+        """The folder of the checkpoint, or one that goes when the pipeline stops."""
+        return self._home
+
+    @property
+    def letters(self) -> Path:
+        """The folder of the rows that do not fit."""
+        return self._letters.folder
+
+    @property
+    def running(self) -> bool:
+        """Whether sources are being read."""
+        return self._flow is not None and self._feed.running
+
+    def await_done(self, timeout: float | None = None) -> bool:
+        """Wait until the sources are read; whether that was so in time. Tells what went wrong."""
+        self._need()
+        return self._feed.wait(timeout)
+
+    def finish(self) -> None:
+        """Finish the batch that is under way, and read no more; views can still be read."""
+        self._need()
+        self._feed.stop()
+
+    def stop(self) -> None:
+        """Finish the batch that is under way, write a checkpoint, and let go of everything."""
+        if self._flow is None:
+            self._end()
+            return
+        self._gone = self._owned
+        try:
+            self.finish()
+            with self._lock:
+                if not self._owned:
+                    self._save(self._flow)
+        finally:
+            self._end()
+
+    def _save(self, flow: Flow) -> None:
+        try:
+            flow.checkpoint()
+        except Interrupted as e:
+            warnings.warn(
+                f"no snapshot is written, and the next start goes on from the log: {e.what}",
+                FreshviewWarning,
+                stacklevel=3,
+            )
+
+    def _end(self) -> None:
+        with self._lock:
+            if self._flow is not None:
+                self._flow.close()
+                self._keys.close()
+                self._flow = None
+            if self._home != Path() and self.choices.checkpoint is None:
+                shutil.rmtree(self._home, ignore_errors=True)
+            if self._given is None and self._spark is not None:
+                with suppress(Exception):
+                    self._spark.stop()
+                self._spark = None
+
+    def __enter__(self) -> Pipeline:
+        return self.start()
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()

@@ -1,0 +1,22 @@
+"""The trigger program of a pipeline's views."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from freshview.calculus.schema import Query
+from freshview.calculus.scope import relations
+from freshview.pipeline.options import PipelineOptions
+from freshview.plan.compile import compile_queries
+from freshview.plan.options import Options
+from freshview.program.terms import Program
+from freshview.sql import Catalog
+
+
+def program_of(queries: Iterable[Query], catalog: Catalog, choices: PipelineOptions) -> Program:
+    """The queries over the relations that they read, for batches."""
+    told = list(queries)
+    read = {name for q in told for name in relations(q.term)}
+    used = [r for r in catalog.relations.values() if r.name in read]
+    options = Options(strategy=choices.strategy, mode="batch", strict=choices.strict, caches=False)
+    return compile_queries(told, used, options, catalog.functions)

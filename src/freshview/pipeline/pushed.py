@@ -1,0 +1,66 @@
+"""Rows that a user gives to a pipeline by hand, in any form, as an Arrow table with counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshview.calculus.schema import Relation
+from freshview.errors import BadRow
+from freshview.runtime.ingest.change import counted, taken
+from freshview.runtime.ingest.columns import table_of
+from freshview.spark.io.rows import fitted
+from freshview.spark.nodes.node import COUNT
+
+
+def pushed(relation: Relation, given: Any) -> pa.Table:
+    """Rows of a relation; the first one that does not fit is a BadRow.
+
+    >>> from freshview.calculus.schema import Column
+    >>> from freshview.calculus.types import INT
+    >>> r = Relation("r", (Column("a", INT), Column("b", INT)))
+    >>> pushed(r, [(1, 2)]).to_pylist() == pushed(r, [((1, 2), 1)]).to_pylist()
+    True
+    """
+    if hasattr(given, "toArrow"):
+        given = given.toArrow()  # a DataFrame of Spark's
+    change = counted(relation, given) if _has_counts(given) else taken(relation, given)
+    if change.table is None:
+        net = change.net()
+        table = table_of(relation.columns, list(net), relation.name)
+        return table.append_column(COUNT, pa.array(net.values(), pa.int64()))
+    table = change.table if isinstance(change.table, pa.Table) else _table(change.table)
+    found = fitted(relation, table)
+    if found.rejected:
+        raise BadRow(found.rejected[0].reason)
+    if change.counts is None:
+        counts = pa.repeat(pa.scalar(1, pa.int64()), found.table.num_rows)
+    else:
+        counts = pa.array(change.counts, pa.int64())
+    return found.table.append_column(COUNT, counts)
+
+
+def _table(given: Any) -> pa.Table:
+    if isinstance(given, pa.RecordBatch):
+        return pa.Table.from_batches([given])
+    return pa.table(given)
+
+
+def _has_counts(given: Any) -> bool:
+    """Whether rows come with how often they come: beside them, or in a column."""
+    if isinstance(given, tuple):
+        return len(given) == 2 and _is_many(given[0]) and not _is_many(given[1])
+    if isinstance(given, list):
+        return bool(given) and all(
+            isinstance(r, tuple | list) and len(r) == 2 and isinstance(r[0], tuple | list | Mapping)
+            for r in given
+        )
+    return hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__")
+
+
+def _is_many(value: object) -> bool:
+    return hasattr(value, "__arrow_c_stream__") or (
+        isinstance(value, list) and bool(value) and isinstance(value[0], tuple | list | Mapping)
+    )

@@ -1,0 +1,1 @@
+"""The database of this process: what is declared, which engine serves, how changes commit."""

@@ -1,0 +1,55 @@
+"""A database with the settings that are asked for."""
+
+from __future__ import annotations
+
+from freshview.factorized.products import Groups
+from freshview.plan.options import Strategy
+from freshview.program.cost import Statistics as Sizes
+from freshview.runtime.database.database import Database
+from freshview.runtime.database.settings import EngineChoice, ModeChoice, Settings
+
+
+def connect(
+    strategy: Strategy = "auto",
+    mode: ModeChoice = "auto",
+    *,
+    engine: EngineChoice = "auto",
+    keep_rows: bool = True,
+    strict: bool = False,
+    profile: bool = False,
+    factorise: bool = False,
+    statistics: Sizes | None = None,
+    products: Groups | None = None,
+) -> Database:
+    """An empty database in this process.
+
+    - `strategy` says how views are kept: `reeval`, `first-order`, `project`, `higher-order`,
+      `factorized`, or `auto`, which chooses for each view.
+    - `mode` says whether triggers take whole batches or single rows; `auto` takes what suits the
+      engine and the view.
+    - `engine` says what runs them: `native` compiles a kernel when a view is declared, `reference`
+      works on Python dictionaries, and `auto` starts with the latter while a kernel is compiled.
+    - `keep_rows=False` does not keep the rows of the streams: less memory and time, but views must
+      be declared first, and deletions of what is not there are not noticed.
+    - `strict` refuses a view that a change would make recompute, naming the node.
+    - `profile` lets kernels count the rows that they look at and write.
+    - `factorise` lets kernels multiply a view when it is read, where it is a join of maps that are
+      kept anyway: changes cost less, and reads more.
+    - `statistics` tells `auto` what to expect of the data.
+    - `products` names streams that change by products, and the columns of each factor, such as
+      `{"A": [("row", "value"), ("column", "value")]}`: views over them are kept in view trees,
+      where that can be, and `apply` gives these the factors and not the rows.
+    """
+    return Database(
+        Settings(
+            strategy,
+            mode,
+            strict,
+            engine,
+            keep_rows,
+            profile,
+            factorise,
+            statistics or Sizes(),
+            products=products or {},
+        )
+    )

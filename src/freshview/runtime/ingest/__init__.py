@@ -1,0 +1,1 @@
+"""How rows come in: from Python, Arrow, files and sockets."""

@@ -1,0 +1,264 @@
+"""What a user gives as a change, made into one form that every engine takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from freshview.calculus.domain import is_int
+from freshview.calculus.rows import Row, RowLike, by_name
+from freshview.calculus.schema import Relation
+from freshview.codegen.load import Instance
+from freshview.errors import BadRow
+from freshview.runtime.database.base import consolidate
+from freshview.runtime.ingest.columns import rows_in
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+else:
+    from freshview.runtime.ingest.lazy_imports import pa
+
+COUNT = "__count"
+"""The column of a table of changes that tells how often a row comes or goes."""
+
+Hook: TypeAlias = Callable[[Row, int], RowLike | list[RowLike] | None]
+
+
+class Change:
+    """Rows of one relation that come or go: Python rows or an Arrow table, with counts or a sign.
+
+    It can be applied to any number of engines, and taken back from each.
+    """
+
+    __slots__ = ("_exported", "_net", "counts", "relation", "rows", "sign", "table")
+
+    def __init__(
+        self,
+        relation: Relation,
+        rows: Sequence[RowLike] | None,
+        table: Any = None,
+        counts: Any = None,
+        sign: int = 1,
+    ) -> None:
+        self.relation = relation
+        self.rows = rows
+        self.table = table
+        self.counts = counts
+        self.sign = sign
+        self._exported: Any = None
+        self._net: dict[Row, int] | None = None
+
+    @property
+    def size(self) -> int:
+        """How many rows were given."""
+        if self.rows is not None:
+            return len(self.rows)
+        size = getattr(self.table, "num_rows", None)
+        return len(self.table) if size is None else int(size)
+
+    @property
+    def only_inserts(self) -> bool:
+        """Whether the form alone tells that no row goes."""
+        return self.sign > 0 and self.counts is None
+
+    def apply(self, instance: Instance, index: int, back: bool = False) -> None:
+        """Give the rows to a running kernel, or take them back."""
+        sign = -self.sign if back else self.sign
+        if self.rows is not None:
+            instance.apply_rows(index, self.rows, self.counts, sign)  # type: ignore[arg-type]
+        else:
+            if self._exported is None:
+                self._exported = _exported(self.table)
+            instance.apply_arrow(index, self._exported, self.counts, sign)  # type: ignore[arg-type]
+
+    def net(self) -> dict[Row, int]:
+        """The net change a row: checked, added up, and without the rows that cancel out."""
+        if self._net is None:
+            rows = self.given()
+            self._net = consolidate(self.relation, zip(rows, self._counted(len(rows)), strict=True))
+        return self._net
+
+    def given(self) -> Sequence[RowLike]:
+        """The rows as Python values, as they came."""
+        if self.rows is not None:
+            return self.rows
+        return rows_in(self.relation, _as_table(self.relation, self.table))
+
+    def _counted(self, size: int) -> Iterable[int]:
+        if self.counts is None:
+            return [self.sign] * size
+        counts = _listed(self.counts)
+        if len(counts) != size:
+            raise BadRow(
+                f"{size} rows of '{self.relation.name}' come with {len(counts)} counts",
+                instead="give as many",
+            )
+        return counts if self.sign > 0 else [-c for c in counts]
+
+    def through(self, hooks: Sequence[Hook]) -> Change:
+        """The change as the hooks make it, row by row: as it was, another row, several or none."""
+        rows = self.given()
+        pairs: list[tuple[Any, int]] = list(zip(rows, self._counted(len(rows)), strict=True))
+        for hook in hooks:
+            after: list[tuple[Any, int]] = []
+            for row, count in pairs:
+                as_tuple = tuple(by_name(self.relation, row) if isinstance(row, Mapping) else row)
+                made = hook(as_tuple, count)
+                if isinstance(made, list):
+                    after += [(one, count) for one in made]
+                elif made is not None:
+                    after.append((made, count))
+            pairs = after
+        return Change(self.relation, [r for r, _ in pairs], counts=[c for _, c in pairs])
+
+
+class _Exported:
+    """An Arrow table whose capsules are made once: kernels only look into them."""
+
+    __slots__ = ("_capsules",)
+
+    def __init__(self, table: Any) -> None:
+        self._capsules = table.__arrow_c_array__()
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> Any:
+        return self._capsules
+
+
+def _exported(table: Any) -> Any:
+    """The table for any number of kernels; one that lies in a single piece is exported once."""
+    if isinstance(table, pa.Table):
+        parts = table.to_batches()
+        return _Exported(parts[0]) if len(parts) == 1 else table
+    return _Exported(table)
+
+
+def taken(relation: Relation, given: Any, sign: int = 1) -> Change:
+    """Rows to insert or delete, in any of the forms that the documentation names."""
+    if isinstance(given, list):
+        return Change(relation, given, sign=sign)
+    if isinstance(given, tuple):
+        one = not given or not isinstance(given[0], tuple | list | Mapping)
+        return Change(relation, [given] if one and given else list(given), sign=sign)
+    if _is_arrow(given) or _is_pandas(given):
+        return Change(relation, None, _lasting(relation, given), sign=sign)
+    if isinstance(given, Mapping):
+        if any(_is_column(v) for v in given.values()):
+            return Change(relation, None, _from_columns(relation, given), sign=sign)
+        return Change(relation, [given], sign=sign)
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise BadRow(
+            f"'{relation.name}' cannot take {given!r}",
+            instead="give rows, a mapping of columns, or an Arrow, pandas or polars table",
+        )
+    return Change(relation, list(given), sign=sign)
+
+
+def counted(relation: Relation, given: Any) -> Change:
+    """A change with multiplicities: pairs of row and count, or rows and their counts apart.
+
+    An Arrow table may bring its counts as a column `__count`, as those of `view.changes` do.
+    """
+    if isinstance(given, tuple) and len(given) == 2 and not _is_pair(given[1]):
+        change = taken(relation, given[0])
+        change.counts = _plain_counts(relation, given[1])
+        return change
+    if _is_arrow(given) or _is_pandas(given):
+        table = _as_table(relation, _lasting(relation, given))
+        if COUNT not in table.column_names:
+            return Change(relation, None, table)
+        counts = _plain_counts(relation, table.column(COUNT))
+        return Change(relation, None, table.drop_columns([COUNT]), counts)
+    rows: list[RowLike] = []
+    counts = []
+    for pair in given:
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise BadRow(
+                f"a change of '{relation.name}' cannot be {pair!r}",
+                instead="give pairs of a row and how often it comes, negative if it goes",
+            )
+        rows.append(pair[0])
+        counts.append(_count(relation, pair[1]))
+    return Change(relation, rows, counts=counts)
+
+
+def _count(relation: Relation, count: object) -> int:
+    if isinstance(count, bool) or not isinstance(count, int):
+        raise BadRow(
+            f"the multiplicity of a row of '{relation.name}' cannot be {count!r}",
+            instead="give an integer, positive to insert and negative to delete",
+        )
+    if not is_int(count):
+        raise BadRow(
+            f"a row of '{relation.name}' cannot come {count} times",
+            instead="give counts of 64 bits, from -9223372036854775807 to 9223372036854775807",
+        )
+    return count
+
+
+def _plain_counts(relation: Relation, counts: Any) -> Any:
+    """Counts as a list of int or an array of 64-bit integers."""
+    if isinstance(counts, list | tuple):
+        return [_count(relation, c) for c in counts]
+    import numpy as np
+
+    if isinstance(counts, pa.ChunkedArray | pa.Array):
+        counts = counts.to_numpy() if isinstance(counts, pa.ChunkedArray) else np.asarray(counts)
+    out = np.asarray(counts)
+    if out.dtype.kind not in "iu" or out.ndim != 1:
+        raise BadRow(
+            f"the counts of '{relation.name}' are no list of integers",
+            instead="give one integer a row, positive to insert and negative to delete",
+        )
+    for end in (out.max(), out.min()) if out.size else ():
+        _count(relation, int(end))
+    return np.ascontiguousarray(out, dtype=np.int64)
+
+
+def _listed(counts: Any) -> list[int]:
+    return counts if isinstance(counts, list) else [int(c) for c in counts]
+
+
+def _is_pair(given: Any) -> bool:
+    """Whether this is a row with its count, and not a list of counts."""
+    return (
+        isinstance(given, tuple | list)
+        and len(given) == 2
+        and isinstance(given[0], tuple | list | Mapping)
+    )
+
+
+def _is_column(value: object) -> bool:
+    return isinstance(value, list | tuple) or getattr(value, "ndim", 0) == 1 or _is_arrow(value)
+
+
+def _is_arrow(given: object) -> bool:
+    return hasattr(given, "__arrow_c_array__") or hasattr(given, "__arrow_c_stream__")
+
+
+def _is_pandas(given: object) -> bool:
+    return type(given).__module__.split(".")[0] == "pandas" and hasattr(given, "iloc")
+
+
+def _lasting(relation: Relation, given: Any) -> Any:
+    """An Arrow table that can be read more than once."""
+    if _is_pandas(given):
+        return pa.Table.from_pandas(given, preserve_index=False)
+    if hasattr(given, "__arrow_c_array__"):
+        return given
+    return _as_table(relation, given)
+
+
+def _as_table(relation: Relation, given: Any) -> pa.Table:
+    if isinstance(given, pa.Table):
+        return given
+    try:
+        return pa.table(given)
+    except (pa.ArrowException, TypeError, ValueError) as e:
+        raise BadRow(f"the table of rows of '{relation.name}' cannot be read: {e}") from e
+
+
+def _from_columns(relation: Relation, columns: Mapping[str, Any]) -> pa.RecordBatch:
+    try:
+        return pa.RecordBatch.from_pydict({name: pa.array(c) for name, c in columns.items()})
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as e:
+        raise BadRow(f"these are no columns of '{relation.name}': {e}") from e

@@ -1,0 +1,1 @@
+"""What users see of a view: its rows, its history, its subscriptions."""

@@ -1,0 +1,216 @@
+"""Batches as they are written down: checked, in the types of their relation, split by worker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from freshview.calculus.rows import expected
+from freshview.calculus.schema import Relation
+from freshview.calculus.types import Type
+from freshview.distributed.batches.predicate_pushdown import Test
+from freshview.distributed.terms import Dist, Local, Location, Random, Replicated
+from freshview.errors import BadRow
+from freshview.runtime.ingest.columns import arrow_schema, is_within
+from freshview.spark.batches.partition import spread
+from freshview.spark.nodes.node import COUNT
+
+
+def checked(relation: Relation, given: Any, wanted: Relation | None = None) -> pa.RecordBatch:
+    """Rows in the columns and types of a relation, and `COUNT`; `BadRow` says what does not fit.
+
+    If only the columns of `wanted` are asked for, the others are looked at and left out.
+    """
+    table = _table(relation, given)
+    places = {str(n).lower(): i for i, n in reversed(list(enumerate(table.column_names)))}
+    names = [c.name for c in relation.columns]
+    for name in names:
+        if name.lower() not in places:
+            instead = f"'{relation.name}' needs {', '.join(names)}"
+            raise BadRow(f"the table has no column '{name}'", instead=instead)
+    for name in table.column_names:
+        if name != COUNT and name.lower() not in {n.lower() for n in names}:
+            instead = f"its columns are {', '.join(names)}"
+            raise BadRow(f"'{relation.name}' has no column '{name}'", instead=instead)
+    kept = {c.name for c in (wanted or relation).columns}
+    columns = []
+    for i, f in enumerate(arrow_schema(relation.columns)):
+        column = table.column(places[f.name.lower()])
+        if f.name in kept:
+            columns.append(_column(relation, i, column, f.type))
+        elif not _is_fine(relation.columns[i].type, column, f.type):
+            _column(relation, i, column, f.type)
+    columns.append(_counts(relation, table))
+    return pa.RecordBatch.from_arrays(columns, [*(c for c in names if c in kept), COUNT])
+
+
+def passing(rows: pa.RecordBatch, tests: Sequence[Test]) -> pa.Array | None:
+    """Which rows pass all the tests (`sift.py`); None if there are none to pass."""
+    kept = None
+    for test in tests:
+        column = rows.column(test.column)
+        passed = _COMPARE[test.op](column, pa.scalar(test.value, column.type))
+        kept = passed if kept is None else pc.and_(kept, passed)
+    return kept
+
+
+_COMPARE = {
+    "=": pc.equal,
+    "<>": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+
+
+def split(
+    relation: Relation,
+    rows: pa.RecordBatch,
+    at: Location,
+    workers: int,
+    tests: Sequence[Test] = (),
+) -> list[pa.RecordBatch]:
+    """The rows of every worker, then those of the driver, by the location of the batch.
+
+    Those that fail a test are nobody's.
+    """
+    nothing = rows.slice(0, 0)
+    kept = passing(rows, tests)
+    if kept is not None and not (isinstance(at, Dist) and at.keys):
+        rows, kept = rows.filter(kept), None
+    match at:
+        case Local():
+            return [nothing] * workers + [rows]
+        case Dist(keys):
+            names = [c.name for c in relation.columns]
+            return [*spread(rows, [names.index(k) for k in keys], workers, kept), nothing]
+        case Replicated():
+            return [rows] * workers + [nothing]
+        case Random(whole):
+            if whole and workers > 1:
+                rows = _added_up(rows)
+            ends = [rows.num_rows * i // workers for i in range(workers + 1)]
+            parts = [rows.slice(a, b - a) for a, b in pairwise(ends)]
+            return [*parts, nothing]
+        case _:
+            raise AssertionError(f"no batch arrives at {at}")
+
+
+def as_table(relation: Relation, given: Any) -> pa.Table:
+    """Rows as an Arrow table, not checked yet; `BadRow` if they are none."""
+    return _table(relation, given)
+
+
+def pieces(tables: Mapping[str, pa.Table], rows: int) -> list[dict[str, pa.Table]]:
+    """Tables cut into pieces of about so many rows, with an equal share of each table.
+
+    The first one is a third as large as the others: workers have something to do sooner.
+
+    >>> [p["t"].num_rows for p in pieces({"t": pa.table({"a": range(14)})}, 5)]
+    [2, 6, 6]
+    """
+    count = -(-sum(t.num_rows for t in tables.values()) // rows)
+    ends = [3 * i + 1 for i in range(count)]
+    found = []
+    for before, end in pairwise([0, *ends]):
+        piece = {}
+        for name, table in tables.items():
+            first, last = (table.num_rows * k // ends[-1] for k in (before, end))
+            if first < last:
+                piece[name] = table.slice(first, last - first)
+        found.append(piece)
+    return found
+
+
+def _table(relation: Relation, given: Any) -> pa.Table:
+    try:
+        if isinstance(given, pa.Table):
+            return given
+        if hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__"):
+            return pa.table(given)
+        batches = list(given)
+        return pa.Table.from_batches(batches, None if batches else _schema(relation))
+    except (pa.ArrowException, TypeError, ValueError) as e:
+        raise BadRow(f"the rows of '{relation.name}' cannot be read: {e}") from e
+
+
+def _schema(relation: Relation) -> pa.Schema:
+    return arrow_schema(relation.columns)
+
+
+def _column(relation: Relation, i: int, column: pa.ChunkedArray, kind: pa.DataType) -> pa.Array:
+    wanted = relation.columns[i]
+    where = f"column '{wanted.name}' of '{relation.name}'"
+    instead = f"give {expected(wanted.type)}"
+    try:
+        _check_buffers(column)
+        if pa.types.is_decimal(kind) and pa.types.is_floating(column.type):
+            raise BadRow(f"{where} has doubles", instead=instead)
+        if pa.types.is_timestamp(column.type) and column.type.tz is not None:
+            raise BadRow(f"{where} has a time zone", instead=instead)
+        cast = column if _holds(column.type, kind) else column.cast(kind)
+    except (pa.ArrowException, UnicodeDecodeError) as e:
+        raise BadRow(f"{where} cannot be read: {e}", instead=instead) from e
+    one = cast.combine_chunks() if cast.num_chunks != 1 else cast.chunk(0)
+    if one.null_count and not wanted.type.nullable:
+        raise BadRow(f"{where} has NULL", instead=instead)
+    if pa.types.is_floating(kind) and not pc.all(pc.is_finite(one), min_count=0).as_py():
+        raise BadRow(f"{where} has NaN or an infinity", instead=instead)
+    if not is_within(one):
+        raise BadRow(f"{where} has a value that no engine holds", instead=instead)
+    return one
+
+
+def _check_buffers(column: pa.ChunkedArray) -> None:
+    """ArrowInvalid where a column is damaged: to read it would take the process with it."""
+    plain = pa.types.is_primitive(column.type) and not pa.types.is_decimal(column.type)
+    column.validate(full=not plain)
+
+
+def _is_fine(t: Type, column: pa.ChunkedArray, kind: pa.DataType) -> bool:
+    """Whether a column is seen to fit at a glance; if not, it may fit all the same."""
+    if column.null_count and not t.nullable:
+        return False
+    if pa.types.is_floating(kind) or not _holds(column.type, kind):
+        return False
+    return all(is_within(chunk) for chunk in column.chunks)
+
+
+def _holds(given: pa.DataType, kind: pa.DataType) -> bool:
+    """Whether values of a type are values of another one; decimals may have fewer digits."""
+    if pa.types.is_decimal(kind) and pa.types.is_decimal(given):
+        return bool(given.scale == kind.scale and given.precision <= kind.precision)
+    return bool(given == kind)
+
+
+def _counts(relation: Relation, table: pa.Table) -> pa.Array:
+    if COUNT not in table.column_names:
+        return pa.repeat(pa.scalar(1, pa.int64()), table.num_rows)
+    counts = table.column(COUNT)
+    if not pa.types.is_integer(counts.type) or counts.null_count:
+        instead = "give one integer a row, negative if it goes"
+        raise BadRow(f"the counts of '{relation.name}' are no integers", instead=instead)
+    try:
+        out = counts.cast(pa.int64()).combine_chunks()
+    except pa.ArrowInvalid:
+        out = None
+    if out is None or not is_within(out):
+        raise BadRow(
+            f"a row of '{relation.name}' comes more often than 64 bits count",
+            instead="give counts from -9223372036854775807 to 9223372036854775807",
+        )
+    return out
+
+
+def _added_up(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Each row once, with all its counts."""
+    keys = [n for n in rows.schema.names if n != COUNT]
+    table = pa.Table.from_batches([rows])
+    grouped = table.group_by(keys, use_threads=False).aggregate([(COUNT, "sum")])
+    columns = [grouped.column(n).combine_chunks() for n in (*keys, f"{COUNT}_sum")]
+    return pa.RecordBatch.from_arrays(columns, schema=rows.schema)

@@ -1,0 +1,128 @@
+"""Jobs on Spark: one RDD job for the stages of an `Order` list, pinned where Spark lets us."""
+
+from __future__ import annotations
+
+import pickle
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from pyspark import RDD, Broadcast, SparkContext, cloudpickle
+from pyspark.serializers import CPickleSerializer
+
+from freshview.durable.task import Order, Parcel, Report, provide, run_stage
+from freshview.durable.work import Work
+from freshview.errors import FreshviewWarning
+from freshview.spark.pin import anchor, anchored, assign, executor_names, executors, pinned
+from freshview.spark.probe import check_workers
+from freshview.spark.resident import settle
+from freshview.spark.submit import Submit, keyed
+
+
+class SparkRunner:
+    """Runs jobs on a Spark session.
+
+    Before each job it looks whether executors came or went; workers of those that went move to
+    others, where their maps are rebuilt.
+    """
+
+    def __init__(self, spark: Any, workers: int, *, pin: bool = True) -> None:
+        check_workers(spark)
+        self.sc: SparkContext = spark.sparkContext
+        self.workers = workers
+        self.pin = pin
+        self.repins = 0
+        self._known: str | None = None
+        self._names: list[str] = []
+        self._first: RDD[Any] | None = None
+        self._anchor: Any = None
+        self._submit = Submit(self.sc, workers)
+        self._work: Broadcast[bytes] | None = None
+
+    def provide(self, work: Work) -> None:
+        """See `Runner`: Spark brings it to every executor once, functions of the user included."""
+        data: bytes = cloudpickle.dumps(work)  # type: ignore[no-untyped-call]
+        self._work = self.sc.broadcast(data)
+
+    def run(self, orders: Sequence[Order]) -> list[Report]:
+        """See `Runner`."""
+        base = self._base()
+        rdd, reads = base._jrdd.rdd(), base._jrdd_deserializer
+        for number, order in enumerate(orders):
+            if number:
+                moved, reads = self._submit.shuffled(rdd), CPickleSerializer()
+                if self._anchor is not None:
+                    moved, reads = anchored(self._anchor, moved, reads)
+                rdd = moved.rdd()
+            zipped = bool(number) and self._anchor is not None
+            assert self._work is not None, "there is no work yet"
+            work = partial(_stage, order, self._work, number == 0, zipped)
+            last = number + 1 == len(orders)
+            rdd = self._submit.stage(rdd, reads, work, self._work, last=last)
+        return [report for _, (_, _, report) in self._submit.collect(rdd)]
+
+    def close(self) -> None:
+        """See `Runner`; the session is its owner's, and may be gone."""
+        if self._work is not None:
+            with suppress(Exception):
+                self._work.unpersist()
+            self._work = None
+
+    def _base(self) -> RDD[Any]:
+        """One partition for every worker, where its maps are."""
+        names = self._executors()
+        if self._first is None or names != self._known:
+            self._known = names
+            self._place()
+        assert self._first is not None
+        return self._first
+
+    def _executors(self) -> str:
+        """Who is there now."""
+        try:
+            return executor_names(self.sc) if self.pin else ""
+        except Py4JError:
+            return ""
+
+    def _place(self) -> None:
+        self.repins += 1
+        self._first = self.sc.parallelize(range(self.workers), self.workers)
+        self._anchor = None
+        try:
+            told = executors(self.sc) if self._known else {}
+            self._names = assign(self.workers, self._names, list(told))
+            if self._names:
+                pins = pinned(self.sc, [told[n] for n in self._names])
+                self._anchor = anchor(self.sc, pins)
+                self._first = pins
+        except (Py4JError, TypeError) as e:  # calls that another Spark may not have
+            self.pin, self._anchor = False, None
+            warnings.warn(
+                f"partitions cannot be pinned on this Spark: {e}", FreshviewWarning, stacklevel=2
+            )
+
+
+def _stage(
+    order: Order,
+    work: Broadcast[bytes],
+    first: bool,
+    zipped: bool,
+    part: int,
+    items: Iterable[Any],
+) -> Iterator[Any]:
+    """A stage as Spark calls it: the first one of a job is given nothing that matters."""
+    came = list(items)
+    parcels: list[Parcel] = []
+    if not first:
+        sent = [item for _, item in came] if zipped else came
+        senders = sorted(sender for _, (sender, _, _) in sent)
+        assert senders == list(range(order.workers)), f"blocks of {senders} came to {part}"
+        assert all(target == part for target, _ in sent), f"blocks of others came to {part}"
+        parcels = [parcel for _, parcel in sent]
+    provide(order.place, lambda: pickle.loads(work.value))
+    made = run_stage(order, part, parcels)
+    yield from made if order.last else keyed(made)
+    settle(order.place)

@@ -1,0 +1,59 @@
+"""A Spark session with the settings that flows need."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import freshview
+from freshview.spark.java import provide_java
+from freshview.spark.releases import check_release, installed, local_sockets
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Our jobs are short, and the JVM does little in them: start-up counts more than peak speed."""
+
+SETTINGS = {
+    "spark.python.worker.reuse": "true",
+    "spark.speculation": "false",
+    "spark.dynamicAllocation.enabled": "false",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    **local_sockets(),
+    "spark.driver.extraJavaOptions": QUICK,
+    "spark.executor.extraJavaOptions": QUICK,
+}
+
+
+def session(
+    master: str = "local[*]", *, name: str = "freshview", settings: Mapping[str, str] | None = None
+) -> SparkSession:
+    """A session on `master`; `settings` win over ours. One that is there already is taken."""
+    check_release(installed())
+    provide_java()
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    told = {**SETTINGS, "spark.executorEnv.PYTHONPATH": _python_path()}
+    if master.startswith("local"):
+        told |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    builder = SparkSession.builder.master(master).appName(name)
+    for key, value in {**told, **(settings or {})}.items():
+        builder = builder.config(key, value)
+    found = builder.getOrCreate()
+    found.sparkContext.setLogLevel("ERROR")
+    return found
+
+
+def _python_path() -> str:
+    """Where workers find this package, which need not be installed."""
+    own = str(Path(freshview.__file__).resolve().parent.parent)
+    return os.pathsep.join(
+        dict.fromkeys([own, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))])
+    )

@@ -1,0 +1,284 @@
+"""What reads the sources of a pipeline: files by turns, everything else by Structured Streaming.
+
+Both say with every batch how far they have come. That is kept with the batch itself, so a restart
+goes on exactly there: a micro-batch that comes again is known by its number.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from freshview.errors import FreshviewError
+from freshview.spark.io.decode import Arrival, decode
+from freshview.spark.io.load import file_of
+from freshview.spark.io.sources import ENDLESS, FROM, Input, stream
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+BATCH, FILES = "batch", "files"
+"""What a note tells: the last micro-batch, and how many records of each file were read."""
+
+
+class Owner(Protocol):
+    """The pipeline as its feed sees it."""
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session."""
+
+    @property
+    def choices(self) -> Any:
+        """What the user chose."""
+
+    @property
+    def home(self) -> Path:
+        """The folder of the checkpoint."""
+
+    def take(
+        self,
+        arrivals: Mapping[str, Arrival],
+        note: Mapping[str, Any],
+        batch: str,
+        seconds: float = 0.0,
+    ) -> int:
+        """Apply what has come as one change."""
+
+
+class Stopped(Exception):
+    """Raised in a micro-batch that must not begin any more: Spark will offer it again."""
+
+
+class Feed:
+    """The sources of a pipeline while it runs."""
+
+    def __init__(
+        self, owner: Owner, sources: Sequence[Input], note: Mapping[str, Any], follow: bool
+    ) -> None:
+        self._owner = owner
+        self._files = [i for i in sources if i.source.kind == "file"]
+        self._streams = [i for i in sources if i.source.kind != "file"]
+        self._done = int(note.get(BATCH, -1))
+        self._read: dict[str, int] = dict(note.get(FILES, {}))
+        self._follow = follow
+        self._stopping = False
+        self._busy = threading.Lock()
+        self._error: BaseException | None = None
+        self._thread: threading.Thread | None = None
+        self._query: StreamingQuery | None = None
+        if not follow:
+            for i in self._streams:
+                if i.source.kind in ENDLESS:
+                    raise FreshviewError(
+                        f"the source of '{i.relation.name}', {i.source.kind.upper()}, has no end",
+                        instead="follow it: --follow, or start(follow=True)",
+                    )
+
+    @property
+    def running(self) -> bool:
+        """Whether something is still read."""
+        reading = self._thread is not None and self._thread.is_alive()
+        return reading or (self._query is not None and self._query.isActive)
+
+    def start(self) -> None:
+        """Begin to read."""
+        if self._streams:
+            self._start_query()
+        if self._files:
+            # They are opened here, so that a file that is not there is told to the one who starts.
+            readers = {
+                i.relation.name: (i, file_of(i, self._read.get(i.relation.name, 0)))
+                for i in self._files
+            }
+            self._thread = threading.Thread(
+                target=self._run_files, args=(readers,), name="freshview files", daemon=True
+            )
+            self._thread.start()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for the end of all the sources; raises what went wrong with them."""
+        end = None if timeout is None else time.monotonic() + timeout
+        while self.running:
+            if end is not None and time.monotonic() >= end:
+                return False
+            time.sleep(0.02)
+        self._complain()
+        return True
+
+    def stop(self) -> None:
+        """Let the batch that is under way finish, and begin no other."""
+        self._stopping = True
+        with self._busy:
+            pass  # the batch that is under way ends; the next one finds that it must not begin
+        if self._query is not None and self._query.isActive:
+            self._query.stop()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _complain(self) -> None:
+        if self._error is not None:
+            raise failure(self._error, self._streams) from self._error
+        if self._query is not None and not self._stopping:
+            error = self._query.exception()
+            if error is not None:
+                raise failure(error, self._streams) from error
+
+    # -- micro-batches -----------------------------------------------------------------------------
+
+    def _start_query(self) -> None:
+        folder = self._owner.home / "offsets"
+        if self._done >= 0 and not folder.exists():
+            raise FreshviewError(
+                f"the checkpoint has lost '{folder}', where the sources stand",
+                instead="remove the checkpoint to start over",
+            )
+        trigger = self._owner.choices.trigger
+        try:
+            frame = stream(self._owner.spark, self._streams)
+            writer = frame.writeStream.foreachBatch(self._on_batch).option(
+                "checkpointLocation", str(folder)
+            )
+            if not self._follow:
+                writer = writer.trigger(availableNow=True)
+            elif trigger:
+                writer = writer.trigger(processingTime=trigger)
+            self._query = writer.start()
+        except FreshviewError:
+            raise
+        except Exception as e:
+            raise failure(e, self._streams) from e
+
+    def _on_batch(self, frame: DataFrame, number: int) -> None:
+        with self._busy:
+            if self._stopping:
+                raise Stopped
+            if number <= self._done:
+                return  # it is in the views, and Spark was stopped before it knew
+            try:
+                self._apply(frame, number)
+            except Exception as e:
+                self._error = e
+                raise
+
+    def _apply(self, frame: DataFrame, number: int) -> None:
+        began = time.perf_counter()
+        table = frame.toArrow()
+        arrivals: dict[str, Arrival] = {}
+        for k, i in enumerate(self._streams):
+            mine = table.filter(pc.equal(table.column(FROM), k))
+            if mine.num_rows:
+                arrivals[i.relation.name] = decode(i, _flat(mine.column(f"r{k}")))
+        seconds = time.perf_counter() - began
+        if arrivals:
+            self._give(arrivals, {BATCH: number}, f"batch-{number:09d}", seconds)
+        self._done = number
+
+    # -- files -------------------------------------------------------------------------------------
+
+    def _run_files(self, readers: dict[str, Any]) -> None:
+        try:
+            while readers and not self._stopping:
+                with self._busy:
+                    if not self._stopping:
+                        self._turn(readers)
+        except Exception as e:
+            self._error = e
+
+    def _turn(self, readers: dict[str, Any]) -> None:
+        """Some records of every file, as one change."""
+        began = time.perf_counter()
+        arrivals: dict[str, Arrival] = {}
+        for name, (i, reader) in list(readers.items()):
+            part = reader.take(self._owner.choices.batch)
+            if part is None:
+                del readers[name]
+                continue
+            arrivals[name] = decode(i, part)
+            self._read[name] = reader.position
+        if not arrivals:
+            return
+        seconds = time.perf_counter() - began
+        label = f"rows-{sum(self._read.values()):012d}"
+        self._give(arrivals, {FILES: dict(self._read)}, label, seconds)
+
+    def _give(
+        self, arrivals: Mapping[str, Arrival], note: Mapping[str, Any], label: str, seconds: float
+    ) -> None:
+        """What was read, for the views; what goes wrong from here on is not the sources' fault."""
+        try:
+            self._owner.take(arrivals, note, label, seconds)
+        except FreshviewError:
+            raise
+        except Exception as e:
+            raise FreshviewError(
+                f"{label} cannot be applied: {type(e).__name__}: {_first(e)}"
+            ) from e
+
+
+def _flat(column: pa.ChunkedArray) -> pa.Table:
+    return pa.Table.from_batches(
+        [pa.RecordBatch.from_struct_array(c) for c in column.chunks],
+        schema=pa.schema(list(column.type)),
+    )
+
+
+_KNOWN = (
+    (
+        r"UnknownTopicOrPartition|UNKNOWN_TOPIC|does not exist.*[Tt]opic|subscribe.*not exist",
+        "a Kafka topic that a source names is not there",
+        "create it, or correct the FROM clause",
+    ),
+    (
+        r"TimeoutException.*(node assignment|metadata|listTopics|describeTopics|Call)",
+        "Kafka does not answer",
+        "check the option 'bootstrap', and that it runs",
+    ),
+    (
+        r"FAILED_READ_FILE.*PARQUET_COLUMN_DATA_TYPE_MISMATCH|SchemaColumnConvertNotSupported"
+        r"|DELTA_SCHEMA_CHANGED|DELTA_.*SCHEMA|CANNOT_MERGE_SCHEMAS",
+        "the data of a source has other columns or types than before",
+        "declare the new ones and start with a new checkpoint, or put the old data back",
+    ),
+    (
+        r"DELTA_MISSING_CHANGE_DATA|CHANGE_TABLE_FEED_DISABLED|[Cc]hange data feed.*not enabled",
+        "a Delta table that a source names does not keep its changes",
+        "set delta.enableChangeDataFeed = true on it",
+    ),
+    (
+        r"Connection refused",
+        "nobody answers at the address of a socket",
+        "start the one who sends, or correct the FROM clause",
+    ),
+)
+
+
+def failure(error: BaseException, sources: Sequence[Input] = ()) -> FreshviewError:
+    """What went wrong in one sentence, however many pages Spark wrote about it."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, FreshviewError):
+            return cause
+        cause = cause.__cause__
+    text = str(error)
+    names = ", ".join(f"'{i.relation.name}'" for i in sources)
+    where = f" ({names})" if names else ""
+    for pattern, what, instead in _KNOWN:
+        if re.search(pattern, text, re.DOTALL):
+            return FreshviewError(what + where, instead=instead)
+    return FreshviewError(f"the sources{where} cannot be read: {_first(error)}")
+
+
+def _first(error: BaseException) -> str:
+    """The first line of what an error says."""
+    lines = (line.strip() for line in str(error).splitlines())
+    return next((line for line in lines if line), type(error).__name__)

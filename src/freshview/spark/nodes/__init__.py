@@ -1,0 +1,1 @@
+"""What runs inside tasks: the maps of one worker, kept by a kernel or by the reference engine."""

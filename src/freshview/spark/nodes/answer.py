@@ -1,0 +1,31 @@
+"""The rows of a query as an Arrow table, from the driver's map of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshview.calculus.rows import MOST_LISTED, too_long
+from freshview.distributed.terms import Readout
+from freshview.runtime.ingest.columns import arranged
+from freshview.spark.nodes.elements import schema_with_elements
+
+
+def answer(readout: Readout, found: pa.RecordBatch) -> pa.Table:
+    """The rows in the columns of the query, each as often as it counts, in the query's order.
+
+    Elements of rings stay the bytes that nodes send; `elements.rows_with_elements` reads them.
+    """
+    query = readout.query
+    columns = list(dict.fromkeys(query.vars))
+    schema = schema_with_elements(query.columns)
+    at = [columns.index(v) for v in query.vars]
+    arrays = [found.column(i).cast(f.type) for i, f in zip(at, schema, strict=True)]
+    table = pa.Table.from_arrays(arrays, schema=schema)
+    counts = np.asarray(found.column(len(columns)).to_pylist(), np.int64)
+    if table.num_rows and (counts != 1).any():
+        total = sum(max(n, 0) for n in counts.tolist())
+        if total > MOST_LISTED:
+            raise too_long(query.name, total)
+        table = table.take(pa.array(np.repeat(np.arange(len(counts)), np.maximum(counts, 0))))
+    return arranged(table, query)

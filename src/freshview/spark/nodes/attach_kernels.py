@@ -1,0 +1,28 @@
+"""What the maps of a pipeline need to run: kernels."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+from freshview.codegen.toolchain import Baseline
+from freshview.spark.nodes.shipped_kernels import ship
+from freshview.spark.nodes.view_work import ViewWork
+
+
+def attach_kernels(pipeline: ViewWork, spark: Any) -> ViewWork:
+    """The pipeline with kernels; where there can be none, Python keeps the maps, with a warning."""
+    if not pipeline.settings.native:
+        return pipeline
+    baseline: Baseline = "native" if _is_local(spark) else "x86-64-v2"
+    kernels, why = ship(pipeline.made, pipeline.functions, pipeline.folder, baseline)
+    if why:
+        warnings.warn(f"the maps of this flow are kept by Python, slowly: {why}", stacklevel=3)
+    return replace(pipeline, kernels=kernels)
+
+
+def _is_local(spark: Any) -> bool:
+    """Whether all the workers are on this machine."""
+    context = getattr(spark, "sparkContext", None)
+    return context is None or str(context.master).startswith("local")

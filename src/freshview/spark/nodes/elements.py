@@ -1,0 +1,76 @@
+"""Elements of rings on their way between nodes and to readers.
+
+Numbers are Arrow columns of their own types. An element of a ring (a cofactor, a pair, a relation)
+has no Arrow type: it goes from node to node as text (`element_text.py`), in blocks, logs,
+snapshots and answers alike. What users read are the numbers that a cofactor is made of
+(`runtime/views/payloads.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshview.calculus.rows import Row
+from freshview.calculus.schema import Column
+from freshview.calculus.types import Type
+from freshview.distributed.terms import Distributed
+from freshview.errors import NotNative
+from freshview.runtime.ingest.columns import arrow_type
+from freshview.spark.nodes.element_text import decode, encode
+from freshview.spark.nodes.node import Role
+
+
+def refuse_elements(made: Distributed, role: Role) -> None:
+    """Kernels hold elements, but give and take none: then Python keeps the maps."""
+    held = [h for r in made.routines for h in r.held]
+    held += [h for q in made.readouts for h in q.held]
+    for h in (*made.held, *held):
+        if is_element(h.payload):
+            raise NotNative(
+                f"the map '{h.name}' of the {role} holds elements of {h.payload}, which kernels do "
+                "not exchange with other nodes"
+            )
+
+
+def is_element(t: Type) -> bool:
+    """Whether values of a type travel as bytes."""
+    return t.kind == "ring"
+
+
+def encoded(cells: Iterable[Any]) -> pa.Array:
+    """Elements as a column of bytes.
+
+    >>> from freshview.algebra import Cofactor
+    >>> decoded(encoded([Cofactor.of("x", 3), 0]))
+    [Cofactor(1, {'x': 3}, {('x', 'x'): 9}), 0]
+    """
+    return pa.array([encode(x) for x in cells], pa.binary())
+
+
+def decoded(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+    """The inverse of `encoded`."""
+    return [decode(data) for data in column.to_pylist()]
+
+
+def values_of(column: pa.Array | pa.ChunkedArray, t: Type) -> list[Any]:
+    """The Python values of a column."""
+    values: list[Any] = decoded(column) if is_element(t) else column.to_pylist()
+    return values
+
+
+def schema_with_elements(columns: Iterable[Column]) -> pa.Schema:
+    """The Arrow schema of rows as they travel."""
+    return pa.schema([pa.field(c.name, _arrow(c.type), c.type.nullable) for c in columns])
+
+
+def _arrow(t: Type) -> pa.DataType:
+    return pa.binary() if is_element(t) else arrow_type(t)
+
+
+def rows_with_elements(columns: Iterable[Column], table: pa.Table) -> list[Row]:
+    """The rows of a table that has bytes for elements, as Python values."""
+    cells = [values_of(cell, c.type) for cell, c in zip(table.columns, columns, strict=True)]
+    return list(zip(*cells, strict=True))

@@ -1,0 +1,146 @@
+"""A node whose maps are in a kernel."""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from pathlib import Path
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshview.calculus.functions import BUILTINS, Functions
+from freshview.codegen.functions import SUM_OF
+from freshview.codegen.kernel import emit
+from freshview.codegen.load import STAMP, Kernel
+from freshview.codegen.options import Passes
+from freshview.codegen.toolchain import USUAL, Compiler, Flags, build, find_compiler
+from freshview.distributed.terms import Distributed
+from freshview.spark.nodes.elements import refuse_elements
+from freshview.spark.nodes.node import COUNT, READY, Role
+from freshview.spark.nodes.node_program import NodeProgram, node_program, payload_columns
+
+PASSES = Passes(derive=False, defer=False, wide=True, parts=True)
+"""Every map is kept, and up to date: others are sent what it has. There is room for decimals of all
+digits from the start, since a node cannot be filled anew from the rows."""
+
+
+def kernel_of(
+    d: Distributed,
+    role: Role,
+    functions: Functions = BUILTINS,
+    flags: Flags = USUAL,
+    compiler: Compiler | None = None,
+) -> tuple[NodeProgram, Path]:
+    """The program of a node, and its compiled kernel, which any process may load."""
+    refuse_elements(d, role)
+    made = node_program(d, role)
+    source = emit(made.program, functions.with_(SUM_OF), PASSES)
+    return made, build(source, compiler=compiler or find_compiler(), flags=flags)
+
+
+class NativeNode:
+    """The maps of a worker, or of the driver, in a kernel.
+
+    With a `state`, a file in shared memory, they outlive this process, and another one can go on.
+    """
+
+    def __init__(self, made: NodeProgram, library: Path, state: Path | None = None) -> None:
+        self._made = made
+        self._kernel = Kernel(library)
+        self._instance = self._kernel.open(state)
+        self.shared = state is not None
+        self._file = state
+        self._batches: dict[str, list[pa.RecordBatch]] = defaultdict(list)
+        self._columns = {r.name: [c.name for c in r.columns] for r in made.program.relations}
+
+    def load(self, table: str, rows: pa.RecordBatch) -> None:
+        """Rows of a static table, before anything else."""
+        self._instance.load_static(self._kernel.relation(table), rows)
+
+    def begin(self, routine: str) -> None:
+        """Empty the temporary maps of a routine, and the batches of its relations."""
+        self._batches.clear()
+        if routine == READY:
+            self._instance.ready()
+        self._start(self._made.begins[routine])
+
+    def give(self, relation: str, rows: pa.RecordBatch) -> None:
+        """Rows of a batch for this node: the columns of the relation, and maybe `COUNT`."""
+        self._batches[relation].append(rows)
+
+    def take_over(self) -> None:
+        """Forget the batches: another process has been at work on the maps since they came."""
+        self._batches.clear()
+
+    def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
+        """Rows that another node sends to a temporary map; equal rows add up."""
+        if rows.num_rows:
+            name = self._made.receives[routine, target]
+            # Columns travel by position: they are called as in the map that was sent.
+            there = rows.rename_columns(self._columns[name])
+            self._instance.apply_arrow(self._kernel.relation(name), there)
+
+    def run(self, routine: str, block: int) -> None:
+        """The statements that this node has in a block of the routine, in order."""
+        for run in self._made.runs[routine, block]:
+            if run.reads is None:
+                self._start(run.starts)
+                continue
+            rows = self._batch(run.reads)
+            if rows is None or not rows.num_rows:
+                if not run.led:
+                    self._instance.apply_rows(self._kernel.relation(run.starts), [])
+                continue
+            counts = None
+            if COUNT in rows.schema.names:
+                counts = rows.column(COUNT).cast(pa.int64()).to_numpy(zero_copy_only=False)
+                rows = rows.drop_columns([COUNT])
+            self._instance.apply_arrow(self._kernel.relation(run.starts), rows, counts)
+
+    def _batch(self, relation: str) -> pa.RecordBatch | None:
+        """The batch of a relation in one piece: its statements are not linear in it."""
+        pieces = self._batches[relation]
+        if len(pieces) > 1:
+            pieces[:] = pa.Table.from_batches(pieces).combine_chunks().to_batches()
+        return pieces[0] if pieces else None
+
+    def send(self, routine: str, source: str) -> pa.RecordBatch:
+        """The rows of a map of the routine, temporary or not."""
+        name = self._made.maps[routine, source]
+        number = self._kernel.map(name)
+        rows = pa.record_batch(self._instance.map_arrow(number))
+        [held] = [m for m in self._made.program.maps if m.name == name]
+        keys = rows.schema.names[: len(held.keys)]
+        return rows.rename_columns([*keys, *(c.name for c in payload_columns(held))])
+
+    def save(self, path: Path) -> None:
+        """Write all the maps to a file."""
+        self._instance.save(path)
+
+    def restore(self, path: Path) -> None:
+        """Take the maps from a file that `save` wrote for the same program and role."""
+        self._instance.restore(path)
+
+    def stamp(self) -> None:
+        """Write eight random bytes to where a state has a place for them.
+
+        No older copy of the file has them.
+        """
+        assert self._file is not None
+        fd = os.open(self._file, os.O_WRONLY)
+        try:
+            os.pwrite(fd, os.urandom(8), STAMP)
+        finally:
+            os.close(fd)
+
+    @property
+    def bytes(self) -> int:
+        """What the maps take."""
+        return self._instance.stats().bytes
+
+    def close(self) -> None:
+        """Give the memory back."""
+        self._instance.close()
+
+    def _start(self, relation: str) -> None:
+        self._instance.apply_rows(self._kernel.relation(relation), [()])

@@ -1,0 +1,251 @@
+"""What a node runs, as a trigger program: so a kernel that codegen makes of it is the node.
+
+A kernel knows relations, and what to do when rows of one arrive. Here these are:
+
+    give 0.1 R        rows of a batch of R, for the statements of block 0 that read it
+    run 0.2           one row without columns: the statements that read no batch
+    to 0.got          rows for the temporary map `got`: its keys, and its number
+    begin 0           one row without columns: the temporary maps are emptied
+
+The first number is that of the routine, the second counts the runs of its blocks in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from freshview.calculus.build import ZERO
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.terms import Apply, Delta, Expr, Var, View
+from freshview.calculus.walk import bottom_up, subterms
+from freshview.codegen.cpp_types import parts_of
+from freshview.codegen.functions import SUM_OF
+from freshview.distributed.terms import (
+    Block,
+    Compute,
+    Distributed,
+    Everywhere,
+    Local,
+    MapPlacement,
+    PlacementProblem,
+    Transfer,
+)
+from freshview.program.terms import Map, Program, Statement, Trigger
+from freshview.simplify.arrange import is_delta_bound
+from freshview.spark.nodes.node import PAYLOAD, READY, Role, change, reading
+
+
+@dataclass(frozen=True)
+class Run:
+    """Statements that a node runs at once: the relation that starts them, the batch they read.
+
+    They are `led` by the batch if there is nothing to do when it is empty.
+    """
+
+    starts: str
+    reads: str | None
+    led: bool = False
+
+
+@dataclass(frozen=True)
+class NodeProgram:
+    """The program of a node, and which of its relations does what."""
+
+    program: Program
+    runs: dict[tuple[str, int], tuple[Run, ...]]
+    """By routine and number of the block."""
+    begins: dict[str, str]
+    receives: dict[tuple[str, str], str]
+    """By routine and temporary map."""
+    maps: dict[tuple[str, str], str]
+    """The program's names of maps, by routine and name in it."""
+
+
+def node_program(d: Distributed, role: Role) -> NodeProgram:
+    """What the driver or a worker runs; the program is in settled blocks (`settle.py`)."""
+    return _Maker(d, role).made()
+
+
+class _Maker:
+    def __init__(self, d: Distributed, role: Role) -> None:
+        self.d = d
+        self.role = role
+        self.relations = {r.name: r for r in d.program.relations}
+        self.made_relations: list[Relation] = [r for r in d.program.relations if r.static]
+        self.triggers: list[Trigger] = []
+        self.temporary: list[Map] = []
+        self.runs: dict[tuple[str, int], tuple[Run, ...]] = {}
+        self.count = 0
+        self.begins: dict[str, str] = {}
+        self.receives: dict[tuple[str, str], str] = {}
+        self.maps: dict[tuple[str, str], str] = {}
+
+    def made(self) -> NodeProgram:
+        for number, (name, blocks, held) in enumerate(self._routines()):
+            self._routine(number, name, blocks, held)
+        maps = (*self.d.program.maps, *self.temporary)
+        program = Program(tuple(self.made_relations), maps, tuple(self.triggers), ())
+        return NodeProgram(program, self.runs, self.begins, self.receives, self.maps)
+
+    def _routines(self) -> Iterator[tuple[str, tuple[Block, ...], tuple[MapPlacement, ...]]]:
+        yield READY, self.d.ready.blocks, self.d.ready.held
+        for i, r in enumerate(self.d.routines):
+            yield change(i), r.blocks, r.held
+        for q in self.d.readouts:
+            yield reading(q.query.name), q.blocks, q.held
+
+    def _routine(
+        self, number: int, name: str, blocks: tuple[Block, ...], held: tuple[MapPlacement, ...]
+    ) -> None:
+        own = {h.name: f"{number}.{h.name}" for h in held}
+        made = _made_of_batches(number, blocks)
+        for m in self.d.program.maps:
+            self.maps[name, m.name] = m.name
+        for h in held:
+            self.maps[name, h.name] = own[h.name]
+            keys = tuple(c.name for c in h.keys)
+            # Parts of one batch may share records. The others are defined by nothing but
+            # themselves, so that no other map shares theirs.
+            definition = made.get(h.name, View(own[h.name], keys))
+            self.temporary.append(Map(own[h.name], h.keys, h.payload, definition))
+        empty = [
+            Statement(View(own[h.name], tuple(c.name for c in h.keys)), ":=", ZERO) for h in held
+        ]
+        self.begins[name] = self._starts(f"begin {number}", (), "insert", empty)
+        self._transfers(number, name, blocks, held, own)
+        self.count = 0
+        for at, block in enumerate(blocks):
+            statements = [_renamed(c.statement, own) for c in self._computes(block)]
+            self.runs[name, at] = tuple(self._runs(number, together(statements)))
+
+    def _runs(self, number: int, statements: list[Statement]) -> Iterator[Run]:
+        """Statements that read the same batch, or none, are started by the same relation."""
+        for relation, some in groupby(statements, _read):
+            title, group = f"{number}.{self.count}", list(some)
+            self.count += 1
+            if relation is None:
+                yield Run(self._starts(f"run {title}", (), "insert", group), None)
+            else:
+                columns = self.relations[relation].columns
+                starts = self._starts(f"give {title} {relation}", columns, "batch", group)
+                yield Run(starts, relation, all(is_delta_bound(s.term) for s in group))
+
+    def _computes(self, block: Block) -> list[Compute]:
+        """The statements of a block that this node runs."""
+        computes = [s for s in block.steps if isinstance(s, Compute)]
+        if self.role == "driver":
+            return [s for s in computes if isinstance(s.at, Local | Everywhere)]
+        return [s for s in computes if not isinstance(s.at, Local)]
+
+    def _transfers(
+        self,
+        number: int,
+        name: str,
+        blocks: tuple[Block, ...],
+        held: tuple[MapPlacement, ...],
+        own: dict[str, str],
+    ) -> None:
+        """Relations for what is sent to this node."""
+        known = {h.name: h for h in held}
+        for step in (s for b in blocks for s in b.steps if isinstance(s, Transfer)):
+            if isinstance(step.to, Local) != (self.role == "driver"):
+                continue
+            h = known[step.target]
+            payload = payload_columns(h)
+            columns = (*h.keys, *payload)
+            keys = tuple(c.name for c in h.keys)
+            sent = tuple(Var(c.name) for c in payload)
+            value = sent[0] if len(sent) == 1 else Apply(SUM_OF.name, sent)
+            add = Statement(View(own[h.name], keys), "+=", value)
+            title = f"to {number}.{h.name}"
+            self.receives[name, h.name] = self._starts(title, columns, "insert", [add])
+
+    def _starts(
+        self, title: str, columns: tuple[Column, ...], event: str, statements: list[Statement]
+    ) -> str:
+        """A relation, and what is done when rows of it arrive."""
+        self.made_relations.append(Relation(title, columns))
+        if event == "batch":
+            statements = [replace(s, term=_as_delta(s.term, title)) for s in statements]
+            self.triggers.append(Trigger("batch", title, (), tuple(statements)))
+        else:
+            names = tuple(c.name for c in columns)
+            self.triggers.append(Trigger("insert", title, names, tuple(statements)))
+        return title
+
+
+def payload_columns(h: MapPlacement | Map) -> tuple[Column, ...]:
+    """How the numbers of a map travel: sums of doubles in their parts, so that none is rounded."""
+    payload = Column(PAYLOAD, h.payload)
+    return parts_of(payload) if h.payload.kind == "double" else (payload,)
+
+
+def _made_of_batches(number: int, blocks: tuple[Block, ...]) -> dict[str, Expr]:
+    """What temporary maps of a routine are that are made of batches alone, by their names.
+
+    The batches are those of this routine: it shares records with no other one.
+    """
+
+    def rule(e: Expr) -> Expr | None:
+        return replace(e, name=f"{number} {e.name}") if isinstance(e, Delta) else None
+
+    steps = [s for b in blocks for s in b.steps]
+    found = {}
+    for s in (s.statement for s in steps if isinstance(s, Compute)):
+        if s.op == ":=" and not _views(s) and _read(s) is not None:
+            found[s.target.name] = bottom_up(s.term, rule)
+    return found
+
+
+def together(statements: Iterable[Statement]) -> list[Statement]:
+    """Statements in an order that means the same, those that read one batch side by side.
+
+    A batch is taken in once for statements that stand together. One moves up to others that read
+    the same batch past statements that neither write what it reads or writes, nor read what it
+    writes.
+    """
+    found: list[Statement] = []
+    for s in statements:
+        batch, reads = _read(s), _views(s)
+        at = len(found)
+        while batch is not None and at and _read(found[at - 1]) != batch:
+            passed = found[at - 1]
+            if passed.target.name in reads | {s.target.name} or s.target.name in _views(passed):
+                break
+            at -= 1
+        beside = at > 0 and _read(found[at - 1]) == batch
+        found.insert(at if beside else len(found), s)
+    return found
+
+
+def _views(s: Statement) -> set[str]:
+    """The maps that a statement reads."""
+    return {e.name for e in subterms(s.term) if isinstance(e, View)}
+
+
+def _renamed(s: Statement, own: dict[str, str]) -> Statement:
+    """A statement with the routine's temporary maps under their names in the program."""
+
+    def rule(e: Expr) -> Expr | None:
+        return replace(e, name=own[e.name]) if isinstance(e, View) and e.name in own else None
+
+    if s.target.name not in own:
+        return Statement(s.target, s.op, bottom_up(s.term, rule))
+    # A temporary map is written once, and empty until then: there is nothing to replace.
+    target = replace(s.target, name=own[s.target.name])
+    return Statement(target, "+=", bottom_up(s.term, rule))
+
+
+def _read(s: Statement) -> str | None:
+    """The relation whose batch a statement reads."""
+    names = {e.name for e in subterms(s.term) if isinstance(e, Delta)}
+    if len(names) > 1:
+        both = " and ".join(sorted(names))
+        raise PlacementProblem(f"a statement for {s.target.name} reads batches of {both} at once")
+    return names.pop() if names else None
+
+
+def _as_delta(e: Expr, title: str) -> Expr:
+    return bottom_up(e, lambda t: replace(t, name=title) if isinstance(t, Delta) else None)

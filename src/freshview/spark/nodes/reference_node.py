@@ -1,0 +1,216 @@
+"""A node on the reference engine's stores: for tests, and for machines without a compiler."""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshview.algebra import EXACT, Real
+from freshview.calculus.functions import BUILTINS, Functions
+from freshview.calculus.schema import Column
+from freshview.calculus.types import STRING, Type
+from freshview.distributed.terms import Block, Compute, Distributed, Everywhere, Local, MapPlacement
+from freshview.durable.blocks import pack_large, unpack
+from freshview.durable.files import load_whole, save_whole
+from freshview.errors import Overflow, SnapshotProblem
+from freshview.reference.closures import Work
+from freshview.reference.rows import check_row
+from freshview.reference.run import out_of_range
+from freshview.reference.statements import compile_statement
+from freshview.reference.store import Bounds, Store, Stores
+from freshview.runtime.ingest.columns import arrow_type, rows_of
+from freshview.spark.nodes.elements import encoded, is_element, values_of
+from freshview.spark.nodes.node import COUNT, PAYLOAD, READY, Role, change, reading
+
+ROW = 200
+"""About how many bytes a row takes in a dictionary."""
+
+
+class ReferenceNode:
+    """A `Node` that keeps its maps in dictionaries, within one process."""
+
+    shared = False
+
+    def __init__(self, made: Distributed, role: Role, functions: Functions = BUILTINS) -> None:
+        self.role = role
+        self.functions = functions
+        self.relations = {r.name: r for r in made.program.relations}
+        self.static = {r.name: Store() for r in made.program.relations if r.static}
+        self.deltas: dict[str, Store] = {}
+        self.maps = {h.name: _store(h) for h in made.held}
+        self._held = {h.name: h for h in made.held}
+        self._routines = {READY: self._routine(made.ready.blocks, made.ready.held)}
+        for i, r in enumerate(made.routines):
+            self._routines[change(i)] = self._routine(r.blocks, r.held)
+        for readout in made.readouts:
+            found = self._routine(readout.blocks, readout.held)
+            self._routines[reading(readout.query.name)] = found
+
+    def _routine(self, blocks: Iterable[Block], held: Iterable[MapPlacement]) -> _Routine:
+        temporary = {h.name: h for h in held}
+        maps = {**self.maps, **{name: _store(h) for name, h in temporary.items()}}
+        stores = Stores(self.static, self.deltas, maps)
+        return _Routine(tuple(blocks), temporary, stores)
+
+    def load(self, table: str, rows: pa.RecordBatch) -> None:
+        """See `Node`."""
+        relation = self.relations[table]
+        for number, row in enumerate(rows_of(pa.table(rows)), 1):
+            self.static[table].add(check_row(relation, row, number), 1)
+
+    def begin(self, routine: str) -> None:
+        """See `Node`."""
+        found = self._routines[routine]
+        for name in found.temporary:
+            found.stores.maps[name].replace({})
+        self.take_over()
+
+    def take_over(self) -> None:
+        """See `Node`."""
+        for store in self.deltas.values():
+            store.replace({})
+
+    def give(self, relation: str, rows: pa.RecordBatch) -> None:
+        """See `Node`."""
+        store = self.deltas.setdefault(relation, Store())
+        table = pa.table(rows)
+        counts = [1] * rows.num_rows
+        if COUNT in table.column_names:
+            counts = table.column(COUNT).to_pylist()
+            table = table.drop_columns([COUNT])
+        declared = self.relations[relation]
+        for number, (row, m) in enumerate(zip(rows_of(table), counts, strict=True), 1):
+            store.add(check_row(declared, row, number), m)
+
+    def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
+        """See `Node`."""
+        store = self._routines[routine].stores.map(target)
+        held = self._routines[routine].temporary[target]
+        *keys, payload = _cells(rows, held)
+        with decimal.localcontext(EXACT):
+            for *row, m in zip(*keys, payload, strict=True):
+                store.add(tuple(row), m)
+
+    def run(self, routine: str, block: int) -> None:
+        """See `Node`."""
+        found = self._routines[routine]
+        try:
+            with decimal.localcontext(EXACT):
+                for step in self._steps(found, block):
+                    step(())
+        except (decimal.DecimalException, OverflowError) as e:
+            raise out_of_range(str(e)) from e
+        for name, store in found.stores.maps.items():
+            if store.outside:
+                raise out_of_range(f"in the map '{name}'")
+
+    def _steps(self, routine: _Routine, block: int) -> list[Callable[[Any], None]]:
+        if block not in routine.steps:
+            routine.steps[block] = [
+                compile_statement(s.statement, (), routine.stores, self.functions, Work())
+                for s in routine.blocks[block].steps
+                if isinstance(s, Compute) and self._is_mine(s)
+            ]
+        return routine.steps[block]
+
+    def _is_mine(self, s: Compute) -> bool:
+        if self.role == "driver":
+            return isinstance(s.at, Local | Everywhere)
+        return not isinstance(s.at, Local)
+
+    def send(self, routine: str, source: str) -> pa.RecordBatch:
+        """See `Node`."""
+        found = self._routines[routine]
+        held = found.temporary.get(source) or self._held[source]
+        return batch_of(held, found.stores.map(source).rows)
+
+    def save(self, path: Path) -> None:
+        """See `Node`."""
+        try:
+            maps = {n: [batch_of(self._held[n], s.rows)] for n, s in self.maps.items()}
+        except Overflow as e:
+            raise SnapshotProblem(f"there can be no snapshot: {e}") from e
+        save_whole(path, *pack_large(maps))
+
+    def restore(self, path: Path) -> None:
+        """See `Node`."""
+        saved = unpack(load_whole(path))
+        for name, store in self.maps.items():
+            rows: dict[Any, Any] = {}
+            for batch in saved.get(name, ()):
+                *at, cells = _cells(batch, self._held[name])
+                rows |= dict(zip(zip(*at, strict=True) if at else [()], cells, strict=True))
+            store.replace(rows)
+
+    @property
+    def bytes(self) -> int:
+        """See `Node`."""
+        return ROW * sum(len(store.rows) for store in self.maps.values())
+
+    def close(self) -> None:
+        """See `Node`."""
+
+
+def _store(held: MapPlacement) -> Store:
+    return Store(bounds=Bounds.of(held.keys, held.payload))
+
+
+class _Routine:
+    """The blocks of a routine over its temporary maps and the others."""
+
+    def __init__(
+        self, blocks: tuple[Block, ...], temporary: dict[str, MapPlacement], stores: Stores
+    ) -> None:
+        self.blocks = blocks
+        self.temporary = temporary
+        self.stores = stores
+        self.steps: dict[int, list[Callable[[Any], None]]] = {}
+
+
+def _columns(held: MapPlacement) -> list[Column]:
+    return [*held.keys, Column(PAYLOAD, _as_sent(held.payload))]
+
+
+def _cells(rows: pa.RecordBatch, held: MapPlacement) -> list[list[Any]]:
+    """The columns of a map's rows, its payload last."""
+    columns = _columns(held)
+    cells = [values_of(cell, c.type) for cell, c in zip(rows.columns, columns, strict=True)]
+    if held.payload.kind == "double":
+        cells[-1] = [Real.read(text) for text in cells[-1]]
+    return cells
+
+
+def batch_of(held: MapPlacement, rows: Any) -> pa.RecordBatch:
+    """The rows of a map as an Arrow batch: its columns, then `PAYLOAD`."""
+    columns = _columns(held)
+    cells = list(zip(*rows, strict=True)) if rows and held.keys else [()] * len(held.keys)
+    numbers = rows.values()
+    if held.payload.kind == "double":
+        numbers = (Real.of(m).text() for m in numbers)
+    cells.append(tuple(numbers))
+    try:
+        arrays = [_array(c, k.type) for c, k in zip(cells, columns, strict=True)]
+    except (pa.ArrowInvalid, OverflowError) as e:
+        raise Overflow(f"a number of '{held.name}' leaves its range") from e
+    return pa.RecordBatch.from_arrays(arrays, [c.name for c in columns])
+
+
+def _as_sent(payload: Type) -> Type:
+    """The type in which numbers of a map travel: exact sums of doubles are text."""
+    return STRING if payload.kind == "double" else payload
+
+
+def _array(cells: Iterable[Any], t: Type) -> pa.Array:
+    if is_element(t):
+        return encoded(cells)
+    if t.kind == "double":
+        cells = [None if v is None else float(v) for v in cells]
+    elif t.kind == "int":
+        cells = [None if v is None else int(v) for v in cells]
+    elif t.kind == "decimal":
+        cells = [None if v is None else decimal.Decimal(v) for v in cells]
+    return pa.array(cells, arrow_type(t))

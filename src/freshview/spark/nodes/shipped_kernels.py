@@ -1,0 +1,80 @@
+"""Kernels for the workers: built by the driver, kept in the checkpoint, fetched where they run."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import get_args
+
+from freshview.calculus.functions import Functions
+from freshview.codegen.private import private_folder, read_own
+from freshview.codegen.toolchain import Baseline, Flags, find_compiler, user_cache
+from freshview.distributed.terms import Distributed
+from freshview.durable.files import Folder
+from freshview.errors import BuildProblem, NotNative
+from freshview.spark.nodes.kernel_node import kernel_of
+from freshview.spark.nodes.node import Role
+from freshview.spark.nodes.node_program import NodeProgram
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """The kernel of a role: what it does, and its library by the hash of its bytes."""
+
+    made: NodeProgram
+    library: str
+
+
+def ship(
+    made: Distributed, functions: Functions, folder: Folder, baseline: Baseline
+) -> tuple[Mapping[Role, Shipped], str]:
+    """Build the kernels of both roles and leave them in a folder; or none, and the reason.
+
+    Executors may have other processors than the driver: what they all have is the `baseline`.
+    """
+    compiler = find_compiler()
+    if compiler is None:
+        return {}, "there is no C++ compiler"
+    build = partial(
+        kernel_of, made, functions=functions, flags=Flags(baseline=baseline), compiler=compiler
+    )
+    roles: tuple[Role, ...] = get_args(Role)
+    try:
+        with ThreadPoolExecutor(len(roles)) as pool:
+            built = dict(zip(roles, pool.map(build, roles), strict=True))
+    except (NotNative, BuildProblem) as e:
+        return {}, str(e)
+    found: dict[Role, Shipped] = {}
+    for role, (program, path) in built.items():
+        data = path.read_bytes()
+        found[role] = Shipped(program, hashlib.sha256(data).hexdigest())
+        folder.write(_name(found[role]), data)
+    return found, ""
+
+
+def fetch(shipped: Shipped, folder: Folder) -> Path:
+    """The library as a file of this machine: copied here once, checked whenever it is loaded."""
+    path = private_folder(user_cache() / "shipped") / f"{shipped.library}.so"
+    if not _is_it(read_own(path), shipped):
+        data = folder.read(_name(shipped))
+        if data is None or not _is_it(data, shipped):
+            raise BuildProblem("the checkpoint has lost its kernels", instead="restart the flow")
+        fd, draft = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(fd, "wb") as out:
+            out.write(data)
+        os.replace(draft, path)
+    return path
+
+
+def _is_it(data: bytes | None, shipped: Shipped) -> bool:
+    return data is not None and hashlib.sha256(data).hexdigest() == shipped.library
+
+
+def _name(shipped: Shipped) -> str:
+    return f"kernel-{shipped.library}"

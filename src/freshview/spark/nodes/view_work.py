@@ -1,0 +1,155 @@
+"""What every process of a pipeline knows: its program, its schedules, and where things are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshview.calculus.functions import Functions
+from freshview.distributed.stages import Schedule, schedule
+from freshview.distributed.terms import Distributed, Guard
+from freshview.distributed.text import show_distributed
+from freshview.durable.blocks import pack, unpack
+from freshview.durable.files import Folder, folder_at
+from freshview.durable.settings import Settings
+from freshview.durable.step import Lost
+from freshview.durable.work import Work
+from freshview.program.text import show_program
+from freshview.spark.nodes.factory import make_node
+from freshview.spark.nodes.node import READY, Node, Role, change, reading
+from freshview.spark.nodes.perform import Clock, Sent, perform
+from freshview.spark.nodes.shipped_kernels import Shipped
+
+FORMAT = 4
+
+TABLES = "tables"
+
+NONE = "nothing"
+"""The routine of a batch that no view waits for."""
+
+
+@dataclass(frozen=True)
+class ViewWork(Work):
+    """A settled program on so many workers, with its checkpoint at `place`."""
+
+    name: str
+    place: str
+    workers: int
+    made: Distributed
+    functions: Functions
+    settings: Settings
+    folder: Folder = field(compare=False)
+    schedules: Mapping[str, Schedule] = field(compare=False)
+    kernels: Mapping[Role, Shipped] = field(compare=False, default_factory=dict)
+    """By role; where there is none, Python keeps the maps."""
+    guards: Mapping[str, tuple[Guard, ...]] = field(compare=False, default_factory=dict)
+    """By routine, what is checked in it."""
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        place: str,
+        workers: int,
+        made: Distributed,
+        functions: Functions,
+        settings: Settings,
+        kernels: Mapping[Role, Shipped] | None = None,
+    ) -> ViewWork:
+        """With everything that follows from the rest."""
+        folder = folder_at(place, sync=settings.sync)
+        found, checks = schedules(made), guards(made)
+        told = (folder, found, kernels or {}, checks)
+        return cls(name, place, workers, made, functions, settings, *told)
+
+    @property
+    def rounds(self) -> Mapping[str, Schedule]:
+        """See `Work`."""
+        return self.schedules
+
+    def kind(self, role: Role) -> str:
+        """See `Work`: another kernel cannot make anything of the maps of this one."""
+        shipped = self.kernels.get(role)
+        return shipped.library[:16] if shipped else "python"
+
+    def node(self, role: Role, folder: Path) -> Node:
+        """See `Work`."""
+        return make_node(self, role, folder)
+
+    def fill(self, node: Node) -> None:
+        """See `Work`: the static tables."""
+        for table, parts in self.tables().items():
+            for rows in parts:
+                node.load(table, rows)
+
+    def perform(
+        self,
+        node: Node,
+        part: int,
+        routine: str,
+        step: int,
+        inputs: Sequence[bytes],
+        batch: bytes | memoryview,
+        clock: Clock,
+    ) -> Sent:
+        """See `Work`."""
+        return perform(node, self, part, routine, step, inputs, batch, clock)
+
+    def tables(self) -> dict[str, list[pa.RecordBatch]]:
+        """The rows of the static tables."""
+        data, name = self.folder.read(TABLES), self.name.encode()
+        if data is None or not data.startswith(name):
+            raise Lost(
+                f"the static tables of {self.place} are gone, or those of another one",
+                instead=f"bring its file '{TABLES}' back, or begin anew in another folder",
+            )
+        return unpack(memoryview(data)[len(name) :])
+
+
+def schedules(made: Distributed) -> dict[str, Schedule]:
+    """The schedule of every routine of a settled program, by name."""
+    found = {NONE: schedule(()), READY: schedule(made.ready.blocks)}
+    found |= {change(i): schedule(r.blocks) for i, r in enumerate(made.routines)}
+    return found | {reading(r.query.name): schedule(r.blocks) for r in made.readouts}
+
+
+def guards(made: Distributed) -> dict[str, tuple[Guard, ...]]:
+    """By routine, the guards of the relations in it."""
+    return {
+        change(i): tuple(g for g in made.guards if g.relation.name in r.relations)
+        for i, r in enumerate(made.routines)
+    }
+
+
+def digest(made: Distributed) -> str:
+    """What tells programs apart: their text, and where their maps are."""
+    text = show_program(made.program) + show_distributed(made)
+    return sha256(text.encode()).hexdigest()
+
+
+def save_pipeline(pipeline: ViewWork, tables: Mapping[str, list[pa.RecordBatch]]) -> None:
+    """Begin a checkpoint; the description comes last, so that there is none without the rest.
+
+    It tells programs apart, and has none: who restarts brings the program, and its functions.
+    """
+    pipeline.folder.write(TABLES, pipeline.name.encode(), pack(tables))
+    description = {
+        "format": FORMAT,
+        "name": pipeline.name,
+        "workers": pipeline.workers,
+        "program": digest(pipeline.made),
+        "native": bool(pipeline.kernels),
+    }
+    pipeline.folder.write("pipeline", json.dumps(description).encode(), new=True)
+
+
+def describe(folder: Folder) -> dict[str, Any] | None:
+    """What a checkpoint says of itself; None where there is none."""
+    data = folder.read("pipeline")
+    return None if data is None else dict(json.loads(data))

@@ -1,0 +1,58 @@
+"""Whether the workers of a session can import Freshview: asked once, before anything is begun."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from weakref import WeakSet
+
+import freshview
+from freshview.errors import FreshviewError
+
+_ASKED: WeakSet[Any] = WeakSet()
+"""The contexts whose workers have answered well."""
+
+# The function travels by value: what is imported in it is what a worker finds.
+_LOOK = """
+def look(_):
+    import sys
+    try:
+        import freshview
+        import freshview.durable.task
+    except ImportError as e:
+        return [(sys.executable, str(e))]
+    return [(sys.executable, "")]
+"""
+
+
+class NoWorkers(FreshviewError):
+    """The workers of a session do not find what they need."""
+
+
+def check_workers(spark: Any) -> None:
+    """Refuse a session whose workers do not find Freshview, and say which setting helps."""
+    sc = getattr(spark, "sparkContext", None)
+    if sc is None or sc in _ASKED:
+        return
+    scope: dict[str, Any] = {"__name__": "__main__"}
+    exec(_LOOK, scope)
+    parts = max(1, int(sc.defaultParallelism))
+    answers = sc.parallelize(range(parts), parts).mapPartitions(scope["look"]).collect()
+    for python, problem in answers:
+        if problem:
+            raise NoWorkers(
+                f"the Python workers of this Spark session cannot import Freshview: {problem} "
+                f"(in {python})",
+                instead=_remedy(),
+            )
+    _ASKED.add(sc)
+
+
+def _remedy() -> str:
+    """What to set; a session that Freshview makes itself has it."""
+    own = Path(freshview.__file__).resolve().parent.parent
+    return (
+        "install Freshview where the executors run (spark.pyspark.python names their Python, "
+        "spark.archives ships an environment), or, where they share this machine's files, make the "
+        f"session with spark.executorEnv.PYTHONPATH={own}"
+    )

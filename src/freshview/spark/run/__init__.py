@@ -1,1 +1,0 @@
-"""Distributed programs on Spark: nodes with their state, steps, jobs, and what drives them."""
