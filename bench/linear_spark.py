@@ -22,8 +22,8 @@ from bench.linear import least, middle
 from bench.report import show, times, write
 from freshview import linear
 from freshview.durable.settings import Settings
-from freshview.spark.flow_session import session
 from freshview.spark.matrix.program import SparkProgram
+from freshview.spark.start_session import start_session
 
 BAR = 5.0
 """How many times as fast as computing anew an update is wanted to be, at the largest size."""
@@ -130,7 +130,7 @@ def main() -> None:
     parser.add_argument("--copies", action="store_true", help="copies by columns as well")
     args = parser.parse_args()
     sizes = args.sizes or ([600, 1000] if args.quick else [2000, 4000])
-    spark = session(MASTER, settings={"spark.driver.memory": "4g"})
+    spark = start_session(MASTER, settings={"spark.driver.memory": "4g"})
     work = [partial(measure, p, n, spark, False) for p in args.programs for n in sizes]
     if args.copies:
         work += [partial(measure, p, sizes[-1], spark, True) for p in args.programs]

@@ -36,8 +36,8 @@ from freshview.distributed.options import Options as Spread
 from freshview.pipeline.flow import Flow
 from freshview.plan.compile import compile_queries
 from freshview.plan.options import Options
-from freshview.spark.flow_session import session
 from freshview.spark.nodes.node import COUNT
+from freshview.spark.start_session import start_session
 from freshview.sql.load import load
 from workloads import WORKLOADS
 
@@ -318,7 +318,7 @@ def main() -> None:
     relations = list(catalog_of("tpch").relations.values())
     tables = data.tpch(args.scale, relations)
     settings = {"spark.driver.memory": "4g", "spark.driver.extraJavaOptions": JVM}
-    spark = session(f"local[{args.workers}]", settings=settings)
+    spark = start_session(f"local[{args.workers}]", settings=settings)
     read = static_of("tpch").union(*(streams(q) for q in args.queries))
     cache(spark, {name: table for name, table in tables.items() if name in read})
     results: dict[str, Any] = {}

@@ -47,11 +47,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def spark(request: pytest.FixtureRequest) -> Iterator[Any]:
     """The one Spark session of this process."""
     from freshview.errors import FreshviewError
-    from freshview.spark.flow_session import session
+    from freshview.spark.start_session import start_session
 
     try:
         few = {"spark.sql.shuffle.partitions": "2"}  # 200 tasks for some rows take seconds
-        found = session(request.config.getoption("--master"), name="freshview tests", settings=few)
+        found = start_session(
+            request.config.getoption("--master"), name="freshview tests", settings=few
+        )
     except (FreshviewError, ImportError, RuntimeError) as e:
         pytest.skip(f"Spark does not start here: {e}")
     yield found

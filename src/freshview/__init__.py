@@ -44,18 +44,18 @@ __all__ = [
 
 
 _HOMES = {
-    "Database": "runtime.database",
-    "FactorizedView": "runtime.factorized",
-    "Pipeline": "spark.pipeline",
-    "Product": "runtime.products",
+    "Database": "runtime.database.database",
+    "FactorizedView": "runtime.views.factorized",
+    "Pipeline": "pipeline.pipeline",
+    "Product": "runtime.ingest.products",
     "SparkProgram": "spark.matrix.program",
-    "Statistics": "runtime.view",
-    "ViewHandle": "runtime.view",
-    "Writer": "runtime.writer",
-    "connect": "runtime.connect",
-    "materialized_view": "spark.open",
-    "pipeline": "spark.open",
-    "restore": "runtime.snapshot",
+    "Statistics": "runtime.views.view",
+    "ViewHandle": "runtime.views.view",
+    "Writer": "runtime.ingest.writer",
+    "connect": "runtime.database.connect",
+    "materialized_view": "pipeline.open",
+    "pipeline": "pipeline.open",
+    "restore": "runtime.persistence.snapshot",
 }
 
 

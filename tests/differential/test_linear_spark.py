@@ -89,8 +89,8 @@ def test_a_restart_goes_on(tmp_path: Path) -> None:
     p, q = both("powers", tmp_path, InlineRunner(), strategy="incremental")
     same_stream(p, q, range(2))
     v = np.full((1, 24), 0.01)
-    step = p._flow._conductor.step
-    p._flow._conductor.step = lambda entry: (step(entry), 1 / 0)  # type: ignore[assignment]
+    step = p._flow._coordinator.step
+    p._flow._coordinator.step = lambda entry: (step(entry), 1 / 0)  # type: ignore[assignment]
     with pytest.raises(Interrupted):
         p.update("A", rows=[3], v=v)
     q.update("A", rows=[3], v=v)

@@ -15,7 +15,8 @@ import pytest
 import freshview
 from freshview.errors import UnsupportedSql
 from freshview.factorized.readout import NotFactorized
-from freshview.runtime.database.database import Database, kernels
+from freshview.runtime.database import kernels
+from freshview.runtime.database.database import Database
 from freshview.runtime.views.factorized import FactorizedView
 from tests.differential.duck import Duck, plain
 from tests.differential.sql_cases import CASES, SCHEMA

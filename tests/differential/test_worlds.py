@@ -20,7 +20,8 @@ import pytest
 import freshview
 from freshview.codegen.toolchain import find_compiler
 from freshview.errors import FreshviewError
-from freshview.runtime.database.database import Database, engines
+from freshview.runtime.database import engines
+from freshview.runtime.database.database import Database
 from tests.differential.worlds import World, follow, world
 from tests.thin import full, thin
 

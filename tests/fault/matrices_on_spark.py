@@ -19,8 +19,8 @@ import numpy as np
 from freshview import linear
 from freshview.durable.settings import Settings
 from freshview.linear import Program
-from freshview.spark.flow_session import session
 from freshview.spark.matrix.program import SparkProgram
+from freshview.spark.start_session import start_session
 from tests.fault.on_spark import executors
 
 N = 120
@@ -47,7 +47,7 @@ PROGRAMS = {"powers": powers, "descent": descent}
 def run(name: str, folder: Path, seed: int, updates: int) -> None:
     """Executors die between updates and inside them; some take their memory along."""
     rng = random.Random(seed)
-    spark = session("local-cluster[2,1,2048]")
+    spark = start_session("local-cluster[2,1,2048]")
     what, values = PROGRAMS[name]()
     memory = folder / "memory"
     p = SparkProgram(
@@ -85,7 +85,7 @@ def run(name: str, folder: Path, seed: int, updates: int) -> None:
         assert error < 1e-9, (number, error)
         if timer is not None:
             timer.join()
-    runner: Any = p._flow._conductor.runner
+    runner: Any = p._flow._coordinator.runner
     assert p.version == updates, "an update was counted twice, or not at all"
     assert runner.repins > 1, "no executor was seen to go"
     assert rebuilt, "nothing was rebuilt"

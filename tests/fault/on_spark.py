@@ -20,7 +20,7 @@ from typing import Any
 from freshview.codegen.toolchain import find_compiler
 from freshview.durable.settings import Settings
 from freshview.pipeline.flow import Flow
-from freshview.spark.flow_session import session
+from freshview.spark.start_session import start_session
 from tests.differential.flows import Beside
 from tests.fault.harm import HARMS, harm, there
 
@@ -66,7 +66,7 @@ def with_dying_executors(folder: Path, seed: int, batches: int) -> None:
     """Executors die between batches and inside them, and files of their memory are harmed."""
     rng = random.Random(seed)
     workload, name = rng.choice([("tpch", "q03"), ("tpch", "q16"), ("tpch", "q22")])
-    spark = session("local-cluster[2,1,1024]")
+    spark = start_session("local-cluster[2,1,1024]")
     workers = rng.choice((2, 3, 5))
     level = rng.choice(("shared", "delivered"))
     beside = Beside(
@@ -94,7 +94,7 @@ def with_dying_executors(folder: Path, seed: int, batches: int) -> None:
         rebuilt += beside.flow.stats[-1].rebuilt
         if timer is not None:
             timer.join()
-    runner: Any = beside.flow._conductor.runner
+    runner: Any = beside.flow._coordinator.runner
     assert runner.repins > 1, "no executor was seen to go"
     assert rebuilt, "nothing was rebuilt"
     beside.flow.close()
@@ -125,7 +125,7 @@ def loading(folder: Path, seed: int, batches: int) -> None:
             every.setdefault(name, []).extend(rows)
     total = sum(map(len, every.values()))
     size = -(-total // batches)
-    now = beside.flow._ledger.commit
+    now = beside.flow._commit_log.commit
     if now.version < -(-total // size) or now.loading is not None:
         beside.flow.load(beside.tables(every), rows=size)
     ends(beside, changes)
@@ -141,7 +141,7 @@ def opened(folder: Path, rng: random.Random, queries: list[tuple[str, str]], lev
         name,
         workers,
         kept if Flow.exists(place) else place,
-        session("local[2]"),
+        start_session("local[2]"),
         level,
         settings=settings(folder),
     )

@@ -225,7 +225,7 @@ class Run:
                 self.apply(flow)
         if self.rng.random() < 0.2:
             flow.checkpoint()
-        for worker in [flow._conductor.driver, *(w for _, w in task._WORKERS.values())]:
+        for worker in [flow._coordinator.driver, *(w for _, w in task._WORKERS.values())]:
             worker.snapshots.wait()
 
     def until_it_is_done(self, versions: int) -> None:

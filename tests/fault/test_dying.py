@@ -85,14 +85,14 @@ class Load(Life):
         total = sum(t.num_rows for t in self.every.values())
         self.size = -(-total // len(self.batches))
         self.pieces = -(-total // self.size)
-        conductor = self.beside.flow._conductor
+        conductor = self.beside.flow._coordinator
         assert conductor.can_follow(self.beside.flow._batches.routine(self.every))
 
     def go(self) -> None:
         """Restart and load, unless it was told that all is loaded."""
         task.forget(self.beside.flow.pipeline.place)
         self.beside.restart()
-        now = self.beside.flow._ledger.commit
+        now = self.beside.flow._commit_log.commit
         if now.version < self.pieces or now.loading is not None:
             self.beside.flow.load(self.every, rows=self.size)
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 import freshview
-from freshview.runtime.database.database import Database, kernels
+from freshview.runtime.database import kernels
+from freshview.runtime.database.database import Database
 
 ENGINES = ["reference", pytest.param("native", marks=pytest.mark.native)]
 

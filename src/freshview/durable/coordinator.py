@@ -8,21 +8,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-import pyarrow as pa  # type: ignore[import-untyped]
-
-from freshview.distributed.terms import MapPlacement
 from freshview.durable.batch_log import NOTHING, Entry
 from freshview.durable.blocks import frame
 from freshview.durable.commit import Commit
 from freshview.durable.runner import Runner
 from freshview.durable.snapshots import redo_name
-from freshview.durable.step import At, Lost, RedoLost
+from freshview.durable.step import At, Lost, RedoLost, Refusal
 from freshview.durable.task import Figures, Kind, Order, Report
-from freshview.durable.work import StageLike, Work
+from freshview.durable.work import DurableNode, StageLike, Work
 from freshview.durable.worker import Worker
 from freshview.errors import FreshviewError
-from freshview.spark.nodes.reference_node import batch_of
-from freshview.spark.nodes.refusals import Refused, refused
 
 T = TypeVar("T")
 
@@ -103,9 +98,9 @@ class Coordinator:
             return False
         return True
 
-    def read(self, routine: str, held: MapPlacement, now: Commit) -> pa.RecordBatch:
-        """The rows of a readout's result."""
-        return self._mended(lambda: self._read(routine, held, now))
+    def read(self, routine: str, now: Commit) -> DurableNode | None:
+        """The driver's node when a readout has left its result there; None if it computes none."""
+        return self._mended(lambda: self._read(routine, now))
 
     def save(self, now: Commit) -> dict[int, int]:
         """Snapshots of everybody; the version before which each needs no log."""
@@ -200,17 +195,17 @@ class Coordinator:
 
     # ---------------------------------------------------------------- readings, snapshots
 
-    def _read(self, routine: str, held: MapPlacement, now: Commit) -> pa.RecordBatch:
+    def _read(self, routine: str, now: Commit) -> DurableNode | None:
         for _ in range(TRIES):
             try:
-                return self._read_once(routine, held, now)
+                return self._read_once(routine, now)
             except RedoLost:
                 raise
             except Lost:
                 continue
-        return self._read_once(routine, held, now)
+        return self._read_once(routine, now)
 
-    def _read_once(self, routine: str, held: MapPlacement, now: Commit) -> pa.RecordBatch:
+    def _read_once(self, routine: str, now: Commit) -> DurableNode | None:
         found = self.pipeline.rounds[routine]
         turns = self.pipeline.steps(routine, self.pipeline.driver)
         name = uuid.uuid4().hex
@@ -231,9 +226,7 @@ class Coordinator:
                     at = At(self.epoch, NOTHING, now.after, routine, number)
                     orders.append(self._order("read", at, stage, scattered, name))
                 gathered = [r.gathered for r in self._job(orders)]
-        if not turns:
-            return batch_of(held, {})
-        return self.driver.rows(routine, held.name)
+        return self.driver.node if turns else None
 
     def _save(self, now: Commit) -> dict[int, int]:
         bases = {}
@@ -280,8 +273,9 @@ class Coordinator:
 def _that_matters(failures: Sequence[FreshviewError]) -> FreshviewError:
     """What is lost can be mended; what several workers refuse is one refusal."""
     lost = next((f for f in failures if isinstance(f, Lost)), None)
-    if lost is None and all(isinstance(f, Refused) for f in failures):
-        return refused([w for f in failures if isinstance(f, Refused) for w in f.wrong])
+    refusals = [f for f in failures if isinstance(f, Refusal)]
+    if lost is None and len(refusals) == len(failures):
+        return refusals[0].together(refusals)
     return lost or failures[0]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from freshview.durable.task import Order, Parcel, Report, provide, run_stage
 from freshview.durable.work import Work
@@ -43,13 +43,3 @@ class InlineRunner:
 
     def close(self) -> None:
         """See `Runner`."""
-
-
-def runner_of(spark: Any, workers: int) -> Runner:
-    """The runner of a SparkSession; a runner is its own."""
-    if hasattr(spark, "sparkContext"):
-        from freshview.spark.cluster import SparkRunner
-
-        return SparkRunner(spark, workers)
-    runner: Runner = spark
-    return runner

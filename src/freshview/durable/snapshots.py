@@ -12,8 +12,8 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshview.durable.batch_log import NOTHING, version_of
 from freshview.durable.files import Folder
+from freshview.durable.work import DurableNode
 from freshview.errors import FreshviewError
-from freshview.spark.nodes.node import Node
 
 
 class Snapshots:
@@ -25,7 +25,7 @@ class Snapshots:
         self._oldest: int | None = None
         self._behind: Thread | None = None
 
-    def put_behind(self, mark: str, node: Node, memory: Path) -> bool:
+    def put_behind(self, mark: str, node: DurableNode, memory: Path) -> bool:
         """A snapshot of a node as it is now, which becomes durable while others work on it.
 
         Only a copy within `memory` is made at once. False if the one before is still on its way.
@@ -66,7 +66,7 @@ class Snapshots:
         """Another process may have written a snapshot."""
         self._oldest = None
 
-    def put(self, mark: str, node: Node, local: Path) -> None:
+    def put(self, mark: str, node: DurableNode, local: Path) -> None:
         """A snapshot of a node, by a file on this machine."""
         local.unlink(missing_ok=True)
         try:

@@ -13,9 +13,7 @@ from zlib import crc32
 from freshview.durable.batch_log import NOTHING
 from freshview.durable.files import write_out
 from freshview.durable.seal import seal
-from freshview.durable.work import Work
-from freshview.spark.nodes.factory import is_shared, stamp
-from freshview.spark.nodes.node import Node
+from freshview.durable.work import DurableNode, Work
 
 _HEAD = struct.Struct("<I")
 
@@ -73,7 +71,7 @@ class State:
         self.pipeline = pipeline
         self.part = part
         self.folder = folder
-        self.node: Node | None = None
+        self.node: DurableNode | None = None
         self.batch = NOTHING
         """The version whose batch this process has given to the node."""
         self.reading = ("", -1)
@@ -90,7 +88,7 @@ class State:
         Another process may have been at work on the maps, and files may have been lost or changed.
         A node whose files are not those of its position is let go of before its memory is touched.
         """
-        if self.node is not None and not is_shared(self.node):
+        if self.node is not None and not self.node.shared:
             return self.position
         found = self._told()
         if found is None or not self._is_whole(*found):
@@ -100,7 +98,7 @@ class State:
         if self.node is None or generation != self._generation:
             self._drop()
             self.node, self._generation = self._make(generation), generation
-            if not is_shared(self.node):
+            if not self.node.shared:
                 self._drop()
                 return None
             self._remember(position)
@@ -112,9 +110,9 @@ class State:
     def at(self, position: Position) -> None:
         """Note where the node stands now."""
         assert self.node is not None
-        if is_shared(self.node):
+        if self.node.shared:
             if not position.dirty:
-                stamp(self.node)
+                self.node.stamp()
                 position = replace(position, seal=seal(self.folder / self._generation))
             data = position.dump(self._generation)
             path = self.folder / "position"
@@ -128,12 +126,12 @@ class State:
         assert self.position is not None
         self.at(replace(self.position, dirty=True))
 
-    def renew(self) -> Node:
+    def renew(self) -> DurableNode:
         """An empty node with the static tables, in a new folder."""
         self._drop()
         self._generation = f"{self._kind}{uuid.uuid4().hex}"
         node = self._make(self._generation)
-        if is_shared(node):
+        if node.shared:
             for old in self.folder.glob("node-*"):
                 if old.name != self._generation:
                     shutil.rmtree(old, ignore_errors=True)
@@ -168,11 +166,11 @@ class State:
         except OSError:
             return False
 
-    def _make(self, generation: str) -> Node:
+    def _make(self, generation: str) -> DurableNode:
         p = self.pipeline
         folder = self.folder / generation
         folder.mkdir(parents=True, exist_ok=True)
-        node: Node = p.node(p.role(self.part), folder)
+        node: DurableNode = p.node(p.role(self.part), folder)
         return node
 
     def _drop(self) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import Any
 
 from freshview.durable.batch_log import Entry, version_of
-from freshview.errors import FreshviewError
-from freshview.spark.nodes.perform import Clock, Sent
+from freshview.durable.blocks import frame, unframe
+from freshview.errors import BadRow, FreshviewError
 
 
 class Stale(FreshviewError):
@@ -25,6 +27,46 @@ class RedoLost(Lost):
         super().__init__(f"what part {part} received in step {step} of {entry.mark} is lost")
         self.args = (part, entry, step)
         self.part, self.entry, self.step = part, entry, step
+
+
+class Refusal(BadRow):
+    """A step that a part refuses before it has changed a map that stays."""
+
+    def together(self, others: Sequence[Refusal]) -> Refusal:
+        """What several parts refuse, as one refusal; it is itself among the others."""
+        return self
+
+
+@dataclass
+class Clock:
+    """Seconds of steps: all of them, and those in the maps themselves; the rest is Arrow."""
+
+    total: float = 0.0
+    native: float = 0.0
+
+    def __call__(self, work: Callable[..., None], *args: Any) -> None:
+        """Have the maps do something."""
+        began = perf_counter()
+        work(*args)
+        self.native += perf_counter() - began
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What a step sends: a block for each worker, and one for the driver."""
+
+    blocks: tuple[bytes, ...]
+    gathered: bytes = b""
+
+    def dump(self) -> bytes:
+        """As bytes."""
+        return frame([self.gathered, *self.blocks])
+
+    @classmethod
+    def load(cls, data: bytes) -> Sent:
+        """The inverse of `dump`."""
+        gathered, *blocks = unframe(data)
+        return cls(tuple(blocks), gathered)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 from freshview.durable.blocks import frame, unframe
 from freshview.durable.files import LocalFolder, Torn
-from freshview.durable.step import Lost
-from freshview.spark.nodes.perform import Sent
+from freshview.durable.step import Lost, Sent
 
 
 class StepStore:

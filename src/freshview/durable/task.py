@@ -9,11 +9,10 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from freshview.durable.batch_log import NOTHING
-from freshview.durable.step import At, Outcome
+from freshview.durable.step import At, Outcome, Sent
 from freshview.durable.work import Work
 from freshview.durable.worker import Worker
 from freshview.errors import FreshviewError
-from freshview.spark.nodes.perform import Sent
 
 Kind = Literal["step", "follow", "read", "save", "recall", "forget"]
 """Do a step; the steps of versions to come; a step of a readout; write a snapshot; tell what a step

@@ -22,7 +22,7 @@ from freshview.durable.coordinator import Coordinator
 from freshview.durable.epoch import TakenOver, claim
 from freshview.durable.files import Torn
 from freshview.durable.loading import Loading
-from freshview.durable.runner import runner_of
+from freshview.durable.runner import Runner
 from freshview.durable.shared_memory import make_private
 from freshview.durable.stats import BatchStats, batch_stats
 from freshview.durable.step import Lost, Stale
@@ -48,17 +48,16 @@ class Versions:
     whoever opens the checkpoint next goes on with the first version that was not finished.
     """
 
-    conducts: type[Coordinator] = Coordinator
+    coordinator_type: type[Coordinator] = Coordinator
 
-    def __init__(self, work: Work, spark: Any) -> None:
-        """Take over the checkpoint of the work; `spark` is a session, or a `Runner`."""
+    def __init__(self, work: Work, runner: Runner) -> None:
+        """Take over the checkpoint of the work; jobs go to the runner."""
         self.work = work
         make_private(work.memory(work.driver))
         epoch = claim(work.folder, read_commit(work.folder).epoch)
-        self._ledger = CommitLog(work, epoch, read_commit(work.folder))
-        runner = runner_of(spark, work.workers)
+        self._commit_log = CommitLog(work, epoch, read_commit(work.folder))
         runner.provide(work)
-        self._conductor = self.conducts(work, runner, epoch)
+        self._coordinator = self.coordinator_type(work, runner, epoch)
         self._stats: deque[BatchStats] = deque(maxlen=work.settings.history)
         self._bases: dict[int, int] = {}
         self._taken = 0.0, 0.0
@@ -68,9 +67,9 @@ class Versions:
 
     def _open_at(self, ready: str, blocks: Sequence[Pieces]) -> None:
         """Go on with what was not finished; `ready` is the routine of the first version of all."""
-        if self._ledger.undone is None and self.version < 0:
-            self._ledger.write(self._ledger.lay(Prepared(ready, blocks, 0), 0), {})
-        while self._ledger.undone is not None:
+        if self._commit_log.undone is None and self.version < 0:
+            self._commit_log.write(self._commit_log.lay(Prepared(ready, blocks, 0), 0), {})
+        while self._commit_log.undone is not None:
             try:
                 self._finish()
             except (BadRow, Overflow) as e:
@@ -91,12 +90,12 @@ class Versions:
     @property
     def version(self) -> int:
         """The number of the last batch that is in all the views; 0 after the static tables."""
-        return self._ledger.commit.version
+        return self._commit_log.commit.version
 
     @property
     def note(self) -> Mapping[str, Any]:
         """What was told beside the last batch, as offsets of a source."""
-        return self._ledger.commit.note
+        return self._commit_log.commit.note
 
     @property
     def stats(self) -> tuple[BatchStats, ...]:
@@ -111,15 +110,15 @@ class Versions:
     def checkpoint(self) -> int:
         """Make every worker write a snapshot now, and drop the logs before it; the version."""
         self._finish()
-        self._bases |= self._safely(lambda: self._conductor.save(self._ledger.commit))
-        self._ledger.truncate(self._bases)
+        self._bases |= self._safely(lambda: self._coordinator.save(self._commit_log.commit))
+        self._commit_log.truncate(self._bases)
         return self.version
 
     def close(self, *, forget: bool = True) -> None:
         """Stop; with `forget`, give the workers' shared memory back. The checkpoint stays."""
         if not self._closed:
             self._closed = True
-            self._conductor.close(forget=forget)
+            self._coordinator.close(forget=forget)
 
     def __enter__(self) -> Self:
         return self
@@ -139,7 +138,7 @@ class Versions:
     ) -> None:
         """Make a batch the next version, and do it."""
         began = time.perf_counter()
-        self._ledger.write(batch, note, loading)
+        self._commit_log.write(batch, note, loading)
         self._taken = intake, written + time.perf_counter() - began
         self._finish()
 
@@ -155,7 +154,7 @@ class Versions:
         """
         began, first = time.perf_counter(), self.version + 1
         versions = range(first, first + len(numbers))
-        epoch, lost = self._conductor.epoch, Event()
+        epoch, lost = self._coordinator.epoch, Event()
 
         def write() -> None:
             try:
@@ -163,29 +162,29 @@ class Versions:
                     laid = ready(n)
                     if lost.is_set():
                         return
-                    self._ledger.write(*laid)
+                    self._commit_log.write(*laid)
             except BaseException:
                 self._renew()  # nobody waits for it any more
                 raise
 
         def pending() -> list[Entry]:
             wait([written])
-            return self._ledger.pending
+            return self._commit_log.pending
 
         self._apart = True
         with ThreadPoolExecutor(1) as pool:
             written = pool.submit(write)
             try:
-                told = self._safely(lambda: self._conductor.follow(epoch, versions, pending))
+                told = self._safely(lambda: self._coordinator.follow(epoch, versions, pending))
             except BaseException:
                 lost.set()
                 wait([written])
                 with suppress(FreshviewError):
                     self._renew()  # tasks that are still there wait no longer
                 raise
-        through = [e for e in self._ledger.pending if e.version <= told.version]
+        through = [e for e in self._commit_log.pending if e.version <= told.version]
         if through:
-            self._ledger.done(through[-1])
+            self._commit_log.done(through[-1])
             rows, taken = sum(e.rows for e in through), time.perf_counter() - began
             self._tell(through[-1].version, rows, taken, 1, told.figures)
         self._finish()
@@ -193,29 +192,29 @@ class Versions:
 
     def _renew(self) -> None:
         """Begin another epoch: who is ahead of the commit goes back to it."""
-        self._conductor.epoch = self._ledger.renew()
+        self._coordinator.epoch = self._commit_log.renew()
 
     def _finish(self) -> None:
         """Do what was written down and is not done."""
         if self._closed:
             raise ProgramProblem("the flow is closed", instead="restart it from its checkpoint")
-        if self._apart and self._ledger.pending:
+        if self._apart and self._commit_log.pending:
             self._renew()
         self._apart = False
-        while (entry := self._ledger.undone) is not None:
+        while (entry := self._commit_log.undone) is not None:
             self._do(entry)
 
     def _do(self, entry: Entry) -> None:
         """Do a version."""
         began = time.perf_counter()
         try:
-            told = self._safely(lambda: self._conductor.step(entry))
+            told = self._safely(lambda: self._coordinator.step(entry))
         except (CheckpointProblem, TakenOver, Interrupted):
             raise
         except FreshviewError:
-            self._ledger.give_up(entry)
+            self._commit_log.give_up(entry)
             raise
-        self._ledger.done(entry)
+        self._commit_log.done(entry)
         self._bases[self.work.driver] = told.driver_base
         taken = time.perf_counter() - began
         self._tell(entry.version, entry.rows, taken, told.jobs, told.figures)
@@ -224,12 +223,12 @@ class Versions:
         self, version: int, rows: int, seconds: float, jobs: int, figures: Sequence[Figures]
     ) -> None:
         """Keep what a version took, and no more of the log than somebody needs."""
-        found = batch_stats(version, rows, seconds, jobs, self._conductor.driver_bytes, figures)
+        found = batch_stats(version, rows, seconds, jobs, self._coordinator.driver_bytes, figures)
         intake, written = self._taken
         self._taken = 0.0, 0.0
         self._stats.append(replace(found, intake=intake, written=written))
         self._bases |= {f.part: f.base for f in figures}
-        self._ledger.truncate(self._bases)
+        self._commit_log.truncate(self._bases)
 
     def _safely(self, work: Callable[[], T]) -> T:
         """Do something on the workers; what goes wrong is told in our words."""
@@ -240,4 +239,4 @@ class Versions:
         except FreshviewError:
             raise
         except Exception as e:
-            raise self._ledger.interrupted(e) from e
+            raise self._commit_log.interrupted(e) from e

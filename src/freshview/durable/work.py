@@ -9,16 +9,46 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Literal, Protocol
 
 from freshview.durable.batch_log import Log
 from freshview.durable.files import Folder
 from freshview.durable.settings import Settings
 from freshview.durable.shared_memory import memory_root
-from freshview.spark.nodes.node import Role
+from freshview.durable.step import Clock, Sent
 
-if TYPE_CHECKING:
-    from freshview.spark.nodes.perform import Clock, Sent
+Role = Literal["driver", "worker"]
+
+
+class DurableNode(Protocol):
+    """The state of one part, as far as versions and files are concerned.
+
+    One that is `shared` lives in files of its folder: another process that makes a node over the
+    same folder goes on with what it finds. Others are lost with their process.
+    """
+
+    @property
+    def shared(self) -> bool:
+        """Whether it lives in the files of its folder."""
+
+    @property
+    def bytes(self) -> int:
+        """What the state takes."""
+
+    def stamp(self) -> None:
+        """Mark this moment in the files of a shared node, if they have a place for that."""
+
+    def take_over(self) -> None:
+        """Forget the batches: another process has been at work on the state since they came."""
+
+    def save(self, path: Path) -> None:
+        """Write the state to a file that does not exist yet."""
+
+    def restore(self, path: Path) -> None:
+        """Take the state from a file that `save` wrote for the same work and role."""
+
+    def close(self) -> None:
+        """Give the memory back."""
 
 
 class Moved(Protocol):
@@ -88,11 +118,7 @@ class Work(ABC):
 
     @abstractmethod
     def node(self, role: Role, folder: Path) -> Any:
-        """A node over an own folder in shared memory, with what it has before any version.
-
-        One that lives in files there says so (`node.shared` is True): another process that makes a
-        node over the same folder goes on with what it finds. Others are lost with their process.
-        """
+        """A node over an own folder in shared memory, with what it has before any version."""
 
     @abstractmethod
     def fill(self, node: Any) -> None:

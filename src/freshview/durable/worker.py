@@ -19,8 +19,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
-import pyarrow as pa  # type: ignore[import-untyped]
-
 from freshview.durable.batch_log import NOTHING, Entry, version_of
 from freshview.durable.blocks import frame, unframe
 from freshview.durable.epoch import current, fence
@@ -28,12 +26,19 @@ from freshview.durable.files import Torn
 from freshview.durable.lock import locked
 from freshview.durable.snapshots import Snapshots, redo_name
 from freshview.durable.state import Position, State
-from freshview.durable.step import At, Lost, Outcome, RedoLost, Stale
+from freshview.durable.step import (
+    At,
+    Clock,
+    Lost,
+    Outcome,
+    RedoLost,
+    Refusal,
+    Sent,
+    Stale,
+)
 from freshview.durable.step_store import StepStore
-from freshview.durable.work import Work
+from freshview.durable.work import DurableNode, Work
 from freshview.errors import SnapshotProblem
-from freshview.spark.nodes.perform import Clock, Sent
-from freshview.spark.nodes.refusals import Refused
 
 SMALL = 1 << 20
 """Bytes of state that are always worth a snapshot."""
@@ -168,10 +173,11 @@ class Worker:
             self.snapshots.truncate(keep=1)
             return self.snapshots.oldest()
 
-    def rows(self, routine: str, name: str) -> pa.RecordBatch:
-        """The rows of a map, as the last step left it."""
+    @property
+    def node(self) -> DurableNode:
+        """The node, as the last step left it."""
         assert self._state.node is not None
-        return self._state.node.send(routine, name)
+        return self._state.node
 
     def close(self) -> None:
         """Let go of the maps; they can be rebuilt."""
@@ -203,7 +209,7 @@ class Worker:
         self._state.dirty()
         try:
             sent = self._perform(self._state, at, inputs, batch)
-        except Refused:  # before a map was changed that stays
+        except Refusal:  # before a map was changed that stays
             assert before is not None
             self._state.at(replace(before, readings=before.readings + 1))
             raise

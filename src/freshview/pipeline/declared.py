@@ -28,7 +28,7 @@ from freshview.spark.nodes.elements import rows_with_elements
 from freshview.sql import Catalog, load
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from freshview.spark.types import SparkSession
 
 
 class Declared(ABC):

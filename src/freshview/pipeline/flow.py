@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
@@ -18,13 +18,7 @@ from freshview.calculus.schema import Relation
 from freshview.codegen.private import NotPrivate
 from freshview.distributed.batches.prepare import prepare
 from freshview.distributed.terms import Distributed
-from freshview.durable.checkpoint import (
-    CheckpointProblem,
-    check_nodes,
-    opening,
-    place_of,
-    reopen,
-)
+from freshview.durable.checkpoint import CheckpointProblem, opening, place_of
 from freshview.durable.commit_log import Interrupted, LoggedBatch
 from freshview.durable.epoch import TakenOver
 from freshview.durable.loading import Loading, loading_of
@@ -36,8 +30,11 @@ from freshview.spark.batches.batch import Batch, Batches
 from freshview.spark.batches.intake import as_table, checked, pieces
 from freshview.spark.nodes.answer import answer
 from freshview.spark.nodes.attach_kernels import attach_kernels
-from freshview.spark.nodes.node import COUNT, READY, reading
-from freshview.spark.nodes.view_work import ViewWork, save_pipeline
+from freshview.spark.nodes.checkpoint import check_nodes, reopen, save_pipeline
+from freshview.spark.nodes.node import COUNT, READY, Node, reading
+from freshview.spark.nodes.reference_node import batch_of
+from freshview.spark.nodes.view_work import ViewWork
+from freshview.spark.runner import runner_of
 
 LOAD = 2_000_000
 """Rows of a piece of a load."""
@@ -57,7 +54,7 @@ class Flow(Versions):
 
     def __init__(self, pipeline: ViewWork, relations: Iterable[Relation], spark: Any) -> None:
         """Use `start` or `restart`."""
-        super().__init__(pipeline, spark)
+        super().__init__(pipeline, runner_of(spark, pipeline.workers))
         self.pipeline = pipeline
         self._batches = Batches(pipeline, relations)
         self._readouts = {r.query.name: r for r in pipeline.made.readouts}
@@ -149,7 +146,7 @@ class Flow(Versions):
         t0 = time.perf_counter()
         prepared = self._batches.prepared(changes)
         t1 = time.perf_counter()
-        batch = self._ledger.lay(prepared, self.version + 1)
+        batch = self._commit_log.lay(prepared, self.version + 1)
         self._take(batch, note or {}, t1 - t0, time.perf_counter() - t1)
         return self.version
 
@@ -173,21 +170,21 @@ class Flow(Versions):
         tables = {n: as_table(self._batches.relation(n), given) for n, given in changes.items()}
         cut = pieces(tables, rows)
         load = loading_of(tables, rows, len(cut))
-        done = 0 if anew else load.done_before(self._ledger.commit.loading)
+        done = 0 if anew else load.done_before(self._commit_log.commit.loading)
         before, first = self.note, self.version + 1 - done
 
         def ready(i: int) -> tuple[LoggedBatch, Mapping[str, Any], Loading]:
-            laid = self._ledger.lay(self._batches.prepared(cut[i]), first + i)
+            laid = self._commit_log.lay(self._batches.prepared(cut[i]), first + i)
             told = before if i + 1 < len(cut) else dict(note or {})
             return laid, told, replace(load, done=i + 1)
 
         todo = range(done, len(cut))
         routines = {self._batches.routine(cut[i]) for i in todo}
-        if len(todo) > 1 and all(map(self._conductor.can_follow, routines)):
+        if len(todo) > 1 and all(map(self._coordinator.can_follow, routines)):
             self._take_together(ready, todo)
         else:
             self._take_in_turn(ready, todo)
-        self._ledger.answered()
+        self._commit_log.answered()
         return self.version
 
     def _take_in_turn(
@@ -215,9 +212,10 @@ class Flow(Versions):
         self._finish()
         readout = self._readouts[query]
         held = next(h for h in readout.held if h.name == readout.result)
-        now = self._ledger.commit
-        found = self._safely(lambda: self._conductor.read(reading(query), held, now))
-        return answer(readout, found)
+        now = self._commit_log.commit
+        found = self._safely(lambda: self._coordinator.read(reading(query), now))
+        node = cast("Node | None", found)
+        return answer(readout, node.send(reading(query), held.name) if node else batch_of(held, {}))
 
 
 __all__ = [

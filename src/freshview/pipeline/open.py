@@ -14,7 +14,7 @@ from freshview.pipeline.view import PipelineView
 from freshview.plan.options import Strategy
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from freshview.spark.types import SparkSession
 
 
 def pipeline(

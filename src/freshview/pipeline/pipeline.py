@@ -35,7 +35,7 @@ from freshview.spark.probe import check_workers
 from freshview.spark.session import active, session
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from freshview.spark.types import SparkSession
 
 
 class Pipeline(Changed):

@@ -17,7 +17,7 @@ from freshview.spark.io.sinks import frame
 from freshview.sql import Catalog
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from freshview.spark.types import DataFrame, SparkSession
 
 
 class Owner(Protocol):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
-import freshview
+from freshview import errors
 from freshview.errors import FreshviewError
 
 _ASKED: WeakSet[Any] = WeakSet()
@@ -50,7 +50,7 @@ def check_workers(spark: Any) -> None:
 
 def _remedy() -> str:
     """What to set; a session that Freshview makes itself has it."""
-    own = Path(freshview.__file__).resolve().parent.parent
+    own = Path(errors.__file__).resolve().parent.parent
     return (
         "install Freshview where the executors run (spark.pyspark.python names their Python, "
         "spark.archives ships an environment), or, where they share this machine's files, make the "

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from freshview.errors import FreshviewError
-from freshview.spark.flow_session import session as flow_session
 from freshview.spark.java import NoJava
 from freshview.spark.releases import advise_unresolved, coordinates, installed
+from freshview.spark.start_session import start_session
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -69,7 +69,7 @@ def session(
         told = {**DELTA, **told}
     try:
         with _errors_to(log):
-            return flow_session(master, settings=told)
+            return start_session(master, settings=told)
     except NoJava as e:
         raise NoJava(e.what, instead=f"{e.instead}, {PROCESS}") from e
     except Exception as e:

@@ -178,7 +178,7 @@ def test_a_snapshot_that_is_damaged_inside(
 
     with monkeypatch.context() as broken:
         broken.setattr(kind, "save", damaged)
-        shop.flow._conductor.save(shop.flow._ledger.commit)
+        shop.flow._coordinator.save(shop.flow._commit_log.commit)
     shop.apply(1)
     shop.flow.close(forget=False)
     task.forget(str(shop.place))

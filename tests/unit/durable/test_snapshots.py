@@ -82,7 +82,9 @@ def test_a_batch_that_fails_leaves_no_snapshot(tmp_path: Path) -> None:
 
 
 def test_large_state_waits_until_a_snapshot_is_worth_it(tmp_path: Path) -> None:
-    worker = Shop(tmp_path, 1, every=2).flow._conductor.driver  # part 1: odd versions are its turn
+    worker = Shop(
+        tmp_path, 1, every=2
+    ).flow._coordinator.driver  # part 1: odd versions are its turn
     large = 100 << 20
     assert [v for v in range(30) if worker._is_due(v, 1000, 0)] == list(range(1, 30, 2))
     assert [v for v in range(30) if worker._is_due(v, large, 1000)] == [19]

@@ -323,7 +323,7 @@ def test_a_batch_that_was_refused_when_nobody_listened_does_not_stop_the_next_st
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(flow._need()._conductor, "step", die)
+        patch.setattr(flow._need()._coordinator, "step", die)
         with pytest.raises(KeyboardInterrupt):
             flow.push({"i": [(ITEM, -2)]})
     again = make_plain()

@@ -13,7 +13,8 @@ import pytest
 
 import freshview
 from freshview.errors import BadRow, BadValue, FreshviewError, Overflow, TypeProblem, UnsupportedSql
-from freshview.runtime.database.database import Database, engines
+from freshview.runtime.database import engines
+from freshview.runtime.database.database import Database
 
 MOST = (1 << 63) - 1
 LONG = Decimal("999999999999999999.99")

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
 from freshview.distributed.matrix.terms import (
+    TEMPORARY,
     Evaluate,
     Exchange,
     Fill,
@@ -59,7 +60,6 @@ from freshview.linear.language.terms import (
     Zero,
 )
 from freshview.linear.language.walk import free
-from freshview.spark.matrix.node import TEMPORARY
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias, assert_never
 
 from freshview.distributed.matrix.terms import (
+    COLS,
+    ROWS,
+    VALUES,
     AtDriver,
     AtWorkers,
     Begin,
@@ -35,7 +38,6 @@ from freshview.distributed.matrix.terms import (
     Turn,
 )
 from freshview.linear.language.walk import free
-from freshview.spark.matrix.perform import COLS, ROWS, VALUES
 
 Key: TypeAlias = tuple[Form, str]
 At: TypeAlias = tuple[int, float]

@@ -27,6 +27,12 @@ Everybody gets all the rows; summands are added up where the rows are; rows beco
 move to other places, in a stack.
 """
 
+TEMPORARY = "#"
+"""What the names of matrices begin with that live no longer than a version."""
+
+ROWS, COLS, VALUES = "#rows", "#cols", "#values"
+"""The cells that are replaced, and by what; or those that are asked for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Operand:

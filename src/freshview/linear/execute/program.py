@@ -11,14 +11,8 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from freshview.errors import FreshviewError, UnknownName
-from freshview.linear.compile.compile import (
-    Choice,
-    candidates,
-    choose,
-    compile_source,
-    emit,
-    phases,
-)
+from freshview.linear.compile import emit
+from freshview.linear.compile.compile import Choice, candidates, choose, compile_source, phases
 from freshview.linear.compile.explain import explained, lying, sparse
 from freshview.linear.compile.normal import Normal
 from freshview.linear.compile.trigger import Trigger, names

@@ -20,9 +20,9 @@ from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type
 from freshview.errors import SnapshotProblem
 from freshview.program.cost import Statistics
-from freshview.runtime.database import compiled_plan
+from freshview.runtime.database import compiled_plan, kernels
 from freshview.runtime.database.base import Base
-from freshview.runtime.database.database import Database, kernels
+from freshview.runtime.database.database import Database
 from freshview.runtime.database.declarations import Script, read_declaration, show_declaration
 from freshview.runtime.database.serve import AnyBase, NativeServer
 from freshview.runtime.database.settings import Settings

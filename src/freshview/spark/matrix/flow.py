@@ -14,8 +14,16 @@ import numpy as np
 
 from freshview.codegen.private import NotPrivate
 from freshview.distributed.matrix.row_ranges import RowRanges, span
+from freshview.distributed.matrix.terms import COLS, ROWS
 from freshview.durable.batch_log import NOTHING
-from freshview.durable.checkpoint import CheckpointProblem, is_there, opening, place_of
+from freshview.durable.checkpoint import (
+    FORMAT,
+    CheckpointProblem,
+    describe,
+    is_there,
+    opening,
+    place_of,
+)
 from freshview.durable.commit import Commit
 from freshview.durable.commit_log import Prepared
 from freshview.durable.coordinator import Coordinator
@@ -25,12 +33,11 @@ from freshview.durable.step import At
 from freshview.durable.versions import Versions
 from freshview.linear.execute.semiring import Array, semiring
 from freshview.spark.matrix.arrays import pack, unpack
-from freshview.spark.matrix.perform import COLS, ROWS
 from freshview.spark.matrix.work import BY, READ, READY, MatrixWork, Plan, request
-from freshview.spark.nodes.view_work import FORMAT, describe
+from freshview.spark.runner import runner_of
 
 
-class MatrixConductor(Coordinator):
+class MatrixCoordinator(Coordinator):
     """Versions of a matrix program, and what is read of its matrices."""
 
     def ask(self, asked: bytes, now: Commit) -> list[bytes]:
@@ -57,12 +64,12 @@ class MatrixConductor(Coordinator):
 class MatrixFlow(Versions):
     """The matrices of a plan, on the workers of a Spark session."""
 
-    conducts = MatrixConductor
-    _conductor: MatrixConductor
+    coordinator_type = MatrixCoordinator
+    _coordinator: MatrixCoordinator
 
     def __init__(self, work: MatrixWork, spark: Any, inputs: Mapping[str, Array]) -> None:
         """Use `start` or `restart`."""
-        super().__init__(work, spark)
+        super().__init__(work, runner_of(spark, work.workers))
         self.plan = work.plan
         blocks = [[pack(b)] for b in self._shares(work, inputs)]
         self._open_at(READY, blocks)
@@ -113,7 +120,7 @@ class MatrixFlow(Versions):
         self._finish()
         blocks = [[b""]] * self.work.workers
         blocks.append([pack({f"local {n}": a for n, a in given.items()})])
-        batch = self._ledger.lay(Prepared(routine, blocks, rank), self.version + 1)
+        batch = self._commit_log.lay(Prepared(routine, blocks, rank), self.version + 1)
         self._take(batch, {}, 0.0)
         return self.version
 
@@ -124,7 +131,9 @@ class MatrixFlow(Versions):
         if name not in self.plan.spread:
             self._finish()
             asked = request("all", name)
-            found = self._safely(lambda: self._conductor.ask_driver(asked, self._ledger.commit))
+            found = self._safely(
+                lambda: self._coordinator.ask_driver(asked, self._commit_log.commit)
+            )
             return np.array(unpack(found)[name])
         return np.vstack(self._asked(name, request("all", name)))
 
@@ -155,7 +164,7 @@ class MatrixFlow(Versions):
 
     def _asked(self, name: str, asked: bytes) -> list[Array]:
         self._finish()
-        found = self._safely(lambda: self._conductor.ask(asked, self._ledger.commit))
+        found = self._safely(lambda: self._coordinator.ask(asked, self._commit_log.commit))
         return [unpack(block)[name] for block in found]
 
     @staticmethod

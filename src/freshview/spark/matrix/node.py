@@ -13,9 +13,6 @@ from freshview.distributed.matrix.terms import Form
 from freshview.linear.execute.semiring import Array
 from freshview.spark.matrix import arrays
 
-TEMPORARY = "#"
-"""What the names of matrices begin with that live no longer than a version."""
-
 
 class MatrixNode:
     """Pieces of matrices by their form and name, each a file that other processes can map.
@@ -29,6 +26,9 @@ class MatrixNode:
         self.folder = folder
         self.kept = kept
         self._mapped: dict[tuple[Form, str], Array] = {}
+
+    def stamp(self) -> None:
+        """See `DurableNode`: every change of a piece is seen in its file."""
 
     def get(self, form: Form, name: str) -> Array:
         """A piece, in place."""

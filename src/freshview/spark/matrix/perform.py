@@ -12,6 +12,10 @@ import numpy as np
 
 from freshview.distributed.matrix.row_ranges import RowRanges, span
 from freshview.distributed.matrix.terms import (
+    COLS,
+    ROWS,
+    TEMPORARY,
+    VALUES,
     AtDriver,
     AtWorkers,
     Begin,
@@ -32,16 +36,13 @@ from freshview.distributed.matrix.terms import (
     Total,
     Turn,
 )
+from freshview.durable.step import Sent
 from freshview.linear.compile.trigger import names
 from freshview.linear.execute.evaluate import evaluate
 from freshview.linear.execute.semiring import Array, Semiring
 from freshview.linear.language.terms import Expr
 from freshview.spark.matrix.arrays import pack, unpack
-from freshview.spark.matrix.node import TEMPORARY, MatrixNode
-from freshview.spark.nodes.perform import Sent
-
-ROWS, COLS, VALUES = "#rows", "#cols", "#values"
-"""The cells that are replaced, and by what; or those that are asked for."""
+from freshview.spark.matrix.node import MatrixNode
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from functools import partial
 from freshview.distributed.matrix.communication_cost import pays
 from freshview.distributed.matrix.placement import Placer, Rule
 from freshview.distributed.matrix.stages import course
-from freshview.distributed.matrix.terms import Begin, Course, Multiply
+from freshview.distributed.matrix.terms import COLS, ROWS, VALUES, Begin, Course, Multiply
 from freshview.linear.compile.normal import Normal
 from freshview.linear.compile.trigger import Dense, Trigger
 from freshview.linear.execute.follow import MAGNIFIES
@@ -18,7 +18,6 @@ from freshview.linear.language.meta import Meta
 from freshview.linear.language.sizes import size
 from freshview.linear.language.terms import Statement, Var
 from freshview.linear.language.walk import free
-from freshview.spark.matrix.perform import COLS, ROWS, VALUES
 from freshview.spark.matrix.work import READY, Plan
 
 ANEW = "anew"

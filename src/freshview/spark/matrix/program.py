@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 from freshview.distributed.matrix.communication_cost import NOMINAL, moved, seconds
 from freshview.distributed.matrix.placement import Rule
 from freshview.distributed.matrix.row_ranges import RowRanges
+from freshview.distributed.matrix.terms import COLS, ROWS, VALUES
 from freshview.distributed.matrix.text import show_steps
 from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.settings import Settings
@@ -31,7 +32,6 @@ from freshview.linear.language.show import show_source
 from freshview.linear.language.terms import Source
 from freshview.linear.language.walk import free
 from freshview.spark.matrix.flow import MatrixFlow, told_of
-from freshview.spark.matrix.perform import COLS, ROWS, VALUES
 from freshview.spark.matrix.plan import (
     ANEW,
     LEFT,

@@ -10,17 +10,17 @@ from time import perf_counter
 import numpy as np
 
 from freshview.distributed.matrix.row_ranges import RowRanges, span
-from freshview.distributed.matrix.terms import Begin, Course, Form, Scatter, Stage, Turn
+from freshview.distributed.matrix.terms import COLS, ROWS, Begin, Course, Form, Scatter, Stage, Turn
 from freshview.durable.files import Folder, folder_at
 from freshview.durable.settings import Settings
-from freshview.durable.work import Work
+from freshview.durable.step import Clock, Sent
+from freshview.durable.work import Role, Work
 from freshview.linear.execute.semiring import Array, semiring
 from freshview.linear.language.sizes import ONE
 from freshview.spark.matrix.arrays import pack, unpack
 from freshview.spark.matrix.node import MatrixNode
-from freshview.spark.matrix.perform import COLS, ROWS, Hand
-from freshview.spark.nodes.node import READY, Role
-from freshview.spark.nodes.perform import Clock, Sent
+from freshview.spark.matrix.perform import Hand
+from freshview.spark.nodes.node import READY
 
 READ = "read"
 """The routine of everything that is read: what it is, the request tells."""

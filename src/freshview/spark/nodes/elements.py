@@ -17,10 +17,10 @@ from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column
 from freshview.calculus.types import Type
 from freshview.distributed.terms import Distributed
+from freshview.durable.work import Role
 from freshview.errors import NotNative
 from freshview.runtime.ingest.columns import arrow_type
 from freshview.spark.nodes.element_text import decode, encode
-from freshview.spark.nodes.node import Role
 
 
 def refuse_elements(made: Distributed, role: Role) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from freshview.durable.work import Role
 from freshview.spark.nodes.kernel_node import NativeNode
-from freshview.spark.nodes.node import Node, Role
+from freshview.spark.nodes.node import Node
 from freshview.spark.nodes.reference_node import ReferenceNode
 from freshview.spark.nodes.shipped_kernels import fetch
 
@@ -25,14 +26,3 @@ def make_node(pipeline: ViewWork, role: Role, folder: Path) -> Node:
     if shipped is None:
         return ReferenceNode(pipeline.made, role, pipeline.functions)
     return NativeNode(shipped.made, fetch(shipped, pipeline.folder), folder / "state")
-
-
-def stamp(node: Node) -> None:
-    """Give a node that lives in a file a mark of this moment there, if it has a place for one."""
-    if isinstance(node, NativeNode):
-        node.stamp()
-
-
-def is_shared(node: Node) -> bool:
-    """Whether a node lives in the files of its folder."""
-    return bool(getattr(node, "shared", False))

@@ -15,8 +15,9 @@ from freshview.codegen.load import STAMP, Kernel
 from freshview.codegen.options import Passes
 from freshview.codegen.toolchain import USUAL, Compiler, Flags, build, find_compiler
 from freshview.distributed.terms import Distributed
+from freshview.durable.work import Role
 from freshview.spark.nodes.elements import refuse_elements
-from freshview.spark.nodes.node import COUNT, READY, Role
+from freshview.spark.nodes.node import COUNT, READY
 from freshview.spark.nodes.node_program import NodeProgram, node_program, payload_columns
 
 PASSES = Passes(derive=False, defer=False, wide=True, parts=True)

@@ -7,12 +7,11 @@ versions, files or Spark.
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-Role = Literal["driver", "worker"]
+from freshview.durable.work import DurableNode
 
 COUNT = "__count"
 """The column of a batch that says how often its row comes (negative: how often it goes)."""
@@ -33,7 +32,7 @@ def reading(query: str) -> str:
     return f"read {query}"
 
 
-class Node(Protocol):
+class Node(DurableNode, Protocol):
     """The maps of one node.
 
     Routines go by name: `READY`, `change(i)`, `reading(query)`. Rows of a map are Arrow batches of
@@ -49,9 +48,6 @@ class Node(Protocol):
     def give(self, relation: str, rows: pa.RecordBatch) -> None:
         """Rows of a batch for this node: the columns of the relation, and maybe `COUNT`."""
 
-    def take_over(self) -> None:
-        """Forget the batches: another process has been at work on the maps since they came."""
-
     def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
         """Rows that another node sends to a temporary map; equal rows add up.
 
@@ -63,16 +59,3 @@ class Node(Protocol):
 
     def send(self, routine: str, source: str) -> pa.RecordBatch:
         """The rows of a map of the routine, temporary or not."""
-
-    def save(self, path: Path) -> None:
-        """Write all the maps to a file that does not exist yet; temporary ones are of no use."""
-
-    def restore(self, path: Path) -> None:
-        """Take the maps from a file that `save` wrote for the same program and role."""
-
-    @property
-    def bytes(self) -> int:
-        """What the maps take."""
-
-    def close(self) -> None:
-        """Give the memory back."""

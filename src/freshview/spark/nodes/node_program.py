@@ -32,9 +32,10 @@ from freshview.distributed.terms import (
     PlacementProblem,
     Transfer,
 )
+from freshview.durable.work import Role
 from freshview.program.terms import Map, Program, Statement, Trigger
 from freshview.simplify.arrange import is_delta_bound
-from freshview.spark.nodes.node import PAYLOAD, READY, Role, change, reading
+from freshview.spark.nodes.node import PAYLOAD, READY, change, reading
 
 
 @dataclass(frozen=True)

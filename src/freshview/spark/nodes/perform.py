@@ -2,54 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshview.distributed.batches.guard import CHECKS
 from freshview.distributed.terms import Dist, Replicated, Transfer
-from freshview.durable.blocks import frame, merged, pack, unframe, unpack
+from freshview.durable.blocks import merged, pack, unpack
+from freshview.durable.step import Clock, Sent
 from freshview.spark.batches.partition import own, spread
 from freshview.spark.nodes.node import Node
 from freshview.spark.nodes.refusals import check
 
 if TYPE_CHECKING:
     from freshview.spark.nodes.view_work import ViewWork
-
-
-@dataclass
-class Clock:
-    """Seconds of steps: all of them, and those in the maps themselves; the rest is Arrow."""
-
-    total: float = 0.0
-    native: float = 0.0
-
-    def __call__(self, work: Callable[..., None], *args: Any) -> None:
-        """Have the maps do something."""
-        began = perf_counter()
-        work(*args)
-        self.native += perf_counter() - began
-
-
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """What a step sends: a block for each worker, and one for the driver."""
-
-    blocks: tuple[bytes, ...]
-    gathered: bytes = b""
-
-    def dump(self) -> bytes:
-        """As bytes."""
-        return frame([self.gathered, *self.blocks])
-
-    @classmethod
-    def load(cls, data: bytes) -> Sent:
-        """The inverse of `dump`."""
-        gathered, *blocks = unframe(data)
-        return cls(tuple(blocks), gathered)
 
 
 def perform(

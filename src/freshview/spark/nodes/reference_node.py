@@ -16,6 +16,7 @@ from freshview.calculus.types import STRING, Type
 from freshview.distributed.terms import Block, Compute, Distributed, Everywhere, Local, MapPlacement
 from freshview.durable.blocks import pack_large, unpack
 from freshview.durable.files import load_whole, save_whole
+from freshview.durable.work import Role
 from freshview.errors import Overflow, SnapshotProblem
 from freshview.reference.closures import Work
 from freshview.reference.rows import check_row
@@ -24,7 +25,7 @@ from freshview.reference.statements import compile_statement
 from freshview.reference.store import Bounds, Store, Stores
 from freshview.runtime.ingest.columns import arrow_type, rows_of
 from freshview.spark.nodes.elements import encoded, is_element, values_of
-from freshview.spark.nodes.node import COUNT, PAYLOAD, READY, Role, change, reading
+from freshview.spark.nodes.node import COUNT, PAYLOAD, READY, change, reading
 
 ROW = 200
 """About how many bytes a row takes in a dictionary."""
@@ -34,6 +35,9 @@ class ReferenceNode:
     """A `Node` that keeps its maps in dictionaries, within one process."""
 
     shared = False
+
+    def stamp(self) -> None:
+        """See `DurableNode`: there is no file."""
 
     def __init__(self, made: Distributed, role: Role, functions: Functions = BUILTINS) -> None:
         self.role = role

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshview.distributed.terms import Guard
+from freshview.durable.step import Refusal
 from freshview.errors import BadRow, Place
 from freshview.runtime.database.base import not_held, two_rows
 from freshview.runtime.ingest.columns import rows_of
@@ -33,7 +34,7 @@ class Wrong:
         return not_held(self.relation, row[:-1], -self.rows.column(PAYLOAD)[at].as_py())
 
 
-class Refused(BadRow):
+class Refused(Refusal):
     """A batch that would take away rows that are not there, or give a key two rows.
 
     `wrong` are all of them that were found.
@@ -44,6 +45,10 @@ class Refused(BadRow):
     ) -> None:
         super().__init__(what, instead=instead, at=at)
         self.wrong = tuple(wrong)
+
+    def together(self, others: Sequence[Refusal]) -> Refused:
+        """All the rows that several workers refuse."""
+        return refused([w for other in others if isinstance(other, Refused) for w in other.wrong])
 
 
 def check(node: Node, routine: str, guards: Iterable[Guard]) -> None:

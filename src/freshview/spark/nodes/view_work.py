@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshview.calculus.functions import Functions
 from freshview.distributed.stages import Schedule, schedule
 from freshview.distributed.terms import Distributed, Guard
-from freshview.distributed.text import show_distributed
-from freshview.durable.blocks import pack, unpack
+from freshview.durable.blocks import unpack
 from freshview.durable.files import Folder, folder_at
 from freshview.durable.settings import Settings
-from freshview.durable.step import Lost
-from freshview.durable.work import Work
-from freshview.program.text import show_program
+from freshview.durable.step import Clock, Lost, Sent
+from freshview.durable.work import Role, Work
 from freshview.spark.nodes.factory import make_node
-from freshview.spark.nodes.node import READY, Node, Role, change, reading
-from freshview.spark.nodes.perform import Clock, Sent, perform
+from freshview.spark.nodes.node import READY, Node, change, reading
+from freshview.spark.nodes.perform import perform
 from freshview.spark.nodes.shipped_kernels import Shipped
-
-FORMAT = 4
 
 TABLES = "tables"
 
@@ -125,31 +118,3 @@ def guards(made: Distributed) -> dict[str, tuple[Guard, ...]]:
         change(i): tuple(g for g in made.guards if g.relation.name in r.relations)
         for i, r in enumerate(made.routines)
     }
-
-
-def digest(made: Distributed) -> str:
-    """What tells programs apart: their text, and where their maps are."""
-    text = show_program(made.program) + show_distributed(made)
-    return sha256(text.encode()).hexdigest()
-
-
-def save_pipeline(pipeline: ViewWork, tables: Mapping[str, list[pa.RecordBatch]]) -> None:
-    """Begin a checkpoint; the description comes last, so that there is none without the rest.
-
-    It tells programs apart, and has none: who restarts brings the program, and its functions.
-    """
-    pipeline.folder.write(TABLES, pipeline.name.encode(), pack(tables))
-    description = {
-        "format": FORMAT,
-        "name": pipeline.name,
-        "workers": pipeline.workers,
-        "program": digest(pipeline.made),
-        "native": bool(pipeline.kernels),
-    }
-    pipeline.folder.write("pipeline", json.dumps(description).encode(), new=True)
-
-
-def describe(folder: Folder) -> dict[str, Any] | None:
-    """What a checkpoint says of itself; None where there is none."""
-    data = folder.read("pipeline")
-    return None if data is None else dict(json.loads(data))

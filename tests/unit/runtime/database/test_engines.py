@@ -10,7 +10,8 @@ import pytest
 
 import freshview
 from freshview.errors import BadRow, BuildProblem, FreshviewError, FreshviewWarning, NotNative
-from freshview.runtime.database.database import Database, kernels
+from freshview.runtime.database import kernels
+from freshview.runtime.database.database import Database
 from freshview.runtime.database.engines import ENOUGH
 from freshview.runtime.database.stored_base import StoredBase
 

@@ -124,7 +124,7 @@ class Dies(InlineRunner):
 
 def test_a_load_that_dies_with_a_worker_half_way_goes_on(tmp_path: Path, native: bool) -> None:
     s, much = Late(tmp_path, native, Dies()), sales()
-    lay, laid, dead = s.flow._ledger.lay, [], Event()
+    lay, laid, dead = s.flow._commit_log.lay, [], Event()
 
     def waits(*given: Any) -> Any:
         laid.append(given)
@@ -136,7 +136,7 @@ def test_a_load_that_dies_with_a_worker_half_way_goes_on(tmp_path: Path, native:
         return futures.wait(writers)
 
     patches = (
-        mock.patch.object(s.flow._ledger, "lay", waits),
+        mock.patch.object(s.flow._commit_log, "lay", waits),
         mock.patch.object(versions, "wait", wait),
     )
     with patches[0], patches[1], pytest.raises(KeyboardInterrupt):
@@ -151,7 +151,7 @@ def test_a_load_that_dies_with_a_worker_half_way_goes_on(tmp_path: Path, native:
 
 def test_a_load_that_dies_before_a_piece_is_written_down_goes_on(tmp_path: Path) -> None:
     s, much = Late(tmp_path, native=False), sales()
-    write, done = s.flow._ledger.write, []
+    write, done = s.flow._commit_log.write, []
 
     def die(*given: Any) -> None:
         if len(done) == 2:
@@ -159,7 +159,7 @@ def test_a_load_that_dies_before_a_piece_is_written_down_goes_on(tmp_path: Path)
         done.append(given)
         write(*given)
 
-    with mock.patch.object(s.flow._ledger, "write", die), pytest.raises(KeyboardInterrupt):
+    with mock.patch.object(s.flow._commit_log, "write", die), pytest.raises(KeyboardInterrupt):
         s.flow.load({"sales": much}, rows=SIZE // 4)
     s.restart()
     assert s.flow.version == 2

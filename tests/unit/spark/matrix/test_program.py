@@ -111,7 +111,7 @@ def test_a_version_is_done_once(tmp_path: Path) -> None:
     flow = p._flow
     entry = flow.work.log.entry(flow.version)
     assert entry is not None
-    flow._ledger.pending = [entry]
+    flow._commit_log.pending = [entry]
     flow._finish()
     assert flow.stats[-1].repeated == 2 * 2  # both stages of both workers
     np.testing.assert_array_equal(p["A"], before[0])

@@ -106,7 +106,7 @@ class Shop:
         """Wait until no snapshot is on its way."""
         for _, worker in task._WORKERS.values():
             worker.snapshots.wait()
-        self.flow._conductor.driver.snapshots.wait()
+        self.flow._coordinator.driver.snapshots.wait()
 
     def restart(self, **told: Any) -> None:
         self.flow = Flow.restart(

@@ -219,7 +219,7 @@ def test_after_an_epoch_that_could_not_begin_whatever_is_asked_goes_on(
 
 def test_a_first_piece_that_is_bad_keeps_nobody_waiting(tmp_path: Path, native: bool) -> None:
     s = Sales(tmp_path, native)
-    prepared, follow = s.flow._batches.prepared, s.flow._conductor.follow
+    prepared, follow = s.flow._batches.prepared, s.flow._coordinator.follow
     told = Event()
 
     def bad(changes: Any) -> Any:
@@ -235,7 +235,7 @@ def test_a_first_piece_that_is_bad_keeps_nobody_waiting(tmp_path: Path, native: 
 
     patches = (
         mock.patch.object(s.flow._batches, "prepared", bad),
-        mock.patch.object(s.flow._conductor, "follow", late),
+        mock.patch.object(s.flow._coordinator, "follow", late),
     )
     began = time.monotonic()
     with patches[0], patches[1], pytest.raises(BadRow):
@@ -246,7 +246,7 @@ def test_a_first_piece_that_is_bad_keeps_nobody_waiting(tmp_path: Path, native: 
 
 def test_a_driver_that_was_taken_over_begins_no_other_epoch(tmp_path: Path, native: bool) -> None:
     s = Sales(tmp_path, native)
-    old = s.flow._ledger
+    old = s.flow._commit_log
     s.restart()
     with pytest.raises(TakenOver):
         old.renew()
@@ -292,7 +292,7 @@ def test_a_second_attempt_finds_that_all_is_done(tmp_path: Path, native: bool) -
 
 def test_who_waits_too_long_goes(tmp_path: Path, native: bool) -> None:
     s = Sales(tmp_path, native)
-    lay, laid = s.flow._ledger.lay, []
+    lay, laid = s.flow._commit_log.lay, []
 
     def slow(*given: Any) -> Any:
         while len(laid) == 2 and not s.runner.ended:  # until nobody waits
@@ -301,7 +301,7 @@ def test_who_waits_too_long_goes(tmp_path: Path, native: bool) -> None:
         return lay(*given)
 
     patience = mock.patch.object(worker, "PATIENCE", 0.05)
-    with patience, mock.patch.object(s.flow._ledger, "lay", slow):
+    with patience, mock.patch.object(s.flow._commit_log, "lay", slow):
         assert s.load(some(100)) == PIECES
     s.check(some(100))
     s.flow.close()

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import freshview
+from freshview import errors
 from freshview.spark.java import provide_java
 from freshview.spark.releases import check_release, installed, local_sockets
 
@@ -31,7 +31,7 @@ SETTINGS = {
 }
 
 
-def session(
+def start_session(
     master: str = "local[*]", *, name: str = "freshview", settings: Mapping[str, str] | None = None
 ) -> SparkSession:
     """A session on `master`; `settings` win over ours. One that is there already is taken."""
@@ -53,7 +53,7 @@ def session(
 
 def _python_path() -> str:
     """Where workers find this package, which need not be installed."""
-    own = str(Path(freshview.__file__).resolve().parent.parent)
+    own = str(Path(errors.__file__).resolve().parent.parent)
     return os.pathsep.join(
         dict.fromkeys([own, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))])
     )

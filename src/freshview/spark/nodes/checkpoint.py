@@ -1,0 +1,97 @@
+"""Checkpoints of views: begun, known again, and refused where they are of another program."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+
+import pyarrow as pa  # type: ignore[import-untyped]
+
+from freshview.calculus.functions import Functions
+from freshview.distributed.batches.prepare import prepare
+from freshview.distributed.terms import Distributed
+from freshview.distributed.text import show_distributed
+from freshview.durable.blocks import pack
+from freshview.durable.checkpoint import FORMAT, CheckpointProblem, describe, place_of
+from freshview.durable.files import Torn, folder_at
+from freshview.durable.settings import Settings
+from freshview.program.text import show_program
+from freshview.spark.nodes.view_work import TABLES, ViewWork
+
+
+def digest(made: Distributed) -> str:
+    """What tells programs apart: their text, and where their maps are."""
+    text = show_program(made.program) + show_distributed(made)
+    return sha256(text.encode()).hexdigest()
+
+
+def save_pipeline(pipeline: ViewWork, tables: Mapping[str, list[pa.RecordBatch]]) -> None:
+    """Begin a checkpoint; the description comes last, so that there is none without the rest.
+
+    It tells programs apart, and has none: who restarts brings the program, and its functions.
+    """
+    pipeline.folder.write(TABLES, pipeline.name.encode(), pack(tables))
+    description = {
+        "format": FORMAT,
+        "name": pipeline.name,
+        "workers": pipeline.workers,
+        "program": digest(pipeline.made),
+        "native": bool(pipeline.kernels),
+    }
+    pipeline.folder.write("pipeline", json.dumps(description).encode(), new=True)
+
+
+def reopen(
+    made: Distributed,
+    checkpoint: str | Path,
+    workers: int | None,
+    functions: Functions,
+    settings: Settings,
+) -> ViewWork:
+    """The pipeline of a checkpoint, if it is one of this program."""
+    place = place_of(checkpoint)
+    try:
+        told = describe(folder_at(place))
+    except Torn as e:
+        raise CheckpointProblem(
+            f"the checkpoint in {place} is damaged, or of another version of Freshview",
+            instead="restart with that one, or begin anew in another folder",
+        ) from e
+    if told is None:
+        raise CheckpointProblem(f"there is no checkpoint in {place}", instead="start a flow")
+    if told["format"] != FORMAT:
+        raise CheckpointProblem(
+            f"{place} was written by another version of Freshview",
+            instead="restart with that one, or begin anew in another folder",
+        )
+    if workers is not None and workers != told["workers"]:
+        raise CheckpointProblem(
+            f"{place} is of {told['workers']} workers, not of {workers}",
+            instead=f"restart with {told['workers']}, or begin anew in another folder",
+        )
+    settled = prepare(made, functions)
+    if digest(settled) != told["program"]:
+        raise CheckpointProblem(
+            f"{place} is of another program",
+            instead="restart with the same views, or begin anew in another folder",
+        )
+    name, count = told["name"], told["workers"]
+    return ViewWork.of(name, place, count, settled, functions, settings)
+
+
+def check_nodes(pipeline: ViewWork) -> None:
+    """Maps that kernels wrote are read by kernels, and those of Python by Python."""
+    told = describe(pipeline.folder)
+    kernels = told is not None and told["native"]
+    if kernels and not pipeline.kernels:
+        raise CheckpointProblem(
+            f"the maps in {pipeline.place} are of kernels, and there are none now",
+            instead="install a C++ compiler, and restart with Settings(native=True)",
+        )
+    if pipeline.kernels and not kernels:
+        raise CheckpointProblem(
+            f"the maps in {pipeline.place} are kept by Python",
+            instead="restart with Settings(native=False), or begin anew in another folder",
+        )
