@@ -14,7 +14,7 @@ from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.seal import LIMIT, seal
 from freshview.spark.nodes.kernel_node import NativeNode
 from freshview.spark.nodes.reference_node import ReferenceNode
-from tests.unit.spark.run.shop import Shop
+from tests.unit.pipeline.shop import Shop
 
 pytestmark = [
     pytest.mark.native,

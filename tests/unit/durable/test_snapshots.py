@@ -18,7 +18,7 @@ from freshview.durable.state import Position, State
 from freshview.spark import resident
 from freshview.spark.resident import settle
 from tests.fault.dying import shared_nodes
-from tests.unit.spark.run.shop import Shop
+from tests.unit.pipeline.shop import Shop
 
 
 class Maps:

@@ -27,7 +27,7 @@ from freshview.runtime.ingest.columns import rows_of
 from freshview.spark.batches.narrow_types import FEW, narrow_types
 from freshview.spark.batches.partition import own, spread
 from freshview.spark.nodes.node import COUNT
-from tests.unit.spark.run.shop import shop
+from tests.unit.pipeline.shop import shop
 
 SQL = """
 CREATE STREAM sales (id INT NOT NULL, shop INT NOT NULL, day DATE NOT NULL,

@@ -20,7 +20,7 @@ from freshview.durable.settings import Settings
 from freshview.errors import FreshviewError
 from freshview.pipeline.flow import Flow
 from tests.fault.harm import full
-from tests.unit.spark.run.shop import Shop
+from tests.unit.pipeline.shop import Shop
 
 
 @pytest.mark.parametrize("first", range(1, 12))
