@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from freshview.durable.batch_log import NOTHING, Entry
-from freshview.durable.blocks import frame
 from freshview.durable.commit import Commit
 from freshview.durable.runner import Runner
 from freshview.durable.snapshots import redo_name
 from freshview.durable.step import At, Lost, RedoLost, Refusal
+from freshview.durable.storage.blocks import frame
 from freshview.durable.task import Figures, Kind, Order, Report
 from freshview.durable.work import DurableNode, StageLike, Work
 from freshview.durable.worker import Worker

@@ -15,7 +15,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshview.calculus.schema import Relation
 from freshview.distributed.compile import distribute
-from freshview.distributed.options import Options
+from freshview.distributed.options import DistributionOptions
 from freshview.errors import FreshviewError, FreshviewWarning
 from freshview.pipeline.changes import Changed
 from freshview.pipeline.contract import contract_of, unique
@@ -123,7 +123,7 @@ class Pipeline(Changed):
         letters = self.choices.dead_letters or self._home / "dead_letters"
         self._letters = DeadLetters(letters)
         workers = self.choices.workers or max(1, spark.sparkContext.defaultParallelism)
-        spread = Options(workers=workers, deliver=True)
+        spread = DistributionOptions(workers=workers, deliver=True)
         made = distribute(program, options=spread, functions=self.catalog.functions)
         made = replace(made, guarded=self._contract.guarded)
         common: dict[str, Any] = {

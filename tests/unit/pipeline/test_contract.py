@@ -14,7 +14,7 @@ import pytest
 import freshview as fv
 from freshview.durable import task
 from freshview.durable.runner import InlineRunner
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.errors import BadRow, FreshviewError, UnknownName
 from freshview.pipeline.options import PipelineOptions
 from freshview.pipeline.pipeline import Pipeline
@@ -39,7 +39,7 @@ class Maker:
         self.folder, self.native = folder, native
 
     def __call__(self, script: str = SCRIPT, **choices: Any) -> Pipeline:
-        settings = Settings(3, str(self.folder / "memory"), native=self.native)
+        settings = FlowSettings(3, str(self.folder / "memory"), native=self.native)
         told = {"checkpoint": self.folder / "checkpoint", "workers": 3, "settings": settings}
         runner: Any = InlineRunner()
         flow = Pipeline(PipelineOptions(**{**told, **choices}), runner, self.folder)

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.errors import FreshviewError
 from freshview.pipeline.flow import Flow
 from freshview.pipeline.options import PipelineOptions
@@ -61,7 +61,7 @@ class Maker:
         class Mine(Mortal):
             pass
 
-        settings = Settings(memory=str(self.folder / "memory"), native=False)
+        settings = FlowSettings(memory=str(self.folder / "memory"), native=False)
         told = {"checkpoint": self.folder / "checkpoint", "workers": 2, "settings": settings}
         flow = Pipeline(PipelineOptions(**{**told, **choices}), self.spark, self.folder, Mine)
         flow.declare(script)

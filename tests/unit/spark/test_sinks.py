@@ -16,7 +16,7 @@ import pytest
 
 from freshview.durable.commit_log import Interrupted
 from freshview.durable.runner import InlineRunner
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.durable.task import Order, Report
 from freshview.errors import FreshviewError
 from freshview.pipeline.options import PipelineOptions
@@ -77,7 +77,7 @@ class Maker:
         self.runner = Failing()
 
     def __call__(self, script: str = SCRIPT, **choices: Any) -> Pipeline:
-        settings = Settings(memory=str(self.folder / "memory"), native=False)
+        settings = FlowSettings(memory=str(self.folder / "memory"), native=False)
         told = {"checkpoint": self.folder / "checkpoint", "workers": 2, "settings": settings}
         runner: Any = self.runner
         flow = Pipeline(PipelineOptions(**{**told, **choices}), runner, self.folder)
