@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from freshview.distributed.matrix.communication_cost import pays
-from freshview.distributed.matrix.placement import Placer, SpreadRule
+from freshview.distributed.matrix.placement import Placer
+from freshview.distributed.matrix.spread import SpreadRule
 from freshview.distributed.matrix.stages import course
 from freshview.distributed.matrix.terms import COLS, ROWS, VALUES, Begin, Course, Multiply
 from freshview.linear.compile.normal import Normal

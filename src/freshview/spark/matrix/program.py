@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from freshview.distributed.matrix.communication_cost import NOMINAL, moved, seconds
-from freshview.distributed.matrix.placement import SpreadRule
+from freshview.distributed.matrix.spread import SpreadRule
 from freshview.distributed.matrix.row_ranges import RowRanges
 from freshview.distributed.matrix.terms import COLS, ROWS, VALUES
 from freshview.distributed.matrix.text import show_steps
