@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from freshet.calculus.domain import is_int
-from freshet.calculus.rows import Row, RowLike, by_name
-from freshet.calculus.schema import Relation
+from freshet.calculus.rows import Row, RowLike, bad_value, by_name, plain
+from freshet.calculus.schema import Column, Relation
 from freshet.codegen.load import Instance
-from freshet.errors import BadRow
+from freshet.errors import BadRow, Place
 from freshet.runtime.base import consolidate
 from freshet.runtime.columns import rows_in
 
@@ -258,7 +259,26 @@ def _as_table(relation: Relation, given: Any) -> pa.Table:
 
 
 def _from_columns(relation: Relation, columns: Mapping[str, Any]) -> pa.RecordBatch:
+    moments = {c.name.lower(): c for c in relation.columns if c.type.kind == "timestamp"}
+    given = {
+        name: _moments(relation, moments[str(name).lower()], c)
+        if isinstance(c, list | tuple) and str(name).lower() in moments
+        else c
+        for name, c in columns.items()
+    }
     try:
-        return pa.RecordBatch.from_pydict({name: pa.array(c) for name, c in columns.items()})
+        return pa.RecordBatch.from_pydict({name: pa.array(c) for name, c in given.items()})
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as e:
         raise BadRow(f"these are no columns of '{relation.name}': {e}") from e
+
+
+def _moments(relation: Relation, column: Column, values: Sequence[Any]) -> list[Any]:
+    """A column of moments of Python's own class: Arrow takes others by fields that may not hold."""
+    out = []
+    for number, value in enumerate(values, 1):
+        try:
+            out.append(plain(value) if isinstance(value, datetime) else value)
+        except ValueError as e:
+            at = Place(f"row {number} of '{relation.name}'")
+            raise bad_value(relation, column, value, at) from e
+    return out

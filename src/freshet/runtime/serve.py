@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from freshet.algebra.reading import Watch
 from freshet.calculus.functions import Functions
-from freshet.calculus.rows import Row, repeated
+from freshet.calculus.rows import Row, as_declared, repeated
 from freshet.calculus.schema import Query
 from freshet.calculus.types import INT, Value
 from freshet.codegen.load import Instance
@@ -96,7 +96,7 @@ class ReferenceServer:
         bounds = Bounds.of(self.query.columns, INT)
         if not all(bounds.holds(row, 1) for row in rows):
             raise left_range(self.query.name)
-        return rows
+        return as_declared(self.query.columns, rows)
 
     def sizes(self) -> Mapping[str, int]:
         """How many rows every map holds."""
