@@ -193,7 +193,7 @@ def by_name(
 ) -> Sequence[Value]:
     """The values of a mapping in the order of the columns; a name that is missing gives NULL."""
     names = [c.name for c in relation.columns]
-    given = {name.lower(): value for name, value in row.items()}  # as names are in SQL
+    given = {str(name).lower(): value for name, value in row.items()}  # as names are in SQL
     unknown = sorted(set(given) - {name.lower() for name in names})
     if unknown:
         raise BadRow(

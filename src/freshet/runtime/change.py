@@ -12,7 +12,7 @@ from freshet.calculus.schema import Column, Relation
 from freshet.codegen.load import Instance
 from freshet.errors import BadRow, Place
 from freshet.runtime.base import consolidate
-from freshet.runtime.columns import rows_in
+from freshet.runtime.columns import rows_in, usual
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -243,10 +243,22 @@ def _is_pandas(given: object) -> bool:
 def _lasting(relation: Relation, given: Any) -> Any:
     """An Arrow table that can be read more than once."""
     if _is_pandas(given):
-        return pa.Table.from_pandas(given, preserve_index=False)
+        return usual(relation, _from_pandas(relation, given))
     if hasattr(given, "__arrow_c_array__"):
-        return given
-    return _as_table(relation, given)
+        return usual(relation, given) if isinstance(given, pa.RecordBatch) else given
+    return usual(relation, _as_table(relation, given))
+
+
+def _from_pandas(relation: Relation, given: Any) -> pa.Table:
+    if not hasattr(given, "columns"):
+        raise BadRow(
+            f"'{relation.name}' cannot take a {type(given).__name__} of pandas",
+            instead="give a DataFrame, which names its columns: series.to_frame()",
+        )
+    try:
+        return pa.Table.from_pandas(given, preserve_index=False)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as e:
+        raise BadRow(f"the table of rows of '{relation.name}' cannot be read: {e}") from e
 
 
 def _as_table(relation: Relation, given: Any) -> pa.Table:
@@ -267,9 +279,10 @@ def _from_columns(relation: Relation, columns: Mapping[str, Any]) -> pa.RecordBa
         for name, c in columns.items()
     }
     try:
-        return pa.RecordBatch.from_pydict({name: pa.array(c) for name, c in given.items()})
+        made = pa.RecordBatch.from_pydict({name: pa.array(c) for name, c in given.items()})
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as e:
         raise BadRow(f"these are no columns of '{relation.name}': {e}") from e
+    return usual(relation, made)
 
 
 def _moments(relation: Relation, column: Column, values: Sequence[Any]) -> list[Any]:
