@@ -168,17 +168,23 @@ def checked(relation: Relation, row: RowLike, at: Place | None = None) -> Row:
 
     A row may also be a mapping from column names to values.
     """
+    row = in_order(relation, row, at)
+    if len(row) != len(relation.columns):
+        raise wrong_arity(relation, len(row), at)
+    return tuple(_value(relation, c, v, at) for c, v in zip(relation.columns, row, strict=True))
+
+
+def in_order(relation: Relation, row: RowLike, at: Place | None = None) -> Sequence[Value]:
+    """The values of a row, which are not checked yet; what is no row is refused."""
     if isinstance(row, Mapping):
-        row = by_name(relation, row, at)
+        return by_name(relation, row, at)
     if isinstance(row, str | bytes) or not isinstance(row, Sequence):
         raise BadRow(
             f"a row of '{relation.name}' cannot be {row!r}",
             instead="give a tuple of values, or a mapping from column names to values",
             at=at,
         )
-    if len(row) != len(relation.columns):
-        raise wrong_arity(relation, len(row), at)
-    return tuple(_value(relation, c, v, at) for c, v in zip(relation.columns, row, strict=True))
+    return row
 
 
 def _value(relation: Relation, column: Column, value: Value, at: Place | None) -> Value:

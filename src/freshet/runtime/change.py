@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from freshet.calculus.domain import is_int
-from freshet.calculus.rows import Row, RowLike, bad_value, by_name, plain
+from freshet.calculus.rows import Row, RowLike, bad_value, in_order, plain
 from freshet.calculus.schema import Column, Relation
 from freshet.codegen.load import Instance
 from freshet.errors import BadRow, Place
@@ -103,8 +103,7 @@ class Change:
         for hook in hooks:
             after: list[tuple[Any, int]] = []
             for row, count in pairs:
-                as_tuple = tuple(by_name(self.relation, row) if isinstance(row, Mapping) else row)
-                made = hook(as_tuple, count)
+                made = hook(tuple(in_order(self.relation, row)), count)
                 if isinstance(made, list):
                     after += [(one, count) for one in made]
                 elif made is not None:
@@ -169,6 +168,11 @@ def counted(relation: Relation, given: Any) -> Change:
             return Change(relation, None, table)
         counts = _plain_counts(relation, table.column(COUNT))
         return Change(relation, None, table.drop_columns([COUNT]), counts)
+    if not isinstance(given, Iterable):
+        raise BadRow(
+            f"a change of '{relation.name}' cannot be {given!r}",
+            instead="give pairs of a row and how often it comes, negative if it goes",
+        )
     rows: list[RowLike] = []
     counts = []
     for pair in given:

@@ -24,7 +24,7 @@ from freshet.runtime.engines import Engines
 from freshet.runtime.factorized import FactorizedView, handle
 from freshet.runtime.followers import Followers
 from freshet.runtime.fork import HalfChanged, watch
-from freshet.runtime.functions import from_python
+from freshet.runtime.functions import check_callable, from_python
 from freshet.runtime.kept import Unkept
 from freshet.runtime.products import Combined, decomposed, given
 from freshet.runtime.serve import AnyBase
@@ -75,6 +75,13 @@ class Database:
         self._followers = Followers()
         watch(self)
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """A copy would share kernels and locks with this one."""
+        raise FreshetError(
+            "a database cannot be copied or pickled",
+            instead="save it with snapshot(path), and read it with freshet.restore(path)",
+        )
+
     # -- what is declared --------------------------------------------------------------------------
 
     @property
@@ -110,6 +117,8 @@ class Database:
 
         Gives the views that the script declares. `file` is what complaints call the script.
         """
+        if not isinstance(sql, str):
+            raise FreshetError(f"a script is a text, not {sql!r}", instead="decode it first")
         with self.still():
             catalog, queries = load(sql, file, self._catalog)
             views = [(q, self._settings) for q in queries]
@@ -217,6 +226,11 @@ class Database:
         of columns are given as such, if they form some: a look at each row in Python that pays
         where a row costs more than that.
         """
+        if not isinstance(batch, Mapping):
+            raise BadRow(
+                f"a batch cannot be {batch!r}",
+                instead="give a mapping from the names of streams to their changes",
+            )
         changes = []
         for name, rows in batch.items():
             stream = self._stream(name)
@@ -254,6 +268,7 @@ class Database:
         Arrow tables. Gives a function that takes the hook away.
         """
         name = self._catalog.relation(relation).name
+        check_callable("the hook", hook)
         with self.still():
             self._hooks[name] = [*self._hooks.get(name, []), hook]
             self.rewire()
@@ -391,7 +406,7 @@ class Database:
             save(self, Path(path))
 
     def _view(self, name: str) -> Maintained:
-        found = self._views.get(name.lower())
+        found = self._views.get(str(name).lower())
         if found is None:
             known = ", ".join(v.query.name for v in self._views.values()) or "none yet"
             raise UnknownName(f"there is no view '{name}'", instead=f"the views are: {known}")
