@@ -16,6 +16,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from freshet.depth import deep
 from freshet.errors import FreshetError, Place, SyntaxProblem
 from freshet.linear.build import above, add, beside, identity, inverse, mul, neg, scale, transpose
 from freshet.linear.meta import Meta, given, infer
@@ -64,6 +65,7 @@ def read(text: str, scope: Mapping[str, Meta] | None = None) -> Expr:
     return e
 
 
+@deep
 def read_source(text: str, file: str = "<text>") -> Source:
     """The program that a text denotes, with its shapes checked line by line."""
     reader = _Reader(_tokens(text, file), {})
