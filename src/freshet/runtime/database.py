@@ -117,8 +117,6 @@ class Database:
 
         Gives the views that the script declares. `file` is what complaints call the script.
         """
-        if not isinstance(sql, str):
-            raise FreshetError(f"a script is a text, not {sql!r}", instead="decode it first")
         with self.still():
             catalog, queries = load(sql, file, self._catalog)
             views = [(q, self._settings) for q in queries]
@@ -400,10 +398,10 @@ class Database:
         The folder is made if need be. What it held before is replaced when the new snapshot is
         complete, and stays if it cannot be written.
         """
-        from freshet.runtime.snapshot import save
+        from freshet.runtime.snapshot import folder_of, save
 
         with self.still():
-            save(self, Path(path))
+            save(self, folder_of(path))
 
     def _view(self, name: str) -> Maintained:
         found = self._views.get(str(name).lower())

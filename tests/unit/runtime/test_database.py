@@ -250,7 +250,7 @@ def test_every_strategy_agrees_with_plain_counting(
 @pytest.mark.parametrize(
     ("misuse", "words"),
     [
-        (lambda db: db.execute(None), "a script is a text, not None"),
+        (lambda db: db.execute(None), "SQL is a text, not None"),
         (lambda db: db.execute(b"SELECT 1"), "decode it first"),
         (lambda db: db.view(None), "there is no view 'None'"),
         (lambda db: db.insert(None, [(1,)]), "there is no table or stream 'None'"),
@@ -265,6 +265,9 @@ def test_every_strategy_agrees_with_plain_counting(
         (lambda db: db.register_function("f", abs, None), "the type of 'f' cannot be None"),
         (lambda db: db.register_function(5, abs, "int"), "a function cannot be called 5"),
         (lambda db: db.register_function("div", max, "int"), "'div' is what an operator of SQL"),
+        (lambda db: db.snapshot(None), "a snapshot is kept in a folder, not in None"),
+        (lambda db: db.snapshot("a\0b"), "a snapshot is kept in a folder, not in 'a"),
+        (lambda db: freshet.restore(5), "a snapshot is kept in a folder, not in 5"),
         (pickle.dumps, r"cannot be copied or pickled; save it with snapshot\(path\)"),
         (copy.copy, "cannot be copied or pickled"),
         (lambda db: freshet.connect(statistics={"r": 5}), "statistics cannot be {'r': 5}"),
