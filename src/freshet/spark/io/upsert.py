@@ -61,7 +61,16 @@ def replaced(relation: Relation, events: pa.Table, old: pa.Table) -> pa.Table:
 
 
 def as_events(relation: Relation, change: pa.Table) -> pa.Table:
-    """The events of keys that rows with counts amount to, one a key."""
+    """The events of keys that rows with counts amount to, one a key.
+
+    >>> from freshet.calculus.schema import Column
+    >>> from freshet.calculus.types import INT
+    >>> r = Relation("r", (Column("k", INT), Column("v", INT)), key=("k",))
+    >>> change = pa.table({"k": [1, 1, 1, 2], "v": [7, 6, 6, 5], COUNT: [1, 1, -1, 0]})
+    >>> as_events(r, change).to_pylist()
+    [{'k': 1, 'v': 7, '__gone': False}]
+    """
+    change = _added_up(relation, change)
     order = pc.sort_indices(change, sort_keys=[(COUNT, "ascending")])  # who goes, goes first
     sorted_ = change.take(order)
     gone = pc.less(sorted_.column(COUNT), 0)
@@ -75,9 +84,15 @@ def net(relation: Relation, parts: Sequence[tuple[pa.Table, int]]) -> pa.Table:
         t.select(names).append_column(COUNT, pa.repeat(pa.scalar(sign, pa.int64()), t.num_rows))
         for t, sign in parts
     )
-    if both.num_rows == 0:
-        return both
-    added = both.group_by(names, use_threads=False).aggregate([(COUNT, "sum")])
+    return _added_up(relation, both)
+
+
+def _added_up(relation: Relation, change: pa.Table) -> pa.Table:
+    """Each row once, with all its counts; those that cancel out are left out."""
+    if change.num_rows == 0:
+        return change
+    names = names_of(relation)
+    added = change.group_by(names, use_threads=False).aggregate([(COUNT, "sum")])
     added = added.rename_columns([*names, COUNT])
     return added.filter(pc.not_equal(added.column(COUNT), 0)).combine_chunks()
 
