@@ -22,9 +22,8 @@ from freshet.spark.io.rows import Rejected
 from freshet.spark.io.sinks import Callback, Sink
 from freshet.spark.io.upsert import GONE
 from freshet.spark.keyed import changes_of
-from freshet.spark.pushed import pushed
+from freshet.spark.pushed import in_order, pushed, truths
 from freshet.spark.run.flow import LOAD, Flow
-from freshet.spark.run.node import COUNT
 from freshet.spark.run.refuse import Refused
 
 PUSHED = "push"
@@ -86,13 +85,8 @@ class Changed(Declared):
         gives a primary key a second row (unless the stream is `trusted`): nothing is changed then.
         """
         self.start()
-        arrivals: dict[str, Arrival] = {}
-        for name, given in batch.items():
-            relation = self._stream(name)
-            table = pushed(relation, given)
-            self._contract.refuse_deletions(relation, table)
-            arrivals[relation.name] = Arrival(table)
-        return self.take(arrivals, {}, PUSHED)
+        given = self._given_rows(batch)
+        return self.take({name: Arrival(table) for name, table in given.items()}, {}, PUSHED)
 
     def load(self, batch: Mapping[str, Any], *, rows: int = LOAD, anew: bool = False) -> int:
         """Much data at once, as a first load; the last version of it.
@@ -102,14 +96,13 @@ class Changed(Declared):
         on behind them, after a restart too. Another load is refused until then, unless it is told
         to begin `anew`.
         """
+        if rows < 1:
+            raise BadRow(f"a load cannot have pieces of {rows} rows", instead="give at least 1")
         self.start()
-        tables = {}
-        for name, given in batch.items():
-            relation = self._stream(name)
-            if relation.name in self._keys.relations:
-                raise BadRow(f"'{relation.name}' is kept by key", instead="push or upsert its rows")
-            tables[relation.name] = pushed(relation, given)
-            self._contract.refuse_deletions(relation, tables[relation.name])
+        tables = self._given_rows(batch)
+        for name in tables:
+            if name in self._keys.relations:
+                raise BadRow(f"'{name}' is kept by key", instead="push or upsert its rows")
         with self._lock:
             began = time.perf_counter()
             self._catch_up(self._need())
@@ -130,12 +123,30 @@ class Changed(Declared):
                 f"the rows of '{relation.name}' are not kept by key",
                 instead=f"make the pipeline with upserts=['{relation.name}']",
             )
-        table = pushed(relation, rows).drop_columns([COUNT])
-        gone = [False] * table.num_rows if deleted is None else [bool(d) for d in deleted]
+        table = in_order(relation, rows)
+        gone = truths(relation, deleted, table.num_rows)
         events = table.append_column(GONE, pa.array(gone, pa.bool_()))
         return self.take({relation.name: Arrival(events, keyed=True)}, {}, PUSHED)
 
+    def _given_rows(self, batch: Mapping[str, Any]) -> dict[str, pa.Table]:
+        """What a user gives for streams, with counts; one may be named more than once."""
+        if not isinstance(batch, Mapping):
+            raise BadRow(
+                f"a batch cannot be {type(batch).__name__}",
+                instead="give a mapping from names of streams to their rows",
+            )
+        tables: dict[str, pa.Table] = {}
+        for name, given in batch.items():
+            relation = self._stream(name)
+            table = pushed(relation, given)
+            self._contract.refuse_deletions(relation, table)
+            known = tables.get(relation.name)
+            tables[relation.name] = table if known is None else pa.concat_tables([known, table])
+        return tables
+
     def _stream(self, name: str) -> Relation:
+        if not isinstance(name, str):
+            raise BadRow(f"there is no stream {name!r}", instead="name it by its text")
         relation = self.catalog.relation(name)
         if relation.name not in self._streams:
             what = "a static table" if relation.static else "read by no view"

@@ -8,6 +8,7 @@ from decimal import Decimal as D
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -330,3 +331,109 @@ def test_a_batch_that_was_refused_when_nobody_listened_does_not_stop_the_next_st
     assert again.version == 1
     assert again.push({"i": [(ITEM, -1)]}) == 2
     again.stop()
+
+
+NAMED = """CREATE STREAM s (id INT PRIMARY KEY, name STRING, at TIMESTAMP);
+CREATE VIEW v AS SELECT id, name FROM s;
+CREATE VIEW n AS SELECT COUNT(*) AS n FROM s;"""
+
+
+def table(name: Any = "a", at: Any = None, **columns: Any) -> pa.Table:
+    at = pa.nulls(1, pa.timestamp("us")) if at is None else at
+    return pa.table({"id": pa.array([1]), "name": name, "at": at, **columns})
+
+
+DAMAGED = pa.DictionaryArray.from_arrays(pa.array([7], pa.int8()), pa.array(["q"]), safe=False)
+TWICE = pa.Table.from_arrays([pa.array([n]) for n in (1, "a", None, 2)], ["id", "name", "at", "ID"])
+
+MISGIVEN: dict[str, tuple[Any, str]] = {
+    "a column too many": (table(["a"], names=["b"]), "'s' has no column 'names'"),
+    "counts that are no counts": (table(["a"], __COUNT=[-1]), "'s' has no column '__COUNT'"),
+    "what sources call a bad record": (
+        table(["a"], __corrupt=["2,b,"]),
+        "'s' has no column '__corrupt'",
+    ),
+    "a column twice": (TWICE, "two columns 'ID'"),
+    "counts twice": (
+        table(["a"], __count=[1]).append_column("__count", pa.array([1])),
+        "several columns '__count'",
+    ),
+    "finer moments": (
+        table(["a"], pa.array([1], pa.timestamp("ns"))),
+        "s.at cannot hold 'a moment finer",
+    ),
+    "a damaged column": (table(DAMAGED), "a column of 's' cannot be read"),
+    "too many counts": ((table(["a"]), [1, 1]), "1 rows of 's' come with 2 counts"),
+    "counts that add up to too much": (
+        [((1, "a", None), 2**62)] * 3,
+        r"'s' would hold \(1, 'a', None\) more often than 64 bits count",
+    ),
+    "values of several types": (
+        pd.DataFrame({"id": [1, "x"], "name": ["a", 5], "at": [None, None]}),
+        "the DataFrame of rows of 's' cannot be read",
+    ),
+    "a series": (pd.Series([1, 2]), "rows of 's'"),
+}
+
+
+@pytest.mark.parametrize("what", MISGIVEN)
+def test_tables_that_do_not_fit_are_refused(make_plain: Maker, what: str) -> None:
+    given, said = MISGIVEN[what]
+    flow = make_plain(NAMED)
+    with pytest.raises(FreshetError, match=said):
+        flow.push({"s": given})
+    assert flow.version == 0
+    flow.stop()
+
+
+def test_all_that_is_given_counts(make_plain: Maker) -> None:
+    """Whatever a stream is called, and whatever form its counts have."""
+    flow = make_plain(NAMED)
+    flow.push({"s": [(1, "a", None)], "S": [(2, "b", None)]})
+    assert rows(flow, "v") == [(1, "a"), (2, "b")]
+    flow.push({"s": {"id": [1], "name": ["a"], "at": [None], "__count": [-1]}})
+    flow.push({"s": iter([((2, "b", None), -1), ((3, "c", None), 1)])})
+    flow.load({"s": [(4, "d", None)], "S": [(5, "e", None)]})
+    assert rows(flow, "v") == [(3, "c"), (4, "d"), (5, "e")]
+    for size in (0, -1):
+        with pytest.raises(BadRow, match=f"pieces of {size} rows"):
+            flow.load({"s": [(6, "f", None)]}, rows=size)
+    unlike: Any = [(7, "g", None)]
+    with pytest.raises(BadRow, match="a batch cannot be list"):
+        flow.push(unlike)
+    with pytest.raises(BadRow, match="there is no stream 5"):
+        flow.push({5: unlike})  # type: ignore[dict-item]
+    flow.stop()
+
+
+def test_of_the_events_of_a_key_the_last_one_counts(make_plain: Maker) -> None:
+    flow = make_plain(NAMED, upserts=("s",))
+    flow.upsert("s", [(1, "a", None), (1, "b", None), (1, "a", None), (2, "c", None)])
+    assert rows(flow, "v") == [(1, "a"), (2, "c")]
+    flow.upsert("s", [(2, "c", None), (2, "c", None)], deleted=[False, True])
+    assert rows(flow, "v") == [(1, "a")]
+    for deleted in ([True], ["false", "false"], "no"):
+        with pytest.raises(BadRow, match="which of the 2 rows of 's' are deleted is not told by"):
+            flow.upsert("s", [(1, "a", None), (2, "b", None)], deleted=deleted)
+    for counted in ([((1, "a", None), -1)], table(["a"], __count=[-1])):
+        with pytest.raises(BadRow):
+            flow.upsert("s", counted)
+    flow.stop()
+
+
+CANCELLING = {
+    "no row": [(1, "a", 0)],
+    "a row that comes and goes": [(1, "a", 1), (1, "a", -1)],
+    "a row between two others": [(1, "c", 1), (1, "b", 1), (1, "b", -1)],
+    "the same row twice": [(1, "a", 2), (1, "a", -1)],
+}
+
+
+@pytest.mark.parametrize("what", CANCELLING)
+def test_rows_that_cancel_out_are_not_kept_by_key(make_plain: Maker, what: str) -> None:
+    flow = make_plain(NAMED, upserts=("s",))
+    ids, names, counts = zip(*CANCELLING[what], strict=True)
+    flow.push({"s": {"id": ids, "name": names, "at": [None] * len(ids), "__count": counts}})
+    flow.upsert("s", [(1, "d", None)])
+    assert (rows(flow, "v"), rows(flow)) == ([(1, "d")], [(1,)])
+    flow.stop()
