@@ -186,7 +186,7 @@ def _cast(c: Column, values: pa.Array) -> pa.Array | None:
     if c.type.kind == "double" and not pc.all(pc.is_finite(made)).as_py() and len(made):
         if made.null_count < len(made):
             return None
-    return made
+    return pc.add(made, 0.0) if c.type.kind == "double" else made  # there is one zero
 
 
 def _one_by_one(

@@ -22,6 +22,9 @@ GONE = "__gone"
 
 _AT = "__at"
 
+RESERVED = frozenset({COUNT, GONE, _AT})
+"""Names of columns that stand beside those of a stream, and are none of its own."""
+
 
 def key_of(relation: Relation) -> list[str]:
     """The columns of the primary key, by their declared names, in the order of the columns."""
@@ -41,9 +44,16 @@ def last(relation: Relation, events: pa.Table) -> pa.Table:
     """
     if events.num_rows < 2:
         return events
-    numbered = events.append_column(_AT, pa.array(np.arange(events.num_rows)))
-    ends = numbered.group_by(key_of(relation)).aggregate([(_AT, "max")]).column(f"{_AT}_max")
+    keys, by = by_number(events.select(key_of(relation)))
+    numbered = keys.append_column(_AT, pa.array(np.arange(events.num_rows)))
+    ends = numbered.group_by(by).aggregate([(_AT, "max")]).column(f"{_AT}_max")
     return events.take(ends.combine_chunks().sort())
+
+
+def by_number(table: pa.Table) -> tuple[pa.Table, list[str]]:
+    """A table whose columns are called by number: Arrow takes some names for paths."""
+    names = [f"c{i}" for i in range(table.num_columns)]
+    return table.rename_columns(names), names
 
 
 def replaced(relation: Relation, events: pa.Table, old: pa.Table) -> pa.Table:
@@ -92,8 +102,10 @@ def _added_up(relation: Relation, change: pa.Table) -> pa.Table:
     if change.num_rows == 0:
         return change
     names = names_of(relation)
-    added = change.group_by(names, use_threads=False).aggregate([(COUNT, "sum")])
-    added = added.rename_columns([*names, COUNT])
+    rows, by = by_number(change.select(names))
+    counted = rows.append_column(COUNT, change.column(COUNT))
+    added = counted.group_by(by, use_threads=False).aggregate([(COUNT, "sum")])
+    added = added.select([*by, f"{COUNT}_sum"]).rename_columns([*names, COUNT])
     return added.filter(pc.not_equal(added.column(COUNT), 0)).combine_chunks()
 
 
