@@ -192,6 +192,25 @@ def test_rows_are_replaced_and_deleted_by_key(make: Maker, tmp_path: Path) -> No
     assert run(make(script)) == [("a", "1", "9.00"), ("b", "1", "6.00")]
 
 
+def test_where_sources_stand_is_missed(make: Maker, tmp_path: Path) -> None:
+    """Else Spark would count batches from 0, and new ones would be taken for old ones."""
+    script = f"{SALES} FROM JSON 'in';{VIEWS}"
+    for number in range(2):
+        jsonl(tmp_path / "in" / f"{number}.json", sale(number, "a", 1))
+        flow = make(script)
+        run(flow)
+    offsets = flow.home / "offsets"
+    offsets.rename(tmp_path / "kept")
+    jsonl(tmp_path / "in" / "2.json", sale(2, "a", 1))
+    for _ in range(2):
+        with pytest.raises(FreshetError, match="has lost .*offsets', where the sources stand"):
+            make(script).start()
+        offsets.mkdir(exist_ok=True)
+    offsets.rmdir()
+    (tmp_path / "kept").rename(offsets)
+    assert run(make(script)) == [("a", "3", "3.00")]
+
+
 @pytest.mark.parametrize("crash", ["before", "after"])
 def test_a_crash_leaves_the_rows_by_key_right(make: Maker, tmp_path: Path, crash: str) -> None:
     script = f"{SALES} FROM JSON 'in' (changes := 'upsert');{VIEWS}"
@@ -399,7 +418,7 @@ def test_a_checkpoint_of_another_program_is_refused(make: Maker, tmp_path: Path)
     with pytest.raises(FreshetError, match="is of other views, streams or sources; choose another"):
         run(make(FILE.replace("COUNT(*)", "MAX(id)")))
     name = tmp_path / "checkpoint" / "pipeline.json"
-    name.write_text(name.read_text().replace('"format": 2', '"format": 0'))
+    name.write_text(name.read_text().replace('"format": 3', '"format": 0'))
     with pytest.raises(FreshetError, match="was written by another version of Freshet"):
         run(make(FILE))
     name.write_text("oops")
