@@ -26,6 +26,9 @@ from freshet.spark.pushed import in_order, pushed, truths
 from freshet.spark.run.flow import LOAD, Flow
 from freshet.spark.run.refuse import Refused
 
+KEYS = "keys"
+"""What a note tells: the token of the last events by key that are in the views."""
+
 PUSHED = "push"
 """What a batch is called that nobody read from a source."""
 
@@ -43,6 +46,9 @@ class Changed(Declared):
         self._sinks: list[Sink] = []
         self._listeners: list[Callable[[Progress], object]] = []
         self._note: dict[str, Any] = {}
+        """What is told with the next batch: how far sources were read."""
+        self._noted = 0
+        """The version up to which that was told."""
         self._streams: dict[str, Relation] = {}
 
     @abstractmethod
@@ -107,6 +113,7 @@ class Changed(Declared):
             began = time.perf_counter()
             self._catch_up(self._need())
             version = self._need().load(tables, self._note, rows=rows, anew=anew)
+            self._noted = version
             taken = time.perf_counter() - began
             self._done(version, {n: t.num_rows for n, t in tables.items()}, taken)
             return version
@@ -181,22 +188,26 @@ class Changed(Declared):
             self._note = noted
             if version is None:
                 return flow.version  # what came changes nothing: it may come again
+            self._noted = version
             taken = seconds + time.perf_counter() - began
             self._done(version, {name: a.rows for name, a in arrivals.items()}, taken, seconds)
             return version
 
     def _change(
-        self, flow: Flow, arrivals: Mapping[str, Arrival], note: Mapping[str, Any]
+        self, flow: Flow, arrivals: Mapping[str, Arrival], note: dict[str, Any]
     ) -> int | None:
-        """Make what has come a version; None if it changes nothing."""
+        """Make what has come a version; None if it changes nothing.
+
+        The note comes to know the events by key that are in it.
+        """
         changes, events = changes_of(arrivals, self._streams, self._keys)
         if not changes:
             return None
         if events:
-            self._keys.expect(flow.version + 1, events)
+            note[KEYS] = self._keys.expect(events)
         version = flow.apply(changes, note)
         if events:
-            self._keys.commit(version, events)
+            self._keys.commit(note[KEYS], events)
         return version
 
     def _without(self, arrivals: Mapping[str, Arrival], e: Refused) -> dict[str, Arrival]:
@@ -209,7 +220,9 @@ class Changed(Declared):
     def _catch_up(self, flow: Flow) -> int:
         """Finish what was begun: a version that is written down, and who is to hear of it."""
         version = flow.catch_up()
-        self._keys.resume(version)
+        if version != self._noted:  # it was done meanwhile, by whoever asked for something
+            self._note, self._noted = dict(flow.note), version
+        self._keys.resume(flow.note.get(KEYS))
         self._emitter.emit(version, self._read)
         return version
 
