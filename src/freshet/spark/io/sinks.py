@@ -20,6 +20,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from freshet.errors import FreshetError
+from freshet.runtime.names import file_name
 from freshet.spark.io.connectors import needs
 from freshet.spark.run.node import COUNT
 
@@ -71,7 +72,7 @@ class Parquet:
 
     def emit(self, version: int, table: pa.Table) -> None:
         """Write the version beside the others."""
-        home = self.folder / self.view
+        home = self.folder / file_name(self.view)
         part, whole = home / f".version={version}", home / f"version={version}"
         try:
             shutil.rmtree(part, ignore_errors=True)
