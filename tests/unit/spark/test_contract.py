@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import sqlite3
 from decimal import Decimal as D
 from pathlib import Path
@@ -586,3 +587,15 @@ def test_there_is_one_zero(make_plain: Maker) -> None:
     flow.upsert("s", {"x": [-0.0], "n": [3]})
     assert (str(rows(flow, "v")), rows(flow)) == ("[(0.0, 3)]", [(1,)])
     flow.stop()
+
+
+@pytest.mark.parametrize("stops", [True, False])
+def test_a_pipeline_begins_anew_where_another_one_was(make_plain: Maker, stops: bool) -> None:
+    """Processes that worked for the one before do not take it for this one."""
+    for number in range(3):
+        flow = make_plain()
+        flow.push({"i": [(number + 3, None, None)]})
+        assert rows(flow, "lone") == [(1,)]
+        if stops:
+            flow.stop()
+        shutil.rmtree(make_plain.folder / "checkpoint")
