@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections import Counter
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -427,3 +428,21 @@ def test_a_checkpoint_of_another_program_is_refused(make: Maker, tmp_path: Path)
     name.unlink()
     with pytest.raises(FreshetError, match="holds other things than a checkpoint"):
         run(make(FILE))
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
+def test_data_frames_of_views_can_be_pushed(make: Maker, zone: str) -> None:
+    """Their timestamps are the moments at which a clock in Greenwich shows what is kept."""
+    script = "CREATE STREAM s (k INT, t TIMESTAMP);CREATE VIEW v AS SELECT k, t FROM s;"
+    with make(script) as flow:
+        before = flow.spark.conf.get("spark.sql.session.timeZone")
+        flow.spark.conf.set("spark.sql.session.timeZone", zone)
+        try:
+            view, row = flow.view("v"), (1, datetime(2024, 6, 1, 12))
+            empty = view.to_df().schema
+            flow.push({"s": [row]})
+            assert view.to_df().schema == empty
+            flow.push({"s": view.to_df()})
+            assert view.rows() == [row, row]
+        finally:
+            flow.spark.conf.set("spark.sql.session.timeZone", before)
