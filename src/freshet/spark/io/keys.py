@@ -25,6 +25,10 @@ from freshet.runtime.columns import arrow_schema, arrow_type
 from freshet.spark.io.upsert import GONE, key_of
 
 
+NOTHING = "nothing is changed; apply it again when that is mended"
+LATER = "mend that: what was applied is in the views, and whatever is asked next goes on"
+
+
 class KeyStore:
     """Rows by key.
 
@@ -40,7 +44,7 @@ class KeyStore:
     def __init__(self, path: Path | str, relations: Iterable[Relation]) -> None:
         self.path = path
         self.relations = {r.name: r for r in relations}
-        with self._told("bring that file back, or start over with another checkpoint"):
+        with self._told("mend that, or bring the file back, or begin in another checkpoint"):
             # Batches come from a thread of Spark's, one at a time.
             self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
@@ -56,7 +60,7 @@ class KeyStore:
         return None if found is None else str(found[0])
 
     @contextmanager
-    def _told(self, instead: str = "mend that; whatever is asked next goes on") -> Iterator[None]:
+    def _told(self, instead: str) -> Iterator[None]:
         """While the file is used: what goes wrong is told in our words."""
         try:
             yield
@@ -66,10 +70,10 @@ class KeyStore:
             ) from e
 
     @contextmanager
-    def _whole(self) -> Iterator[sqlite3.Connection]:
+    def _whole(self, instead: str = NOTHING) -> Iterator[sqlite3.Connection]:
         """All of what is done, or nothing of it."""
         db = self._db
-        with self._told():
+        with self._told(instead):
             db.execute("BEGIN")
             try:
                 yield db
@@ -113,7 +117,7 @@ class KeyStore:
 
         A file that has the rows of other events than the last ones of the views is refused.
         """
-        with self._told():
+        with self._told(LATER):
             found = self._db.execute("SELECT token, relation, events FROM expected").fetchall()
             if found and token is not None and found[0][0] == token != self.token:
                 self.commit(token, {name: _unpacked(data) for _, name, data in found})
@@ -128,7 +132,7 @@ class KeyStore:
 
     def commit(self, token: str, events: Mapping[str, pa.Table]) -> None:
         """Take over the last events of keys, which came to pass."""
-        with self._whole() as db:
+        with self._whole(LATER) as db:
             for name, table in events.items():
                 self._write(self.relations[name], table)
             db.execute("DELETE FROM expected")
