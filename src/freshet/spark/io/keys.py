@@ -24,7 +24,6 @@ from freshet.errors import FreshetError
 from freshet.runtime.columns import arrow_schema, arrow_type
 from freshet.spark.io.upsert import GONE, key_of
 
-
 NOTHING = "nothing is changed; apply it again when that is mended"
 LATER = "mend that: what was applied is in the views, and whatever is asked next goes on"
 
