@@ -7,7 +7,7 @@ from pathlib import Path
 
 from freshet.calculus.schema import Query
 from freshet.calculus.scope import relations
-from freshet.cli.files import file_name, write_file
+from freshet.cli.files import write_file
 from freshet.cli.script import read_text
 from freshet.codegen import toolchain
 from freshet.errors import BuildProblem, NotNative
@@ -16,6 +16,7 @@ from freshet.program.diagram import diagram
 from freshet.program.terms import Program
 from freshet.program.text import show_program
 from freshet.runtime import kernels
+from freshet.runtime.names import file_name
 from freshet.runtime.recipe import Recipe, recipe
 from freshet.runtime.settings import Settings
 from freshet.sql import Catalog, load

@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 from freshet.cli.compile import compile_script
-from freshet.cli.files import file_name, write_file
+from freshet.cli.files import write_file
 from freshet.cli.script import read_text
 from freshet.errors import FreshetError, ProgramProblem, UnknownName, UnsupportedSql
 from freshet.factorized.agree import DTreeFile, check_agrees, read_dtree_file
@@ -34,6 +34,7 @@ from freshet.program.pdf import show_pdf
 from freshet.program.read_m3 import read_m3
 from freshet.program.show_m3 import show_m3
 from freshet.program.svg import show_svg
+from freshet.runtime.names import file_name
 from freshet.runtime.settings import Settings
 from freshet.sql import Catalog
 from freshet.sql.joined import Aggregated, load_joined

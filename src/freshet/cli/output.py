@@ -12,9 +12,9 @@ from typing import IO, Any, Protocol
 
 from freshet.calculus.rows import Row
 from freshet.calculus.types import Value
-from freshet.cli.files import file_name
 from freshet.errors import FreshetError
 from freshet.runtime.columns import rows_of
+from freshet.runtime.names import file_name
 from freshet.runtime.view import ViewHandle
 
 

@@ -76,7 +76,7 @@ class Change:
         """The net change a row: checked, added up, and without the rows that cancel out."""
         if self._net is None:
             rows = self.given()
-            self._net = consolidate(self.relation, zip(rows, self._counted(len(rows)), strict=True))
+            self._net = consolidate(self.relation, zip(rows, self.each(len(rows)), strict=True))
         return self._net
 
     def given(self) -> Sequence[RowLike]:
@@ -85,7 +85,8 @@ class Change:
             return self.rows
         return rows_in(self.relation, _as_table(self.relation, self.table))
 
-    def _counted(self, size: int) -> Iterable[int]:
+    def each(self, size: int) -> list[int]:
+        """How often each of so many rows comes; BadRow if counts came that are not as many."""
         if self.counts is None:
             return [self.sign] * size
         counts = _listed(self.counts)
@@ -99,7 +100,7 @@ class Change:
     def through(self, hooks: Sequence[Hook]) -> Change:
         """The change as the hooks make it, row by row: as it was, another row, several or none."""
         rows = self.given()
-        pairs: list[tuple[Any, int]] = list(zip(rows, self._counted(len(rows)), strict=True))
+        pairs: list[tuple[Any, int]] = list(zip(rows, self.each(len(rows)), strict=True))
         for hook in hooks:
             after: list[tuple[Any, int]] = []
             for row, count in pairs:
@@ -166,6 +167,11 @@ def counted(relation: Relation, given: Any) -> Change:
         table = _as_table(relation, _lasting(relation, given))
         if COUNT not in table.column_names:
             return Change(relation, None, table)
+        if table.column_names.count(COUNT) > 1:
+            raise BadRow(
+                f"the table of rows of '{relation.name}' has several columns '{COUNT}'",
+                instead="give one",
+            )
         counts = _plain_counts(relation, table.column(COUNT))
         return Change(relation, None, table.drop_columns([COUNT]), counts)
     if not isinstance(given, Iterable):
@@ -241,7 +247,7 @@ def _is_arrow(given: object) -> bool:
 
 
 def _is_pandas(given: object) -> bool:
-    return type(given).__module__.split(".")[0] == "pandas" and hasattr(given, "iloc")
+    return type(given).__module__.split(".")[0] == "pandas" and hasattr(given, "columns")
 
 
 def _lasting(relation: Relation, given: Any) -> Any:

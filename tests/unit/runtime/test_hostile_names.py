@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import freshet
-from freshet.cli.files import file_name
 from freshet.cli.output import write_view
 from freshet.errors import SyntaxProblem
 from freshet.program.text import read_program, show_program
+from freshet.runtime.names import file_name
 from tests.unit.databases import Connect
 
 NAMES = [

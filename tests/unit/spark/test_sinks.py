@@ -18,6 +18,7 @@ from freshet.errors import FreshetError
 from freshet.spark.choices import Choices
 from freshet.spark.io.emitter import SinkProblem
 from freshet.spark.io.sinks import Parquet
+from freshet.spark.open import pipeline
 from freshet.spark.pipeline import Pipeline
 from freshet.spark.run.ledger import Interrupted
 from freshet.spark.run.runner import InlineRunner
@@ -305,3 +306,29 @@ def test_views_with_odd_names_have_sinks(make: Maker) -> None:
     push(flow, 1)
     flow.stop()
     assert len(told) == 1
+
+
+@pytest.mark.parametrize("name", ["../out", "..", "a/b", "é" * 100, "x" * 300])
+def test_names_of_views_and_streams_lead_to_no_other_folder(
+    make: Maker, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "s.csv").write_text("1,a\nwrong\n")
+    file = FILE.replace("sales", f"`{name}`")
+    flow = make(f"{file}CREATE VIEW `{name} of` AS SELECT COUNT(*) AS n FROM `{name}`;")
+    flow.declare(f"CREATE VIEW `{name}.` AS SELECT COUNT(*) AS n FROM `{name}`")
+    told = Told()
+    flow.on_version(f"{name}.", told, changes=True)
+    flow.add_sink(Parquet(f"{name}.", tmp_path / "files" / "of views"))
+    with flow:
+        assert flow.await_done(60)
+    assert told.versions == [1]
+    [letter] = (tmp_path / "checkpoint" / "dead_letters").glob("*/*.jsonl")
+    [written] = (tmp_path / "files" / "of views").glob("*/version=1/*.parquet")
+    assert "wrong" in letter.read_text()
+    assert pa.parquet.read_table(written).num_rows == 1
+
+
+def test_batches_have_records() -> None:
+    for size in (0, -1):
+        with pytest.raises(FreshetError, match=f"batches of {size} records read nothing"):
+            pipeline(SCRIPT, batch=size)
