@@ -14,7 +14,7 @@ from freshet.calculus.walk import children
 from freshet.codegen.access import held_in, payload_at
 from freshet.codegen.code import Block, Spot, function, identifier, render
 from freshet.codegen.context import ONE, Bound
-from freshet.codegen.hold import SUM, Cpp, convert, held, is_gone, is_mixed, settled
+from freshet.codegen.hold import SUM, Cpp, convert, digits_lost, held, is_gone, is_mixed, settled
 from freshet.codegen.nested import collected
 from freshet.codegen.rings import CofactorType, HeaderType, RingType, entry, number
 from freshet.codegen.term import Terms
@@ -103,6 +103,8 @@ class Queries:
             if x.type.kind == "string":
                 x, spot = self.terms.stored(x, spot)
             else:
+                if digits_lost(x.type, c.type):  # it equals a number of the column
+                    x, spot = self.terms.shortened(x, c.type, spot)
                 x = convert(x, c.type)
             plain.append(f"static_cast<{kind}*>(out.column[{j}])[at] = {x.text};")
             j += 1
