@@ -178,9 +178,8 @@ class Coordinator:
     ) -> Order:
         takes = stage is not None and any(t.kind == "scatter" for t in stage.receives)
         p = self.pipeline
-        return Order(
-            p.place, kind, at, p.workers, True, scattered if takes else (), reading, wanted
-        )
+        sent = scattered if takes else ()
+        return Order(p.place, kind, at, p.workers, True, sent, reading, wanted, name=p.name)
 
     def _job(self, orders: list[Order]) -> list[Report]:
         """Run a job; the first failure that matters is raised here."""

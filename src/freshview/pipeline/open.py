@@ -54,6 +54,8 @@ def pipeline(
       are checked as `connect` does it, for which workers keep their rows.
     - `settings` say how the state is kept.
     """
+    if batch < 1:
+        raise FreshviewError(f"batches of {batch} records read nothing", instead="give 1 or more")
     text, name, folder = _script(script)
     choices = PipelineOptions(
         master,

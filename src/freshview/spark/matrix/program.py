@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from freshview.distributed.matrix.communication_cost import NOMINAL, moved, seconds
-from freshview.distributed.matrix.spread import SpreadRule
 from freshview.distributed.matrix.row_ranges import RowRanges
+from freshview.distributed.matrix.spread import SpreadRule
 from freshview.distributed.matrix.terms import COLS, ROWS, VALUES
 from freshview.distributed.matrix.text import show_steps
 from freshview.durable.checkpoint import CheckpointProblem
@@ -269,6 +269,12 @@ class SparkProgram(Program):
             given = {ROWS: places.rows, COLS: places.cols, VALUES: m.lost.values}
             self._flow.change(replacing(m.name), given, 0)
         self._told(why)
+
+    def _measure(self, moves: Sequence[Move]) -> None:
+        """The matrices are elsewhere: their drift is measured from time to time only."""
+
+    def _shrunk(self, moves: Sequence[Move]) -> bool:
+        return False
 
     def _run(self, t: Trigger, m: Move) -> None:
         self._flow.change(following(t.input), {t.left: m.left, t.right: m.right}, m.rank)
