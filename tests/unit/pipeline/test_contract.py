@@ -377,7 +377,7 @@ MISGIVEN: dict[str, tuple[Any, str]] = {
     ),
     "values of several types": (
         pd.DataFrame({"id": [1, "x"], "name": ["a", 5], "at": [None, None]}),
-        "the DataFrame of rows of 's' cannot be read",
+        "the table of rows of 's' cannot be read",
     ),
     "a series": (pd.Series([1, 2]), "rows of 's'"),
 }

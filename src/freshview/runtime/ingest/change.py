@@ -247,7 +247,7 @@ def _is_arrow(given: object) -> bool:
 
 
 def _is_pandas(given: object) -> bool:
-    return type(given).__module__.split(".")[0] == "pandas" and hasattr(given, "columns")
+    return type(given).__module__.split(".")[0] == "pandas"
 
 
 def _lasting(relation: Relation, given: Any) -> Any:
