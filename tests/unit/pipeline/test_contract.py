@@ -379,7 +379,7 @@ MISGIVEN: dict[str, tuple[Any, str]] = {
         pd.DataFrame({"id": [1, "x"], "name": ["a", 5], "at": [None, None]}),
         "the table of rows of 's' cannot be read",
     ),
-    "a series": (pd.Series([1, 2]), "rows of 's'"),
+    "a series": (pd.Series([1, 2]), "cannot take a Series of pandas; give a DataFrame"),
 }
 
 
