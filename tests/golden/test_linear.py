@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from freshview.linear.compile import trigger
-from freshview.linear.compile.compile import compile_source
-from freshview.linear.language.options import Options
+from freshview.linear.compile.options import Options
+from freshview.linear.compile.trigger_compiler import compile_source, trigger
 from freshview.linear.language.text import read_source
 from tests.golden.conftest import Golden
 from tests.golden.linear.programs import PROGRAMS, text

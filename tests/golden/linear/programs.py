@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from freshview.linear.compile.compile import compile_source, phases
-from freshview.linear.language.options import Options
+from freshview.linear.compile.options import Options
+from freshview.linear.compile.trigger_compiler import compile_source
 from freshview.linear.language.text import read_source
+from freshview.linear.strategy.choose import phases
 
 PROGRAMS = {
     # LINVIEW, listing 6.4: A^4

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from freshview.errors import FreshviewError
 from freshview.linear.compile.trigger import Change, Dense, Trigger
 from freshview.linear.language.build import mul, transpose
 from freshview.linear.language.show import MATLAB, Words, number, show
@@ -89,6 +90,16 @@ def numpy(t: Trigger) -> str:
 
 
 LANGUAGES = {"octave": octave, "numpy": numpy}
+
+
+def emit(t: Trigger, language: str) -> str:
+    """The trigger as a function in a language, or a refusal that names the known ones."""
+    if language not in LANGUAGES:
+        raise FreshviewError(
+            f"there is no code in {language!r}",
+            instead=f"ask for one of {', '.join(LANGUAGES)}",
+        )
+    return LANGUAGES[language](t)
 
 
 def _statement(s: Statement, t: Trigger, language: Language) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import Literal
 
-from freshview.linear.cost.cost import Sizes, cost, dims
+from freshview.linear.cost.operations import Sizes, cost, dims
 from freshview.linear.language.build import (
     above,
     add,

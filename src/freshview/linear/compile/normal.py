@@ -13,7 +13,7 @@ from typing import assert_never
 from freshview.errors import FreshviewError, Place
 from freshview.linear.compile.search import Search
 from freshview.linear.compile.simplify import simplify
-from freshview.linear.cost.cost import Sizes, chain, dims
+from freshview.linear.cost.operations import Sizes, chain, dims
 from freshview.linear.language.build import scale, transpose
 from freshview.linear.language.meta import Meta, given, infer
 from freshview.linear.language.show import Tree

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from freshview.linear.cost.cost import Sizes, chain, cost, dims
+from freshview.linear.cost.operations import Sizes, chain, cost, dims
 from freshview.linear.language.build import mul, transpose
 from freshview.linear.language.meta import Meta, infer
 from freshview.linear.language.show import Tree

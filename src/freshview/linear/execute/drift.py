@@ -15,7 +15,7 @@ from typing import assert_never
 import numpy as np
 
 from freshview.linear.compile.normal import Normal
-from freshview.linear.execute.semiring import Array, Semiring
+from freshview.linear.kernels.semiring import Array, Semiring
 from freshview.linear.language.meta import infer
 from freshview.linear.language.sizes import Size
 from freshview.linear.language.terms import (

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import assert_never
 
 from freshview.errors import FreshviewError
-from freshview.linear.cost.cost import chain
-from freshview.linear.execute.semiring import Array, Semiring
+from freshview.linear.cost.operations import chain
+from freshview.linear.kernels.semiring import Array, Semiring
 from freshview.linear.language.show import Tree, show
 from freshview.linear.language.sizes import Size, size
 from freshview.linear.language.terms import (
@@ -55,15 +55,15 @@ def evaluate(
     limit: float = math.inf,
     *,
     mirrored: Callable[[Expr], bool] | None = None,
-    told: Callable[[int], None] | None = None,
+    on_rounds: Callable[[int], None] | None = None,
 ) -> Array:
     """The matrix that a term denotes; it may be one of `values` itself, or a view of one.
 
     `limit` bounds how much an inverse of I + ... may magnify: beyond, `Singular` is raised.
-    `mirrored` says which products are known to be symmetric; `told` hears after how many rounds an
-    iteration ended.
+    `mirrored` says which products are known to be symmetric; `on_rounds` hears after how many
+    rounds an iteration ended.
     """
-    return _Evaluation(values, ring, sizes, limit, mirrored, told).go(e)
+    return _Evaluation(values, ring, sizes, limit, mirrored, on_rounds).go(e)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class _Evaluation:
     sizes: Mapping[str, float]
     limit: float
     mirrored: Callable[[Expr], bool] | None
-    told: Callable[[int], None] | None
+    on_rounds: Callable[[int], None] | None
 
     def go(self, e: Expr) -> Array:
         ring = self.ring
@@ -170,8 +170,8 @@ class _Evaluation:
                     break
                 near = ring.length(new - old) <= e.tolerance * length
             if near:
-                if self.told is not None:
-                    self.told(rounds)
+                if self.on_rounds is not None:
+                    self.on_rounds(rounds)
                 return new
             old = new
         raise NotConverged(

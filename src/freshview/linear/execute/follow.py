@@ -8,7 +8,7 @@ from functools import partial
 from freshview.linear.compile.trigger import Dense, Trigger, names
 from freshview.linear.execute.changes import Move
 from freshview.linear.execute.evaluate import evaluate
-from freshview.linear.execute.semiring import Array, Semiring
+from freshview.linear.kernels.semiring import Array, Semiring
 from freshview.linear.language.terms import Until, Var
 
 MAGNIFIES = 1e6
@@ -30,17 +30,17 @@ def followed(
     local = {**values, t.left: ring.put(m.left), t.right: ring.put(m.right)}
     known = {**sizes, str(t.rank): float(m.rank)}
     for s in t.assignments:
-        told = None
+        on_rounds = None
         if isinstance(s.term, Until) and isinstance(s.term.start, Var):
-            told = partial(rounds.__setitem__, s.term.start.name)
-        found = evaluate(s.term, local, ring, known, MAGNIFIES, told=told)
-        local[s.name] = ring.copy(found) if names(s.term) else found
-    made: dict[str, Array] = {}
+            on_rounds = partial(rounds.__setitem__, s.term.start.name)
+        value = evaluate(s.term, local, ring, known, MAGNIFIES, on_rounds=on_rounds)
+        local[s.name] = ring.copy(value) if names(s.term) else value
+    views: dict[str, Array] = {}
     for u in t.updates:
         view = values[u.view]
         if isinstance(u.change, Dense):
-            made[u.view] = ring.added(view, evaluate(u.change.term, local, ring, known))
+            views[u.view] = ring.added(view, evaluate(u.change.term, local, ring, known))
         else:
             p, q = (evaluate(e, local, ring, known) for e in (u.change.left, u.change.right))
-            made[u.view] = ring.accumulate(view, p, q)
-    return made
+            views[u.view] = ring.accumulate(view, p, q)
+    return views

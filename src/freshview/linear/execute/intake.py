@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from freshview.errors import FreshviewError
-from freshview.linear.execute.semiring import Array, Semiring
+from freshview.linear.kernels.semiring import Array, Semiring
 
 KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "time spans"}
 """The kinds of NumPy that are no cells of any semiring, in words."""

@@ -31,7 +31,7 @@ from freshview.durable.files import folder_at
 from freshview.durable.settings import Settings
 from freshview.durable.step import At
 from freshview.durable.versions import Versions
-from freshview.linear.execute.semiring import Array, semiring
+from freshview.linear.kernels.semiring import Array, semiring
 from freshview.spark.matrix.arrays import pack, unpack
 from freshview.spark.matrix.work import BY, READ, READY, MatrixWork, Plan, request
 from freshview.spark.runner import runner_of

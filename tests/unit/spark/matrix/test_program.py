@@ -16,8 +16,8 @@ from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import Settings
 from freshview.errors import FreshviewError, UnknownName
-from freshview.linear.compile.compile import candidates, compile_source
-from freshview.linear.language.options import Options
+from freshview.linear.compile.options import Options
+from freshview.linear.compile.trigger_compiler import candidates, compile_source
 from freshview.linear.language.text import read_source
 from freshview.spark.matrix.node import MatrixNode
 from freshview.spark.matrix.program import SparkProgram

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import log2
 from typing import Literal, TypeAlias
 
-from freshview.linear.language.options import Strategy
+from freshview.linear.compile.options import Strategy
 
 Model = Literal["powers", "sums", "general"]
 Form: TypeAlias = "Literal['auto', 'linear', 'exponential'] | int"

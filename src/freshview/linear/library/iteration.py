@@ -1,7 +1,7 @@
 """Iterative models (LINVIEW, table 6.1): powers, sums of powers, and T = A T + B.
 
 Each comes in three forms. Linear: one step at a time. Exponential: doubling, for k a power of two.
-Skip-s: doubling up to s, then s steps at a time. `auto` takes the cheapest by `tables.py`.
+Skip-s: doubling up to s, then s steps at a time. `auto` takes the cheapest by `iteration_plan.py`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from freshview.errors import FreshviewError
 from freshview.linear.language.expression import Bindings, Matrix, identity
-from freshview.linear.language.tables import Form, Model, cheapest
+from freshview.linear.library.iteration_plan import Form, Model, cheapest
 
 Sizes = Mapping[str, float]
 

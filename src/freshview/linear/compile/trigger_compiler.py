@@ -1,27 +1,30 @@
-"""From a program to its triggers, phase by phase; every phase prints."""
+"""From a program to its triggers: one for every input and strategy."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from freshview.errors import FreshviewError, UnknownName
 from freshview.linear.compile.delta import derive
 from freshview.linear.compile.factor import factor, products, sides, solved
 from freshview.linear.compile.normal import Normal, needed, normal
+from freshview.linear.compile.options import STRATEGIES, Options, Strategy
 from freshview.linear.compile.search import Search
 from freshview.linear.compile.share import share
 from freshview.linear.compile.simplify import simplify
-from freshview.linear.compile.trigger import Change, Dense, Factored, Trigger, Update, names
-from freshview.linear.cost.cost import Sizes, cost
-from freshview.linear.cost.counts import trigger_operations
-from freshview.linear.cost.fill import Fill
-from freshview.linear.cost.rates import Rates, trigger_seconds
-from freshview.linear.language.build import add, mul, transpose
+from freshview.linear.compile.trigger import (
+    Change,
+    Dense,
+    Factored,
+    Trigger,
+    Update,
+    change_term,
+    names,
+)
+from freshview.linear.cost.operations import Sizes
+from freshview.linear.language.build import add
 from freshview.linear.language.meta import Meta, infer
-from freshview.linear.language.options import STRATEGIES, Options, Strategy
-from freshview.linear.language.show import show
-from freshview.linear.language.sizes import Size, size, total
+from freshview.linear.language.sizes import size, total
 from freshview.linear.language.terms import Expr, Inverse, Let, Source, Statement, Until, Var
 from freshview.linear.language.walk import Names, free, substitute, subterms
 
@@ -38,15 +41,6 @@ def compile_source(source: Source, options: Options | None = None) -> Normal:
     return replace(found, statements=needed(found.statements, set(found.outputs)))
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A trigger, the strategy that it follows, and why it was chosen."""
-
-    trigger: Trigger
-    strategy: Strategy
-    why: str
-
-
 def candidates(program: Normal, changed: str, options: Options) -> dict[Strategy, Trigger]:
     """The trigger of the strategy that is asked for; for `auto`, those of all strategies."""
     if options.strategy not in STRATEGIES:
@@ -57,35 +51,6 @@ def candidates(program: Normal, changed: str, options: Options) -> dict[Strategy
     return {s: trigger(program, changed, replace(options, strategy=s)) for s in wanted}
 
 
-def choose(
-    made: Mapping[Strategy, Trigger],
-    sizes: Sizes,
-    rank: int,
-    rates: Rates | None = None,
-    fill: Fill | None = None,
-) -> Choice:
-    """The trigger that costs least for updates of a rank: in operations, or in seconds.
-
-    With `fill`, operations are counted that the kernels do not skip.
-    """
-    if len(made) == 1:
-        (strategy, only), *_ = made.items()
-        return Choice(only, strategy, "it was asked for")
-    at = {**sizes, str(next(iter(made.values())).rank): float(rank)}
-    if rates is None:
-        price = {
-            s: t.cost().at(at) if fill is None else trigger_operations(t, at, fill)
-            for s, t in made.items()
-        }
-        what, unit = "takes the fewest operations", ""
-    else:
-        price = {s: trigger_seconds(t, at, rates) for s, t in made.items()}
-        what, unit = "is expected to be fastest", " s"
-    best = min(made, key=lambda s: (price[s], STRATEGIES.index(s)))
-    told = ", ".join(f"{s} {price[s]:.3g}{unit}" for s in made)
-    return Choice(made[best], best, f"{best} {what} for an update of rank {rank}: {told}")
-
-
 def trigger(program: Normal, changed: str, options: Options) -> Trigger:
     """The trigger of one input by one strategy."""
     found = [i for i in program.inputs if i.name == changed]
@@ -93,11 +58,11 @@ def trigger(program: Normal, changed: str, options: Options) -> Trigger:
         raise UnknownName(f"there is no input {changed}")
     if not found[0].dynamic:
         raise FreshviewError(f"{changed} is static", instead="declare it dynamic to update it")
-    return _Compiler(program, changed, options).trigger()
+    return _TriggerCompiler(program, changed, options).trigger()
 
 
 @dataclass
-class _Compiler:
+class _TriggerCompiler:
     program: Normal
     changed: str
     options: Options
@@ -151,7 +116,7 @@ class _Compiler:
     def follow(self, d: Statement) -> None:
         """The change of one view from those before it."""
         view = d.name.removeprefix("d_")
-        puts = {f"d_{n}": _term(c) for n, c in self.changes.items()}
+        puts = {f"d_{n}": change_term(c) for n, c in self.changes.items()}
         inverses: dict[Expr, Expr] = {
             s.term: Var(s.name) for s in self.program.statements if isinstance(s.term, Inverse)
         }
@@ -199,29 +164,3 @@ class _Compiler:
         if kind in ("U", "V"):
             self.narrow.add(name)
         return Var(name)
-
-
-def _term(change: Change) -> Expr:
-    if isinstance(change, Dense):
-        return change.term
-    return mul(change.left, transpose(change.right))
-
-
-def phases(program: Normal, changed: str, options: Options) -> str:
-    """The phases of the compilation for one input, as text."""
-    lines = ["-- normal form"]
-    lines += [f"{s.name} := {show(s.term)};" for s in program.statements]
-    lines += [f"-- derivation for {changed}"]
-    lines += [f"{s.name} := {show(s.term)};" for s in derive(program, changed)]
-    made = choose(candidates(program, changed, options), options.sizes, options.rank)
-    lines += [f"-- factorization ({made.strategy})"]
-    for u in made.trigger.updates:
-        lines.append(f"d_{u.view} = {show(_term(u.change))}")
-    lines += ["-- materialization", str(made.trigger).rstrip()]
-    lines += [f"-- cost: {made.trigger.cost()}", f"-- {made.strategy}: {made.why}"]
-    return "\n".join(lines) + "\n"
-
-
-def again(program: Normal, sizes: Sizes) -> Size:
-    """What it costs to compute all the views anew."""
-    return total(cost(s.term, program.scope, sizes) for s in program.statements)

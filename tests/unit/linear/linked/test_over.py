@@ -13,7 +13,7 @@ import pytest
 import freshview as fv
 from freshview import linear
 from freshview.errors import FreshviewError
-from freshview.linear.language.labels import BadCell
+from freshview.linear.linked.labels import BadCell
 
 PAGES = ["a", "b", "c", "d", "e", "f"]
 LINKS = """

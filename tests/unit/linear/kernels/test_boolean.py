@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from freshview.linear.execute.bits import _narrow, _unions, counted, some
+from freshview.linear.kernels.boolean import _narrow, _unions, counted, some
 
 
 @pytest.mark.parametrize("share", [0.0, 0.003, 0.05, 0.6, 1.0])

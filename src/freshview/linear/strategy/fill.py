@@ -11,8 +11,7 @@ from math import ceil, log2
 
 from freshview.linear.compile.normal import Normal
 from freshview.linear.cost.density import Densities, densities
-from freshview.linear.execute.changes import Move
-from freshview.linear.execute.semiring import Array, Semiring
+from freshview.linear.kernels.semiring import Array, Semiring
 
 RECOUNT = 64
 """After how many updates inputs are counted again; then after twice as many, and so on."""
@@ -59,12 +58,12 @@ class Counted:
         before, self.known = self.known, self._count(values)
         return any(rounded(self.known[n]) != rounded(d) for n, d in before.items())
 
-    def fill(self, name: str, m: Move | None = None) -> Fill:
-        """How full all is for a change of an input; if none is told, rows as full as its own."""
-        if m is None:
-            found = self.program.scope[name]
-            rows, cols = found.rows.at(self.sizes), found.cols.at(self.sizes)
+    def fill(self, name: str, factors: tuple[Array, Array] | None = None) -> Fill:
+        """How full all is for an update of an input; without factors, rows as full as its own."""
+        if factors is None:
+            meta = self.program.scope[name]
+            rows, cols = meta.rows.at(self.sizes), meta.cols.at(self.sizes)
             left, right = 1 / max(1.0, rows), max(self.known[name], 1 / max(1.0, cols))
         else:
-            left, right = self.ring.density(m.left), self.ring.density(m.right)
+            left, right = map(self.ring.density, factors)
         return Fill(self.ring.name, self.known, rounded(left), rounded(right))

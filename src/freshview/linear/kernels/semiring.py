@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freshview.errors import UnknownName
-from freshview.linear.execute.bits import some
-from freshview.linear.execute.inplace import PANEL, add_product
+from freshview.linear.kernels.add_product import PANEL, add_product
+from freshview.linear.kernels.boolean import some
 
 Array: TypeAlias = NDArray[Any]
 

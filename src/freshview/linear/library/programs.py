@@ -13,8 +13,8 @@ from freshview.linear.language.expression import (
     iterate,
     until,
 )
-from freshview.linear.language.models import iteration
-from freshview.linear.language.tables import Form
+from freshview.linear.library.iteration import iteration
+from freshview.linear.library.iteration_plan import Form
 
 
 def ols(x: Matrix, y: Matrix) -> Matrix:

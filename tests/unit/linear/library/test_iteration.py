@@ -9,11 +9,10 @@ import pytest
 
 from freshview import linear
 from freshview.errors import FreshviewError
-from freshview.linear.compile import trigger
-from freshview.linear.compile.compile import compile_source
-from freshview.linear.execute.bind import source_of
-from freshview.linear.language.options import Options, Strategy
-from freshview.linear.language.tables import Form, cheapest, table
+from freshview.linear.compile.options import Options, Strategy
+from freshview.linear.compile.trigger_compiler import compile_source, trigger
+from freshview.linear.language.source import source_of
+from freshview.linear.library.iteration_plan import Form, cheapest, table
 
 N, P, K = 12, 3, 8
 FORMS: list[Form] = ["linear", "exponential", 2, 4, "auto"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from freshview.linear.compile.compile import Choice
 from freshview.linear.compile.trigger import Trigger
-from freshview.linear.cost.fill import Fill
+from freshview.linear.strategy.choose import Choice
+from freshview.linear.strategy.fill import Fill
 
 TOLD = 0.5
 """Below which density a matrix is worth a word."""

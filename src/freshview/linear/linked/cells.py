@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freshview.linear.execute.semiring import Array, Semiring
-from freshview.linear.language.labels import BadCell, Labels
+from freshview.linear.kernels.semiring import Array, Semiring
 from freshview.linear.language.terms import Input
+from freshview.linear.linked.labels import BadCell, Labels
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]

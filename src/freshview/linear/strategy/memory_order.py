@@ -1,9 +1,9 @@
 """How Boolean matrices lie in memory: by rows or by columns, as their products read them.
 
 A product with a few columns is a union of columns of its left matrix, one with a few rows a union
-of rows of the right one, if the narrow side names few (`bits`). Cells that lie one after the other
-are read many at a time, the others one by one. Wide matrices are packed on the way, which takes
-next to nothing beside the unions, and where ways are counted BLAS reads either order.
+of rows of the right one, if the narrow side names few (`kernels.boolean`). Cells that lie one after
+the other are read many at a time, the others one by one. Wide matrices are packed on the way, which
+takes next to nothing beside the unions, and where ways are counted BLAS reads either order.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from freshview.linear.compile.trigger import Trigger
-from freshview.linear.cost.cost import Sizes, chain, dims
-from freshview.linear.cost.counts import assigned
 from freshview.linear.cost.density import Densities, density, multiplied
-from freshview.linear.cost.fill import Fill
-from freshview.linear.execute.bits import NAMED, WORD
-from freshview.linear.execute.semiring import Array
+from freshview.linear.cost.operations import Sizes, chain, dims
+from freshview.linear.kernels.boolean import NAMED, WORD
+from freshview.linear.kernels.semiring import Array
 from freshview.linear.language.meta import Scope, infer
 from freshview.linear.language.show import Tree
 from freshview.linear.language.terms import Expr, Mul, Transpose, Var
 from freshview.linear.language.walk import free, subterms
+from freshview.linear.strategy.fill import Fill
+from freshview.linear.strategy.sparse_cost import assigned
 
 
 def by_columns(

@@ -2,7 +2,7 @@
 
 The costs of triggers are polynomials and count every cell. Over the semirings whose products skip
 empty rows and cells that is far too much for matrices that are mostly empty: here the same work is
-counted at the densities that are known, case by case as `semiring` and `bits` decide.
+counted at the densities that are known, case by case as `kernels` decides.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from math import prod
 
 from freshview.linear.compile.trigger import Dense, Trigger, Update
-from freshview.linear.cost.cost import Sizes, Work, work
 from freshview.linear.cost.density import Densities, any_of, densities, density, multiplied
-from freshview.linear.cost.fill import Fill
-from freshview.linear.execute.bits import FULL, NAMED, WORD
-from freshview.linear.execute.semiring import EMPTY, SPARSE
+from freshview.linear.cost.operations import Sizes, Work, work
+from freshview.linear.kernels.boolean import FULL, NAMED, WORD
+from freshview.linear.kernels.semiring import EMPTY, SPARSE
 from freshview.linear.language.meta import infer
+from freshview.linear.strategy.fill import Fill
 
 UNION = 8 * FULL / WORD
 """What a cell of a union of packed rows takes, in the operations of a product by BLAS."""

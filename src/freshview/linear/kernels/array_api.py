@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from freshview.errors import FreshviewError
-from freshview.linear.execute.semiring import Array, Semiring
+from freshview.linear.kernels.semiring import Array, Semiring
 
 CHUNK = 1 << 24
 """How many cells a product of a semiring without a matrix product of its own lays out at a time."""

@@ -7,7 +7,7 @@ import pytest
 
 from freshview.errors import FreshviewError
 from freshview.linear.execute.program import Program
-from freshview.linear.execute.semiring import Array
+from freshview.linear.kernels.semiring import Array
 
 N = 200
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from freshview.linear.execute.semiring import BLOCKS, SEMIRINGS, SPARSE, Array, Semiring
+from freshview.linear.kernels.semiring import BLOCKS, SEMIRINGS, SPARSE, Array, Semiring
 
 
 def cells(ring: Semiring, shape: tuple[int, int], share: float, seed: int) -> Array:

@@ -16,17 +16,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from freshview.errors import FreshviewError
-from freshview.linear.execute.bind import source_of
-from freshview.linear.execute.cells import Cells, Columns, cells, changed, columns, dense
 from freshview.linear.execute.program import Program
 from freshview.linear.execute.report import Report
-from freshview.linear.execute.semiring import Array
-from freshview.linear.execute.semiring import semiring as semiring_of
-from freshview.linear.language import labels as labelled
+from freshview.linear.kernels.semiring import Array
+from freshview.linear.kernels.semiring import semiring as semiring_of
 from freshview.linear.language.expression import Matrix
-from freshview.linear.language.labels import Labels
 from freshview.linear.language.sizes import Size
+from freshview.linear.language.source import source_of
 from freshview.linear.language.terms import Source
+from freshview.linear.linked import labels as labelled
+from freshview.linear.linked.cells import Cells, Columns, cells, changed, columns, dense
+from freshview.linear.linked.labels import Labels
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -191,16 +191,15 @@ class Linked:
                     instead="let the view give fewer rows and columns",
                 ) from None
         sizes = {s: len(k.keys) for s, k in known.items()}
-        made = Program(self._source, values, sizes=sizes, **self._options)
+        program = Program(self._source, values, sizes=sizes, **self._options)
         if self._labels:
             moved = [s for s in known if known[s] != self._labels.get(s)]
-            told = self.program.report
-            told.updates += 1
-            told.reevaluations += 1
-            told.reasons.append(f"labels of {', '.join(moved)} came or went")
-            told.rounds = made.report.rounds
-            made.report = told
-        self.program = made
+            report = self.program.report
+            report.updates += 1
+            report.reevaluated(f"labels of {', '.join(moved)} came or went")
+            report.rounds = program.report.rounds
+            program.report = report
+        self.program = program
 
     # -- results -----------------------------------------------------------------------------------
 

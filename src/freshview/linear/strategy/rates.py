@@ -15,8 +15,8 @@ from math import prod
 import numpy as np
 
 from freshview.linear.compile.trigger import Dense, Trigger
-from freshview.linear.cost.cost import Sizes, Work, work
-from freshview.linear.execute.semiring import REAL, Array, Semiring
+from freshview.linear.cost.operations import Sizes, Work, work
+from freshview.linear.kernels.semiring import REAL, Array, Semiring
 from freshview.linear.language.meta import infer
 
 WHOLE, WIDE, RANK = 768, 1536, 32

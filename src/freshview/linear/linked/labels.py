@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from freshview.errors import FreshviewError
-from freshview.linear.execute.semiring import Array
+from freshview.linear.kernels.semiring import Array
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
