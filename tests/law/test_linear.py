@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshview.linear.compile.options import Options
+from freshview.linear.compile.options import MatrixOptions
 from freshview.linear.compile.rules import EQUIVALENCES, SIMPLIFICATIONS
 from freshview.linear.compile.search import Search, alternatives
 from freshview.linear.compile.simplify import simplify
@@ -179,7 +179,7 @@ def test_semirings_are_exact(e: Expr, name: str, seed: int) -> None:
 
 @given(SQUARE)
 def test_normal_form_computes_the_same(e: Expr) -> None:
-    normal = compile_source(program(e), Options(sizes=SIZES))
+    normal = compile_source(program(e), MatrixOptions(sizes=SIZES))
     known = values(3)
     for s in normal.statements:
         known[s.name] = evaluate(s.term, known, REAL, SIZES)

@@ -18,10 +18,10 @@ from freshview.factorized.fit import fit_order
 from freshview.factorized.indicator import add_indicators
 from freshview.factorized.materialize import materialized
 from freshview.factorized.optimize import find_order
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.products import Factors
 from freshview.factorized.readout import NotFactorized, readout
-from freshview.factorized.terms import COPY, Join, Leaf, Node, Tree, relations, trees, view_name
+from freshview.factorized.terms import COPY, Join, Leaf, Tree, TreeNode, relations, trees, view_name
 from freshview.factorized.views import Views
 from freshview.factorized.viewtree import compact, definition, gather, view_tree
 from freshview.program.order import order
@@ -29,17 +29,17 @@ from freshview.program.terms import Event, Map, Program, Statement, Trigger
 from freshview.simplify import finish, simplify
 
 Key = tuple[Event, str]
-USUAL = Options()
+USUAL = ViewTreeOptions()
 
 
 def compile_queries(
     queries: Sequence[Query],
     relations: Sequence[Relation],
-    options: Options = USUAL,
+    options: ViewTreeOptions = USUAL,
     functions: Functions = BUILTINS,
 ) -> Program:
     """The program that keeps queries over joins fresh, or NotFactorized, naming the node."""
-    compiler = Compiler(tuple(relations), options, functions)
+    compiler = ViewTreeCompiler(tuple(relations), options, functions)
     terms = {q.name: simplify(q.term) for q in queries}
     compiler.name_params(set().union(*(variables(t) for t in terms.values())))
     made: list[Query] = []
@@ -52,27 +52,27 @@ def compile_queries(
 def compile_joins(
     joins: Mapping[str, Join],
     relations: Sequence[Relation],
-    options: Options = USUAL,
+    options: ViewTreeOptions = USUAL,
     functions: Functions = BUILTINS,
 ) -> Program:
     """The program that keeps joins fresh; each is a query of its keys and its `payload`."""
-    compiler = Compiler(tuple(relations), options, functions)
+    compiler = ViewTreeCompiler(tuple(relations), options, functions)
     compiler.name_params({v for join in joins.values() for v in join.variables})
     made = [compiler.query(name, join) for name, join in joins.items()]
     return compiler.program(made)
 
 
 @dataclass
-class Compiler:
+class ViewTreeCompiler:
     """The state of one compilation: views found so far, and their triggers."""
 
     relations: tuple[Relation, ...]
-    options: Options
+    options: ViewTreeOptions
     functions: Functions = BUILTINS
     triggers: dict[Key, list[Statement]] = field(default_factory=dict)
     params: dict[str, tuple[str, ...]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    trees: dict[str, list[Node]] = field(default_factory=dict)
+    trees: dict[str, list[TreeNode]] = field(default_factory=dict)
     accesses: dict[int, View] = field(default_factory=dict)
     """How each kept tree is read, by its identity; `trees` holds on to them."""
 
@@ -125,7 +125,7 @@ class Compiler:
         tree = self.tree(join, name, listed)
         return self.keep(tree, name, commutes=self._commutes(join, tree))
 
-    def keep(self, tree: Node, name: str, *, commutes: bool = True) -> View:
+    def keep(self, tree: TreeNode, name: str, *, commutes: bool = True) -> View:
         """Keep the views of a tree that some update needs, and read its root."""
         self.trees.setdefault(name, []).append(tree)
         kept = materialized(tree, self.streams, self.static)
@@ -151,7 +151,7 @@ class Compiler:
             self._maintain(t, made, deltas)
         return accesses[id(tree)]
 
-    def tree(self, join: Join, name: str, listed: frozenset[str] = frozenset()) -> Node:
+    def tree(self, join: Join, name: str, listed: frozenset[str] = frozenset()) -> TreeNode:
         """The view tree of a join: its order given or found, chains compacted, cycles watched."""
         chosen = self.options.orders.get(name)
         if chosen is not None:
@@ -168,7 +168,7 @@ class Compiler:
             tree = compact(gather(tree))
         if self.options.indicators:
             tree = add_indicators(tree)
-        assert isinstance(tree, Node)
+        assert isinstance(tree, TreeNode)
         return tree
 
     def _counts(self, leaf: Leaf) -> Expr:
@@ -210,7 +210,7 @@ class Compiler:
         params = self.params[relation]
         return [("insert", Update(relation, params, 1)), ("delete", Update(relation, params, -1))]
 
-    def _commutes(self, join: Join, tree: Node) -> bool:
+    def _commutes(self, join: Join, tree: TreeNode) -> bool:
         """Whether products may be turned around; if not, the tree must keep their order."""
         rings = {x.ring for f in join.factors for x in subterms(f) if isinstance(x, Apply)}
         if all(self.functions.commutes(name) for name in rings - {""}):

@@ -19,10 +19,10 @@ from freshview.calculus.scope import ins
 from freshview.calculus.terms import Apply, Expr, Lift, Rel, Var, View
 from freshview.calculus.text import show
 from freshview.calculus.types import Value
-from freshview.factorized.compile import USUAL, Compiler
-from freshview.factorized.options import Options
+from freshview.factorized.compile import USUAL, ViewTreeCompiler
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.readout import NotFactorized
-from freshview.factorized.terms import Join, Node, Tree
+from freshview.factorized.terms import Join, Tree, TreeNode
 from freshview.program.terms import Map, Program
 
 Row = tuple[Value, ...]
@@ -68,7 +68,7 @@ def factorize(
     head: Sequence[str],
     atoms: Sequence[Rel],
     relations: Sequence[Relation],
-    options: Options = USUAL,
+    options: ViewTreeOptions = USUAL,
     functions: Functions = BUILTINS,
     tests: Sequence[Expr] = (),
 ) -> Factorized:
@@ -76,7 +76,7 @@ def factorize(
 
     The views that the result consists of are queries, too, so that every engine keeps them.
     """
-    compiler = Compiler(tuple(relations), options, functions)
+    compiler = ViewTreeCompiler(tuple(relations), options, functions)
     join = Join((), tuple(atoms), tuple(tests))
     compiler.name_params(set(join.variables))
     query = compiler.query(name, join, frozenset(head))
@@ -101,7 +101,7 @@ def _unions(
     t: Tree, accesses: Mapping[int, View], bound: frozenset[str], head: Sequence[str]
 ) -> tuple[Union, ...]:
     """The unions of a tree, under values of the variables that are `bound`."""
-    if not isinstance(t, Node):
+    if not isinstance(t, TreeNode):
         return ()
     inner = bound | set(t.keys) if t.listed else bound
     below = tuple(u for c in t.children for u in _unions(c, accesses, inner, head))

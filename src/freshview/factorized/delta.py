@@ -16,7 +16,7 @@ from typing import TypeAlias
 from freshview.calculus.build import add, const, exists, mul, neg, sum_
 from freshview.calculus.terms import Cmp, Const, Delta, Exists, Expr, Lift, Var
 from freshview.calculus.walk import rename, size
-from freshview.factorized.terms import Leaf, Node, Tree, relations, trees
+from freshview.factorized.terms import Leaf, Tree, TreeNode, relations, trees
 from freshview.simplify import finish, simplify
 from freshview.simplify.arrange import arrange
 
@@ -57,7 +57,7 @@ class Deltas:
     >>> from freshview.calculus.terms import Rel, View
     >>> from freshview.calculus.text import show
     >>> r, s = Leaf(Rel("R", ("A", "B")), ("A", "B")), Leaf(Rel("S", ("A",)), ("A",))
-    >>> v = Node("A", (), (Node("B", ("A",), (r,)), s))
+    >>> v = TreeNode("A", (), (TreeNode("B", ("A",), (r,)), s))
     >>> [change] = Deltas(lambda t: View("V_S", t.keys)).of(v, Update("R"))
     >>> show(change.term)
     'Sum[](Sum[A]((DELTA R)(A, B)) * V_S[A])'
@@ -139,7 +139,7 @@ class _Following:
             out.append(sum_((*t.keys, *sorted(known)), body))
         return out
 
-    def _products(self, t: Node) -> Iterator[list[Expr]]:
+    def _products(self, t: TreeNode) -> Iterator[list[Expr]]:
         """One product for each choice of children that change, the others as they were."""
         deltas = {i: self.of(c) for i, c in enumerate(t.children)}
         changing = [i for i, terms in deltas.items() if terms]
@@ -155,7 +155,7 @@ class _Following:
                         for i, c in enumerate(t.children)
                     ]
 
-    def _one_by_one(self, t: Node, deltas: dict[int, list[Expr]]) -> Iterator[list[Expr]]:
+    def _one_by_one(self, t: TreeNode, deltas: dict[int, list[Expr]]) -> Iterator[list[Expr]]:
         """The children change one after the other, the one that changes in most ways last.
 
         Those before are new, those after are old: as many products as there are changes.

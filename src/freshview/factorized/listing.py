@@ -18,7 +18,7 @@ from freshview.calculus.schema import Column, Relation
 from freshview.calculus.terms import Delta, Expr, Rel, View
 from freshview.calculus.walk import bottom_up, subterms
 from freshview.factorized.hybrid import Hybrid
-from freshview.factorized.terms import Leaf, Node, Tree, relations, trees
+from freshview.factorized.terms import Leaf, Tree, TreeNode, relations, trees
 from freshview.factorized.viewtree import definition
 from freshview.program.listing import Listing
 from freshview.program.terms import Map, Statement, Trigger
@@ -126,14 +126,14 @@ class _Writer:
             return t.atom
         return self._joined(t, [self.read(c) for c in t.children])
 
-    def _joined(self, t: Node, parts: Sequence[Expr]) -> Expr:
+    def _joined(self, t: TreeNode, parts: Sequence[Expr]) -> Expr:
         return sum_(t.keys, mul(*parts, *t.factors))
 
     def loaded(self, h: Hybrid) -> Iterator[Statement]:
         """Views over static tables are filled once, when those are there."""
         for t in reversed(list(trees(h.tree))):
             new = id(t) not in self.borrowed
-            if isinstance(t, Node) and h.is_kept(t) and not h.changes(t) and new:
+            if isinstance(t, TreeNode) and h.is_kept(t) and not h.changes(t) and new:
                 term = self._joined(t, [self.read(c) for c in t.children])
                 yield Statement(self.access(t), ":=", term)
 
@@ -147,7 +147,7 @@ class _Writer:
                 block.append(Statement(self.access(leaf), "+=", delta))
             below: Tree = leaf
             for t in nodes:
-                assert isinstance(t, Node)
+                assert isinstance(t, TreeNode)
                 parts = [delta if c is below else self.read(c) for c in t.children]
                 delta = self._joined(t, parts)
                 if id(t) in self.names:

@@ -21,7 +21,7 @@ from freshview.factorized.compile import USUAL
 from freshview.factorized.conjunctive import Factorized, factorize
 from freshview.factorized.fit import fit_order
 from freshview.factorized.optimize import find_order
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.order import VariableOrder
 from freshview.factorized.readout import NotFactorized, as_join
 from freshview.factorized.terms import Join
@@ -44,7 +44,7 @@ class Result:
 def keep_factorized(
     query: Query,
     declared: Sequence[Relation],
-    options: Options = USUAL,
+    options: ViewTreeOptions = USUAL,
     functions: Functions = BUILTINS,
 ) -> Result:
     """Keep the rows of a SELECT factorized, or NotFactorized, naming the node.
@@ -145,7 +145,7 @@ def _order(
     join: Join,
     head: tuple[str, ...],
     declared: Sequence[Relation],
-    options: Options,
+    options: ViewTreeOptions,
 ) -> VariableOrder:
     given = options.orders.get(query.name)
     if given is not None:

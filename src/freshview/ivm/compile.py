@@ -20,7 +20,7 @@ from freshview.ivm.decide import blocker
 from freshview.ivm.delta import Update, delta
 from freshview.ivm.maps import Maps
 from freshview.ivm.materialize import Decision, is_kept_whole, materialize, readout
-from freshview.ivm.options import Options
+from freshview.ivm.options import DeltaOptions
 from freshview.ivm.restrict import restrict
 from freshview.program.order import order
 from freshview.program.terms import Event, Map, Program, Statement, Trigger
@@ -32,22 +32,22 @@ Key = tuple[Event, str]
 def compile_queries(
     queries: Sequence[Query],
     relations: Sequence[Relation],
-    options: Options | None = None,
+    options: DeltaOptions | None = None,
     functions: Functions = BUILTINS,
 ) -> Program:
     """The trigger program that keeps the queries fresh."""
-    compiler = Compiler(tuple(relations), options or Options(), functions)
+    compiler = DeltaCompiler(tuple(relations), options or DeltaOptions(), functions)
     compiler.name_params(set().union(*(variables(q.term) for q in queries)))
     views = [compiler.query(q) for q in queries]
     return compiler.program(views)
 
 
 @dataclass
-class Compiler:
+class DeltaCompiler:
     """The state of one compilation: maps found so far, maps still to be maintained, triggers."""
 
     relations: tuple[Relation, ...]
-    options: Options
+    options: DeltaOptions
     functions: Functions
     triggers: dict[Key, list[Statement]] = field(default_factory=dict)
     params: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -226,7 +226,7 @@ class Compiler:
 class Pieces:
     """The store of one materialization decision: names its maps after what asks for them."""
 
-    compiler: Compiler
+    compiler: DeltaCompiler
     hint: str
     level: int
 

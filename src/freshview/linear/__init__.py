@@ -1,6 +1,6 @@
 """Matrix programs maintained through factored deltas (LINVIEW and Lago)."""
 
-from freshview.linear.compile.options import Options
+from freshview.linear.compile.options import MatrixOptions
 from freshview.linear.execute.evaluate import NotConverged, Singular
 from freshview.linear.execute.intake import BadUpdate
 from freshview.linear.execute.program import Program
@@ -39,8 +39,8 @@ __all__ = [
     "BadUpdate",
     "Linked",
     "Matrix",
+    "MatrixOptions",
     "NotConverged",
-    "Options",
     "Program",
     "Report",
     "ShapeProblem",

@@ -11,7 +11,7 @@ STRATEGIES: tuple[Strategy, ...] = ("auto", "incremental", "hybrid", "reevaluate
 
 
 @dataclass(frozen=True)
-class Options:
+class MatrixOptions:
     """Choices of the compiler.
 
     - `sizes`: what the named sizes are taken to be where costs are compared;

@@ -8,7 +8,7 @@ from freshview.errors import FreshviewError, UnknownName
 from freshview.linear.compile.delta import derive
 from freshview.linear.compile.factor import factor, products, sides, solved
 from freshview.linear.compile.normal import Normal, needed, normal
-from freshview.linear.compile.options import STRATEGIES, Options, Strategy
+from freshview.linear.compile.options import STRATEGIES, MatrixOptions, Strategy
 from freshview.linear.compile.search import Search
 from freshview.linear.compile.share import share
 from freshview.linear.compile.simplify import simplify
@@ -35,13 +35,13 @@ def rank_name(program: Normal) -> str:
     return Names({v for s in every for m, _ in s.terms for v in m}).fresh("k")
 
 
-def compile_source(source: Source, options: Options | None = None) -> Normal:
+def compile_source(source: Source, options: MatrixOptions | None = None) -> Normal:
     """A program in A-normal form, without what no output needs."""
-    found = normal(source, (options or Options()).sizes)
+    found = normal(source, (options or MatrixOptions()).sizes)
     return replace(found, statements=needed(found.statements, set(found.outputs)))
 
 
-def candidates(program: Normal, changed: str, options: Options) -> dict[Strategy, Trigger]:
+def candidates(program: Normal, changed: str, options: MatrixOptions) -> dict[Strategy, Trigger]:
     """The trigger of the strategy that is asked for; for `auto`, those of all strategies."""
     if options.strategy not in STRATEGIES:
         raise FreshviewError(
@@ -51,7 +51,7 @@ def candidates(program: Normal, changed: str, options: Options) -> dict[Strategy
     return {s: trigger(program, changed, replace(options, strategy=s)) for s in wanted}
 
 
-def trigger(program: Normal, changed: str, options: Options) -> Trigger:
+def trigger(program: Normal, changed: str, options: MatrixOptions) -> Trigger:
     """The trigger of one input by one strategy."""
     found = [i for i in program.inputs if i.name == changed]
     if not found:
@@ -65,7 +65,7 @@ def trigger(program: Normal, changed: str, options: Options) -> Trigger:
 class _TriggerCompiler:
     program: Normal
     changed: str
-    options: Options
+    options: MatrixOptions
     assignments: list[Statement] = field(default_factory=list)
     updates: list[Update] = field(default_factory=list)
     changes: dict[str, Change] = field(default_factory=dict)

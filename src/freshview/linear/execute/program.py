@@ -15,7 +15,7 @@ from freshview.errors import FreshviewError, UnknownName
 from freshview.linear.compile.emit import emit
 from freshview.linear.compile.kept_views import kept, pruned
 from freshview.linear.compile.normal import Normal
-from freshview.linear.compile.options import Options, Strategy
+from freshview.linear.compile.options import MatrixOptions, Strategy
 from freshview.linear.compile.trigger import Trigger, names
 from freshview.linear.compile.trigger_compiler import compile_source
 from freshview.linear.execute.bind import bind, check_change, listed
@@ -90,7 +90,7 @@ class Program:
         self.report = Report()
         self.sizes: dict[str, float] = {n: float(s) for n, s in (sizes or {}).items()}
         self.values: dict[str, Array] = self._bind({**(values or {}), **inputs})
-        self.options = Options(
+        self.options = MatrixOptions(
             self.sizes,
             strategy=strategy,
             second_order="left" if second_order == "left" else "right",

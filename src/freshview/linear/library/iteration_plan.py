@@ -16,7 +16,7 @@ Form: TypeAlias = "Literal['auto', 'linear', 'exponential'] | int"
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class IterationPlan:
     """A form and a strategy, what they cost, and the words for it."""
 
     form: Form
@@ -54,7 +54,7 @@ def forms(k: int) -> list[Form]:
     return found
 
 
-def plans(model: Model, n: float, p: float, k: int) -> list[Plan]:
+def plans(model: Model, n: float, p: float, k: int) -> list[IterationPlan]:
     """All the plans, cheapest first."""
     found = []
     for form in forms(k):
@@ -63,11 +63,11 @@ def plans(model: Model, n: float, p: float, k: int) -> list[Plan]:
         name = form if isinstance(form, str) else f"skip-{form}"
         for strategy, cost in table(model, n, p, k, s).items():
             words = f"{name} form, {strategy}: about {cost:.2g} operations an update"
-            found.append(Plan(form, strategy, cost, words))
+            found.append(IterationPlan(form, strategy, cost, words))
     return sorted(found, key=lambda plan: plan.cost)
 
 
-def cheapest(model: Model, n: float, p: float, k: int) -> Plan:
+def cheapest(model: Model, n: float, p: float, k: int) -> IterationPlan:
     """The cheapest plan, with the words that tell what it beats.
 
     >>> cheapest("general", 10_000, 1, 16).why
@@ -78,4 +78,4 @@ def cheapest(model: Model, n: float, p: float, k: int) -> Plan:
     if beaten is None:
         return first
     why = f"{first.why}; next best {beaten.why.partition(':')[0]} {beaten.cost:.2g}"
-    return Plan(first.form, first.strategy, first.cost, why)
+    return IterationPlan(first.form, first.strategy, first.cost, why)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from freshview.linear.compile.normal import Normal
-from freshview.linear.compile.options import Options, Strategy
+from freshview.linear.compile.options import MatrixOptions, Strategy
 from freshview.linear.compile.trigger import Trigger
 from freshview.linear.compile.trigger_compiler import candidates
 from freshview.linear.strategy.choose import Choice, choose
@@ -23,7 +23,7 @@ class TriggerChoices:
     """
 
     program: Normal
-    options: Options
+    options: MatrixOptions
     rates: Rates | None
     _candidates: dict[tuple[str, int], dict[Strategy, Trigger]] = field(default_factory=dict)
     _choices: dict[tuple[str, int, float, float], Choice] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from freshview.linear.compile.delta import derive
 from freshview.linear.compile.normal import Normal
-from freshview.linear.compile.options import STRATEGIES, Options, Strategy
+from freshview.linear.compile.options import STRATEGIES, MatrixOptions, Strategy
 from freshview.linear.compile.trigger import Trigger, change_term
 from freshview.linear.compile.trigger_compiler import candidates
 from freshview.linear.cost.operations import Sizes
@@ -55,7 +55,7 @@ def choose(
     return Choice(triggers[best], best, f"{best} {what} for an update of rank {rank}: {prices}")
 
 
-def phases(program: Normal, changed: str, options: Options) -> str:
+def phases(program: Normal, changed: str, options: MatrixOptions) -> str:
     """The phases of the compilation for one input, as text."""
     lines = ["-- normal form"]
     lines += [f"{s.name} := {show(s.term)};" for s in program.statements]

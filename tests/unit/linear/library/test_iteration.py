@@ -9,7 +9,7 @@ import pytest
 
 from freshview import linear
 from freshview.errors import FreshviewError
-from freshview.linear.compile.options import Options, Strategy
+from freshview.linear.compile.options import MatrixOptions, Strategy
 from freshview.linear.compile.trigger_compiler import compile_source, trigger
 from freshview.linear.language.source import source_of
 from freshview.linear.library.iteration_plan import Form, cheapest, table
@@ -59,7 +59,7 @@ def test_forms_that_are_none() -> None:
 def test_compiled_costs_grow_as_the_table_says(form: Form, s: int, strategy: Strategy) -> None:
     made = {}
     for n in (1000, 4000):
-        options = Options(sizes={"n": n}, strategy=strategy)
+        options = MatrixOptions(sizes={"n": n}, strategy=strategy)
         source = source_of({"P": linear.powers(linear.matrix("A", "n"), 16, form)}, "real")
         found = trigger(compile_source(source, options), "A", options).cost()
         made[n] = found.at({"n": n, "k": 1}) / table("powers", n, 0, 16, s)[strategy]
@@ -86,7 +86,7 @@ def test_compiler_agrees_with_the_table_on_the_strategy() -> None:
 
 
 def test_narrow_factors_travel_and_matrices_stay() -> None:
-    options = Options(sizes={"n": 4000})
+    options = MatrixOptions(sizes={"n": 4000})
     source = source_of({"P": linear.powers(linear.matrix("A", "n"), 16, "exponential")}, "real")
     program = compile_source(source, options)
     by_factors = trigger(program, "A", replace(options, strategy="incremental")).traffic()
