@@ -27,7 +27,7 @@ from freshview.draw.drawing import (
     write_phrase,
     write_piece,
 )
-from freshview.draw.tree_layout import Room, Spot, tidy
+from freshview.draw.tidy_tree import Room, Spot, tidy
 from freshview.factorized.describe import show_function
 from freshview.factorized.hybrid import Hybrid
 from freshview.factorized.terms import Leaf, Tree, TreeNode, relations, trees

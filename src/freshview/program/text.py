@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from freshview.calculus.pretty_print import WIDTH, show_term
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.terms import Expr, Order, View
 from freshview.calculus.text import Token, Tokens, read_term, show, show_names
@@ -23,7 +24,6 @@ from freshview.calculus.text import show_name as in_term
 from freshview.calculus.types import Type, read_type
 from freshview.depth import deep
 from freshview.errors import SyntaxProblem
-from freshview.program.layout import WIDTH, show_term
 from freshview.program.terms import Event, Map, Program, Statement, Trigger
 
 T = TypeVar("T")

@@ -16,11 +16,11 @@ from freshview.program.terms import Program
 GAP = ".."
 
 
-def brief(e: Expr, keep: Iterable[str] = ()) -> Expr:
+def abbreviate(e: Expr, keep: Iterable[str] = ()) -> Expr:
     """A term whose atoms name only the variables that are read elsewhere, or kept.
 
     >>> from freshview.calculus.text import read, show
-    >>> show(brief(read("Sum[a](R(a, b, c, d) * d)")))
+    >>> show(abbreviate(read("Sum[a](R(a, b, c, d) * d)")))
     'Sum[a](R(a, .., d) * d)'
     """
     uses = Counter(keep)
@@ -52,21 +52,21 @@ def brief(e: Expr, keep: Iterable[str] = ()) -> Expr:
     return bottom_up(e, shorten)
 
 
-def brief_program(program: Program) -> Program:
+def abbreviate_program(program: Program) -> Program:
     """A program for reading: short atoms, only the relations that it uses."""
     maps = tuple(
-        replace(m, definition=brief(m.definition, [k.name for k in (*m.inputs, *m.keys)] * 2))
+        replace(m, definition=abbreviate(m.definition, [k.name for k in (*m.inputs, *m.keys)] * 2))
         for m in program.maps
     )
     triggers = tuple(
         replace(
             t,
             statements=tuple(
-                replace(s, term=brief(s.term, [*s.target.vars, *t.params] * 2))
+                replace(s, term=abbreviate(s.term, [*s.target.vars, *t.params] * 2))
                 for s in t.statements
             ),
         )
         for t in program.triggers
     )
-    queries = tuple(replace(q, term=brief(q.term, q.vars * 2)) for q in program.queries)
+    queries = tuple(replace(q, term=abbreviate(q.term, q.vars * 2)) for q in program.queries)
     return replace(program, relations=(), maps=maps, triggers=triggers, queries=queries)

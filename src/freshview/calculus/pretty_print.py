@@ -28,10 +28,10 @@ def show_term(e: Expr, indent: int = 0, width: int = WIDTH) -> str:
         {c < 3})
     + U(a)
     """
-    return layout(show(e), indent, width)
+    return break_lines(show(e), indent, width)
 
 
-def layout(text: str, indent: int = 0, width: int = WIDTH) -> str:
+def break_lines(text: str, indent: int = 0, width: int = WIDTH) -> str:
     """The text of a term, or of something written like one, over several lines if it is long."""
     if indent + len(text) <= width:
         return text
@@ -42,13 +42,13 @@ def _broken(text: str, indent: int, width: int) -> str:
     margin = "\n" + " " * indent
     signs, parts = _split(text, "+-")
     if signs:
-        lines = [layout(parts[0], indent + STEP, width)]
+        lines = [break_lines(parts[0], indent + STEP, width)]
         for sign, part in zip(signs, parts[1:], strict=True):
-            lines.append(f"{sign} {layout(part, indent + STEP, width)}")
+            lines.append(f"{sign} {break_lines(part, indent + STEP, width)}")
         return margin.join(lines)
     signs, parts = _split(text, "*")
     if signs:
-        return _filled([layout(part, indent, width) for part in parts], indent, width)
+        return _filled([break_lines(part, indent, width) for part in parts], indent, width)
     return _open(text, indent, width)
 
 
@@ -74,11 +74,11 @@ def _open(text: str, indent: int, width: int) -> str:
     if binding is not None:
         head, body = head + binding.group().rstrip(), body[binding.end() :]
     elif not head[:-1]:
-        return head + layout(body, indent + 1, width) + close
+        return head + break_lines(body, indent + 1, width) + close
     inner = indent + STEP
     if not any(_split(body, signs)[0] for signs in ("+-", "*")) and _last_bracket(body) is None:
         return text  # nothing to break but a list of names
-    return f"{head}\n{' ' * inner}{layout(body, inner, width)}{close}"
+    return f"{head}\n{' ' * inner}{break_lines(body, inner, width)}{close}"
 
 
 def _split(text: str, signs: str) -> tuple[list[str], list[str]]:
