@@ -35,11 +35,11 @@ def read_dtree_file(text: str, file: str) -> DTreeFile:
     return DTreeFile(read_dtree(text, file), file, text)
 
 
-def check_agrees(given: DTreeFile, atoms: Sequence[Rel], declared: Sequence[Relation]) -> None:
+def check_agrees(dtree: DTreeFile, atoms: Sequence[Rel], declared: Sequence[Relation]) -> None:
     """Refuse a dtree file that is not about this join, naming its line."""
     wanted = list(atoms)
-    for listed in given.tree.relations:
-        at = given.place(listed.name, 0)
+    for listed in dtree.tree.relations:
+        at = dtree.place(listed.name, 0)
         same = [a for a in wanted if a.name == listed.name]
         if not same:
             names = ", ".join(dict.fromkeys(a.name for a in atoms))
@@ -59,21 +59,21 @@ def check_agrees(given: DTreeFile, atoms: Sequence[Rel], declared: Sequence[Rela
         raise OrderProblem(
             f"the query joins {atom.name}, which the dtree file does not list",
             instead=f"add the line '{atom.name} id {','.join(atom.vars)}'",
-            at=Place(given.file, 1, 1),
+            at=Place(dtree.file, 1, 1),
         )
-    _check_types(given, declared)
+    _check_types(dtree, declared)
 
 
-def _check_types(given: DTreeFile, declared: Sequence[Relation]) -> None:
+def _check_types(dtree: DTreeFile, declared: Sequence[Relation]) -> None:
     named = {r.name: r for r in declared}
-    for listed in given.tree.relations:
+    for listed in dtree.tree.relations:
         for v, column in zip(listed.vars, named[listed.name].columns, strict=True):
-            word = given.tree.types[v]
+            word = dtree.tree.types[v]
             kind = WORDS[word].kind if word in WORDS else word
             if kind != column.type.kind:
                 raise OrderProblem(
                     f"variable '{v}' is {word} here, but {listed.name}.{column.name} is"
                     f" {column.type.kind}",
                     instead="give it the type of the column",
-                    at=given.place(v, 1),
+                    at=dtree.place(v, 1),
                 )

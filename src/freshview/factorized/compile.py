@@ -42,11 +42,11 @@ def compile_queries(
     compiler = ViewTreeCompiler(tuple(relations), options, functions)
     terms = {q.name: simplify(q.term) for q in queries}
     compiler.name_params(set().union(*(variables(t) for t in terms.values())))
-    made: list[Query] = []
+    views: list[Query] = []
     for q in queries:
         read = readout(terms[q.name], partial(compiler.join, name=q.name))
-        made.append(replace(q, term=finish(read)))
-    return compiler.program(made)
+        views.append(replace(q, term=finish(read)))
+    return compiler.program(views)
 
 
 def compile_joins(
@@ -58,8 +58,8 @@ def compile_joins(
     """The program that keeps joins fresh; each is a query of its keys and its `payload`."""
     compiler = ViewTreeCompiler(tuple(relations), options, functions)
     compiler.name_params({v for join in joins.values() for v in join.variables})
-    made = [compiler.query(name, join) for name, join in joins.items()]
-    return compiler.program(made)
+    queries = [compiler.query(name, join) for name, join in joins.items()]
+    return compiler.program(queries)
 
 
 @dataclass
@@ -98,14 +98,14 @@ class ViewTreeCompiler:
         self.factors[factors.relation.name] = factors
         self.named.update({r.name: r for r in factors.streams})
         for stream, (aside, statement) in zip(factors.streams, factors.aside(), strict=False):
-            self.views.found.append(aside)
+            self.views.declared.append(aside)
             self.triggers.setdefault(("batch", stream.name), []).append(statement)
 
-    def name_params(self, taken: set[str]) -> None:
+    def name_params(self, used: set[str]) -> None:
         """Trigger variables d_column, under names that no query uses."""
         for r in self.relations:
             prefix = "d_"
-            while taken & {prefix + c.name.lower() for c in r.columns}:
+            while used & {prefix + c.name.lower() for c in r.columns}:
                 prefix = "_" + prefix
             self.params[r.name] = tuple(prefix + c.name.lower() for c in r.columns)
 
@@ -113,7 +113,7 @@ class ViewTreeCompiler:
         """A join as a view of its keys and its payload."""
         access = self.join(join, name, listed)
         assert isinstance(access, View)
-        root = next(m for m in self.views.found if m.name == access.name)
+        root = next(m for m in self.views.declared if m.name == access.name)
         types = {v: c.type for v, c in zip(access.vars, root.keys, strict=True)}
         columns = tuple(Column(k, types[k]) for k in join.keys)
         payload = "payload" if "payload" not in join.keys else "_payload"
@@ -134,9 +134,9 @@ class ViewTreeCompiler:
         for t in kept:
             what = self._counts(t) if isinstance(t, Leaf) else definition(t)
             hint = name if t is tree else view_name(t)
-            accesses[id(t)], made = self.views.view(what, t.keys, hint, commutes=commutes)
-            if made is not None:
-                new.append((t, made))
+            accesses[id(t)], stored = self.views.view(what, t.keys, hint, commutes=commutes)
+            if stored is not None:
+                new.append((t, stored))
         self.accesses.update(accesses)
 
         def read(t: Tree) -> Expr:
@@ -147,8 +147,8 @@ class ViewTreeCompiler:
             return accesses[id(t)]
 
         deltas = Deltas(read, ordered=not commutes)
-        for t, made in new:
-            self._maintain(t, made, deltas)
+        for t, stored in new:
+            self._maintain(t, stored, deltas)
         return accesses[id(tree)]
 
     def tree(self, join: Join, name: str, listed: frozenset[str] = frozenset()) -> TreeNode:
@@ -228,16 +228,16 @@ class ViewTreeCompiler:
 
     def program(self, queries: Sequence[Query]) -> Program:
         """Assemble the triggers in the order of the relations."""
-        maps = {m.name: m for m in self.views.found}
-        made: list[Trigger] = []
+        maps = {m.name: m for m in self.views.declared}
+        triggers: list[Trigger] = []
         for event in ("ready", "batch", "insert", "delete"):
             for name in ("", *self.named):
                 statements = self.triggers.get((event, name))
                 if statements:
                     params = self.params[name] if event in ("insert", "delete") else ()
-                    made.append(Trigger(event, name, params, order(statements, maps)))
-        declared, kept = tuple(self.named.values()), tuple(self.views.found)
-        return Program(declared, kept, tuple(made), tuple(queries), tuple(self.notes))
+                    triggers.append(Trigger(event, name, params, order(statements, maps)))
+        declared, kept = tuple(self.named.values()), tuple(self.views.declared)
+        return Program(declared, kept, tuple(triggers), tuple(queries), tuple(self.notes))
 
 
 def _flat(t: Tree) -> list[Expr]:

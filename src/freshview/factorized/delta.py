@@ -69,9 +69,9 @@ class Deltas:
 
     def of(self, t: Tree, update: Update) -> list[Change]:
         """The changes of a view that follow an update."""
-        found = [x for x in trees(t) if isinstance(x, Leaf) and x.atom.name == update.relation]
-        if update.params and _agree(found):
-            return self._single(t, found[0], update)
+        leaves = [x for x in trees(t) if isinstance(x, Leaf) and x.atom.name == update.relation]
+        if update.params and _agree(leaves):
+            return self._single(t, leaves[0], update)
         return [Change(t.keys, term) for term in _Following(self, update).of(t)]
 
     def of_product(self, t: Tree, relation: str, rows: Callable[[Leaf], Expr]) -> list[Change]:
@@ -113,13 +113,13 @@ class _Following:
 
     deltas: Deltas
     update: Update
-    given: Row | None = None
+    row: Row | None = None
     rows: Callable[[Leaf], Expr] | None = None
     """The rows of a change that comes in another form than a batch or a row."""
 
     def of(self, t: Tree) -> list[Expr]:
         """The addends of dV."""
-        known, key = self.deltas.known, (t, self.update, self.given)
+        known, key = self.deltas.known, (t, self.update, self.row)
         if key not in known:
             known[key] = self._addends(t)
         return known[key]
@@ -130,8 +130,8 @@ class _Following:
         if isinstance(t, Leaf):
             return [self._indicator(t) if t.indicator else self._rows(t)]
         known = frozenset(self.update.params)
-        if self.given is not None:
-            known |= frozenset(self.given[0].atom.vars)
+        if self.row is not None:
+            known |= frozenset(self.row[0].atom.vars)
         out: list[Expr] = []
         for parts in self._products(t):
             body = mul(*parts, *t.factors)
@@ -143,7 +143,7 @@ class _Following:
         """One product for each choice of children that change, the others as they were."""
         deltas = {i: self.of(c) for i, c in enumerate(t.children)}
         changing = [i for i, terms in deltas.items() if terms]
-        if self.given is None and prod(1 + len(deltas[i]) for i in changing) > MOST_PRODUCTS:
+        if self.row is None and prod(1 + len(deltas[i]) for i in changing) > MOST_PRODUCTS:
             yield from self._one_by_one(t, deltas)
             return
         for count in range(1, len(changing) + 1):
@@ -167,8 +167,8 @@ class _Following:
             parts[i] = add(parts[i], *deltas[i])
 
     def _rows(self, leaf: Leaf) -> Expr:
-        if self.given is not None:
-            return self.given[1]
+        if self.row is not None:
+            return self.row[1]
         if self.rows is not None:
             return self.rows(leaf)
         if not self.update.params:

@@ -92,8 +92,8 @@ def show_function(f: Expr) -> str:
 
 def show_functions(h: Hybrid) -> list[str]:
     """Which functions are applied at which view."""
-    found = [(t, t.factors) for t in trees(h.tree) if isinstance(t, TreeNode) and t.factors]
-    return [f"{title(t)}: {' * '.join(map(show_function, f))}" for t, f in found]
+    nodes = [(t, t.factors) for t in trees(h.tree) if isinstance(t, TreeNode) and t.factors]
+    return [f"{title(t)}: {' * '.join(map(show_function, f))}" for t, f in nodes]
 
 
 def show_merged(h: Hybrid) -> list[str]:

@@ -45,31 +45,31 @@ def _known(atoms: Sequence[Rel], relations: Sequence[Relation]) -> dict[str, set
 def _variable(name: str, known: dict[str, set[str]], join: Join) -> str:
     if name in join.variables:
         return name
-    found = known.get(name.lower(), set())
-    if not found:
+    variables = known.get(name.lower(), set())
+    if not variables:
         raise OrderProblem(
             f"'{name}' of the variable order is no column of the query's relations",
             instead=f"they have {', '.join(sorted(n for n in known if '.' not in n))}",
         )
-    if len(found) > 1:
+    if len(variables) > 1:
         raise OrderProblem(
             f"'{name}' of the variable order is a column of several relations that do not join on "
             "it",
             instead="write relation.column",
         )
-    return next(iter(found))
+    return next(iter(variables))
 
 
 def _with_rest(
     above: tuple[tuple[str, str | None], ...], atoms: Sequence[Rel]
 ) -> tuple[tuple[str, str | None], ...]:
-    made = list(above)
+    extended = list(above)
     for atom in atoms:
-        order = VariableOrder(tuple(made))
+        order = VariableOrder(tuple(extended))
         there = [v for v in atom.vars if v in order.parents]
         last = max(there, key=lambda v: len(order.path(v)), default=None)
         for v in dict.fromkeys(atom.vars):
             if v not in order.parents:
-                made.append((v, last))
+                extended.append((v, last))
                 last = v
-    return tuple(made)
+    return tuple(extended)

@@ -73,12 +73,12 @@ class Hybrid:
     def merged(self) -> dict[str, tuple[str, ...]]:
         """The variables that are summed out in the view of another one: chains made one view."""
         have = {t.var for t in trees(self.tree) if isinstance(t, TreeNode)}
-        found: dict[str, tuple[str, ...]] = {}
+        by_host: dict[str, tuple[str, ...]] = {}
         for name, _ in self.order.above:
             if name not in have:
                 host = next((v for v in reversed(self.order.path(name)) if v in have), "")
-                found[host] = (*found.get(host, ()), name)
-        return found
+                by_host[host] = (*by_host.get(host, ()), name)
+        return by_host
 
 
 def _holds(p: TreeNode, t: Tree) -> bool:
@@ -116,8 +116,8 @@ def hybrid(
     numbers = tuple(f for f in join.factors if not ins(f))
     functions = tuple(f for f in join.factors if ins(f))
     tree = view_tree(replace(join, factors=functions), order)
-    made = _sorted(tree if chains else compact(tree), join)
-    assert isinstance(made, TreeNode)
-    made = replace(made, factors=(*made.factors, *numbers))
+    root = _sorted(tree if chains else compact(tree), join)
+    assert isinstance(root, TreeNode)
+    root = replace(root, factors=(*root.factors, *numbers))
     used = {a.name for a in join.atoms}
-    return Hybrid(name, join, order, made, tuple(r for r in relations if r.name in used), hints)
+    return Hybrid(name, join, order, root, tuple(r for r in relations if r.name in used), hints)

@@ -34,27 +34,27 @@ def listing(
 ) -> Listing:
     """The M3 program that keeps the aggregates of hybrid trees; `types` are headers of rings."""
     used = {a.name for h in hybrids for a in h.join.atoms}
-    found = [r for r in declared if r.name in used]
+    listed = [r for r in declared if r.name in used]
     alone = all(n == 1 for h in hybrids for n in relations(h.tree).values())
-    writer = _Writer(tuple(found), functions, share=alone)
+    writer = _Writer(tuple(listed), functions, share=alone)
     for number, h in enumerate(hybrids):
         writer.declare(h, "" if number == 0 else f"_{number + 1}")
     triggers: list[Trigger] = []
     ready = [s for h in hybrids for s in writer.loaded(h)]
     if ready:
         triggers.append(Trigger("ready", "", (), tuple(ready)))
-    for r in found:
+    for r in listed:
         if not r.static:
             blocks = [block for h in hybrids for block in writer.changed(h, r.name)]
             if alone:  # the aggregates go the same way, and may share deltas
                 blocks = [[s for block in blocks for s in block]]
-            made = [s for block in blocks for s in (_inlined(block) if inline else block)]
-            triggers.append(Trigger("batch", r.name, (), tuple(made)))
+            statements = [s for block in blocks for s in (_inlined(block) if inline else block)]
+            triggers.append(Trigger("batch", r.name, (), tuple(statements)))
     writer.declare_deltas(triggers)
     rings = {m.payload.ring for m in writer.maps.values()}
     return Listing(
         tuple((n, path) for n, path in types.items() if n in rings),
-        tuple(replace(r, key=()) for r in found),
+        tuple(replace(r, key=()) for r in listed),
         tuple(writer.maps.values()),
         tuple((h.name, writer.access(h.tree)) for h in hybrids),
         tuple(triggers),

@@ -70,8 +70,8 @@ def picture(h: Hybrid, title: str) -> Drawing:
     items += _nodes(h.tree, spot, h, style, left, top)
     y = top + height + 40
     for section in (_legend, _definitions, _abbreviations):
-        made, y = section(h, style, y, right - MARGIN)
-        items += made
+        drawn, y = section(h, style, y, right - MARGIN)
+        items += drawn
         y += 26
     return Drawing(title, right, y + MARGIN - 26, tuple(items))
 
@@ -96,12 +96,12 @@ def abbreviations(names: list[str]) -> dict[str, str]:
     """
     if all(len(n) <= 3 for n in names):
         return {n: n for n in names}
-    found: dict[str, str] = {}
+    short: dict[str, str] = {}
     for n in names:
         others = [m for m in names if m != n]
         lengths = range(1, len(n) + 1)
-        found[n] = next((n[:k] for k in lengths if not any(m.startswith(n[:k]) for m in others)), n)
-    return found
+        short[n] = next((n[:k] for k in lengths if not any(m.startswith(n[:k]) for m in others)), n)
+    return short
 
 
 def _name(t: Tree, h: Hybrid, style: Style, *, delta: bool = False) -> Piece:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from freshview.calculus.build import exists, mul, sum_
 from freshview.calculus.scope import ins, outs
@@ -53,7 +53,6 @@ class _Builder:
     order: VariableOrder
     listed: frozenset[str]
     pending: list[Expr]
-    made: list[TreeNode] = field(default_factory=list)
 
     def at(self, var: str) -> TreeNode:
         """V@var."""
@@ -81,15 +80,15 @@ class _Builder:
 
         An assignment makes one more variable.
         """
-        found: list[Expr] = []
+        applied: list[Expr] = []
         while ready := [
             f for f in self.pending if ins(f) <= met and (isinstance(f, Cmp) or not ins(f) <= kept)
         ]:
             for f in ready:
                 self.pending.remove(f)
                 met |= outs(f)
-            found.extend(ready)
-        return tuple(found)
+            applied.extend(ready)
+        return tuple(applied)
 
     def _first(self, t: Tree) -> int:
         """Children come in the order of the query's relations."""

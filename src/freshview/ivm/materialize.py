@@ -108,12 +108,12 @@ def _product(
     store: Store,
     decision: Decision,
 ) -> Expr:
-    made = _divided(keys, parts, context, decision)
-    kept = [_stored(definition, store) for definition in made.maps]
+    division = _divided(keys, parts, context, decision)
+    kept = [_stored(definition, store) for definition in division.maps]
     # What leads the product cannot rely on what it binds itself.
     nested = [
-        _nested(f, decision.given if is_delta_bound(f) else made.given, store, decision)
-        for f in made.outer
+        _nested(f, decision.given if is_delta_bound(f) else division.given, store, decision)
+        for f in division.outer
     ]
     # Put in order at once: what a term needs from outside depends on who binds first.
     return sum_(keys, arrange(mul(*kept, *nested), decision.given | context))
@@ -284,13 +284,13 @@ def _bridges(
     rest = tuple(f for f in inner if not is_value(f))
     linking = frozenset().union(*(free(f) for f in inner)) - given - context
     parts = components(rest, linking)
-    found: list[Expr] = []
+    bridges: list[Expr] = []
     for test in tests:
         met = [p for p in parts if any(free(test) & outs(f) for f in p)]
         with_keys = [p for p in met if keys & outs(mul(*p))]
         if len(met) > 1 and with_keys:
-            found.append(test)
-    return found
+            bridges.append(test)
+    return bridges
 
 
 def _atoms_of_cycle(group: tuple[Expr, ...]) -> list[tuple[Expr, ...]]:
@@ -299,12 +299,12 @@ def _atoms_of_cycle(group: tuple[Expr, ...]) -> list[tuple[Expr, ...]]:
     if len(atoms) < 2 or is_cyclic(atoms):
         return [group]
     rest = [f for f in group if not isinstance(f, Rel)]
-    made: list[tuple[Expr, ...]] = []
+    groups: list[tuple[Expr, ...]] = []
     for atom in atoms:
         mine = [f for f in rest if is_value(f) and free(f) <= outs(atom)]
         rest = [f for f in rest if not any(f is m for m in mine)]
-        made.append((atom, *mine))
-    return made if not rest else [group]
+        groups.append((atom, *mine))
+    return groups if not rest else [group]
 
 
 def _nested(f: Expr, given: frozenset[str], store: Store, decision: Decision) -> Expr:
@@ -327,13 +327,13 @@ def _nested(f: Expr, given: frozenset[str], store: Store, decision: Decision) ->
 
 def _inside(body: Expr, store: Store, decision: Decision) -> Expr:
     """The body of a nested query, addend by addend; a view cache where its inputs ask for one."""
-    made: list[Expr] = []
+    addends: list[Expr] = []
     for term in body.terms if isinstance(body, Add) else (body,):
         asks = ins(term) and not ins(term) & decision.given
         cacheable = asks and relations(term) and not reads_delta(term) and not _has_nested(term)
         cached = store.cached(term) if cacheable else None
-        made.append(materialize(term, store, decision) if cached is None else cached)
-    return add(*made)
+        addends.append(materialize(term, store, decision) if cached is None else cached)
+    return add(*addends)
 
 
 def _has_nested(e: Expr) -> bool:
@@ -379,11 +379,11 @@ def _piece(e: Expr, store: Store) -> Expr:
     closed = [t for t in data if not ins(t)]
     whole = add(*closed)
     if ins(whole):
-        made = [store.access(t) for t in closed]
+        accesses = [store.access(t) for t in closed]
     else:
-        made = [store.access(whole)] if closed else []
+        accesses = [store.access(whole)] if closed else []
     open_ = [materialize(t, store, Decision(aggressive=True)) for t in data if ins(t)]
-    return add(*made, *open_, *rest)
+    return add(*accesses, *open_, *rest)
 
 
 def _is_readout(parts: tuple[Expr, ...]) -> bool:

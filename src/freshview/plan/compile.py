@@ -32,7 +32,7 @@ def compile_queries(
     """The program that maintains the queries; its notes say what was chosen and why."""
     options = options or PlanOptions()
     if any(q.factorized for q in queries):
-        return factorized_result(queries, relations, options, functions).made.program
+        return factorized_result(queries, relations, options, functions).factorized.program
     products = _products(relations, options)
     by_factors = _by_factors(queries, relations, options, products, functions)
     if by_factors is not None:
@@ -90,13 +90,13 @@ def _products(
 ) -> dict[str, Sequence[Sequence[str]]]:
     """The columns of the factors of these relations, under the names that are declared."""
     named = {r.name.lower(): r for r in relations if not r.static}
-    found: dict[str, Sequence[Sequence[str]]] = {}
+    factors: dict[str, Sequence[Sequence[str]]] = {}
     for name, groups in options.products.items():
         r = named.get(name.lower())
         if r is not None:
             columns = {c.name.lower(): c.name for c in r.columns}
-            found[r.name] = [[columns.get(c.lower(), c) for c in group] for group in groups]
-    return found
+            factors[r.name] = [[columns.get(c.lower(), c) for c in group] for group in groups]
+    return factors
 
 
 def _by_factors(

@@ -111,13 +111,13 @@ def _statement(s: Statement, t: Trigger, language: Language) -> list[str]:
     e = s.term
     if not isinstance(e, Until):
         return [write(s.name, e)]
-    told = {"x": e.name, "y": s.name, "tolerance": number(e.tolerance)}
+    names = {"x": e.name, "y": s.name, "tolerance": number(e.tolerance)}
     after = [*(language.unit if e.unit else ()), *language.stop]
     return [
         write(e.name, e.start),
         language.loop,
         f"  {write(s.name, e.body)}",
-        *(line.format(**told) for line in after),
+        *(line.format(**names) for line in after),
         f"  {write(e.name, Var(s.name))}",
         *language.close,
     ]
@@ -155,10 +155,10 @@ def _sizes(t: Trigger, form: str, first: int) -> list[str]:
 
 
 def _named(e: Expr) -> set[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     for t in subterms(e):
         if isinstance(t, Filled):
-            found |= {v for s in (t.rows, t.cols) for m, _ in s.terms for v in m}
+            names |= {v for s in (t.rows, t.cols) for m, _ in s.terms for v in m}
         elif isinstance(t, Identity):
-            found |= {v for m, _ in t.size.terms for v in m}
-    return found
+            names |= {v for m, _ in t.size.terms for v in m}
+    return names

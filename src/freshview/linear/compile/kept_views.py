@@ -17,18 +17,18 @@ def kept(program: Normal, triggers: Iterable[Trigger], before: frozenset[str]) -
     Inverses stay: what holds one can be checked by multiplying, without it only by solving. So do
     results of iterations: the next one starts from them.
     """
-    found = {t.name for t in program.statements if isinstance(t.term, Inverse | Until)}
-    found |= before | set(program.outputs)
-    found |= {i.name for i in program.inputs}
+    views = {t.name for t in program.statements if isinstance(t.term, Inverse | Until)}
+    views |= before | set(program.outputs)
+    views |= {i.name for i in program.inputs}
     every = list(triggers)
     while True:
-        read = set(found)
+        read = set(views)
         for t in every:
-            for s in pruned(t, found).assignments:
+            for s in pruned(t, views).assignments:
                 read |= free(s.term) & program.scope.keys()
-        if read == found:
-            return frozenset(found)
-        found = read
+        if read == views:
+            return frozenset(views)
+        views = read
 
 
 def pruned(t: Trigger, views: Iterable[str]) -> Trigger:

@@ -33,8 +33,8 @@ class Search:
         seen = {start}
         queue = deque([start])
         while queue and len(seen) < self.budget:
-            for found in alternatives(queue.popleft(), scope):
-                term = simplify(found, scope)
+            for alternative in alternatives(queue.popleft(), scope):
+                term = simplify(alternative, scope)
                 if term in seen:
                     continue
                 seen.add(term)

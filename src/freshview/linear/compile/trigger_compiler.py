@@ -37,8 +37,8 @@ def rank_name(program: Normal) -> str:
 
 def compile_source(source: Source, options: MatrixOptions | None = None) -> Normal:
     """A program in A-normal form, without what no output needs."""
-    found = normal(source, (options or MatrixOptions()).sizes)
-    return replace(found, statements=needed(found.statements, set(found.outputs)))
+    program = normal(source, (options or MatrixOptions()).sizes)
+    return replace(program, statements=needed(program.statements, set(program.outputs)))
 
 
 def candidates(program: Normal, changed: str, options: MatrixOptions) -> dict[Strategy, Trigger]:
@@ -53,10 +53,10 @@ def candidates(program: Normal, changed: str, options: MatrixOptions) -> dict[St
 
 def trigger(program: Normal, changed: str, options: MatrixOptions) -> Trigger:
     """The trigger of one input by one strategy."""
-    found = [i for i in program.inputs if i.name == changed]
-    if not found:
+    inputs = [i for i in program.inputs if i.name == changed]
+    if not inputs:
         raise UnknownName(f"there is no input {changed}")
-    if not found[0].dynamic:
+    if not inputs[0].dynamic:
         raise FreshviewError(f"{changed} is static", instead="declare it dynamic to update it")
     return _TriggerCompiler(program, changed, options).trigger()
 

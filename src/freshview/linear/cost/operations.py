@@ -67,9 +67,9 @@ def traffic(w: Work, sizes: Sizes) -> Size:
         return size(0)
     n, m, p = w.along
     small, large = sorted((n * m, m * p), key=lambda s: s.at(sizes))
-    made = n * p
-    back = w.kind == "inverse" or made.at(sizes) < large.at(sizes)
-    return (small + made if back else small) * w.times
+    result = n * p
+    back = w.kind == "inverse" or result.at(sizes) < large.at(sizes)
+    return (small + result if back else small) * w.times
 
 
 def chain(
@@ -101,8 +101,8 @@ def chain(
             return (), i, filled[i] if filled else 1.0
         s = best[i, j][1]
         (a, left, da), (b, right, db) = tree(i, s), tree(s + 1, j)
-        made = Work("product", (dims[i], dims[s + 1], dims[j + 1]), filled=(da, db))
-        return (*a, *b, made), (left, right), multiplied(da, db, at[s + 1])
+        last = Work("product", (dims[i], dims[s + 1], dims[j + 1]), filled=(da, db))
+        return (*a, *b, last), (left, right), multiplied(da, db, at[s + 1])
 
     return tree(0, count - 1)[:2]
 

@@ -14,19 +14,19 @@ from freshview.linear.language.terms import Input, Source
 
 
 def bind(
-    source: Source, given: Mapping[str, object], ring: Semiring, sizes: dict[str, float]
+    source: Source, values: Mapping[str, object], ring: Semiring, sizes: dict[str, float]
 ) -> dict[str, Array]:
     """The arrays of the inputs; the first use of a size tells its value, and `sizes` learns it."""
     names = {i.name for i in source.inputs}
-    for name in given:
+    for name in values:
         if name not in names:
             raise UnknownName(f"there is no input {name}", instead=f"there is {listed(names)}")
-    found: dict[str, Array] = {}
+    arrays: dict[str, Array] = {}
     for i in source.inputs:
-        if i.name not in given:
+        if i.name not in values:
             instead = f"give it: {i.name}=..., an array of {i.rows} x {i.cols}"
             raise UnknownName(f"the input {i.name} has no value", instead=instead)
-        value = cells_of(i.name, given[i.name], ring)
+        value = cells_of(i.name, values[i.name], ring)
         array = ring.read(value)
         if array.shape[0] == 1 and i.cols.number == 1 and np.ndim(value) == 1:
             array = ring.copy(array.T)  # a plain list for a column
@@ -37,8 +37,8 @@ def bind(
         check_cells(i.name, array, ring)
         if i.traits:
             _check_traits(i, ring.host(array))
-        found[i.name] = array
-    return found
+        arrays[i.name] = array
+    return arrays
 
 
 def _measure(i: Input, s: Size, n: int, sizes: dict[str, float]) -> None:

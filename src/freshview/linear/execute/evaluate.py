@@ -95,11 +95,11 @@ class _Evaluation:
             case Add(terms):
                 return self.sum(terms)
             case Mul(factors):
-                found = [self.go(f) for f in factors]
-                if len(found) == 2 and self.mirrored is not None and self.mirrored(e):
-                    return ring.mirrored(*found)
-                dims = (found[0].shape[0], *(f.shape[1] for f in found))
-                return self.multiply(found, _order(dims))
+                arrays = [self.go(f) for f in factors]
+                if len(arrays) == 2 and self.mirrored is not None and self.mirrored(e):
+                    return ring.mirrored(*arrays)
+                dims = (arrays[0].shape[0], *(f.shape[1] for f in arrays))
+                return self.multiply(arrays, _order(dims))
             case Beside(parts):
                 return ring.beside([self.go(p) for p in parts])
             case Above(parts):
@@ -125,10 +125,10 @@ class _Evaluation:
             raise FreshviewError(f"the size {min(unknown)} is not known", instead="give its value")
         return int(s.at(self.sizes))
 
-    def multiply(self, found: list[Array], tree: Tree) -> Array:
+    def multiply(self, arrays: list[Array], tree: Tree) -> Array:
         if isinstance(tree, int):
-            return found[tree]
-        return self.ring.product(*(self.multiply(found, side) for side in tree))
+            return arrays[tree]
+        return self.ring.product(*(self.multiply(arrays, side) for side in tree))
 
     def sum(self, terms: tuple[Expr, ...]) -> Array:
         """A sum; what is subtracted is, and an identity only touches the diagonal."""
@@ -146,12 +146,12 @@ class _Evaluation:
 
     def invert(self, a: Array, e: Expr) -> Array:
         """The inverse; refuses a matrix that is singular to working precision."""
-        found = self.ring.inverse(a)
-        size_of, size_of_inverse = self.ring.norm(a), self.ring.norm(found)
+        inverse = self.ring.inverse(a)
+        size_of, size_of_inverse = self.ring.norm(a), self.ring.norm(inverse)
         condition, magnified = size_of * size_of_inverse, max(size_of, 1.0) * size_of_inverse
         if not math.isfinite(condition) or condition > TRUSTED or magnified > self.limit:
             raise Singular(f"{show(e)} does not exist: the matrix is singular, or nearly so")
-        return found
+        return inverse
 
     def until(self, e: Until) -> Array:
         """Rounds until two of them are as good as equal."""

@@ -65,9 +65,9 @@ def _dense(name: str, values: Any, ring: Semiring) -> Array:
     stored = values.tocoo(copy=True)
     stored.sum_duplicates()
     cells = _real(name, np.asarray(stored.data), ring)
-    made = np.full(stored.shape, ring.zero, dtype=ring.dtype)
-    made[tuple(stored.coords)] = cells
-    return made
+    matrix = np.full(stored.shape, ring.zero, dtype=ring.dtype)
+    matrix[tuple(stored.coords)] = cells
+    return matrix
 
 
 def _refused(name: str, what: str) -> BadUpdate:

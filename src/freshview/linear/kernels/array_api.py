@@ -47,8 +47,8 @@ class Elsewhere(Semiring):
         return {} if self.device is None else {"device": self.device}
 
     def _concat(self, parts: list[Array], axis: int) -> Array:
-        found: Array = _first(self.xp, "concat", "concatenate")(parts, axis=axis)
-        return found
+        stacked: Array = _first(self.xp, "concat", "concatenate")(parts, axis=axis)
+        return stacked
 
     def read(self, values: object) -> Array:
         """A matrix of one's own on the device."""
@@ -60,8 +60,8 @@ class Elsewhere(Semiring):
 
     def put(self, values: Any) -> Array:
         """Values of NumPy, or of the device itself, on the device."""
-        found: Array = self.xp.asarray(values, **self._where)
-        return found
+        array: Array = self.xp.asarray(values, **self._where)
+        return array
 
     def at(self, a: Array, index: Any) -> Array:
         """Rows, columns or cells by an index of NumPy; only what is asked for travels."""
@@ -83,10 +83,10 @@ class Elsewhere(Semiring):
         """A copy."""
         for way in ("copy", "clone"):  # NumPy and CuPy, PyTorch; the standard has neither
             if hasattr(a, way):
-                found: Array = getattr(a, way)()
-                return found
-        found = self.xp.asarray(a, copy=True)
-        return found
+                array: Array = getattr(a, way)()
+                return array
+        array = self.xp.asarray(a, copy=True)
+        return array
 
     def owned(self, a: Array, *, shared: bool) -> Array:
         """The array, or a copy where it may share memory with another matrix."""
@@ -94,8 +94,8 @@ class Elsewhere(Semiring):
 
     def full(self, rows: int, cols: int, value: Any) -> Array:
         """The same cell everywhere."""
-        found: Array = self.xp.full((rows, cols), value, **self._where)
-        return found
+        array: Array = self.xp.full((rows, cols), value, **self._where)
+        return array
 
     def identity(self, n: int) -> Array:
         """Ones on the diagonal."""
@@ -103,8 +103,8 @@ class Elsewhere(Semiring):
         if self.is_ring:
             return there
         zero, one = self.full(n, n, self.zero), self.full(n, n, self.one)
-        found: Array = self.xp.where(there != 0, one, zero)
-        return found
+        array: Array = self.xp.where(there != 0, one, zero)
+        return array
 
     def added(self, total: Array, a: Array, by: float = 1.0) -> Array:
         """Total + a; of multiples, only +1 and -1."""
@@ -114,8 +114,8 @@ class Elsewhere(Semiring):
             else:
                 total += a
             return total
-        found: Array = getattr(self.xp, NAMES[self.name][0])(total, a)
-        return found
+        array: Array = getattr(self.xp, NAMES[self.name][0])(total, a)
+        return array
 
     def on_diagonal(self, total: Array, by: Any) -> Array:
         """Total + by * I."""
@@ -134,10 +134,10 @@ class Elsewhere(Semiring):
         """The inverse; infinite where there is none."""
         refused = getattr(self.xp.linalg, "LinAlgError", np.linalg.LinAlgError)
         try:
-            found: Array = self.xp.linalg.inv(a)
+            inverse: Array = self.xp.linalg.inv(a)
         except refused:
             return self.full(a.shape[0], a.shape[0], math.inf)
-        return found
+        return inverse
 
     def norm(self, a: Array) -> float:
         """The largest sum of absolute values in a column."""

@@ -71,8 +71,8 @@ def _unions(a: Bits, b: Bits) -> Bits:
             end = starts[first + step] if first + step < len(starts) else len(rows)
             gathered = packed[cols[group[0] : end]]
             out[rows[group]] = np.bitwise_or.reduceat(gathered, group - group[0], axis=0)
-    found: Bits = np.unpackbits(out.view(np.uint8), axis=1, count=width).view(np.bool_)
-    return found
+    cells: Bits = np.unpackbits(out.view(np.uint8), axis=1, count=width).view(np.bool_)
+    return cells
 
 
 def counted(a: Bits, b: Bits) -> Bits:

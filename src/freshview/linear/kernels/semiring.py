@@ -56,13 +56,13 @@ class Semiring:
 
     def read(self, values: object) -> Array:
         """A matrix of one's own: rows and columns, of the semiring's cells."""
-        found: Array = np.array(values, dtype=self.dtype, order="C", ndmin=2, copy=True)
-        return found
+        array: Array = np.array(values, dtype=self.dtype, order="C", ndmin=2, copy=True)
+        return array
 
     def host(self, values: object) -> Array:
         """Values as NumPy has them, not necessarily a copy."""
-        found: Array = np.asarray(values, dtype=self.dtype)
-        return found
+        array: Array = np.asarray(values, dtype=self.dtype)
+        return array
 
     def put(self, values: Array) -> Array:
         """Values of NumPy as this semiring computes with them."""
@@ -70,8 +70,8 @@ class Semiring:
 
     def at(self, a: Array, index: Any) -> Array:
         """Rows, columns or cells by an index of NumPy."""
-        found: Array = a[index]
-        return found
+        part: Array = a[index]
+        return part
 
     def copy(self, a: Array) -> Array:
         """A copy, row by row."""
@@ -87,9 +87,9 @@ class Semiring:
 
     def identity(self, n: int) -> Array:
         """Ones on the diagonal."""
-        made = self.full(n, n, self.zero)
-        np.fill_diagonal(made, self.one)
-        return made
+        matrix = self.full(n, n, self.zero)
+        np.fill_diagonal(matrix, self.one)
+        return matrix
 
     def added(self, total: Array, a: Array, by: float = 1.0) -> Array:
         """Total + a, in place if that can be; of multiples, only +1 and -1."""
@@ -166,17 +166,17 @@ class Semiring:
         scarce = self.dtype is np.bool_ and SCARCE * np.count_nonzero(a) <= a.size
         if n < BLOCKS * SPARSE or scarce:  # unions of a few packed rows cost less than packing
             return self.product(a, b)
-        made = np.empty((n, n), dtype=self.dtype)
+        product = np.empty((n, n), dtype=self.dtype)
         ends = [n * i // BLOCKS for i in range(BLOCKS + 1)]
         for first, end in pairwise(ends):
-            made[first:end, first:] = self.product(a[first:end], b[:, first:])
-            made[end:, first:end] = made[first:end, end:].T
-        return made
+            product[first:end, first:] = self.product(a[first:end], b[:, first:])
+            product[end:, first:end] = product[first:end, end:].T
+        return product
 
     def _there(self, a: Array) -> Array:
         """The rows of a narrow matrix that are not empty."""
-        found: Array = np.flatnonzero((a != self.zero).any(axis=1))
-        return found
+        rows: Array = np.flatnonzero((a != self.zero).any(axis=1))
+        return rows
 
     def accumulate(self, into: Array, left: Array, right: Array) -> Array:
         """Into += left * right' in place: only rows and columns that change."""

@@ -28,7 +28,7 @@ from freshview.linear.language.build import (
     scale,
     transpose,
 )
-from freshview.linear.language.meta import Meta, given, infer
+from freshview.linear.language.meta import Meta, infer, input_meta
 from freshview.linear.language.sizes import Size, size
 from freshview.linear.language.terms import (
     TRAITS,
@@ -131,7 +131,7 @@ class _Reader(Cursor):
         self.expect(";")
         declared = Input(name, rows, cols, dynamic, frozenset(traits))
         try:
-            self.scope[name] = given(declared)
+            self.scope[name] = input_meta(declared)
         except FreshviewError as e:
             raise e.located(at) from None
         return declared

@@ -19,12 +19,12 @@ def powers(a: Matrix, k: int, form: Form = "auto", sizes: Sizes | None = None) -
     """A^k."""
     s = _step(form, "powers", a, None, k, sizes)
     names = Bindings()
-    found = {1: names.bind("A", a)}
+    p = {1: names.bind("A", a)}
     for i in _doublings(s):
-        found[i] = names.bind(f"P{i}", found[i // 2] @ found[i // 2])
+        p[i] = names.bind(f"P{i}", p[i // 2] @ p[i // 2])
     for i in range(2 * s, k + 1, s):
-        found[i] = names.bind(f"P{i}", found[s] @ found[i - s])
-    return names.close(found[k])
+        p[i] = names.bind(f"P{i}", p[s] @ p[i - s])
+    return names.close(p[k])
 
 
 def sums_of_powers(a: Matrix, k: int, form: Form = "auto", sizes: Sizes | None = None) -> Matrix:
@@ -87,9 +87,9 @@ def _step(
 
 
 def _doublings(s: int) -> list[int]:
-    found = []
+    steps = []
     i = 2
     while i <= s:
-        found.append(i)
+        steps.append(i)
         i *= 2
-    return found
+    return steps

@@ -43,28 +43,28 @@ def table(model: Model, n: float, p: float, k: int, s: int) -> dict[Strategy, fl
 
 def forms(k: int) -> list[Form]:
     """The forms that a number of rounds admits."""
-    found: list[Form] = ["linear"]
+    admitted: list[Form] = ["linear"]
     s = 2
     while s < k:
         if k % s == 0:
-            found.append(s)
+            admitted.append(s)
         s *= 2
     if k > 1 and not k & (k - 1):
-        found.append("exponential")
-    return found
+        admitted.append("exponential")
+    return admitted
 
 
 def plans(model: Model, n: float, p: float, k: int) -> list[IterationPlan]:
     """All the plans, cheapest first."""
-    found = []
+    every = []
     for form in forms(k):
         s = 1 if form == "linear" else k if form == "exponential" else form
         assert isinstance(s, int)
         name = form if isinstance(form, str) else f"skip-{form}"
         for strategy, cost in table(model, n, p, k, s).items():
             words = f"{name} form, {strategy}: about {cost:.2g} operations an update"
-            found.append(IterationPlan(form, strategy, cost, words))
-    return sorted(found, key=lambda plan: plan.cost)
+            every.append(IterationPlan(form, strategy, cost, words))
+    return sorted(every, key=lambda plan: plan.cost)
 
 
 def cheapest(model: Model, n: float, p: float, k: int) -> IterationPlan:

@@ -68,15 +68,15 @@ def numbers(view: str, name: str, column: pa.ChunkedArray, ring: Semiring) -> Ar
             instead="the last column is the value of the cell",
         )
     if ring.name == "boolean" and pa.types.is_boolean(kind):
-        found: Array = np.asarray(column, dtype=np.bool_)
-        return found
+        values: Array = np.asarray(column, dtype=np.bool_)
+        return values
     try:
-        found = np.asarray(column.cast(pa.float64()))
+        values = np.asarray(column.cast(pa.float64()))
     except pa.ArrowInvalid as e:
         raise BadCell(f"a number in '{name}' of '{view}' is too large for a double: {e}") from None
-    if not ring.good(found):
+    if not ring.good(values):
         raise BadCell(f"a number in '{name}' of '{view}' is infinite or not a number")
-    return found.astype(ring.dtype)
+    return values.astype(ring.dtype)
 
 
 def cells(c: Columns, rows: Labels, cols: Labels) -> Cells:
@@ -100,9 +100,9 @@ def cells(c: Columns, rows: Labels, cols: Labels) -> Cells:
 
 def dense(c: Cells, shape: tuple[int, int], ring: Semiring) -> Array:
     """The whole matrix."""
-    made = np.full(shape, ring.zero, dtype=ring.dtype)
-    made.reshape(-1)[c.places] = c.values
-    return made
+    matrix = np.full(shape, ring.zero, dtype=ring.dtype)
+    matrix.reshape(-1)[c.places] = c.values
+    return matrix
 
 
 def changed(old: Cells, new: Cells, width: int, ring: Semiring) -> list[tuple[int, int, Any]]:
@@ -115,6 +115,6 @@ def changed(old: Cells, new: Cells, width: int, ring: Semiring) -> list[tuple[in
 
 
 def _spread(c: Cells, places: Array, ring: Semiring) -> Array:
-    found: Array = np.full(len(places), ring.zero, dtype=ring.dtype)
-    found[np.searchsorted(places, c.places)] = c.values
-    return found
+    values: Array = np.full(len(places), ring.zero, dtype=ring.dtype)
+    values[np.searchsorted(places, c.places)] = c.values
+    return values

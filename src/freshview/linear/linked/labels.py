@@ -48,34 +48,34 @@ class Labels:
                     instead=f"its {len(self.keys):,} labels are given: {_few(self.keys)}",
                 )
         places = np.array([self.places[key] for key in known], dtype=np.int64)
-        found: Array = places[encoded.indices.to_numpy(zero_copy_only=False)]
-        return found
+        at: Array = places[encoded.indices.to_numpy(zero_copy_only=False)]
+        return at
 
 
-def given(size: str, keys: int | Sequence[Any]) -> Labels:
+def fixed_labels(size: str, keys: int | Sequence[Any]) -> Labels:
     """Labels that are told: a list of keys, or how many places there are, counted from 0."""
-    found = Labels(size, tuple(range(keys) if isinstance(keys, int) else keys), True)
-    for i, key in enumerate(found.keys):
-        if found.places[key] != i:
+    labels = Labels(size, tuple(range(keys) if isinstance(keys, int) else keys), True)
+    for i, key in enumerate(labels.keys):
+        if labels.places[key] != i:
             raise FreshviewError(f"the label {key!r} of {size} is given twice")
-    return found
+    return labels
 
 
 def collected(size: str, columns: Iterable[tuple[str, pa.ChunkedArray]]) -> Labels:
     """The labels that occur in columns of views, in their own order."""
-    found: set[Any] = set()
+    keys: set[Any] = set()
     views = []
     for view, column in columns:
         views.append(f"'{view}'")
-        found.update(column.unique().to_pylist())
-    if not found:
+        keys.update(column.unique().to_pylist())
+    if not keys:
         raise FreshviewError(
             f"{size} has no labels, since {' and '.join(dict.fromkeys(views))} have no rows",
             instead=f"give them: labels={{{size!r}: [...]}}",
         )
-    kinds = {type(k).__name__ for k in found}
+    kinds = {type(k).__name__ for k in keys}
     try:
-        return Labels(size, tuple(sorted(found)), False)
+        return Labels(size, tuple(sorted(keys)), False)
     except TypeError:
         raise FreshviewError(
             f"the labels of {size} are of several types: {', '.join(sorted(kinds))}",

@@ -81,7 +81,7 @@ class Linked:
         db: Database,
         what: str | Source | Matrix | Mapping[str, Matrix],
         inputs: Mapping[str, Any],
-        told: Mapping[str, int | Sequence[Any]],
+        labels: Mapping[str, int | Sequence[Any]],
         eager: bool,
         options: Mapping[str, Any],
     ) -> None:
@@ -92,7 +92,7 @@ class Linked:
         self._views = {n: v for n, v in inputs.items() if isinstance(v, str)}
         self._arrays = {n: v for n, v in inputs.items() if not isinstance(v, str)}
         self._inputs = {i.name: i for i in self._source.inputs if i.name in self._views}
-        self._told = {size: labelled.given(size, keys) for size, keys in told.items()}
+        self._fixed = {size: labelled.fixed_labels(size, keys) for size, keys in labels.items()}
         self._labels: dict[str, Labels] = {}
         self._types: dict[str, Any] = {}
         self._cells: dict[str, Cells] = {}
@@ -142,21 +142,21 @@ class Linked:
         read = {
             n: columns(self._views[n], tables[n], i, self._ring) for n, i in self._inputs.items()
         }
-        found = self._index(read)
+        labels = self._index(read)
         new = {
-            n: cells(c, self._of(i.rows, found), self._of(i.cols, found))
+            n: cells(c, self._of(i.rows, labels), self._of(i.cols, labels))
             for n, c in read.items()
             if (i := self._inputs[n])
         }
-        if found != self._labels:
-            self._make(found, new)
+        if labels != self._labels:
+            self._make(labels, new)
         else:
-            told = {}
+            changes = {}
             for n, c in new.items():
-                width = len(self._of(self._inputs[n].cols, found).keys)
-                told[n] = changed(self._cells[n], c, width, self._ring)
-            self.program.change(assign={n: {"cells": c} for n, c in told.items() if c})
-        self._labels, self._cells = found, new
+                width = len(self._of(self._inputs[n].cols, labels).keys)
+                changes[n] = changed(self._cells[n], c, width, self._ring)
+            self.program.change(assign={n: {"cells": c} for n, c in changes.items() if c})
+        self._labels, self._cells = labels, new
 
     def _index(self, read: Mapping[str, Columns]) -> dict[str, Labels]:
         """The labels of all named sizes: those that are told, or those that occur."""
@@ -168,14 +168,14 @@ class Linked:
                     occur.setdefault(s.name, []).append((c.view, column))
                     self._types.setdefault(s.name, column.type)
         return {
-            size: self._told.get(size) or labelled.collected(size, found)
-            for size, found in occur.items()
+            size: self._fixed.get(size) or labelled.collected(size, columns)
+            for size, columns in occur.items()
         }
 
     def _of(self, s: Size, known: Mapping[str, Labels]) -> Labels:
         if s.name in known:
             return known[s.name]
-        return labelled.given(str(s), s.number or 0)
+        return labelled.fixed_labels(str(s), s.number or 0)
 
     def _make(self, known: Mapping[str, Labels], new: Mapping[str, Cells]) -> None:
         """The program with matrices of the right shapes; what it has done so far stays told."""
@@ -227,7 +227,7 @@ class Linked:
     def _sides(self, name: str, shape: tuple[int, ...]) -> tuple[Labels, Labels]:
         m = self.program.normal.scope[name]
         rows, cols = (
-            self._labels.get(s.name) or self._told.get(s.name) or labelled.given(str(s), n)
+            self._labels.get(s.name) or self._fixed.get(s.name) or labelled.fixed_labels(str(s), n)
             for s, n in zip((m.rows, m.cols), shape, strict=True)
         )
         return rows, cols

@@ -34,11 +34,13 @@ def sparse(fill: Fill | None, t: Trigger) -> str:
     if fill is None:
         return ""
     every = {**fill.known, t.left: fill.left, t.right: fill.right}
-    told = [f"{n} {d:.2g}" for n, d in every.items() if d < TOLD]
-    return f"taken to be mostly empty (share of cells): {', '.join(told)}\n" if told else ""
+    densities = [f"{n} {d:.2g}" for n, d in every.items() if d < TOLD]
+    return (
+        f"taken to be mostly empty (share of cells): {', '.join(densities)}\n" if densities else ""
+    )
 
 
 def lying(columns: Iterable[str]) -> str:
     """Which matrices lie by columns, if any."""
-    told = ", ".join(sorted(columns))
-    return f"by columns, as products read them: {told}\n" if told else ""
+    names = ", ".join(sorted(columns))
+    return f"by columns, as products read them: {names}\n" if names else ""

@@ -48,12 +48,12 @@ def measured(ring: Semiring = REAL) -> Rates:
     well = ring.on_diagonal(ring.copy(a), float(WHOLE))
 
     def least(work: Callable[[], Array]) -> float:
-        found = []
+        seconds = []
         for _ in range(6):
             began = time.perf_counter()
             ring.wait(work())
-            found.append(time.perf_counter() - began)
-        return min(found)
+            seconds.append(time.perf_counter() - began)
+        return min(seconds)
 
     product = WHOLE**3 / least(lambda: a @ b)
     one = least(lambda: ring.accumulate(into, *thin))

@@ -38,8 +38,8 @@ def trigger_operations(t: Trigger, sizes: Sizes, fill: Fill) -> float:
 
 def assigned(t: Trigger, sizes: Sizes, fill: Fill) -> dict[str, float]:
     """The densities of all that a trigger reads and assigns."""
-    given = {**fill.known, t.left: fill.left, t.right: fill.right}
-    return densities(t.assignments, t.scope, given, sizes)
+    known = {**fill.known, t.left: fill.left, t.right: fill.right}
+    return densities(t.assignments, t.scope, known, sizes)
 
 
 def operations(w: Work, sizes: Sizes, semiring: str) -> float:
