@@ -18,8 +18,9 @@ from freshview.ivm.budget import Budget
 from freshview.ivm.cyclic import is_cyclic
 from freshview.ivm.decide import blocker
 from freshview.ivm.delta import Update, delta
+from freshview.ivm.divide import Decision
 from freshview.ivm.maps import Maps
-from freshview.ivm.materialize import Decision, is_kept_whole, materialize, readout
+from freshview.ivm.materialize import is_kept_whole, materialize, readout
 from freshview.ivm.options import DeltaOptions
 from freshview.ivm.restrict import restrict
 from freshview.program.order import order
@@ -149,7 +150,7 @@ class DeltaCompiler:
         keys = tuple(k.name for k in target.keys)
         inputs = tuple(k.name for k in target.inputs)
         decision = Decision(
-            given=params | frozenset(inputs),
+            known=params | frozenset(inputs),
             updated=update.relation,
             grain=self.grain(store.level),
             keep_base_of_cycles=self.options.cyclic and _has_cycle(target.definition),

@@ -8,7 +8,7 @@ from freshview.calculus import alike
 from freshview.errors import FreshviewError, StrictRefusal
 from freshview.factorized.readout import NotFactorized
 from freshview.ivm import compile as ivm
-from freshview.ivm import materialize
+from freshview.ivm.divide import divide
 from freshview.ivm.options import DeltaOptions
 from freshview.plan.choose import recomputed
 from freshview.plan.compile import compile_queries
@@ -68,7 +68,7 @@ WHERE r.b = s.b AND s.c < (SELECT SUM(x.c) FROM s x) GROUP BY r.a
 
 
 def misses() -> list[int]:
-    remembered = (everywhere, arrange, alike._renaming, materialize._divided)
+    remembered = (everywhere, arrange, alike._renaming, divide)
     return [f.cache_info().misses for f in remembered]
 
 
