@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from freshview.calculus import alike
-from freshview.ivm import decide, delta, materialize
+from freshview.ivm import blocker as decide
+from freshview.ivm import delta, materialize
 from freshview.simplify import arrange, everywhere, finish, simplify
 
 R = TypeVar("R")

@@ -14,7 +14,7 @@ from freshview.calculus.terms import Apply, Expr, Lift, View
 from freshview.calculus.walk import Names, subterms, variables
 from freshview.errors import ProgramProblem
 from freshview.factorized.delta import Deltas, Update
-from freshview.factorized.fit import fit_order
+from freshview.factorized.fit_order import fit_order
 from freshview.factorized.indicator import add_indicators
 from freshview.factorized.materialize import materialized
 from freshview.factorized.optimize import find_order

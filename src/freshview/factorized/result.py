@@ -19,7 +19,7 @@ from freshview.calculus.terms import Const, Expr, Lift, Sum, Var
 from freshview.calculus.text import show
 from freshview.factorized.compile import USUAL
 from freshview.factorized.conjunctive import Factorized, factorize
-from freshview.factorized.fit import fit_order
+from freshview.factorized.fit_order import fit_order
 from freshview.factorized.optimize import find_order
 from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.order import VariableOrder

@@ -14,9 +14,9 @@ from freshview.calculus.scope import ins, outs, relations
 from freshview.calculus.terms import Expr, Rel, Sum, View
 from freshview.calculus.types import Type
 from freshview.calculus.walk import bottom_up, distinct_subterms, variables
+from freshview.ivm.blocker import blocker
 from freshview.ivm.budget import Budget
 from freshview.ivm.cyclic import is_cyclic
-from freshview.ivm.decide import blocker
 from freshview.ivm.delta import Update, delta
 from freshview.ivm.divide import Decision
 from freshview.ivm.maps import Maps

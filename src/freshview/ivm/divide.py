@@ -9,8 +9,8 @@ from freshview.calculus.build import factors, is_number, mul, sum_
 from freshview.calculus.scope import free, has_data, ins, is_value, outs, reads_delta, relations
 from freshview.calculus.terms import Add, Delta, Exists, Expr, Lift, Rel, Sum, Top, View
 from freshview.calculus.walk import variables
+from freshview.ivm.blocker import blocker
 from freshview.ivm.cyclic import is_cyclic
-from freshview.ivm.decide import blocker
 from freshview.ivm.delta import Update
 from freshview.simplify.arrange import arrange, is_delta_bound
 from freshview.simplify.push_sums import components

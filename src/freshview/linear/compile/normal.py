@@ -6,7 +6,7 @@ operations are one statement; a product is cut in the order that costs least; it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
@@ -237,6 +237,17 @@ def unbound(e: Expr) -> Expr:
             return unbound(start)
         case _:
             return map_children(e, unbound)
+
+
+def affected(statements: Iterable[Statement], changed: Iterable[str]) -> tuple[Statement, ...]:
+    """The statements that read a matrix that changed, or the result of one that does."""
+    stale = set(changed)
+    readers: list[Statement] = []
+    for s in statements:
+        if free(s.term) & stale:
+            stale.add(s.name)
+            readers.append(s)
+    return tuple(readers)
 
 
 def needed(statements: tuple[Statement, ...], wanted: set[str]) -> tuple[Statement, ...]:

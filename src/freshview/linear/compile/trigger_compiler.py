@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from freshview.errors import FreshviewError, UnknownName
 from freshview.linear.compile.delta import derive
 from freshview.linear.compile.factor import factor, products, sides, solved
-from freshview.linear.compile.normal import Normal, needed, normal
+from freshview.linear.compile.normal import Normal, affected, needed, normal
 from freshview.linear.compile.options import STRATEGIES, MatrixOptions, Strategy
 from freshview.linear.compile.search import Search
 from freshview.linear.compile.share import share
@@ -90,13 +90,9 @@ class _TriggerCompiler:
         start = Factored(Var(self.left), Var(self.right))
         self.updates.append(Update(self.changed, start))
         self.changes[self.changed] = start
-        again: list[Statement] = []
+        again: tuple[Statement, ...] = ()
         if self.options.strategy == "reevaluate":
-            moved = {self.changed}
-            for s in self.program.statements:
-                if free(s.term) & moved:
-                    moved.add(s.name)
-                    again.append(s)
+            again = affected(self.program.statements, {self.changed})
         else:
             for d in derive(self.program, self.changed):
                 self.follow(d)
@@ -108,7 +104,7 @@ class _TriggerCompiler:
             self.rank,
             tuple(self.assignments),
             tuple(self.updates),
-            tuple(again),
+            again,
             self.scope,
             self.sizes,
         )

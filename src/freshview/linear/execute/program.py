@@ -14,7 +14,7 @@ import numpy as np
 from freshview.errors import FreshviewError, UnknownName
 from freshview.linear.compile.emit import emit
 from freshview.linear.compile.kept_views import kept, pruned
-from freshview.linear.compile.normal import Normal
+from freshview.linear.compile.normal import Normal, affected
 from freshview.linear.compile.options import MatrixOptions, Strategy
 from freshview.linear.compile.trigger import Trigger, names
 from freshview.linear.compile.trigger_compiler import compile_source
@@ -22,9 +22,9 @@ from freshview.linear.execute.bind import bind, check_change, listed
 from freshview.linear.execute.changes import Added, Assigned, Move, added, assigned
 from freshview.linear.execute.drift import drift, sensitivity
 from freshview.linear.execute.evaluate import NotConverged, Singular, evaluate
-from freshview.linear.execute.follow import followed
 from freshview.linear.execute.intake import BadUpdate
 from freshview.linear.execute.report import Report
+from freshview.linear.execute.run_trigger import run_trigger
 from freshview.linear.kernels.array_api import elsewhere
 from freshview.linear.kernels.semiring import Array, Semiring
 from freshview.linear.kernels.semiring import semiring as semiring_of
@@ -34,9 +34,9 @@ from freshview.linear.language.terms import Input, Source, Until
 from freshview.linear.language.walk import free
 from freshview.linear.strategy.choices import TriggerChoices
 from freshview.linear.strategy.choose import Choice, phases
-from freshview.linear.strategy.explain import explained, lying, sparse
+from freshview.linear.strategy.explain import explain_choice, explain_fill, explain_memory_order
 from freshview.linear.strategy.fill import Counted, Fill
-from freshview.linear.strategy.memory_order import by_columns, laid
+from freshview.linear.strategy.memory_order import by_columns, in_memory_order
 from freshview.linear.strategy.rates import measured
 
 FRESH = 32
@@ -168,7 +168,7 @@ class Program:
     def _lay(self, views: Iterable[str]) -> None:
         """Matrices as their products read them."""
         for name in views:
-            self.values[name] = laid(self.values[name], columns=name in self._columns)
+            self.values[name] = in_memory_order(self.values[name], columns=name in self._columns)
 
     def _compute(self, name: str, into: dict[str, Array]) -> Array:
         """A view from its definition, and whatever that needs, into `into`."""
@@ -300,7 +300,9 @@ class Program:
             self.values[m.name] = self.ring.put(new)
 
     def _run(self, t: Trigger, m: Move) -> None:
-        self.values.update(followed(t, m, self.values, self.ring, self.sizes, self.report.rounds))
+        self.values.update(
+            run_trigger(t, m, self.values, self.ring, self.sizes, self.report.rounds)
+        )
 
     @contextmanager
     def _undone(self, copied: Iterable[str]) -> Iterator[None]:
@@ -317,12 +319,8 @@ class Program:
 
     def _again(self, changed: Iterable[str], why: str) -> None:
         """Compute anew whatever depends on the inputs that changed."""
-        inputs = {i.name for i in self.normal.inputs}
-        stale = set(changed)
-        for s in self.normal.statements:
-            if free(s.term) & stale:
-                stale.add(s.name)
-        fresh = {n: a for n, a in self.values.items() if n in inputs or n not in stale}
+        stale = {s.name for s in affected(self.normal.statements, changed)}
+        fresh = {n: a for n, a in self.values.items() if n not in stale}
         for n in self._kept - fresh.keys():
             self._compute(n, fresh)
         self.values = {n: fresh[n] for n in self._kept}
@@ -396,5 +394,5 @@ class Program:
             for s in self.normal.statements
             if (count := self.report.rounds.get(s.name)) and isinstance(s.term, Until)
         }
-        text = explained(self.choice(name, rank), t, held, rounds)
-        return text + sparse(self._fill(name), t) + lying(self._columns)
+        text = explain_choice(self.choice(name, rank), t, held, rounds)
+        return text + explain_fill(self._fill(name), t) + explain_memory_order(self._columns)

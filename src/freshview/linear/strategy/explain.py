@@ -8,11 +8,11 @@ from freshview.linear.compile.trigger import Trigger
 from freshview.linear.strategy.choose import Choice
 from freshview.linear.strategy.fill import Fill
 
-TOLD = 0.5
+SPARSE = 0.5
 """Below which density a matrix is worth a word."""
 
 
-def explained(
+def explain_choice(
     chosen: Choice, t: Trigger, views: Mapping[str, int], rounds: Mapping[str, int]
 ) -> str:
     """The strategy, its cost, and what is kept: views with their bytes."""
@@ -29,18 +29,18 @@ def explained(
     )
 
 
-def sparse(fill: Fill | None, t: Trigger) -> str:
+def explain_fill(fill: Fill | None, t: Trigger) -> str:
     """Which matrices are taken to be mostly empty, if any."""
     if fill is None:
         return ""
     every = {**fill.known, t.left: fill.left, t.right: fill.right}
-    densities = [f"{n} {d:.2g}" for n, d in every.items() if d < TOLD]
+    densities = [f"{n} {d:.2g}" for n, d in every.items() if d < SPARSE]
     return (
         f"taken to be mostly empty (share of cells): {', '.join(densities)}\n" if densities else ""
     )
 
 
-def lying(columns: Iterable[str]) -> str:
+def explain_memory_order(columns: Iterable[str]) -> str:
     """Which matrices lie by columns, if any."""
     names = ", ".join(sorted(columns))
     return f"by columns, as products read them: {names}\n" if names else ""

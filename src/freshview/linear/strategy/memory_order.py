@@ -43,7 +43,7 @@ def by_columns(
     return frozenset(v for v in views if reads[v] > 0)
 
 
-def laid(a: Array, *, columns: bool) -> Array:
+def in_memory_order(a: Array, *, columns: bool) -> Array:
     """The same matrix, by columns or by rows; itself if it lies so."""
     return np.asfortranarray(a) if columns else np.ascontiguousarray(a)
 

@@ -15,7 +15,7 @@ MAGNIFIES = 1e6
 """How much Woodbury's formula may magnify errors before the inverse is computed anew."""
 
 
-def followed(
+def run_trigger(
     t: Trigger,
     m: Move,
     values: Mapping[str, Array],
