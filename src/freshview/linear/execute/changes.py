@@ -5,7 +5,7 @@ Rows that come twice are merged, so that the rank is the number of distinct ones
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
@@ -55,6 +55,8 @@ def factors(
     _needs(name, "u", "v", v)
     _needs(name, "v", "u", u)
     left, right = _columns(name, u, ring), _columns(name, v, ring)
+    if left.ndim != 2 or right.ndim != 2:
+        raise BadUpdate(f"u and v of {name} are no matrices", instead="give a column for each rank")
     if left.shape[0] != shape[0] or right.shape[0] != shape[1] or left.shape[1] != right.shape[1]:
         raise BadUpdate(
             f"{name} is {shape[0]} x {shape[1]}, but u is {left.shape[0]} x {left.shape[1]} and "
@@ -83,6 +85,8 @@ class Move:
     left: Array
     right: Array
     lost: Replacement | None = None
+    exact: Replacement | None = None
+    """Cells that shall be these, where adding left * right' rounds."""
 
     @property
     def rank(self) -> int:
@@ -90,21 +94,63 @@ class Move:
         return int(self.left.shape[1])
 
 
-def added(name: str, shape: tuple[int, int], ring: Semiring, **by: Unpack[Added]) -> Move:
-    """The change of an input that is added to."""
-    return Move(name, *factors(name, shape, ring, **by))
+def moves_of(
+    update: Mapping[str, Added],
+    assign: Mapping[str, Assigned],
+    current: Callable[[str], Array],
+    ring: Semiring,
+) -> list[Move]:
+    """The changes of inputs, without those that change nothing; `current` gives the matrices."""
+    _check_changes(update)
+    _check_changes(assign)
+    moves = [
+        Move(name, *factors(name, _shape(current(name)), ring, **by)) for name, by in update.items()
+    ]
+    moves += [_assigned(name, current(name), ring, **by) for name, by in assign.items()]
+    for name in update.keys() & assign.keys():
+        raise BadUpdate(f"{name} is updated and assigned at once")
+    return [m for m in moves if m.rank]
 
 
-def assigned(
-    name: str, shape: tuple[int, int], old: Array, ring: Semiring, **by: Unpack[Assigned]
-) -> Move:
+def _shape(a: Array) -> tuple[int, int]:
+    rows, cols = a.shape
+    return rows, cols
+
+
+def _assigned(name: str, old: Array, ring: Semiring, **by: Unpack[Assigned]) -> Move:
     """The change of an input of which something is replaced."""
-    new = replacement(name, shape, ring, **by)
+    new = replacement(name, _shape(old), ring, **by)
     before = ring.at(old, new.index)
     if ring.is_ring:
-        return Move(name, *new.spread(new.values - before))
+        return Move(name, *new.spread(new.values - before), exact=new)
     lost = not np.array_equal(ring.plus(before, new.values), new.values)
     return Move(name, *new.spread(new.values), new if lost else None)
+
+
+def moved(a: Array, m: Move, ring: Semiring) -> Array:
+    """An input after a change."""
+    if m.lost is None:
+        return ring.accumulate(a, ring.put(m.left), ring.put(m.right))
+    new = np.array(ring.host(a))
+    new[m.lost.index] = m.lost.values
+    return ring.put(new)
+
+
+def settle(a: Array, m: Move) -> None:
+    """What was assigned is there as it was given: old + (new - old) may be another number."""
+    if m.exact is not None and isinstance(a, np.ndarray):
+        a[m.exact.index] = m.exact.values
+
+
+def _check_changes(changes: object) -> None:
+    """Changes come by the names of inputs, each with keywords."""
+    if not isinstance(changes, Mapping) or not all(
+        isinstance(by, Mapping) for by in changes.values()
+    ):
+        raise BadUpdate(
+            f"a change cannot be {changes!r}",
+            instead="give, by the names of inputs, what update or assign would be told",
+        )
 
 
 def replacement(
@@ -114,7 +160,7 @@ def replacement(
     rows, cols, cells = _one_kind(name, by, Assigned)
     to = by.get("to")
     if cells is not None:
-        last = {(i, j): x for i, j, x in cells}
+        last = {(i, j): x for i, j, x in _triples(name, cells)}
         i = _places(name, [p[0] for p in last] or np.empty(0, int), shape[0], "row")
         j = _places(name, [p[1] for p in last] or np.empty(0, int), shape[1], "column")
         values = ring.host(cells_of(name, list(last.values()), ring))
@@ -202,11 +248,22 @@ def _cells(
     name: str, shape: tuple[int, int], ring: Semiring, cells: Sequence[tuple[int, int, Any]]
 ) -> tuple[Array, Array]:
     """Changes of cells, by rows or by columns: whichever are fewer."""
+    cells = _triples(name, cells)
     i = _places(name, [c[0] for c in cells] or np.empty(0, int), shape[0], "row")
     j = _places(name, [c[1] for c in cells] or np.empty(0, int), shape[1], "column")
     values = ring.host(cells_of(name, [c[2] for c in cells], ring))
     check_cells(name, values, ring)
     return _few(shape, ring, i, j, values)
+
+
+def _triples(name: str, cells: object) -> list[tuple[int, int, Any]]:
+    """Cells as they are told: a row, a column and a value each."""
+    try:
+        return [(i, j, x) for i, j, x in cells]  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise BadUpdate(
+            f"the cells of {name} cannot be {cells!r}", instead="give triples: row, column, value"
+        ) from None
 
 
 def _few(

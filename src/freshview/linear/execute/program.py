@@ -19,10 +19,10 @@ from freshview.linear.compile.options import MatrixOptions, Strategy
 from freshview.linear.compile.trigger import Trigger, names
 from freshview.linear.compile.trigger_compiler import compile_source
 from freshview.linear.execute.bind import bind, check_change, listed
-from freshview.linear.execute.changes import Added, Assigned, Move, added, assigned
+from freshview.linear.execute.changes import Added, Assigned, Move, moved, moves_of, settle
 from freshview.linear.execute.drift import drift, sensitivity
 from freshview.linear.execute.evaluate import NotConverged, Singular, evaluate
-from freshview.linear.execute.intake import BadUpdate
+from freshview.linear.execute.peak_norms import PeakNorms
 from freshview.linear.execute.report import Report
 from freshview.linear.execute.run_trigger import run_trigger
 from freshview.linear.kernels.array_api import elsewhere
@@ -108,6 +108,7 @@ class Program:
         self._kept: frozenset[str] = frozenset()
         self._columns: frozenset[str] = frozenset()
         self._risk = 0.0
+        self._norms = PeakNorms()
         self._counted = self._count()
         self._choose()
         self._keep()
@@ -218,32 +219,34 @@ class Program:
         >>> p["C"]
         array([[10.]])
         """
-        moves = [
-            added(name, self._shape(name), self.ring, **by) for name, by in (update or {}).items()
-        ]
-        for name, by in (assign or {}).items():
-            if any(m.name == name for m in moves):
-                raise BadUpdate(f"{name} is updated and assigned at once")
-            shape = self._shape(name)
-            moves.append(assigned(name, shape, self.values[name], self.ring, **by))
-        moves = [m for m in moves if m.rank]
+        moves = moves_of(update or {}, assign or {}, self._current, self.ring)
         for m in moves:
             check_change(self._input(m.name), m.left, m.right)
         if not moves:
             return
+        self._measure(moves)
         self._commit(moves)
         self.report.updates += 1
-        self._watch()
+        self._watch(self._shrunk(moves))
         if self._counted and self._counted.recount(self.report.updates, self.values):
             self._choices.forget()
             self._choose()
 
-    def _watch(self) -> None:
+    def _measure(self, moves: Sequence[Move]) -> None:
+        if self.ring.is_ring:
+            self._norms.begin(moves, self.values, self.ring)
+
+    def _shrunk(self, moves: Sequence[Move]) -> bool:
+        """Whether an input was much larger a while ago: the views rounded as it was then."""
+        return self.ring.is_ring and self._norms.shrunk(moves, self.values, self.ring)
+
+    def _watch(self, shrunk: bool = False) -> None:
         """Measure the drift when it is time, or when rounding may have been magnified enough."""
         if not self.ring.is_ring:
             return
         self._risk += sensitivity(self.normal, self.values, self.sizes, self.ring)
-        if self.report.updates % self.check_every == 0 or self._risk > self.drift_bound:
+        due = self.report.updates % self.check_every == 0
+        if due or shrunk or self._risk > self.drift_bound:
             self.check()
 
     def _input(self, name: str) -> Input:
@@ -254,10 +257,10 @@ class Program:
             raise FreshviewError(f"{name} is static", instead="declare it dynamic to update it")
         return inputs[name]
 
-    def _shape(self, name: str) -> tuple[int, int]:
+    def _current(self, name: str) -> Array:
+        """The matrix of an input that may change."""
         self._input(name)
-        rows, cols = self.values[name].shape
-        return rows, cols
+        return self.values[name]
 
     def _commit(self, moves: Sequence[Move]) -> None:
         """Follow the changes one after the other by their triggers, or compute anew after all."""
@@ -270,6 +273,7 @@ class Program:
                 with self._undone(copies):
                     for m in moves:
                         self._run(self._running[id(self._chosen(m).trigger)], m)
+                        settle(self.values[m.name], m)
                 return
             except Singular:
                 why = [f"an update of {moves[0].name} made an inverse too sensitive"]
@@ -277,7 +281,8 @@ class Program:
                 why = [f"after an update of {moves[0].name} an iteration did not settle"]
         with self._undone([m.name for m in moves]):
             for m in moves:
-                self._put(m)
+                self.values[m.name] = moved(self.values[m.name], m, self.ring)
+                settle(self.values[m.name], m)
             self._again({m.name for m in moves}, "; ".join(why))
 
     def _why_anew(self, m: Move) -> str:
@@ -288,16 +293,6 @@ class Program:
         if chosen.strategy != "reevaluate":
             return ""
         return f"an update of rank {m.rank} of {m.name}: {chosen.why}"
-
-    def _put(self, m: Move) -> None:
-        """Change an input alone."""
-        if m.lost is None:
-            left, right = self.ring.put(m.left), self.ring.put(m.right)
-            self.values[m.name] = self.ring.accumulate(self.values[m.name], left, right)
-        else:
-            new = np.array(self.ring.host(self.values[m.name]))
-            new[m.lost.index] = m.lost.values
-            self.values[m.name] = self.ring.put(new)
 
     def _run(self, t: Trigger, m: Move) -> None:
         self.values.update(

@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from freshview.depth import deep
 from freshview.errors import FreshviewError, SyntaxProblem
 from freshview.lexer import END, Cursor, tokenize, unexpected
 from freshview.linear.language.build import (
@@ -66,6 +67,7 @@ def read(text: str, scope: Mapping[str, Meta] | None = None) -> Expr:
     return e
 
 
+@deep
 def read_source(text: str, file: str = "<text>") -> Source:
     """The program that a text denotes, with its shapes checked line by line."""
     reader = _Reader(text, file, {})
