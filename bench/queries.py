@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from bench.data import Exported, Stream, Window, one_batch
 from freshview.calculus.schema import Query
-from freshview.codegen.kernel import write
+from freshview.codegen.kernel.source import write
+from freshview.codegen.library.toolchain import Flags
 from freshview.codegen.options import USUAL, Passes
-from freshview.codegen.toolchain import Flags
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import Mode, Options
 from freshview.plan import options as plan

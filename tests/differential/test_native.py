@@ -13,12 +13,12 @@ import pytest
 from freshview.calculus.functions import Functions
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Value
+from freshview.codegen.library.toolchain import Flags, find_compiler
 from freshview.codegen.options import Passes
-from freshview.codegen.toolchain import Flags, find_compiler
 from freshview.errors import NotNative
 from freshview.ivm.options import Mode
 from freshview.program.terms import Program
-from freshview.reference.rows import Changes
+from freshview.reference.engine.rows import Changes
 from freshview.runtime.database.kernel_engine import NativeEngine
 from tests.differential import harness, streams
 from tests.differential.random_sql import random_script

@@ -13,9 +13,9 @@ import pytest
 
 import freshview
 from freshview.calculus.functions import Functions
-from freshview.codegen.kernel import write
+from freshview.codegen.kernel.source import write
+from freshview.codegen.library.toolchain import Flags, find_compiler
 from freshview.codegen.options import USUAL, Passes
-from freshview.codegen.toolchain import Flags, find_compiler
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import Mode, Options
 from freshview.program.terms import Program

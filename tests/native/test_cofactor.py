@@ -11,16 +11,16 @@ from freshview.calculus.build import const
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.terms import Apply, Var
 from freshview.calculus.types import DOUBLE, INT
-from freshview.codegen.kernel import emit
-from freshview.codegen.rings import gathered
-from freshview.codegen.toolchain import find_compiler
+from freshview.codegen.cpp.rings import gathered
+from freshview.codegen.kernel.source import emit
+from freshview.codegen.library.toolchain import find_compiler
 from freshview.errors import NotNative
 from freshview.factorized.compile import compile_joins
 from freshview.factorized.options import Options
 from freshview.factorized.terms import natural_join
 from freshview.ivm.options import Mode
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from freshview.runtime.database.kernel_engine import NativeEngine
 
 RELATIONS = (

@@ -28,10 +28,10 @@ from freshview.distributed.terms import (
     Routine,
     Transfer,
 )
-from freshview.reference.closures import Work
-from freshview.reference.rows import Changes, check_changes, check_row
-from freshview.reference.statements import compile_statement
-from freshview.reference.store import Store, Stores, picker
+from freshview.reference.engine.closures import Work
+from freshview.reference.engine.rows import Changes, check_changes, check_row
+from freshview.reference.engine.statements import compile_statement
+from freshview.reference.engine.store import Store, Stores, picker
 from freshview.reference.top import Row
 
 Rows = dict[Row, Number]

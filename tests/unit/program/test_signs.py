@@ -6,7 +6,7 @@ import pytest
 
 from freshview.calculus.terms import View
 from freshview.calculus.text import read, show
-from freshview.codegen.kernel import emit
+from freshview.codegen.kernel.source import emit
 from freshview.codegen.options import Passes
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import Options

@@ -16,10 +16,10 @@ from freshview.calculus.functions import BUILTINS, CppRing, Functions
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.terms import Apply, Expr
 from freshview.calculus.walk import distinct_subterms
-from freshview.codegen.kernel import Source, write
+from freshview.codegen.kernel.source import Source, write
+from freshview.codegen.library.private import NotPrivate, private_folder, read_own
+from freshview.codegen.library.toolchain import user_cache
 from freshview.codegen.options import Passes
-from freshview.codegen.private import NotPrivate, private_folder, read_own
-from freshview.codegen.toolchain import user_cache
 from freshview.depth import deep
 from freshview.errors import NotNative
 from freshview.ivm.options import Mode

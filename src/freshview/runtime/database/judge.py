@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from freshview.calculus.domain import limit
 from freshview.calculus.functions import Functions
-from freshview.codegen.cpp_types import room
+from freshview.codegen.cpp.types import room
 from freshview.errors import Overflow
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
-from freshview.reference.store import Bounds
+from freshview.reference.engine.run import Engine
+from freshview.reference.engine.store import Bounds
 from freshview.runtime.database.base import Base
 from freshview.runtime.database.stored_base import StatelessBase, StoredBase
 

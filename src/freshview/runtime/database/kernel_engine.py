@@ -8,13 +8,13 @@ from freshview.algebra import Number
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.rows import Row, repeated
 from freshview.calculus.types import Value
-from freshview.codegen.kernel import emit
-from freshview.codegen.load import Instance, Kernel
+from freshview.codegen.kernel.source import emit
+from freshview.codegen.library.load import Instance, Kernel
+from freshview.codegen.library.toolchain import Compiler, Flags, build, find_compiler
 from freshview.codegen.options import USUAL, Passes
-from freshview.codegen.toolchain import Compiler, Flags, build, find_compiler
 from freshview.errors import BuildProblem, ProgramProblem, UnknownName
 from freshview.program.terms import Program
-from freshview.reference.rows import Changes
+from freshview.reference.engine.rows import Changes
 from freshview.reference.top import arrange
 
 

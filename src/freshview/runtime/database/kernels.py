@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from freshview.codegen import toolchain
-from freshview.codegen.load import Kernel
-from freshview.codegen.toolchain import Compiler, Flags
+from freshview.codegen.library import toolchain
+from freshview.codegen.library.load import Kernel
+from freshview.codegen.library.toolchain import Compiler, Flags
 from freshview.errors import BuildProblem
 from freshview.runtime.database.compiled_plan import CompiledPlan
 

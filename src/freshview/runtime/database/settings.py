@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
+from freshview.codegen.library.toolchain import Flags
 from freshview.codegen.options import Passes
-from freshview.codegen.toolchain import Flags
 from freshview.errors import FreshviewError
 from freshview.factorized.order import VariableOrder
 from freshview.factorized.products import Groups

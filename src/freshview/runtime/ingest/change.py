@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from freshview.calculus.domain import is_int
 from freshview.calculus.rows import Row, RowLike, by_name
 from freshview.calculus.schema import Relation
-from freshview.codegen.load import Instance
+from freshview.codegen.library.load import Instance
 from freshview.errors import BadRow
 from freshview.runtime.database.base import consolidate
 from freshview.runtime.ingest.columns import rows_in

@@ -9,11 +9,11 @@ from pathlib import Path
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshview.calculus.functions import BUILTINS, Functions
-from freshview.codegen.functions import SUM_OF
-from freshview.codegen.kernel import emit
-from freshview.codegen.load import STAMP, Kernel
+from freshview.codegen.cpp.functions import SUM_OF
+from freshview.codegen.kernel.source import emit
+from freshview.codegen.library.load import STAMP, Kernel
+from freshview.codegen.library.toolchain import USUAL, Compiler, Flags, build, find_compiler
 from freshview.codegen.options import Passes
-from freshview.codegen.toolchain import USUAL, Compiler, Flags, build, find_compiler
 from freshview.distributed.terms import Distributed
 from freshview.durable.work import Role
 from freshview.spark.nodes.elements import refuse_elements

@@ -1,0 +1,383 @@
+"""A whole kernel: Program to C++ text. Pure: the same program gives the same text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from freshview.calculus.check import Schema
+from freshview.calculus.functions import BUILTINS, Functions
+from freshview.calculus.schema import Column, Query
+from freshview.calculus.scope import ins, reads_delta, relations, stored
+from freshview.calculus.terms import Delta
+from freshview.calculus.types import INT, Type
+from freshview.calculus.walk import subterms
+from freshview.codegen.cpp.code import identifier, join
+from freshview.codegen.cpp.rings import (
+    CofactorType,
+    bit,
+    categories,
+    cofactors,
+    flat,
+    header_type,
+    number,
+    numbered,
+)
+from freshview.codegen.cpp.types import held, parts_of, quote
+from freshview.codegen.kernel.queries import Queries
+from freshview.codegen.kernel.statements import Statements
+from freshview.codegen.kernel.triggers import Triggers
+from freshview.codegen.layout.derive import derive
+from freshview.codegen.layout.determine import determining
+from freshview.codegen.layout.directories import Homes, directories
+from freshview.codegen.layout.fuse import fuse
+from freshview.codegen.layout.storage import (
+    Place,
+    Storage,
+    declare_all,
+    declare_orders,
+    follow,
+    members,
+)
+from freshview.codegen.layout.widen import widen
+from freshview.codegen.options import USUAL, Passes
+from freshview.codegen.terms.term import Terms
+from freshview.depth import deep
+from freshview.errors import NotNative
+from freshview.program.terms import Map, Program, Statement
+
+HEADERS = ("flat", "kernel", "ordered", "pool", "rows", "sum")
+KINDS = {
+    "int": "Int",
+    "double": "Double",
+    "date": "Date",
+    "timestamp": "Timestamp",
+    "bool": "Bool",
+    "null": "Bool",
+    "string": "Text",
+}
+
+
+@dataclass(frozen=True)
+class Source:
+    """The C++ text of a kernel, and what was found out while writing it."""
+
+    text: str
+    scans: tuple[Statement, ...]
+    """Statements of triggers whose cost follows the data and not the change."""
+    deferred: tuple[str, ...]
+    """Maps that are recomputed when they are read, and not with every change."""
+    late: tuple[str, ...] = ()
+    """Maps that are recomputed once a batch, and not with every row of it."""
+
+
+def emit(program: Program, functions: Functions = BUILTINS, passes: Passes = USUAL) -> str:
+    """The C++ source of a program's kernel, or NotNative with the reason."""
+    return write(program, functions, passes).text
+
+
+@deep
+def write(program: Program, functions: Functions = BUILTINS, passes: Passes = USUAL) -> Source:
+    """The C++ source of a program's kernel, with what it says about the program.
+
+    A map that would be recomputed from all the data with every change, and that only queries
+    read, is recomputed when it is read; one that an index recomputes, after the rows of a batch.
+    """
+    if passes.wide:
+        program = widen(program)
+    if passes.derive:
+        program = derive(program, factorise=passes.factorise)
+    first = _Kernel(program, functions, passes)
+    text = first.source()
+    recomputed = deferrable(program) if passes.defer else {}
+    walks = {s.target.name for s in first.scanning}
+    deferred = {name: s for name, s in recomputed.items() if name in walks}
+    late = {name: s for name, s in recomputed.items() if name not in walks}
+    last = first
+    if recomputed:
+        last = _Kernel(program, functions, passes, deferred, late)
+        text = last.source()
+    if passes.directories:
+        homes = directories(program, last.places, last.storages, last.terms.asked)
+        if homes:
+            last = _Kernel(program, functions, passes, deferred, late, homes)
+            text = last.source()
+    scans = tuple(s for s in last.scanning if s.target.name not in deferred)
+    return Source(text, scans, tuple(deferred), tuple(late))
+
+
+def deferrable(program: Program) -> dict[str, Statement]:
+    """The maps that changes recompute and only queries read, with what recomputes each of them."""
+    out: dict[str, Statement] = {}
+    for t in program.triggers:
+        for s in t.statements:
+            if t.event == "ready" or s.op != ":=":
+                continue
+            if not (set(s.target.vars) | ins(s.term)) & set(t.params) and not reads_delta(s.term):
+                out.setdefault(s.target.name, s)
+    while True:
+        others = [s for t in program.triggers for s in t.statements if s.target.name not in out]
+        read = {name for s in others for name in stored(s.term)} & out.keys()
+        # One recomputation that reads another would need an order; there is none to be seen.
+        read |= {name for s in out.values() for name in stored(s.term)} & out.keys()
+        if not read:
+            return out
+        out = {name: s for name, s in out.items() if name not in read}
+
+
+class _Kernel:
+    """A kernel in the making: its tables, and what writes its functions."""
+
+    def __init__(
+        self,
+        program: Program,
+        functions: Functions,
+        passes: Passes,
+        deferred: Mapping[str, Statement] | None = None,
+        late: Mapping[str, Statement] | None = None,
+        homes: Homes | None = None,
+    ) -> None:
+        self.passes = passes
+        self.functions = functions
+        for m in program.maps:
+            if m.inputs:
+                raise NotNative(f"view cache '{m.name}' is kept by the reference engine only")
+        self.program = program
+        self.relations = {r.name: r for r in program.relations}
+        self.storages: list[Storage] = []
+        self.places: dict[str, Place] = {}
+        apart = [[(m, tuple(range(len(m.keys))))] for m in program.maps]
+        for group in fuse(program.maps, _walked(program)) if passes.fuse else apart:
+            self._store(group)
+        read = _static_reads(program)
+        for r in program.relations:
+            if r.static and r.name in read:
+                whole = Storage(f"r_{identifier(r.name)}", r.types, [INT])
+                self.storages.append(whole)
+                self.places[r.name] = Place(whole, 0, tuple(range(len(r.columns))))
+        known = {s.name: s for s in self.storages}
+        for guest, (host, positions) in (homes or {}).items():
+            known[guest].home = known[host], positions
+            known[host].tenants[positions] = known[guest]
+            known[host].index(positions)
+        self.terms = Terms(
+            schema=Schema(
+                relations={r.name: r.types for r in program.relations},
+                maps={m.name: (tuple(c.type for c in m.keys), m.payload) for m in program.maps},
+                functions=functions,
+            ),
+            places=self.places,
+            maps={m.name: m for m in program.maps},
+            deltas={},
+            delta=self._delta,
+            transients=[],
+            symbols={},
+            columns={r.name: r.types for r in program.relations},
+            passes=passes,
+            brought=frozenset(self.places[name].storage.name for name in _brought(program)),
+        )
+        kept = (t for s in self.storages for t in s.payloads if isinstance(t, CofactorType))
+        # A constant is lifted where the query is read: no map knows of it.
+        shown = (cofactors(x) for q in program.queries for x in subterms(q.term))
+        lifted = frozenset(name for t in shown for name in t.slots)
+        self.categories = categories(program, self.terms.schema)
+        self.headers = [functions.headers[name] for name in sorted(_rings(program, functions))]
+        self.slots = numbered([*(t.slots for t in kept), lifted])
+        self.statements = Statements(self.terms, passes, deferred or {})
+        self.triggers = Triggers(program, self.terms, self.statements, passes, late or {})
+        self.triggers.watched = bool(self.slots)
+        self.queries = Queries(self.terms, deferred or {}, self.categories)
+
+    @property
+    def scanning(self) -> list[Statement]:
+        """Statements of triggers that walk through all the data."""
+        return self.statements.scanning
+
+    def _store(self, group: Sequence[tuple[Map, tuple[int, ...]]]) -> None:
+        first = group[0][0]
+        storage = Storage(f"m_{identifier(first.name)}", tuple(c.type for c in first.keys))
+        # In a batch, rows of one key may come in any order; row by row, deletions come first.
+        if self.passes.keys and not any(t.event == "batch" for t in self.program.triggers):
+            found_by = determining(first, self.relations)
+            storage.determining = found_by if len(found_by) < len(first.keys) else None
+        self.storages.append(storage)
+        for m, columns in group:
+            self.places[m.name] = Place(storage, len(storage.payloads), columns)
+            storage.payloads.append(self._payload(m))
+
+    def _payload(self, m: Map) -> Type:
+        """The type of a map's payloads, with its variables if they are of a ring."""
+        if m.payload.kind != "ring":
+            return m.payload
+        if m.payload.ring in self.functions.headers:
+            return header_type(self.functions.headers[m.payload.ring])
+        if m.payload.ring != "Cofactor":
+            raise NotNative(f"payloads of {m.payload} are kept by the reference engine only")
+        maps = {other.name: other for other in self.program.maps}
+        return cofactors(m.definition, lambda name: self._payload(maps[name]))
+
+    def _delta(self, name: str) -> Place:
+        """The batch as a table, its rows added up; made at the start of the trigger."""
+        if name not in self.terms.deltas:
+            storage = Storage(
+                f"d_{identifier(name)}", self.relations[name].types, [INT], transient=True
+            )
+            self.terms.transients.append(storage)
+            columns = tuple(range(len(storage.keys)))
+            self.terms.deltas[name] = Place(storage, 0, columns)
+        return self.terms.deltas[name]
+
+    def _shown(self, q: Query) -> list[Column]:
+        """The columns of a query as the kernel puts them out."""
+        given = (self.queries.payloads.get((q.name, c.name), c.type) for c in q.columns)
+        pairs = zip(q.columns, given, strict=True)
+        return [f for c, t in pairs for f in flat(c, t, self.slots, self.categories)]
+
+    def _kept(self, m: Map) -> list[Column]:
+        """The columns of a map as the kernel puts them out."""
+        payload = Column("", m.payload)
+        t = self.places[m.name].payload_type
+        if self.passes.parts and t.kind == "double":
+            return [*m.keys, *parts_of(payload)]
+        return [*m.keys, *flat(payload, t, self.slots, self.categories)]
+
+    def source(self) -> str:
+        ready = self.triggers.ready()
+        functions = [self.triggers.relation(r) for r in self.program.relations]
+        ready += self.triggers.refresh()
+        queries = [self.queries.query(q) for q in self.program.queries]
+        maps = [self.queries.map(m) for m in self.program.maps]
+        parts = [
+            *dict.fromkeys(ring.text for ring in self.headers),
+            *(f'#include "{header}.hpp"' for header in HEADERS),
+            *(['#include "cofactor.hpp"'] if self.slots else []),
+            *(['#include "categorical.hpp"'] if self.categories else []),
+            *(['#include "element.hpp"'] if self.headers else []),
+            "namespace fr {\n",
+            *(f"constexpr u64 {bit(x)} = u64(1) << {i};" for i, x in enumerate(self.slots)),
+            *(f"constexpr u64 {number(x)} = {i};" for i, x in enumerate(self.categories, 1)),
+            *declare_all([*self.storages, *self.terms.transients]),
+            *(declare_orders(s) for s in self.storages),
+            self._state(),
+            '}  // namespace fr\n\n#include "support.hpp"\n\nnamespace fr {\n',
+            *(follow(s) for s in self.storages),
+            *(text for _, text in self.triggers.after.values()),
+            *functions,
+            ready,
+            *queries,
+            *maps,
+            self._tables(),
+            '}  // namespace fr\n\n#include "boundary.hpp"\n',
+        ]
+        return "\n".join(parts)
+
+    def _state(self) -> str:
+        lines = ["struct State {", "  Strings strings;", "  bool stale;"]
+        if self.slots:
+            lines += [f"  Watched<{len(self.slots)}> watch;", "  f64 gone;"]
+        lines += [f"  Sym {name};" for name in self.terms.symbols.values()]
+        lines += [f"  {member}" for s in self.storages for member in members(s)]
+        return join([*lines, "};"])
+
+    def _tables(self) -> str:
+        out: list[str] = []
+        for r in self.program.relations:
+            used = self.triggers.used[r.name]
+            out.append(_columns(f"in_{identifier(r.name)}", r.columns, used))
+        for q in self.program.queries:
+            out.append(_columns(f"out_{identifier(q.name)}", self._shown(q)))
+        for m in self.program.maps:
+            out.append(_columns(f"map_{identifier(m.name)}", self._kept(m)))
+        rels = [
+            f"  {{{quote(r.name)}, {len(r.columns)}, in_{identifier(r.name)}, "
+            f"{str(r.static).lower()}, on_{identifier(r.name)}}},"
+            for r in self.program.relations
+        ]
+        qs = []
+        for q in self.program.queries:
+            name = identifier(q.name)
+            find = f"key_{name}, find_{name}" if self.queries.found_by(q) else "nullptr, nullptr"
+            width = len(self._shown(q))
+            qs.append(f"  {{{quote(q.name)}, {width}, out_{name}, read_{name}, {find}}},")
+        ms = [
+            f"  {{{quote(m.name)}, {len(self._kept(m))}, map_{identifier(m.name)}, "
+            f"dump_{identifier(m.name)}, size_{identifier(m.name)}}},"
+            for m in self.program.maps
+        ]
+        out += [
+            join(["static const Relation all_relations[] = {", *rels, "};"]),
+            join(["static const Query all_queries[] = {", *qs, "};"]),
+            join(["static const Map all_maps[] = {", *(ms or ["  {}"]), "};"]),
+        ]
+        refusal = "freshview: the zero of the ring {} is not all zeros, as tables need it.\n"
+        checks = [
+            f"  check_zero<::{r.name}>({quote(refusal.format(r.name))});" for r in self.headers
+        ]
+        creates = [f"  s.{s.name}.init(e.arena);" for s in self.storages if s.home is None]
+        if self.slots:
+            creates.append("  s.watch.init();")
+        slots = ", ".join(quote(x) for x in self.slots)
+        state = "State& s" if self.slots else "State&"
+        watch, gone = ("s.watch.all()", "&s.gone") if self.slots else ("{}", "nullptr")
+        texts = [
+            f"  s.{name} = s.strings.put(e.arena, {literal});"
+            for literal, name in self.terms.symbols.items()
+        ]
+        out.append(
+            join(
+                [
+                    "static void create(Env& e) {",
+                    "  State& s = *e.state;",
+                    "  s.strings.init(e.arena);",
+                    *checks,
+                    *creates,
+                    *texts,
+                    "}",
+                    "static Strings& strings_of(State& s) { return s.strings; }",
+                    f"static const char* const all_slots[] = {{{slots or 'nullptr'}}};",
+                    f"static Watch watch_of({state}) {{ return {watch}; }}",
+                    f"static f64* gone_of({state}) {{ return {gone}; }}",
+                    f"const Kernel kernel = {{{len(self.program.relations)}, "
+                    f"{len(self.program.queries)}, {len(self.program.maps)}, all_relations, "
+                    "all_queries, all_maps, sizeof(State), strings_of, create, ready, "
+                    f"{len(self.slots)}, all_slots, watch_of, gone_of}};",
+                ]
+            )
+        )
+        return "\n".join(out)
+
+
+def _rings(program: Program, functions: Functions) -> set[str]:
+    """The rings of a program that are declared in C++."""
+    payloads = {m.payload.ring for m in program.maps}
+    shown = {c.type.ring for q in program.queries for c in q.columns}
+    return (payloads | shown) & functions.headers.keys()
+
+
+def _walked(program: Program) -> set[str]:
+    """Maps that triggers read: maybe row by row."""
+    return {name for t in program.triggers for s in t.statements for name in stored(s.term)}
+
+
+def _brought(program: Program) -> set[str]:
+    """Maps that hold the last batch of a stream, put aside for that of another one."""
+    statements = [s for t in program.triggers for s in t.statements]
+    aside = {s.target.name for s in statements if s.op == ":=" and isinstance(s.term, Delta)}
+    return aside - {s.target.name for s in statements if not isinstance(s.term, Delta)}
+
+
+def _static_reads(program: Program) -> set[str]:
+    terms = [s.term for t in program.triggers for s in t.statements]
+    terms += [q.term for q in program.queries]
+    return {name for e in terms for name in relations(e)}
+
+
+def _columns(name: str, columns: Sequence[Column], used: set[int] | None = None) -> str:
+    rows = []
+    for j, c in enumerate(columns):
+        t = c.type
+        kind = KINDS.get(t.kind) or ("Decimal64" if held(t) == "i64" else "Decimal128")
+        known = str(used is None or j in used).lower()
+        nullable = str(t.nullable).lower()
+        rows.append(f"  {{{quote(c.name)}, {kind}, {t.scale}, {nullable}, {known}}},")
+    return join([f"static const Column {name}[] = {{", *(rows or ["  {}"]), "};"])
