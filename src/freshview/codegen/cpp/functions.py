@@ -11,6 +11,7 @@ from freshview.calculus.functions import BUILTINS, Function
 from freshview.calculus.scalars import ESCAPE
 from freshview.calculus.types import DOUBLE, STRING, Type
 from freshview.codegen.cpp.casts import Emit, answered, casts, moved, rounded, whole
+from freshview.codegen.cpp.compare import compare
 from freshview.codegen.cpp.like import like
 from freshview.codegen.cpp.types import Cpp, Held, convert, held, quote
 from freshview.errors import NotNative
@@ -133,8 +134,6 @@ def _like(args: list[Cpp], _: Type) -> str:
 
 
 def _in(args: list[Cpp], _: Type) -> str:
-    from freshview.codegen.cpp.scalar import compare
-
     tests = [compare("=", args[0], choice) for choice in args[1:]]
     return f"i8({' || '.join(tests) or 'false'})"
 

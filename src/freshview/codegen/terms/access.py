@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from freshview.calculus.check import Schema
 from freshview.calculus.types import INT, Type
+from freshview.codegen.cpp.arithmetic import times
 from freshview.codegen.cpp.code import Spot
+from freshview.codegen.cpp.compare import compare
 from freshview.codegen.cpp.products import SEEN, whole
-from freshview.codegen.cpp.scalar import compare, times
 from freshview.codegen.cpp.types import Cpp, Held, convert, gain, held, is_mixed, kept, summand
 from freshview.codegen.layout.storage import Place, Storage
 from freshview.codegen.options import Passes

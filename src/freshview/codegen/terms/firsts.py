@@ -8,22 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from freshview.calculus.build import add, addends, factors, is_zero
 from freshview.calculus.scope import ins, outs
 from freshview.calculus.terms import Cmp, Exists, Expr, Order, Top, View
 from freshview.calculus.types import INT
+from freshview.codegen.cpp.arithmetic import times
 from freshview.codegen.cpp.code import Spot, detached
-from freshview.codegen.cpp.scalar import compare, times
+from freshview.codegen.cpp.compare import compare
 from freshview.codegen.cpp.types import Cpp, held
 from freshview.codegen.layout.storage import Place, Sort, Storage
 from freshview.codegen.terms.context import Bound, Next
 from freshview.codegen.terms.nested import choose, collected, complete
 from freshview.codegen.terms.search import Search
-
-if TYPE_CHECKING:
-    from freshview.codegen.terms.term import Terms
+from freshview.codegen.terms.writer import TermWriter
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ def firsts(e: Top, bound: Set[str]) -> Firsts | None:
     return None
 
 
-def first_rows(terms: Terms, e: Top, spot: Spot, env: Bound, m: Cpp, k: Next) -> bool:
+def first_rows(terms: TermWriter, e: Top, spot: Spot, env: Bound, m: Cpp, k: Next) -> bool:
     """The first rows by an ordered index; whether there is one."""
     inner = terms.inside(e.keys, e.body, env)
     f = firsts(e, inner.keys())
@@ -102,7 +100,7 @@ def _sorts(f: Firsts, place: Place) -> tuple[Sort, ...] | None:
 
 
 def _walk(
-    terms: Terms,
+    terms: TermWriter,
     e: Top,
     f: Firsts,
     search: Search,
@@ -131,7 +129,7 @@ def _walk(
 
 
 def _choose_among(
-    terms: Terms,
+    terms: TermWriter,
     e: Top,
     f: Firsts,
     search: Search,
@@ -202,5 +200,5 @@ def _count(f: Firsts, place: Place) -> str:
     return f"i128({n} != 0)" if f.once else n
 
 
-def _test(terms: Terms, t: Cmp, env: Bound) -> str:
+def _test(terms: TermWriter, t: Cmp, env: Bound) -> str:
     return compare(t.op, terms.value(t.left, env), terms.value(t.right, env))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from freshview.calculus.scope import ins, outs
 from freshview.calculus.terms import Cmp, Exists, Expr, Sum, View
 from freshview.calculus.types import Type
+from freshview.codegen.cpp.arithmetic import times
 from freshview.codegen.cpp.code import Block, Spot, detached, render
-from freshview.codegen.cpp.scalar import times
 from freshview.codegen.cpp.types import Cpp, held, is_there, kept
 from freshview.codegen.layout.determine import is_determined
 from freshview.codegen.layout.storage import Place, Sort
@@ -16,12 +14,12 @@ from freshview.codegen.terms.context import ONE, Bound, Next
 from freshview.codegen.terms.monotonicity import Conditions, conditions
 from freshview.codegen.terms.ranges import Range, ranges
 from freshview.codegen.terms.search import Search
-
-if TYPE_CHECKING:
-    from freshview.codegen.terms.term import Terms
+from freshview.codegen.terms.writer import TermWriter
 
 
-def range_sum(terms: Terms, e: Sum, spot: Spot, env: Bound, m: Cpp, k: Next, last: bool) -> bool:
+def range_sum(
+    terms: TermWriter, e: Sum, spot: Spot, env: Bound, m: Cpp, k: Next, last: bool
+) -> bool:
     """A sum over a range, by an ordered index; whether it was one."""
     inner = terms.inside(e.keys, e.body, env)
     for r in ranges(e, inner.keys()):
@@ -52,7 +50,7 @@ def range_sum(terms: Terms, e: Sum, spot: Spot, env: Bound, m: Cpp, k: Next, las
 
 
 def band(
-    terms: Terms, factors: list[Expr], at: int, spot: Spot, env: Bound, m: Cpp, k: Next
+    terms: TermWriter, factors: list[Expr], at: int, spot: Spot, env: Bound, m: Cpp, k: Next
 ) -> bool:
     """A walk through the rows of a map between two ends, by an ordered index; whether it was one.
 
@@ -85,7 +83,7 @@ def band(
     return True
 
 
-def _no_negative(terms: Terms, v: View) -> str:
+def _no_negative(terms: TermWriter, v: View) -> str:
     place = terms.places[v.name]
     if not place.storage.orders:
         place.storage.order(tuple(Sort(i) for i in range(len(place.storage.keys))))
@@ -93,7 +91,7 @@ def _no_negative(terms: Terms, v: View) -> str:
 
 
 def _outside(
-    terms: Terms, e: Sum, r: Range, spot: Spot, inner: Bound, env: Bound, m: Cpp, k: Next
+    terms: TermWriter, e: Sum, r: Range, spot: Spot, inner: Bound, env: Bound, m: Cpp, k: Next
 ) -> None:
     """First the factors that do not depend on x, then the range."""
 
@@ -105,7 +103,7 @@ def _outside(
     )
 
 
-def _add_up(terms: Terms, r: Range, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
+def _add_up(terms: TermWriter, r: Range, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
     """The sum over the range, for each group if there are groups."""
     place = terms.places[r.atom.name]
     fixed = tuple(v for v in r.atom.vars if v in env)
@@ -125,7 +123,7 @@ def _add_up(terms: Terms, r: Range, spot: Spot, env: Bound, m: Cpp, k: Next) -> 
 
 
 def _walk(
-    terms: Terms, r: Range, fixed: tuple[str, ...], spot: Spot, env: Bound, m: Cpp, k: Next
+    terms: TermWriter, r: Range, fixed: tuple[str, ...], spot: Spot, env: Bound, m: Cpp, k: Next
 ) -> None:
     """The entries of the range one by one, where each of them is a group, or has to be seen."""
     place = terms.places[r.atom.name]
@@ -156,7 +154,7 @@ def _leave(place: Place, found: str, spot: Spot, env: Bound, m: Cpp, k: Next) ->
     k(spot, env, times(m, Cpp(value, t, kept(t))))
 
 
-def _is_one_each(terms: Terms, r: Range, fixed: tuple[str, ...]) -> bool:
+def _is_one_each(terms: TermWriter, r: Range, fixed: tuple[str, ...]) -> bool:
     """Whether a group has one value of x: to search in every group would be a detour."""
     at = r.atom.vars.index
     return is_determined(terms.maps[r.atom.name], at(r.x), [at(v) for v in (*fixed, *r.groups)])
@@ -166,7 +164,7 @@ def _sort(place: Place, r: Range, v: str) -> Sort:
     return Sort(place.columns[r.atom.vars.index(v)])
 
 
-def _turns(terms: Terms, kind: str, spot: Spot) -> tuple[tuple[str, ...], Spot]:
+def _turns(terms: TermWriter, kind: str, spot: Spot) -> tuple[tuple[str, ...], Spot]:
     """Where a condition turns does not depend on the group: what one has found, all know."""
     out: tuple[str, ...] = ()
     for side in ("up", "down"):
@@ -177,7 +175,7 @@ def _turns(terms: Terms, kind: str, spot: Spot) -> tuple[tuple[str, ...], Spot]:
 
 
 def _ends(
-    terms: Terms, r: Range, search: Search, turns: tuple[str, ...], spot: Spot, env: Bound
+    terms: TermWriter, r: Range, search: Search, turns: tuple[str, ...], spot: Spot, env: Bound
 ) -> Block:
     """What tells the entries `before` a range, and those `upto` its end."""
     inside = detached(spot)

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from typing import TYPE_CHECKING
 
 from freshview.calculus.check import infer
 from freshview.calculus.scope import is_value, outs
 from freshview.calculus.terms import Add, Expr, Mul, Order, Rel, Top, View
 from freshview.calculus.types import INT
+from freshview.codegen.cpp.arithmetic import times
 from freshview.codegen.cpp.code import Spot, detached
-from freshview.codegen.cpp.scalar import compare, times
+from freshview.codegen.cpp.compare import compare
 from freshview.codegen.cpp.types import Cpp, held, settled
 from freshview.codegen.layout.storage import Place, Storage
 from freshview.codegen.terms.context import ONE, Bound, Next
+from freshview.codegen.terms.writer import TermWriter
 from freshview.errors import NotNative
 
-if TYPE_CHECKING:
-    from freshview.codegen.terms.term import Terms
 
-
-def lift(terms: Terms, var: str, body: Expr, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
+def lift(terms: TermWriter, var: str, body: Expr, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
     """A variable bound to the value of a term; the test that it has it, if it is bound."""
     value = terms.value(body, env) if is_value(body) else None
     if value is None:
@@ -41,7 +39,7 @@ def lift(terms: Terms, var: str, body: Expr, spot: Spot, env: Bound, m: Cpp, k: 
     k(spot, {**env, var: value}, m)
 
 
-def exists(terms: Terms, body: Expr, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
+def exists(terms: TermWriter, body: Expr, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
     """Each row of a term once, however often it is there."""
     free = sorted(outs(body) - env.keys())
     if isinstance(body, View | Rel):
@@ -58,7 +56,7 @@ def exists(terms: Terms, body: Expr, spot: Spot, env: Bound, m: Cpp, k: Next) ->
 
 
 def collected(
-    terms: Terms, body: Expr, names: list[str], inner: Bound, spot: Spot
+    terms: TermWriter, body: Expr, names: list[str], inner: Bound, spot: Spot
 ) -> tuple[Storage, Spot]:
     """The rows of a term in a transient table."""
     payload = terms.payload(body, inner)
@@ -80,7 +78,7 @@ def collected(
 
 
 def _release(
-    terms: Terms,
+    terms: TermWriter,
     rows: Storage,
     names: list[str],
     spot: Spot,
@@ -96,7 +94,7 @@ def _release(
     terms.bind(tuple(names), columns, spot, env, m if count is None else times(m, count(r)), k)
 
 
-def gathered(terms: Terms, e: Expr, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
+def gathered(terms: TermWriter, e: Expr, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
     """The rows of a term in a transient table first: what follows is written once."""
     free = sorted(outs(e) - env.keys())
     if not free:
@@ -111,7 +109,7 @@ def gathered(terms: Terms, e: Expr, spot: Spot, env: Bound, m: Cpp, k: Next) -> 
     _release(terms, rows, free, spot, env, m, k, lambda r: Cpp(f"{r}.p0", t, held(t)))
 
 
-def top(terms: Terms, e: Top, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
+def top(terms: TermWriter, e: Top, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
     """The first rows of each group, by the order."""
     inner = terms.inside(e.keys, e.body, env)
     names = sorted(outs(e.body) - inner.keys())
@@ -122,7 +120,14 @@ def top(terms: Terms, e: Top, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
 
 
 def choose(
-    terms: Terms, e: Top, rows: Storage, names: list[str], spot: Spot, env: Bound, m: Cpp, k: Next
+    terms: TermWriter,
+    e: Top,
+    rows: Storage,
+    names: list[str],
+    spot: Spot,
+    env: Bound,
+    m: Cpp,
+    k: Next,
 ) -> None:
     """The first rows of each group of a transient table."""
     at = {v: i for i, v in enumerate(names)}

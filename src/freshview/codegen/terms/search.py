@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from freshview.calculus.terms import View
 from freshview.calculus.types import Type
 from freshview.codegen.cpp.code import Spot
 from freshview.codegen.cpp.types import Cpp, held
 from freshview.codegen.layout.storage import Place, Sort
+from freshview.codegen.terms.access import Access
 from freshview.codegen.terms.context import Bound
-
-if TYPE_CHECKING:
-    from freshview.codegen.terms.term import Terms
 
 
 @dataclass
@@ -52,12 +49,12 @@ class Search:
         """The type of a variable of the atom."""
         return self.place.key_type(self.atom.vars.index(v))
 
-    def begin(self, terms: Terms, spot: Spot, env: Bound, among: bool = False) -> Spot:
+    def begin(self, tables: Access, spot: Spot, env: Bound, among: bool = False) -> Spot:
         """Where the values of the bound variables are at hand.
 
         Text that the state does not know has no entry; `among` others, the search is not all.
         """
-        look = terms.look if among else terms.seek
+        look = tables.look if among else tables.seek
         for v in self.fixed:
             self.known[self.column(v)], spot = look(env[v], self.type(v), spot)
         return spot

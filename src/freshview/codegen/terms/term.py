@@ -1,4 +1,4 @@
-"""Terms as nested C++ loops: what `reference.closures` does with closures, done with text.
+"""Terms as nested C++ loops: what `reference.engine.closures` does with closures, done with text.
 
 Every node gets a continuation that writes the code inside: it is called where the variables of
 the node are bound, with the multiplicity so far. All the consumers of rows add up, so a Sum needs
@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from freshview.calculus.build import addends, is_zero
-from freshview.calculus.check import infer
+from freshview.calculus.build import is_zero
 from freshview.calculus.scope import ins, is_value, may_refuse, outs
 from freshview.calculus.terms import (
     Add,
@@ -28,18 +27,16 @@ from freshview.calculus.terms import (
     Var,
     View,
 )
-from freshview.calculus.types import DOUBLE, Type
+from freshview.calculus.types import DOUBLE
 from freshview.calculus.walk import children, subterms
-from freshview.codegen.cpp.code import Spot, detached
-from freshview.codegen.cpp.products import SEEN
-from freshview.codegen.cpp.rings import CofactorType, RingType, cofactors, header_type
-from freshview.codegen.cpp.scalar import compare, scalar, times
-from freshview.codegen.cpp.types import SUM, Cpp, gain, is_there, kept, summand, zero_if_null
-from freshview.codegen.terms.access import Access
-from freshview.codegen.terms.context import ONE, Bound, Next
+from freshview.codegen.cpp.arithmetic import times
+from freshview.codegen.cpp.code import Spot
+from freshview.codegen.cpp.types import SUM, Cpp, is_there, summand, zero_if_null
+from freshview.codegen.terms.context import Bound, Next
 from freshview.codegen.terms.firsts import first_rows
 from freshview.codegen.terms.indexed import band, range_sum
 from freshview.codegen.terms.nested import exists, gathered, lift, top
+from freshview.codegen.terms.writer import TermWriter
 from freshview.errors import NotNative
 
 MOST_COPIES = 8
@@ -50,11 +47,8 @@ MANY_FACTORS = 16
 """Tests of one product past which they are one condition, and not blocks inside one another."""
 
 
-class Terms(Access):
-    """What writes terms."""
-
-    copies = 1
-    """How often the code at hand is written."""
+class Terms(TermWriter):
+    """What writes terms, node by node."""
 
     def emit(self, e: Expr, spot: Spot, env: Bound, m: Cpp, k: Next, last: bool = False) -> None:
         """Code that runs `k` for every row of `e`; `last` when `k` does nothing but write."""
@@ -119,10 +113,6 @@ class Terms(Access):
         often = self.copies * len(e.terms) > MOST_COPIES
         return often and self.payload(e, env).kind != "ring"  # elements of rings are not copied
 
-    def value(self, e: Expr, env: Bound) -> Cpp:
-        """A scalar term."""
-        return scalar(e, env.__getitem__, self.schema)
-
     def _weight(self, e: Expr, env: Bound) -> Cpp:
         """A value as what a row counts for.
 
@@ -142,12 +132,6 @@ class Terms(Access):
                     first = Cpp(text, DOUBLE, SUM)
             return summand(first)
         return summand(zero_if_null(value))
-
-    def condition(self, e: Expr, env: Bound) -> str:
-        """A scalar term as a C++ condition."""
-        if isinstance(e, Cmp):
-            return compare(e.op, self.value(e.left, env), self.value(e.right, env))
-        return f"truth({self.value(e, env).text})"
 
     def product(
         self, factors: list[Expr], spot: Spot, env: Bound, m: Cpp, k: Next, last: bool
@@ -210,39 +194,6 @@ class Terms(Access):
             k(s, {**env, **{v: b[v] for v in outs(e)}}, n)
 
         self.emit(e.body, spot, inner, m, leave, last)
-
-    def inside(self, keys: tuple[str, ...], body: Expr, env: Bound) -> Bound:
-        """What is bound inside a grouping: its other variables are its own."""
-        shared = {*keys, *ins(body)}
-        return {v: x for v, x in env.items() if v in shared}
-
-    def total(self, e: Expr, spot: Spot, env: Bound) -> tuple[Cpp, Spot]:
-        """The sum of all multiplicities of a term, in a local."""
-        t = self.payload(e, env)
-        kind = kept(t)
-        inside = detached(spot)
-
-        def collect(s: Spot, _: Bound, m: Cpp) -> None:
-            s.line(gain("@", t, m))
-
-        for part in addends(e):
-            self.emit(part, Spot(inside), env, ONE, collect, last=True)
-        if isinstance(t, CofactorType) and t.categories:
-            name, spot = spot.computed("t", f"Made<{t.mask}> @(e.scratch);", inside)
-            return Cpp(name, t, SEEN), spot
-        start = f"{kind} @{t.zero};" if isinstance(t, RingType) else f"{kind} @{{}};"
-        name, spot = spot.computed("t", start, inside)
-        return Cpp(name, t, kind), spot
-
-    def payload(self, e: Expr, env: Bound) -> Type:
-        """The type of a term's multiplicities."""
-        t = infer(e, self.schema, {v: x.type for v, x in env.items()})[0]
-        if t.kind != "ring":
-            return t
-        if t.ring in self.schema.functions.headers:
-            return header_type(self.schema.functions.headers[t.ring])
-        places, bound = self.places, env
-        return cofactors(e, lambda name: places[name].payload_type, lambda name: bound[name].type)
 
 
 def _is_difference(e: Add) -> bool:
