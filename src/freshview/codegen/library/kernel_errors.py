@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from decimal import localcontext
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from freshview.algebra import EXACT
 from freshview.calculus.functions import BUILTINS, call
 from freshview.calculus.rows import bad_value, checked, conform, expected, too_long
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type
+from freshview.codegen.library.tables import Tables
 from freshview.errors import (
     BadRow,
     FreshviewError,
@@ -21,9 +22,6 @@ from freshview.errors import (
     StateLost,
 )
 from freshview.program.signs import too_many
-
-if TYPE_CHECKING:
-    from freshview.codegen.library.load import Kernel
 
 ARROW_NAMES = {
     "n": "null",
@@ -49,27 +47,29 @@ ARROW_NAMES = {
 }
 
 
-def complain(kernel: Kernel, number: int, what: str, row: int, column: int, value: Any) -> Any:
-    """Raise what a kernel found wrong, in the words of `calculus.rows`.
+def handle_problem(
+    tables: Tables, number: int, problem: str, row: int, column: int, value: Any
+) -> Any:
+    """Raise the error that a kernel's problem deserves, in the words of `calculus.rows`.
 
     Only an odd row, which may turn out to be a mapping with good values, and counts that do not
     lie in memory as the kernel has them give an answer.
     """
-    if what == "odd counts":
+    if problem == "odd counts":
         return _counts(value)
-    if what in ("query", "map"):
-        tables = kernel.queries if what == "query" else kernel.maps
+    if problem in ("query", "map"):
+        table = (tables.queries if problem == "query" else tables.maps)[number]
         if value is not None:
-            _no_answer(value, Place(f"view '{tables[number].name}'"))
-        raise Overflow(f"a number of '{tables[number].name}' leaves its range when it is read")
-    if what == "unread":
+            _no_answer(value, Place(f"view '{table.name}'"))
+        raise Overflow(f"a number of '{table.name}' leaves its range when it is read")
+    if problem == "unread":
         raise OutOfMemory("there is no memory left to read the rows", instead="read fewer of them")
-    if what == "copies":
-        raise too_long(kernel.queries[number].name, value)
-    relation = kernel.relations[number]
+    if problem == "copies":
+        raise too_long(tables.queries[number].name, value)
+    relation = tables.relations[number]
     name = relation.name
     place = Place(f"row {row + 1} of '{name}'" if row >= 0 else f"a dictionary of '{name}'")
-    match what:
+    match problem:
         case "fault":
             _no_answer(value, Place(f"a change of '{name}'"))
         case "row" | "odd":
@@ -77,15 +77,17 @@ def complain(kernel: Kernel, number: int, what: str, row: int, column: int, valu
                 good = checked(relation, value, place)
             except OverflowError as e:
                 raise bad_value(relation, relation.columns[column], value[column], place) from e
-            if what == "odd":
+            if problem == "odd":
                 return good
             raise _no_room(relation, column, good[column], place)
         case "value":
             if _is_good(value, relation.columns[column].type):
                 raise _no_room(relation, column, value, place)
             raise bad_value(relation, relation.columns[column], value, place)
+        case "overflow" | "full" | "lost" | "many" | "static" | "closed" | "late":
+            raise _refused_change(name, problem)
         case _:
-            _refuse(relation, what, row, column, value)
+            raise _bad_input(relation, problem, row, column, value)
 
 
 def _is_good(value: Any, t: Type) -> bool:
@@ -139,70 +141,80 @@ def _counts(counts: Any) -> Any:
     return counts
 
 
-def _refuse(relation: Relation, what: str, row: int, column: int, value: Any) -> NoReturn:
-    name = relation.name
-    names = ", ".join(c.name for c in relation.columns)
-    match what:
+def _refused_change(name: str, problem: str) -> FreshviewError:
+    """What kept a change of a relation from happening, whatever its rows are."""
+    match problem:
         case "overflow":
-            raise Overflow(
+            return Overflow(
                 f"this change of '{name}' takes a number of a view out of its range",
                 instead="nothing was changed; integers have 64 bits and decimals 38 digits, "
                 "use DOUBLE for larger ones",
             )
         case "full":
-            raise OutOfMemory(
+            return OutOfMemory(
                 "there is no memory left for this change or its rows",
                 instead="nothing was changed; give smaller batches, or raise the limit",
             )
         case "lost":
-            raise StateLost(
+            return StateLost(
                 "memory ended in the middle of a change, and what the kernel kept is lost",
                 instead="restore a snapshot, or declare the view again",
             )
         case "many":
-            raise too_many(name)
+            return too_many(name)
         case "static":
-            raise Overflow(
+            return Overflow(
                 "the static tables take a number of a view out of its range",
                 instead="nothing of them was kept; use decimals or doubles in the view",
             )
         case "closed":
-            raise ProgramProblem("the kernel is closed", instead="open another one")
-        case "late":
-            raise ProgramProblem(
+            return ProgramProblem("the kernel is closed", instead="open another one")
+        case _:
+            return ProgramProblem(
                 f"'{name}' is a static table, and the first change has come already",
                 instead="load static tables before everything else",
             )
+
+
+def _bad_input(
+    relation: Relation, problem: str, row: int, column: int, value: Any
+) -> FreshviewError:
+    """What is wrong with rows or with an Arrow table of a relation."""
+    name = relation.name
+    names = ", ".join(c.name for c in relation.columns)
+    match problem:
         case "count":
-            raise BadRow(f"row {row + 1} of '{name}' counts {value!r} times", instead="use int")
+            return BadRow(f"row {row + 1} of '{name}' counts {value!r} times", instead="use int")
         case "counts":
-            raise BadRow(f"{row} rows of '{name}' come with {value} counts", instead="give as many")
+            return BadRow(
+                f"{row} rows of '{name}' come with {value} counts", instead="give as many"
+            )
         case "type":
             c = relation.columns[column]
-            raise BadRow(
+            return BadRow(
                 f"{name}.{c.name} cannot hold Arrow's {arrow_name(value)}",
                 instead=f"expected {expected(c.type)}",
             )
         case "missing":
-            raise BadRow(
+            return BadRow(
                 f"the table has no column '{relation.columns[column].name}'",
                 instead=f"'{name}' needs {names}",
             )
         case "extra":
-            raise BadRow(f"'{name}' has no column '{value}'", instead=f"its columns are {names}")
+            return BadRow(f"'{name}' has no column '{value}'", instead=f"its columns are {names}")
         case "table":
-            raise BadRow(
+            return BadRow(
                 f"rows of '{name}' cannot come as one Arrow column", instead=f"give {names}"
             )
         case "damaged":
-            raise BadRow(
+            return BadRow(
                 f"the Arrow column for {name}.{relation.columns[column].name} is damaged: {value}",
                 instead="validate the table where it is made: validate(full=True) in pyarrow",
             )
         case "whole":
-            raise BadRow(f"row {row + 1} of '{name}' is NULL as a whole")
+            return BadRow(f"row {row + 1} of '{name}' is NULL as a whole")
         case _:
-            raise BadRow(f"the stream of rows of '{name}' broke: {value}")
+            return BadRow(f"the stream of rows of '{name}' broke: {value}")
 
 
 def arrow_name(format: str) -> str:

@@ -18,7 +18,8 @@ from freshview.algebra.reading import Watch
 from freshview.calculus.rows import Row, RowLike
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.types import Kind, Type, Value
-from freshview.codegen.library.kernel_errors import complain
+from freshview.codegen.library.kernel_errors import handle_problem
+from freshview.codegen.library.tables import Table, number_of, read_columns
 from freshview.errors import (
     BadRow,
     BuildProblem,
@@ -31,30 +32,9 @@ from freshview.errors import (
 Sign = Literal[1, -1]
 RowCall: TypeAlias = Callable[..., None]
 
-# As `enum Kind` of kernel.hpp counts them.
-KINDS: tuple[Kind, ...] = (
-    "int",
-    "decimal",
-    "decimal",
-    "double",
-    "date",
-    "timestamp",
-    "bool",
-    "string",
-)
 MAGIC = b"freshview kernel 1"
 STAMP = 16
 """Where the file of a state has eight bytes for its owner: `Book` of arena.hpp."""
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """What can be read from a kernel: a query, or a map with its payload as last column."""
-
-    name: str
-    columns: tuple[Column, ...]
-    key: tuple[int, ...] = ()
-    """The columns by whose values rows can be found; none where only reading all of them helps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +67,11 @@ class Kernel:
         self.calls: dict[str, Callable[..., Any]] = {f.__name__: f for f in start()}
         self.program, relations, queries, maps, self.slots = self.calls["describe"]()
         self.relations = tuple(
-            Relation(name, _columns(columns), bool(static)) for name, columns, static in relations
+            Relation(name, read_columns(columns), bool(static))
+            for name, columns, static in relations
         )
-        self.queries = tuple(Table(name, _columns(cs), tuple(key)) for name, cs, key in queries)
-        self.maps = tuple(Table(name, _columns(columns)) for name, columns in maps)
+        self.queries = tuple(Table(name, read_columns(cs), tuple(key)) for name, cs, key in queries)
+        self.maps = tuple(Table(name, read_columns(columns)) for name, columns in maps)
 
     def open(self, state: Path | None = None) -> Instance:
         """A running kernel, with empty maps, or with those in a file, which is made if need be.
@@ -107,15 +88,15 @@ class Kernel:
 
     def relation(self, name: str) -> int:
         """The number of a relation."""
-        return _number("relation", name, [r.name for r in self.relations])
+        return number_of("relation", name, [r.name for r in self.relations])
 
     def query(self, name: str) -> int:
         """The number of a query."""
-        return _number("query", name, [q.name for q in self.queries])
+        return number_of("query", name, [q.name for q in self.queries])
 
     def map(self, name: str) -> int:
         """The number of a map."""
-        return _number("map", name, [m.name for m in self.maps])
+        return number_of("map", name, [m.name for m in self.maps])
 
 
 class Instance:
@@ -132,7 +113,7 @@ class Instance:
         self._schemas: dict[int, tuple[Any, object]] = {}
         # Not a method of this object: what it holds must not hold it.
         try:
-            self._state = self._calls["open"](partial(complain, kernel), file)
+            self._state = self._calls["open"](partial(handle_problem, kernel), file)
         except MemoryError as e:
             raise OutOfMemory(
                 "there is no memory left for another kernel",
@@ -366,20 +347,6 @@ class Frame:
         """The capsules of Arrow's C interface; a wish for other types is not heard."""
         schema, array = self._export(self._held)
         return schema, array
-
-
-def _columns(told: Iterable[tuple[str, int, int, int, int]]) -> tuple[Column, ...]:
-    return tuple(
-        Column(name, Type(KINDS[kind], scale, bool(nullable)))
-        for name, kind, scale, nullable, _ in told
-    )
-
-
-def _number(what: str, name: str, names: list[str]) -> int:
-    if name not in names:
-        known = ", ".join(names) or "there is none"
-        raise UnknownName(f"there is no {what} '{name}'", instead=f"the kernel has: {known}")
-    return names.index(name)
 
 
 _WAYS: dict[type, str] = {}
