@@ -11,7 +11,7 @@ import pytest
 
 import freshview
 from freshview.calculus.functions import Functions
-from freshview.codegen.library.toolchain import Flags, find_compiler
+from freshview.codegen.library.compiler import Flags, find_compiler
 from freshview.distributed.compile import distribute
 from freshview.distributed.options import LEVELS
 from freshview.distributed.placement import choose_placement

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from freshview.calculus.types import Value
-from freshview.codegen.library.toolchain import Flags, find_compiler
+from freshview.codegen.library.compiler import Flags, find_compiler
 from freshview.distributed.compile import distribute
 from freshview.distributed.partition import worker
 from freshview.distributed.schedule_blocks import schedule_blocks

@@ -13,7 +13,7 @@ from freshview.calculus.terms import Apply, Var
 from freshview.calculus.types import DOUBLE, INT
 from freshview.codegen.cpp.rings import gathered
 from freshview.codegen.kernel.source import emit
-from freshview.codegen.library.toolchain import find_compiler
+from freshview.codegen.library.compiler import find_compiler
 from freshview.errors import NotNative
 from freshview.factorized.compile import compile_joins
 from freshview.factorized.options import Options

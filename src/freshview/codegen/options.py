@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Passes:
+class KernelPasses:
     """Switches of the passes, all on but three.
 
     - `derive`: maps that only say which rows another one has are not kept.
@@ -49,4 +49,4 @@ class Passes:
     keys: bool = False
 
 
-USUAL = Passes()
+USUAL = KernelPasses()

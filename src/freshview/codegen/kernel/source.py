@@ -32,7 +32,7 @@ from freshview.codegen.layout.determine import determining
 from freshview.codegen.layout.directories import Homes, directories
 from freshview.codegen.layout.fuse import fuse
 from freshview.codegen.layout.storage import (
-    Place,
+    MapPlace,
     Storage,
     declare_all,
     declare_orders,
@@ -40,7 +40,7 @@ from freshview.codegen.layout.storage import (
     members,
 )
 from freshview.codegen.layout.widen import widen
-from freshview.codegen.options import USUAL, Passes
+from freshview.codegen.options import USUAL, KernelPasses
 from freshview.codegen.terms.term import Terms
 from freshview.depth import deep
 from freshview.errors import NotNative
@@ -71,13 +71,15 @@ class Source:
     """Maps that are recomputed once a batch, and not with every row of it."""
 
 
-def emit(program: Program, functions: Functions = BUILTINS, passes: Passes = USUAL) -> str:
+def emit(program: Program, functions: Functions = BUILTINS, passes: KernelPasses = USUAL) -> str:
     """The C++ source of a program's kernel, or NotNative with the reason."""
     return write(program, functions, passes).text
 
 
 @deep
-def write(program: Program, functions: Functions = BUILTINS, passes: Passes = USUAL) -> Source:
+def write(
+    program: Program, functions: Functions = BUILTINS, passes: KernelPasses = USUAL
+) -> Source:
     """The C++ source of a program's kernel, with what it says about the program.
 
     A map that would be recomputed from all the data with every change, and that only queries
@@ -132,7 +134,7 @@ class _Kernel:
         self,
         program: Program,
         functions: Functions,
-        passes: Passes,
+        passes: KernelPasses,
         deferred: Mapping[str, Statement] | None = None,
         late: Mapping[str, Statement] | None = None,
         homes: Homes | None = None,
@@ -145,7 +147,7 @@ class _Kernel:
         self.program = program
         self.relations = {r.name: r for r in program.relations}
         self.storages: list[Storage] = []
-        self.places: dict[str, Place] = {}
+        self.places: dict[str, MapPlace] = {}
         apart = [[(m, tuple(range(len(m.keys))))] for m in program.maps]
         for group in fuse(program.maps, _walked(program)) if passes.fuse else apart:
             self._store(group)
@@ -154,7 +156,7 @@ class _Kernel:
             if r.static and r.name in read:
                 whole = Storage(f"r_{identifier(r.name)}", r.types, [INT])
                 self.storages.append(whole)
-                self.places[r.name] = Place(whole, 0, tuple(range(len(r.columns))))
+                self.places[r.name] = MapPlace(whole, 0, tuple(range(len(r.columns))))
         known = {s.name: s for s in self.storages}
         for guest, (host, positions) in (homes or {}).items():
             known[guest].home = known[host], positions
@@ -202,7 +204,7 @@ class _Kernel:
             storage.determining = found_by if len(found_by) < len(first.keys) else None
         self.storages.append(storage)
         for m, columns in group:
-            self.places[m.name] = Place(storage, len(storage.payloads), columns)
+            self.places[m.name] = MapPlace(storage, len(storage.payloads), columns)
             storage.payloads.append(self._payload(m))
 
     def _payload(self, m: Map) -> Type:
@@ -216,7 +218,7 @@ class _Kernel:
         maps = {other.name: other for other in self.program.maps}
         return cofactors(m.definition, lambda name: self._payload(maps[name]))
 
-    def _delta(self, name: str) -> Place:
+    def _delta(self, name: str) -> MapPlace:
         """The batch as a table, its rows added up; made at the start of the trigger."""
         if name not in self.terms.deltas:
             storage = Storage(
@@ -224,7 +226,7 @@ class _Kernel:
             )
             self.terms.transients.append(storage)
             columns = tuple(range(len(storage.keys)))
-            self.terms.deltas[name] = Place(storage, 0, columns)
+            self.terms.deltas[name] = MapPlace(storage, 0, columns)
         return self.terms.deltas[name]
 
     def _shown(self, q: Query) -> list[Column]:

@@ -13,8 +13,8 @@ from freshview.codegen.cpp.code import Spot, comment
 from freshview.codegen.cpp.types import Cpp, held
 from freshview.codegen.kernel.share import share_look_ups
 from freshview.codegen.kernel.stage import Local
-from freshview.codegen.layout.storage import Place, Storage
-from freshview.codegen.options import Passes
+from freshview.codegen.layout.storage import MapPlace, Storage
+from freshview.codegen.options import KernelPasses
 from freshview.codegen.terms.access import payload_at
 from freshview.codegen.terms.context import ONE, Bound
 from freshview.codegen.terms.term import Terms
@@ -28,7 +28,9 @@ class Statements:
     A statement on a `deferred` map only marks the state as stale.
     """
 
-    def __init__(self, terms: Terms, passes: Passes, deferred: Mapping[str, Statement]) -> None:
+    def __init__(
+        self, terms: Terms, passes: KernelPasses, deferred: Mapping[str, Statement]
+    ) -> None:
         self.terms = terms
         self.passes = passes
         self.deferred = deferred
@@ -43,7 +45,7 @@ class Statements:
         """The tables that statements write."""
         return {self._place(s).storage.root.name for s in statements}
 
-    def _place(self, s: Statement) -> Place:
+    def _place(self, s: Statement) -> MapPlace:
         return self.terms.places[s.target.name]
 
     def _groups(
@@ -129,7 +131,7 @@ class Statements:
             f"tmp{len(terms.transients)}", keys, [terms.payload(local.term, {})], transient=True
         )
         terms.transients.append(rows)
-        place = Place(rows, 0, tuple(range(len(keys))))
+        place = MapPlace(rows, 0, tuple(range(len(keys))))
         terms.places[local.name] = place
         terms.schema = replace(
             terms.schema, maps={**terms.schema.maps, local.name: (keys, payload)}
@@ -159,7 +161,7 @@ class Statements:
                 self.scanning.append(s)
 
     def _add(
-        self, s: Statement, spot: Spot, env: Bound, m: Cpp, place: Place | None = None
+        self, s: Statement, spot: Spot, env: Bound, m: Cpp, place: MapPlace | None = None
     ) -> None:
         """Add up a statement's rows in its target, or in another place."""
         into = place or self._place(s)
@@ -184,7 +186,7 @@ class Statements:
         spot.line(f"{rows.table} {rows.name}{{}};")
         _, inner = spot.open(("rows", rows.name), "", "{")
         for i, (s, target) in enumerate(zip(group, targets, strict=True)):
-            self._add(s, inner, env, m, Place(rows, i, target.columns))
+            self._add(s, inner, env, m, MapPlace(rows, i, target.columns))
         return rows
 
     def _pour(self, rows: Storage, group: Sequence[Statement], spot: Spot) -> None:
@@ -211,7 +213,7 @@ class Statements:
             spot.line(f"EMPTY_{table.name}")
             return
         rows = self._rows(group, spot, env, m)
-        marked = Place(rows, len(group), place.columns)
+        marked = MapPlace(rows, len(group), place.columns)
 
         def mark(at: Spot, b: Bound, _: Cpp) -> None:
             self.terms.write(marked, [b[v] for v in first.vars], at, ONE)

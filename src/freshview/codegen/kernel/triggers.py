@@ -13,8 +13,8 @@ from freshview.codegen.cpp.types import Cpp
 from freshview.codegen.kernel.select import choose, shared_tests
 from freshview.codegen.kernel.stage import stage
 from freshview.codegen.kernel.statements import Statements
-from freshview.codegen.layout.storage import Place, Storage
-from freshview.codegen.options import Passes
+from freshview.codegen.layout.storage import MapPlace, Storage
+from freshview.codegen.options import KernelPasses
 from freshview.codegen.terms.access import held_in
 from freshview.codegen.terms.context import ONE, Bound
 from freshview.codegen.terms.prefetch import AHEAD
@@ -34,7 +34,7 @@ class Triggers:
         program: Program,
         terms: Terms,
         statements: Statements,
-        passes: Passes,
+        passes: KernelPasses,
         late: Mapping[str, Statement],
     ) -> None:
         self.program = program
@@ -67,7 +67,7 @@ class Triggers:
             loads.append("  count_gone(s.gone, b);")
         return function(f"on_{identifier(r.name)}", "const Batch& b", [*loads, *body], often=True)
 
-    def _fill(self, place: Place) -> list[str]:
+    def _fill(self, place: MapPlace) -> list[str]:
         """Rows of the batch added to a table that holds whole rows."""
         s = place.storage
         where = "e.scratch" if s.transient else "e.arena"

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from freshview.calculus.scope import stored
 from freshview.codegen.cpp.types import held
 from freshview.codegen.kernel.select import chooses
-from freshview.codegen.layout.storage import Place, Storage
+from freshview.codegen.layout.storage import MapPlace, Storage
 from freshview.program.terms import Program
 
 Asked = Mapping[tuple[str, tuple[str, ...]], set[tuple[str, tuple[int, ...]]]]
@@ -24,7 +24,7 @@ Homes = dict[str, tuple[str, tuple[int, ...]]]
 
 
 def directories(
-    program: Program, places: Mapping[str, Place], storages: Sequence[Storage], asked: Asked
+    program: Program, places: Mapping[str, MapPlace], storages: Sequence[Storage], asked: Asked
 ) -> Homes:
     """Which tables move in with which slices: those that most triggers ask together."""
     known = {s.name: s for s in storages}
@@ -57,7 +57,7 @@ def _fits(guest: Storage, own: tuple[int, ...], host: Storage, at: tuple[int, ..
     return len(at) == 1 and at in host.indexes and held(guest.keys[0]) == held(host.keys[at[0]])
 
 
-def _apart(program: Program, places: Mapping[str, Place]) -> set[tuple[str, str]]:
+def _apart(program: Program, places: Mapping[str, MapPlace]) -> set[tuple[str, str]]:
     """Storages that may not share: a statement reads the one and writes the other.
 
     It would write where it reads. And what is emptied as a whole has a table of its own.

@@ -110,7 +110,7 @@ class Storage:
 
 
 @dataclass(frozen=True)
-class Place:
+class MapPlace:
     """Where a map is: its storage, its payload column, and the column of each of its keys."""
 
     storage: Storage

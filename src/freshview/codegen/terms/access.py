@@ -12,8 +12,8 @@ from freshview.codegen.cpp.code import Spot
 from freshview.codegen.cpp.compare import compare
 from freshview.codegen.cpp.products import SEEN, whole
 from freshview.codegen.cpp.types import Cpp, Held, convert, gain, held, is_mixed, kept, summand
-from freshview.codegen.layout.storage import Place, Storage
-from freshview.codegen.options import Passes
+from freshview.codegen.layout.storage import MapPlace, Storage
+from freshview.codegen.options import KernelPasses
 from freshview.codegen.terms.context import Bound, Next
 from freshview.codegen.terms.prefetch import COLUMN, Walk, fetching, wanted
 from freshview.program.terms import Map
@@ -24,20 +24,20 @@ class Access:
     """What reads and writes tables: what it needs to know of a kernel, and what it finds out."""
 
     schema: Schema
-    places: dict[str, Place]
+    places: dict[str, MapPlace]
     """Maps and static relations by name."""
     maps: Mapping[str, Map]
     """What the maps are."""
-    deltas: dict[str, Place]
+    deltas: dict[str, MapPlace]
     """Batches that are asked for by key, as transient tables; filled by `delta`."""
-    delta: Callable[[str], Place]
+    delta: Callable[[str], MapPlace]
     transients: list[Storage]
     """Tables that live while a statement runs."""
     symbols: dict[str, str]
     """Long constant texts, and the names of their symbols in the state."""
     columns: Mapping[str, tuple[Type, ...]]
     """Column types of the relations."""
-    passes: Passes
+    passes: KernelPasses
     brought: frozenset[str] = frozenset()
     """Tables whose rows came with the change: walking through them is no walk through the data."""
     scans: list[str] = field(default_factory=list)
@@ -83,7 +83,7 @@ class Access:
         del self.walks[i]
 
     def access(
-        self, place: Place, names: tuple[str, ...], spot: Spot, env: Bound, m: Cpp, k: Next
+        self, place: MapPlace, names: tuple[str, ...], spot: Spot, env: Bound, m: Cpp, k: Next
     ) -> None:
         """get, slice or scan: by how many of the keys are bound."""
         known = [i for i, v in enumerate(names) if v in env]
@@ -119,7 +119,7 @@ class Access:
         self.walks.pop(arrow.removesuffix("."), None)
 
     def _get(
-        self, place: Place, keys: Mapping[int, str], where: str, spot: Spot
+        self, place: MapPlace, keys: Mapping[int, str], where: str, spot: Spot
     ) -> tuple[str, Spot]:
         """The one record of these keys, if there is one; what is not looked up by is compared."""
         s = place.storage
@@ -135,7 +135,7 @@ class Access:
         return f"{r}->", spot
 
     def _slice(
-        self, place: Place, keys: Mapping[int, str], where: str, spot: Spot
+        self, place: MapPlace, keys: Mapping[int, str], where: str, spot: Spot
     ) -> tuple[str, Spot]:
         """The records that agree with these keys, by an index."""
         s = place.storage
@@ -150,7 +150,9 @@ class Access:
         r, spot = spot.open(("slice", s.name, positions, key), "r", opener, "});")
         return f"{r}.", self._count(spot, "1")
 
-    def _scan(self, place: Place, _: Mapping[int, str], where: str, spot: Spot) -> tuple[str, Spot]:
+    def _scan(
+        self, place: MapPlace, _: Mapping[int, str], where: str, spot: Spot
+    ) -> tuple[str, Spot]:
         """All the records; a walk through data is noted."""
         s = place.storage
         if not s.transient and s.keys and not self.rare and s.name not in self.brought:
@@ -163,7 +165,11 @@ class Access:
         return f"{r}.", self._count(spot, "1")
 
     def _fetch_ahead(
-        self, place: Place, keys: Mapping[int, str], index: int | None = None, write: bool = False
+        self,
+        place: MapPlace,
+        keys: Mapping[int, str],
+        index: int | None = None,
+        write: bool = False,
     ) -> None:
         """Note a look-up by columns of the row alone: they are known some rows before."""
         s = place.storage
@@ -257,7 +263,7 @@ class Access:
 
     # -- writing -----------------------------------------------------------------------------------
 
-    def write(self, place: Place, keys: list[Cpp], spot: Spot, m: Cpp, op: str = "+=") -> None:
+    def write(self, place: MapPlace, keys: list[Cpp], spot: Spot, m: Cpp, op: str = "+=") -> None:
         """M[keys] += m, or M[keys] := m."""
         texts: dict[int, str] = {}
         for i, x in enumerate(keys):
@@ -300,7 +306,7 @@ def _settled(m: Cpp, spot: Spot) -> tuple[Cpp, Spot]:
     return Cpp(name, m.type, m.held), spot
 
 
-def _record_at_hand(place: Place, keys: list[Cpp]) -> str | None:
+def _record_at_hand(place: MapPlace, keys: list[Cpp]) -> str | None:
     """The record whose own key is asked for, if a loop or a look-up holds it already."""
     records = {x.origin[:2] for x in keys if x.origin is not None}
     columns = [x.origin[2] for x in keys if x.origin is not None]

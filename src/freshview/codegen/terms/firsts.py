@@ -17,7 +17,7 @@ from freshview.codegen.cpp.arithmetic import times
 from freshview.codegen.cpp.code import Spot, detached
 from freshview.codegen.cpp.compare import compare
 from freshview.codegen.cpp.types import Cpp, held
-from freshview.codegen.layout.storage import Place, Sort, Storage
+from freshview.codegen.layout.storage import MapPlace, Sort, Storage
 from freshview.codegen.terms.context import Bound, Next
 from freshview.codegen.terms.nested import choose, collected, complete
 from freshview.codegen.terms.search import Search
@@ -86,7 +86,7 @@ def first_rows(terms: TermWriter, e: Top, spot: Spot, env: Bound, m: Cpp, k: Nex
     return True
 
 
-def _sorts(f: Firsts, place: Place) -> tuple[Sort, ...] | None:
+def _sorts(f: Firsts, place: MapPlace) -> tuple[Sort, ...] | None:
     """How an index must sort; its end is then read in the order of the first variable."""
     back = f.order[0].descending
     out = []
@@ -147,7 +147,7 @@ def _choose_among(
     others, spot = collected(terms, f.rest, names, inner, spot)
     rows = Storage(f"tmp{len(terms.transients)}", others.keys, [INT], transient=True)
     terms.transients.append(rows)
-    place = Place(rows, 0, tuple(range(len(names))))
+    place = MapPlace(rows, 0, tuple(range(len(names))))
     inside = detached(spot)
     at = search.begin(terms, Spot(inside), inner, among=True)
     held_by_atom = " && ".join(_test(terms, t, inner) for t in f.tests)
@@ -194,7 +194,7 @@ def _opener(e: Top, f: Firsts, search: Search, count: str) -> str:
     )
 
 
-def _count(f: Firsts, place: Place) -> str:
+def _count(f: Firsts, place: MapPlace) -> str:
     """How many rows an entry with the value `v` is."""
     n = f"v.p{place.payload}"
     return f"i128({n} != 0)" if f.once else n

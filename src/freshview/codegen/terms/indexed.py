@@ -9,7 +9,7 @@ from freshview.codegen.cpp.arithmetic import times
 from freshview.codegen.cpp.code import Block, Spot, detached, render
 from freshview.codegen.cpp.types import Cpp, held, is_there, kept
 from freshview.codegen.layout.determine import is_determined
-from freshview.codegen.layout.storage import Place, Sort
+from freshview.codegen.layout.storage import MapPlace, Sort
 from freshview.codegen.terms.context import ONE, Bound, Next
 from freshview.codegen.terms.monotonicity import Conditions, conditions
 from freshview.codegen.terms.ranges import Range, ranges
@@ -145,7 +145,7 @@ def _walk(
     _leave(place, f"v{entry}", spot, {**env, **seen}, m, k)
 
 
-def _leave(place: Place, found: str, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
+def _leave(place: MapPlace, found: str, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
     """Go on with a sum of the index, if it is not zero."""
     t, total = place.payload_type, f"{found}.p{place.payload}"
     value = total if t.kind == "double" else f"narrow<{held(t)}>(o, {total})"
@@ -160,7 +160,7 @@ def _is_one_each(terms: TermWriter, r: Range, fixed: tuple[str, ...]) -> bool:
     return is_determined(terms.maps[r.atom.name], at(r.x), [at(v) for v in (*fixed, *r.groups)])
 
 
-def _sort(place: Place, r: Range, v: str) -> Sort:
+def _sort(place: MapPlace, r: Range, v: str) -> Sort:
     return Sort(place.columns[r.atom.vars.index(v)])
 
 

@@ -12,7 +12,7 @@ from freshview.codegen.cpp.arithmetic import times
 from freshview.codegen.cpp.code import Spot, detached
 from freshview.codegen.cpp.compare import compare
 from freshview.codegen.cpp.types import Cpp, held, settled
-from freshview.codegen.layout.storage import Place, Storage
+from freshview.codegen.layout.storage import MapPlace, Storage
 from freshview.codegen.terms.context import ONE, Bound, Next
 from freshview.codegen.terms.writer import TermWriter
 from freshview.errors import NotNative
@@ -66,7 +66,7 @@ def collected(
         f"tmp{len(terms.transients)}", tuple(types[v] for v in names), [payload], transient=True
     )
     terms.transients.append(rows)
-    place = Place(rows, 0, tuple(range(len(names))))
+    place = MapPlace(rows, 0, tuple(range(len(names))))
     inside = detached(spot)
 
     def collect(s: Spot, b: Bound, m: Cpp) -> None:

@@ -8,7 +8,7 @@ from freshview.calculus.terms import View
 from freshview.calculus.types import Type
 from freshview.codegen.cpp.code import Spot
 from freshview.codegen.cpp.types import Cpp, held
-from freshview.codegen.layout.storage import Place, Sort
+from freshview.codegen.layout.storage import MapPlace, Sort
 from freshview.codegen.terms.access import Access
 from freshview.codegen.terms.context import Bound
 
@@ -17,7 +17,7 @@ from freshview.codegen.terms.context import Bound
 class Search:
     """A search among the entries of a map that have given values in leading columns."""
 
-    place: Place
+    place: MapPlace
     atom: View
     fixed: tuple[str, ...]
     """Variables of the atom that are bound."""

@@ -7,7 +7,7 @@ import pytest
 from freshview.calculus.text import read, show
 from freshview.codegen.kernel.select import shared_tests
 from freshview.codegen.kernel.source import emit
-from freshview.codegen.options import Passes
+from freshview.codegen.options import KernelPasses
 from freshview.ivm.options import Options
 from tests.differential.harness import case, compiled
 
@@ -35,7 +35,7 @@ def test_a_loop_without_branches_chooses_rows() -> None:
     program = compiled(c, Options(mode="tuple"))
     text = emit(program, c.catalog.functions)
     assert "chosen += ((c10 < i32(9131ll)) & (c10 >= i32(8766ll)) & (c4 < i64(2400ll))" in text
-    assert "chosen" not in emit(program, c.catalog.functions, Passes(select=False))
+    assert "chosen" not in emit(program, c.catalog.functions, KernelPasses(select=False))
 
 
 def test_look_ups_by_the_row_are_shared() -> None:
@@ -45,5 +45,5 @@ def test_look_ups_by_the_row_are_shared() -> None:
     trigger = text[text.index("static void on_Lineitem") : text.index("static void on_Orders")]
     look_up = "find(e.arena, Rec_m_q18_Lineitem_2::Key{c0})"
     assert trigger.count(look_up) == 2  # for an insertion, and for a deletion
-    alone = emit(program, c.catalog.functions, Passes(share=False))
+    alone = emit(program, c.catalog.functions, KernelPasses(share=False))
     assert alone.count(look_up) > 20

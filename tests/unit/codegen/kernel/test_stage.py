@@ -6,7 +6,7 @@ from freshview.calculus.terms import View
 from freshview.calculus.text import read, show
 from freshview.codegen.kernel.source import emit
 from freshview.codegen.kernel.stage import stage
-from freshview.codegen.options import Passes
+from freshview.codegen.options import KernelPasses
 from freshview.program.terms import Statement
 from tests.native.test_cofactor import program
 
@@ -46,7 +46,7 @@ def test_what_stands_once_is_left_where_it_is() -> None:
 def test_kernels_of_cofactors_go_level_by_level() -> None:
     p = program("", "ABCDE")
     assert "level0" in emit(p)
-    assert "level0" not in emit(p, passes=Passes(stage=False))
+    assert "level0" not in emit(p, passes=KernelPasses(stage=False))
 
 
 def test_a_sum_that_meets_rows_of_its_own_becomes_a_table() -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from freshview.codegen.kernel.source import emit
-from freshview.codegen.options import USUAL, Passes
+from freshview.codegen.options import USUAL, KernelPasses
 from freshview.ivm.options import Options
 from tests.differential.harness import case, compiled
 
 
-def housed(workload: str, name: str, passes: Passes = USUAL) -> set[str]:
+def housed(workload: str, name: str, passes: KernelPasses = USUAL) -> set[str]:
     c = case(workload, name)
     text = emit(compiled(c, Options(mode="tuple")), c.catalog.functions, passes)
     lines = (line for line in text.splitlines() if line.startswith("using Rec_"))
@@ -18,7 +18,7 @@ def housed(workload: str, name: str, passes: Passes = USUAL) -> set[str]:
 def test_sums_by_order_lie_beside_the_orders() -> None:
     line = "using Rec_m_q18_Lineitem_2 = Head0_m_q18_Customer_Lineitem;"
     assert housed("tpch_seed", "q18") == {line}
-    assert housed("tpch_seed", "q18", Passes(directories=False)) == set()
+    assert housed("tpch_seed", "q18", KernelPasses(directories=False)) == set()
 
 
 def test_tables_with_other_keys_stay_apart() -> None:

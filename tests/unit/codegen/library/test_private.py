@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from freshview.codegen.library import private
+from freshview.codegen.library.compiler import USUAL, CppCompiler
 from freshview.codegen.library.private import NotPrivate, private_folder, read_own
-from freshview.codegen.library.toolchain import USUAL, Compiler, build, cached
+from freshview.codegen.library.toolchain import build, cached
 from freshview.errors import BuildProblem
 from freshview.runtime.database import compiled_plan
 
@@ -90,7 +91,7 @@ def test_only_plain_files_of_this_user_are_read(
     assert read_own(path) is None
 
 
-COMPILER = Compiler(("c++",), "a compiler that is never called", "gcc")
+COMPILER = CppCompiler(("c++",), "a compiler that is never called", "gcc")
 
 
 @pytest.mark.usefixtures("another_user")

@@ -12,16 +12,9 @@ from typing import Any
 import pytest
 
 from freshview.codegen.library import toolchain
-from freshview.codegen.library.toolchain import (
-    Compiler,
-    Flags,
-    build,
-    build_many,
-    cached,
-    find_compiler,
-    program_hash,
-    user_cache,
-)
+from freshview.codegen.library.cache import user_cache
+from freshview.codegen.library.compiler import CppCompiler, Flags, find_compiler
+from freshview.codegen.library.toolchain import build, build_many, cached, program_hash
 from freshview.errors import BuildProblem
 
 pytestmark = pytest.mark.native
@@ -48,7 +41,7 @@ def answer(library: Path) -> int:
 
 
 @pytest.fixture(scope="module")
-def compiler() -> Compiler:
+def compiler() -> CppCompiler:
     found = find_compiler()
     if found is None:
         pytest.skip("there is no C++ compiler")
@@ -74,7 +67,9 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return seen
 
 
-def test_a_kernel_is_compiled_once(compiler: Compiler, cache: Path, calls: list[list[str]]) -> None:
+def test_a_kernel_is_compiled_once(
+    compiler: CppCompiler, cache: Path, calls: list[list[str]]
+) -> None:
     first = build(kernel(1), compiler=compiler, cache=cache)
     assert answer(first) == 1
     assert calls
@@ -85,7 +80,7 @@ def test_a_kernel_is_compiled_once(compiler: Compiler, cache: Path, calls: list[
 
 
 def test_the_boundary_is_compiled_once_for_all(
-    compiler: Compiler, cache: Path, calls: list[list[str]]
+    compiler: CppCompiler, cache: Path, calls: list[list[str]]
 ) -> None:
     build(kernel(2), compiler=compiler, cache=cache)
     calls.clear()
@@ -96,7 +91,7 @@ def test_the_boundary_is_compiled_once_for_all(
 
 @pytest.mark.parametrize("halves", [True, False])
 def test_a_large_kernel_is_compiled_by_halves_where_that_is_possible(
-    compiler: Compiler,
+    compiler: CppCompiler,
     cache: Path,
     calls: list[list[str]],
     monkeypatch: pytest.MonkeyPatch,
@@ -113,7 +108,7 @@ def test_a_large_kernel_is_compiled_by_halves_where_that_is_possible(
     assert ("-flto=2" in words) == halves
 
 
-def test_only_one_name_is_shown(compiler: Compiler, cache: Path) -> None:
+def test_only_one_name_is_shown(compiler: CppCompiler, cache: Path) -> None:
     library = build(kernel(4), compiler=compiler, cache=cache)
     try:
         words = subprocess.run(
@@ -125,7 +120,9 @@ def test_only_one_name_is_shown(compiler: Compiler, cache: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["cut", "changed", "empty"])
-def test_a_damaged_library_is_compiled_again(compiler: Compiler, cache: Path, damage: str) -> None:
+def test_a_damaged_library_is_compiled_again(
+    compiler: CppCompiler, cache: Path, damage: str
+) -> None:
     source = kernel(10 + len(damage))
     library = build(source, compiler=compiler, cache=cache)
     whole = library.read_bytes()
@@ -142,14 +139,26 @@ def test_a_damaged_library_is_compiled_again(compiler: Compiler, cache: Path, da
     assert cached(source, compiler=compiler, cache=cache) == library
 
 
-def test_what_a_library_depends_on_is_in_its_name(
-    compiler: Compiler, cache: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_evicted_library_is_compiled_again(
+    compiler: CppCompiler, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def name(source: str, c: Compiler = compiler, flags: Flags = Flags()) -> str:  # noqa: B008
+    monkeypatch.setattr("freshview.codegen.library.cache.CACHE_BYTES", 0)
+    folder = tmp_path / "kernels"
+    os.utime(build(kernel(31), compiler=compiler, cache=folder), (0, 0))
+    build(kernel(32), compiler=compiler, cache=folder)
+    assert cached(kernel(31), compiler=compiler, cache=folder) is None
+    monkeypatch.undo()
+    assert answer(build(kernel(31), compiler=compiler, cache=folder)) == 31
+
+
+def test_what_a_library_depends_on_is_in_its_name(
+    compiler: CppCompiler, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def name(source: str, c: CppCompiler = compiler, flags: Flags = Flags()) -> str:  # noqa: B008
         return toolchain._key(source, c, flags)
 
     usual = name("x")
-    other = Compiler(compiler.command, "another version", compiler.kind)
+    other = CppCompiler(compiler.command, "another version", compiler.kind)
     names = [name("y"), name("x", other), name("x", flags=Flags(count=True))]
     names += [name("x", flags=Flags(baseline="x86-64-v3")), name("x", flags=Flags(optimize=1))]
     portable = name("x", flags=Flags(baseline="x86-64-v3"))
@@ -177,7 +186,7 @@ def test_every_stateless_file_is_there() -> None:
     assert {name for name in toolchain.STATELESS if not (toolchain.NATIVE / name).exists()} == set()
 
 
-def test_a_mistake_in_the_source_is_told(compiler: Compiler, cache: Path) -> None:
+def test_a_mistake_in_the_source_is_told(compiler: CppCompiler, cache: Path) -> None:
     source = kernel(5) + "int f() { return nobody_declared_this; }\n"
     with pytest.raises(BuildProblem) as caught:
         build(source, compiler=compiler, cache=cache)
@@ -211,7 +220,7 @@ def test_the_first_compiler_that_answers_is_taken(
     script(tmp_path / "clang++", "echo Debian clang version 99.0")
     monkeypatch.setenv("PATH", str(tmp_path))
     found = find_compiler()
-    assert found == Compiler((str(tmp_path / "clang++"),), "Debian clang version 99.0", "clang")
+    assert found == CppCompiler((str(tmp_path / "clang++"),), "Debian clang version 99.0", "clang")
 
 
 def test_the_compiler_in_a_wheel_is_the_last_resort(
@@ -227,27 +236,19 @@ def test_the_compiler_in_a_wheel_is_the_last_resort(
     assert found.command[1:] == ("-m", "ziglang", "c++", "-nostdlib++")
 
 
-def test_many_are_built_in_their_order(compiler: Compiler, cache: Path) -> None:
+def test_many_are_built_in_their_order(compiler: CppCompiler, cache: Path) -> None:
     numbers = [21, 22, 23, 21]
     libraries = build_many([kernel(n) for n in numbers], compiler=compiler, cache=cache)
     assert [answer(path) for path in libraries] == numbers
 
 
-def test_the_cache_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert user_cache() == tmp_path / "freshview" / "kernels"
-    monkeypatch.setenv("XDG_CACHE_HOME", "")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert user_cache() == tmp_path / ".cache" / "freshview" / "kernels"
-
-
-def test_a_cache_that_cannot_be_written_is_told(compiler: Compiler, tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_written_is_told(compiler: CppCompiler, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(BuildProblem, match=r"cannot be written to .*; name a folder that can"):
         build(kernel(7), compiler=compiler, cache=tmp_path / "file" / "kernels")
 
 
-def test_libraries_for_other_machines_and_counting(compiler: Compiler, cache: Path) -> None:
+def test_libraries_for_other_machines_and_counting(compiler: CppCompiler, cache: Path) -> None:
     counting = kernel(8) + "#ifndef FRESHVIEW_COUNT\n#error it does not count\n#endif\n"
     assert answer(build(counting, compiler=compiler, flags=Flags(count=True), cache=cache)) == 8
     if os.uname().machine == "x86_64":

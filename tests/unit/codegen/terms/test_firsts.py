@@ -7,7 +7,7 @@ import pytest
 from freshview.calculus.terms import Top
 from freshview.calculus.text import read
 from freshview.codegen.kernel.source import write
-from freshview.codegen.options import Passes
+from freshview.codegen.options import KernelPasses
 from freshview.codegen.terms.firsts import firsts
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import Mode, Options
@@ -70,11 +70,11 @@ def program(sql: str, mode: Mode = "tuple") -> Program:
 @pytest.mark.parametrize("sql", FIRSTS)
 def test_an_index_serves(sql: str, mode: Mode) -> None:
     assert "first_rows<" in write(program(sql, mode)).text
-    assert "first_rows<" not in write(program(sql, mode), passes=Passes(firsts=False)).text
+    assert "first_rows<" not in write(program(sql, mode), passes=KernelPasses(firsts=False)).text
 
 
 def test_an_extreme_is_no_scan() -> None:
     """Among the rows of all the data, the first one is found without a walk through them."""
     p = program("SELECT SUM(m) FROM (SELECT MIN(c) AS m FROM r) x")
     assert write(p).scans == ()
-    assert write(p, passes=Passes(firsts=False, defer=False)).scans != ()
+    assert write(p, passes=KernelPasses(firsts=False, defer=False)).scans != ()
