@@ -10,26 +10,14 @@ from collections.abc import Iterator, Sequence, Set
 
 from freshview.calculus.build import ZERO, factors, is_zero
 from freshview.calculus.scope import ins, may_refuse
-from freshview.calculus.terms import Add, Apply, Cmp, Exists, Expr, Lift, Mul, Sum, Top
-from freshview.calculus.walk import bottom_up, children, map_children, subterms
+from freshview.calculus.terms import Add, Exists, Expr, Lift, Mul, Sum, Top
+from freshview.calculus.walk import bottom_up, children, map_children
 from freshview.codegen.cpp.code import Spot
+from freshview.codegen.layout.selection import is_test
 from freshview.simplify.cancel import cancel
-
-TESTS = ("like", "not", "or", "and", "in")
-"""Functions that choose rows; all the others weigh them."""
 
 CHUNK = 1024
 """Rows that are chosen from at a time: their columns are still at hand when the rest is done."""
-
-
-def is_test(e: Expr) -> bool:
-    """Whether a factor chooses rows, and does not weigh them."""
-    return isinstance(e, Cmp) or (isinstance(e, Apply) and e.fn in TESTS)
-
-
-def chooses(e: Expr) -> bool:
-    """Whether a definition leaves out some of the rows of its relations."""
-    return any(is_test(part) or isinstance(part, Exists | Lift | Top) for part in subterms(e))
 
 
 def shared_tests(terms: Sequence[Expr], row: Set[str]) -> list[Expr]:

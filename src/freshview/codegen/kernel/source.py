@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from freshview.calculus.check import Schema
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.schema import Column, Query
-from freshview.calculus.scope import ins, reads_delta, relations, stored
 from freshview.calculus.terms import Delta
-from freshview.calculus.types import INT, Type
+from freshview.calculus.types import INT
 from freshview.calculus.walk import subterms
 from freshview.codegen.cpp.code import identifier, join
 from freshview.codegen.cpp.rings import (
@@ -19,43 +18,27 @@ from freshview.codegen.cpp.rings import (
     categories,
     cofactors,
     flat,
-    header_type,
     number,
     numbered,
 )
-from freshview.codegen.cpp.types import held, parts_of, quote
+from freshview.codegen.cpp.types import parts_of, quote
+from freshview.codegen.kernel.catalog import MapEntry, QueryEntry, catalog
+from freshview.codegen.kernel.defer import deferrable
 from freshview.codegen.kernel.queries import Queries
 from freshview.codegen.kernel.statements import Statements
 from freshview.codegen.kernel.triggers import Triggers
 from freshview.codegen.layout.derive import derive
-from freshview.codegen.layout.determine import determining
 from freshview.codegen.layout.directories import Homes, directories
-from freshview.codegen.layout.fuse import fuse
-from freshview.codegen.layout.storage import (
-    MapPlace,
-    Storage,
-    declare_all,
-    declare_orders,
-    follow,
-    members,
-)
+from freshview.codegen.layout.place import place_maps
+from freshview.codegen.layout.records import declare_all, declare_orders, follow, members
+from freshview.codegen.layout.storage import MapPlace, Storage
 from freshview.codegen.layout.widen import widen
 from freshview.codegen.options import USUAL, KernelPasses
 from freshview.codegen.terms.term import Terms
 from freshview.depth import deep
-from freshview.errors import NotNative
 from freshview.program.terms import Map, Program, Statement
 
 HEADERS = ("flat", "kernel", "ordered", "pool", "rows", "sum")
-KINDS = {
-    "int": "Int",
-    "double": "Double",
-    "date": "Date",
-    "timestamp": "Timestamp",
-    "bool": "Bool",
-    "null": "Bool",
-    "string": "Text",
-}
 
 
 @dataclass(frozen=True)
@@ -108,25 +91,6 @@ def write(
     return Source(text, scans, tuple(deferred), tuple(late))
 
 
-def deferrable(program: Program) -> dict[str, Statement]:
-    """The maps that changes recompute and only queries read, with what recomputes each of them."""
-    out: dict[str, Statement] = {}
-    for t in program.triggers:
-        for s in t.statements:
-            if t.event == "ready" or s.op != ":=":
-                continue
-            if not (set(s.target.vars) | ins(s.term)) & set(t.params) and not reads_delta(s.term):
-                out.setdefault(s.target.name, s)
-    while True:
-        others = [s for t in program.triggers for s in t.statements if s.target.name not in out]
-        read = {name for s in others for name in stored(s.term)} & out.keys()
-        # One recomputation that reads another would need an order; there is none to be seen.
-        read |= {name for s in out.values() for name in stored(s.term)} & out.keys()
-        if not read:
-            return out
-        out = {name: s for name, s in out.items() if name not in read}
-
-
 class _Kernel:
     """A kernel in the making: its tables, and what writes its functions."""
 
@@ -139,29 +103,12 @@ class _Kernel:
         late: Mapping[str, Statement] | None = None,
         homes: Homes | None = None,
     ) -> None:
-        self.passes = passes
-        self.functions = functions
-        for m in program.maps:
-            if m.inputs:
-                raise NotNative(f"view cache '{m.name}' is kept by the reference engine only")
         self.program = program
+        self.passes = passes
         self.relations = {r.name: r for r in program.relations}
-        self.storages: list[Storage] = []
-        self.places: dict[str, MapPlace] = {}
-        apart = [[(m, tuple(range(len(m.keys))))] for m in program.maps]
-        for group in fuse(program.maps, _walked(program)) if passes.fuse else apart:
-            self._store(group)
-        read = _static_reads(program)
-        for r in program.relations:
-            if r.static and r.name in read:
-                whole = Storage(f"r_{identifier(r.name)}", r.types, [INT])
-                self.storages.append(whole)
-                self.places[r.name] = MapPlace(whole, 0, tuple(range(len(r.columns))))
-        known = {s.name: s for s in self.storages}
-        for guest, (host, positions) in (homes or {}).items():
-            known[guest].home = known[host], positions
-            known[host].tenants[positions] = known[guest]
-            known[host].index(positions)
+        self.layout = place_maps(program, functions, passes, homes or {})
+        self.storages = self.layout.storages
+        self.places = self.layout.places
         self.terms = Terms(
             schema=Schema(
                 relations={r.name: r.types for r in program.relations},
@@ -195,29 +142,6 @@ class _Kernel:
         """Statements of triggers that walk through all the data."""
         return self.statements.scanning
 
-    def _store(self, group: Sequence[tuple[Map, tuple[int, ...]]]) -> None:
-        first = group[0][0]
-        storage = Storage(f"m_{identifier(first.name)}", tuple(c.type for c in first.keys))
-        # In a batch, rows of one key may come in any order; row by row, deletions come first.
-        if self.passes.keys and not any(t.event == "batch" for t in self.program.triggers):
-            found_by = determining(first, self.relations)
-            storage.determining = found_by if len(found_by) < len(first.keys) else None
-        self.storages.append(storage)
-        for m, columns in group:
-            self.places[m.name] = MapPlace(storage, len(storage.payloads), columns)
-            storage.payloads.append(self._payload(m))
-
-    def _payload(self, m: Map) -> Type:
-        """The type of a map's payloads, with its variables if they are of a ring."""
-        if m.payload.kind != "ring":
-            return m.payload
-        if m.payload.ring in self.functions.headers:
-            return header_type(self.functions.headers[m.payload.ring])
-        if m.payload.ring != "Cofactor":
-            raise NotNative(f"payloads of {m.payload} are kept by the reference engine only")
-        maps = {other.name: other for other in self.program.maps}
-        return cofactors(m.definition, lambda name: self._payload(maps[name]))
-
     def _delta(self, name: str) -> MapPlace:
         """The batch as a table, its rows added up; made at the start of the trigger."""
         if name not in self.terms.deltas:
@@ -228,20 +152,6 @@ class _Kernel:
             columns = tuple(range(len(storage.keys)))
             self.terms.deltas[name] = MapPlace(storage, 0, columns)
         return self.terms.deltas[name]
-
-    def _shown(self, q: Query) -> list[Column]:
-        """The columns of a query as the kernel puts them out."""
-        given = (self.queries.payloads.get((q.name, c.name), c.type) for c in q.columns)
-        pairs = zip(q.columns, given, strict=True)
-        return [f for c, t in pairs for f in flat(c, t, self.slots, self.categories)]
-
-    def _kept(self, m: Map) -> list[Column]:
-        """The columns of a map as the kernel puts them out."""
-        payload = Column("", m.payload)
-        t = self.places[m.name].payload_type
-        if self.passes.parts and t.kind == "double":
-            return [*m.keys, *parts_of(payload)]
-        return [*m.keys, *flat(payload, t, self.slots, self.categories)]
 
     def source(self) -> str:
         ready = self.triggers.ready()
@@ -268,7 +178,9 @@ class _Kernel:
             ready,
             *queries,
             *maps,
-            self._tables(),
+            self._catalog(),
+            self._create(),
+            self._entry(),
             '}  // namespace fr\n\n#include "boundary.hpp"\n',
         ]
         return "\n".join(parts)
@@ -281,72 +193,62 @@ class _Kernel:
         lines += [f"  {member}" for s in self.storages for member in members(s)]
         return join([*lines, "};"])
 
-    def _tables(self) -> str:
-        out: list[str] = []
-        for r in self.program.relations:
-            used = self.triggers.used[r.name]
-            out.append(_columns(f"in_{identifier(r.name)}", r.columns, used))
-        for q in self.program.queries:
-            out.append(_columns(f"out_{identifier(q.name)}", self._shown(q)))
-        for m in self.program.maps:
-            out.append(_columns(f"map_{identifier(m.name)}", self._kept(m)))
-        rels = [
-            f"  {{{quote(r.name)}, {len(r.columns)}, in_{identifier(r.name)}, "
-            f"{str(r.static).lower()}, on_{identifier(r.name)}}},"
-            for r in self.program.relations
+    def _catalog(self) -> str:
+        """What the kernel says of itself."""
+        queries = [
+            QueryEntry(q.name, self._query_columns(q), bool(self.queries.found_by(q)))
+            for q in self.program.queries
         ]
-        qs = []
-        for q in self.program.queries:
-            name = identifier(q.name)
-            find = f"key_{name}, find_{name}" if self.queries.found_by(q) else "nullptr, nullptr"
-            width = len(self._shown(q))
-            qs.append(f"  {{{quote(q.name)}, {width}, out_{name}, read_{name}, {find}}},")
-        ms = [
-            f"  {{{quote(m.name)}, {len(self._kept(m))}, map_{identifier(m.name)}, "
-            f"dump_{identifier(m.name)}, size_{identifier(m.name)}}},"
-            for m in self.program.maps
-        ]
-        out += [
-            join(["static const Relation all_relations[] = {", *rels, "};"]),
-            join(["static const Query all_queries[] = {", *qs, "};"]),
-            join(["static const Map all_maps[] = {", *(ms or ["  {}"]), "};"]),
-        ]
+        maps = [MapEntry(m.name, self._map_columns(m)) for m in self.program.maps]
+        return catalog(self.program.relations, self.triggers.used, queries, maps)
+
+    def _query_columns(self, q: Query) -> list[Column]:
+        """The columns of a query as the kernel puts them out."""
+        types = (self.queries.payloads.get((q.name, c.name), c.type) for c in q.columns)
+        pairs = zip(q.columns, types, strict=True)
+        return [f for c, t in pairs for f in flat(c, t, self.slots, self.categories)]
+
+    def _map_columns(self, m: Map) -> list[Column]:
+        """The columns of a map as the kernel puts them out."""
+        payload = Column("", m.payload)
+        t = self.places[m.name].payload_type
+        if self.passes.parts and t.kind == "double":
+            return [*m.keys, *parts_of(payload)]
+        return [*m.keys, *flat(payload, t, self.slots, self.categories)]
+
+    def _create(self) -> str:
+        """The function that starts an empty state."""
         refusal = "freshview: the zero of the ring {} is not all zeros, as tables need it.\n"
-        checks = [
+        lines = [
             f"  check_zero<::{r.name}>({quote(refusal.format(r.name))});" for r in self.headers
         ]
-        creates = [f"  s.{s.name}.init(e.arena);" for s in self.storages if s.home is None]
+        lines += [f"  s.{s.name}.init(e.arena);" for s in self.storages if s.home is None]
         if self.slots:
-            creates.append("  s.watch.init();")
-        slots = ", ".join(quote(x) for x in self.slots)
-        state = "State& s" if self.slots else "State&"
-        watch, gone = ("s.watch.all()", "&s.gone") if self.slots else ("{}", "nullptr")
-        texts = [
+            lines.append("  s.watch.init();")
+        lines += [
             f"  s.{name} = s.strings.put(e.arena, {literal});"
             for literal, name in self.terms.symbols.items()
         ]
-        out.append(
-            join(
-                [
-                    "static void create(Env& e) {",
-                    "  State& s = *e.state;",
-                    "  s.strings.init(e.arena);",
-                    *checks,
-                    *creates,
-                    *texts,
-                    "}",
-                    "static Strings& strings_of(State& s) { return s.strings; }",
-                    f"static const char* const all_slots[] = {{{slots or 'nullptr'}}};",
-                    f"static Watch watch_of({state}) {{ return {watch}; }}",
-                    f"static f64* gone_of({state}) {{ return {gone}; }}",
-                    f"const Kernel kernel = {{{len(self.program.relations)}, "
-                    f"{len(self.program.queries)}, {len(self.program.maps)}, all_relations, "
-                    "all_queries, all_maps, sizeof(State), strings_of, create, ready, "
-                    f"{len(self.slots)}, all_slots, watch_of, gone_of}};",
-                ]
-            )
+        head = ["static void create(Env& e) {", "  State& s = *e.state;"]
+        return "\n".join([*head, "  s.strings.init(e.arena);", *lines, "}"])
+
+    def _entry(self) -> str:
+        """What the library shows of the kernel: its sizes, its tables, and its functions."""
+        slots = ", ".join(quote(x) for x in self.slots)
+        state = "State& s" if self.slots else "State&"
+        watch, gone = ("s.watch.all()", "&s.gone") if self.slots else ("{}", "nullptr")
+        return join(
+            [
+                "static Strings& strings_of(State& s) { return s.strings; }",
+                f"static const char* const all_slots[] = {{{slots or 'nullptr'}}};",
+                f"static Watch watch_of({state}) {{ return {watch}; }}",
+                f"static f64* gone_of({state}) {{ return {gone}; }}",
+                f"const Kernel kernel = {{{len(self.program.relations)}, "
+                f"{len(self.program.queries)}, {len(self.program.maps)}, all_relations, "
+                "all_queries, all_maps, sizeof(State), strings_of, create, ready, "
+                f"{len(self.slots)}, all_slots, watch_of, gone_of}};",
+            ]
         )
-        return "\n".join(out)
 
 
 def _rings(program: Program, functions: Functions) -> set[str]:
@@ -356,30 +258,8 @@ def _rings(program: Program, functions: Functions) -> set[str]:
     return (payloads | shown) & functions.headers.keys()
 
 
-def _walked(program: Program) -> set[str]:
-    """Maps that triggers read: maybe row by row."""
-    return {name for t in program.triggers for s in t.statements for name in stored(s.term)}
-
-
 def _brought(program: Program) -> set[str]:
     """Maps that hold the last batch of a stream, put aside for that of another one."""
     statements = [s for t in program.triggers for s in t.statements]
     aside = {s.target.name for s in statements if s.op == ":=" and isinstance(s.term, Delta)}
     return aside - {s.target.name for s in statements if not isinstance(s.term, Delta)}
-
-
-def _static_reads(program: Program) -> set[str]:
-    terms = [s.term for t in program.triggers for s in t.statements]
-    terms += [q.term for q in program.queries]
-    return {name for e in terms for name in relations(e)}
-
-
-def _columns(name: str, columns: Sequence[Column], used: set[int] | None = None) -> str:
-    rows = []
-    for j, c in enumerate(columns):
-        t = c.type
-        kind = KINDS.get(t.kind) or ("Decimal64" if held(t) == "i64" else "Decimal128")
-        known = str(used is None or j in used).lower()
-        nullable = str(t.nullable).lower()
-        rows.append(f"  {{{quote(c.name)}, {kind}, {t.scale}, {nullable}, {known}}},")
-    return join([f"static const Column {name}[] = {{", *(rows or ["  {}"]), "};"])

@@ -18,7 +18,7 @@ from freshview.calculus.build import exists, factors, mul, sum_
 from freshview.calculus.scope import free, has_data, outs, stored
 from freshview.calculus.terms import Delta, Exists, Expr, Sum, View
 from freshview.calculus.walk import bottom_up, rename, subterms
-from freshview.codegen.kernel.select import chooses
+from freshview.codegen.layout.selection import chooses
 from freshview.program.order import order
 from freshview.program.terms import Map, Program, Statement, Trigger
 from freshview.simplify.arrange import arrange

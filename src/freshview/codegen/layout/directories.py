@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from freshview.calculus.scope import stored
 from freshview.codegen.cpp.types import held
-from freshview.codegen.kernel.select import chooses
+from freshview.codegen.layout.selection import chooses
 from freshview.codegen.layout.storage import MapPlace, Storage
 from freshview.program.terms import Program
 

@@ -16,7 +16,7 @@ from freshview.calculus.alike import alike
 from freshview.calculus.build import factors, mul, sum_
 from freshview.calculus.scope import is_value
 from freshview.calculus.terms import Expr, Sum
-from freshview.codegen.kernel.select import is_test
+from freshview.codegen.layout.selection import is_test
 from freshview.program.terms import Map
 
 Columns = tuple[int, ...]
