@@ -26,8 +26,8 @@ from freshview.plan.compile import compile_queries
 from freshview.plan.options import Options
 from freshview.program.cost import Statistics
 from freshview.program.terms import Program
-from freshview.reference.engine.closures import Work
 from freshview.reference.engine.run import Engine
+from freshview.reference.engine.scope import Work
 from freshview.sql.load import load
 from workloads import WORKLOADS, Batch, Tables
 

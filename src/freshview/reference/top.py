@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from freshview.algebra import Number
+from freshview.calculus.rows import Row
 from freshview.calculus.terms import Order, Top
-from freshview.calculus.types import Value
 from freshview.reference.values import plus
-
-Row: TypeAlias = tuple[Value, ...]
 
 
 def arrange(rows: Sequence[Row], names: Sequence[str], order: Sequence[Order]) -> list[Row]:

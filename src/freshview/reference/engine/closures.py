@@ -12,10 +12,8 @@ at compile time, and so is how every atom is accessed:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, TypeAlias, assert_never
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, assert_never
 
 from freshview.algebra import Number
 from freshview.calculus.build import is_zero
@@ -40,42 +38,14 @@ from freshview.calculus.terms import (
     View,
 )
 from freshview.calculus.types import Value
-from freshview.calculus.walk import children
-from freshview.depth import deep, room_for
-from freshview.reference.engine.scalars import Slots, compile_scalar, compile_test
-from freshview.reference.engine.store import Store, Stores, picker
-from freshview.reference.top import Row, first_rows
-from freshview.reference.values import plus, settled, times, weight
-
-DEEP = 100
-"""Closures inside one another past which the stack of the caller may be too short."""
-
-FRAMES_A_LEVEL = 6
-
-Next: TypeAlias = Callable[[Any], None]
-Rows: TypeAlias = dict[Row, Number]
-
-
-class Work:
-    """How many rows were looked at and written: the cost of what was run, free of the clock."""
-
-    __slots__ = ("visits", "writes")
-
-    def __init__(self) -> None:
-        self.visits = 0
-        self.writes = 0
-
-
-@dataclass(frozen=True)
-class Scope:
-    """Where variables live, and which of them are bound at a point of the term."""
-
-    at: Mapping[str, int]
-    bound: frozenset[str]
-
-    def after(self, e: Expr) -> Scope:
-        """The scope to the right of a term."""
-        return replace(self, bound=self.bound | outs(e))
+from freshview.depth import deep
+from freshview.reference.engine.access import access, access_cache
+from freshview.reference.engine.nested import Body, collector, grouped, total
+from freshview.reference.engine.nesting import DEEP, nesting, with_room
+from freshview.reference.engine.scalars import compile_scalar, compile_test
+from freshview.reference.engine.scope import Frame, Next, Rows, Scope, Work
+from freshview.reference.engine.store import Stores
+from freshview.reference.values import settled, times, weight
 
 
 @deep
@@ -99,7 +69,7 @@ def compile_term(
     """
     check_bound(e, frozenset(given))
     run = _Compiler(stores, functions, work or Work()).whole(e, tuple(given), keys)
-    return _with_room(run, nesting(e)) if nesting(e) > DEEP else run
+    return with_room(run, nesting(e)) if nesting(e) > DEEP else run
 
 
 class _Compiler:
@@ -108,9 +78,7 @@ class _Compiler:
     def __init__(self, stores: Stores, functions: Functions, work: Work) -> None:
         self.stores = stores
         self.functions = functions
-        self.work = work
-        self.slots: Slots = []
-        self.runs = 0  # how often the whole term was run
+        self.frame = Frame(work)
 
     def whole(
         self, e: Expr, given: tuple[str, ...], keys: Sequence[str] | None
@@ -118,21 +86,16 @@ class _Compiler:
         if is_zero(e):
             return lambda _: {}  # the empty relation binds nothing, whatever its keys
         names = tuple(sorted(outs(e))) if keys is None else tuple(keys)
-        scope = self._scope_of({*given, *outs(e)}, frozenset(given))
-        pick = picker([scope.at[v] for v in names])
-        slots, count = self.slots, len(given)
+        at = {name: self.frame.new_slot() for name in sorted({*given, *outs(e)})}
+        scope = Scope(at, frozenset(given))
+        frame, slots, count = self.frame, self.frame.slots, len(given)
         order = [scope.at[v] for v in given]
         straight = order == list(range(count))
-        rows: Rows = {}
-
-        def collect(m: Number) -> None:
-            row = pick(slots)
-            rows[row] = plus(rows[row], m) if row in rows else m
-
+        rows, collect = collector(names, scope, frame)
         body = self.emit(e, scope, collect, last=True)
 
         def run(args: Sequence[Value]) -> Rows:
-            self.runs += 1
+            frame.runs += 1
             if straight:
                 slots[:count] = args
             else:
@@ -144,18 +107,15 @@ class _Compiler:
 
         return run
 
-    def _slot(self) -> int:
-        self.slots.append(None)
-        return len(self.slots) - 1
-
-    def _scope_of(self, names: Iterable[str], bound: frozenset[str]) -> Scope:
-        return Scope({name: self._slot() for name in sorted(names)}, bound)
-
     def _inside(self, scope: Scope, keys: Iterable[str], body: Expr) -> Scope:
         """The scope inside a grouping: its other variables get slots of their own."""
         shared = {v: scope.at[v] for v in {*keys, *ins(body)} if v in scope.at}
-        local = {v: self._slot() for v in sorted(outs(body) - shared.keys())}
+        local = {v: self.frame.new_slot() for v in sorted(outs(body) - shared.keys())}
         return Scope({**shared, **local}, scope.bound & shared.keys())
+
+    def _body(self, e: Expr, scope: Scope) -> Body:
+        """What compiles a term whose rows are only added up."""
+        return lambda k: self.emit(e, scope, k, last=True)
 
     def emit(self, e: Expr, scope: Scope, k: Next, *, last: bool = False) -> Next:
         """A closure that runs `k` for every row of `e`; `last` when `k` only adds up."""
@@ -165,13 +125,13 @@ class _Compiler:
             case Cmp():
                 return self._filter(e, scope, k)
             case Rel(name, names):
-                return self._access(self.stores.relation(name), names, scope, k)
+                return access(self.stores.relation(name), names, scope, self.frame, k)
             case Delta(name, names):
-                return self._access(self.stores.delta(name), names, scope, k)
+                return access(self.stores.delta(name), names, scope, self.frame, k)
             case View(name, names, ()):
-                return self._access(self.stores.map(name), names, scope, k)
-            case View():
-                return self._cached(e, scope, k)
+                return access(self.stores.map(name), names, scope, self.frame, k)
+            case View(name):
+                return access_cache(self.stores.cache(name), e, scope, self.frame, k)
             case Mul(factors):
                 return self._product(factors, scope, k, last)
             case Add(terms):
@@ -179,20 +139,20 @@ class _Compiler:
             case Sum(keys, body):
                 inside = self._inside(scope, keys, body)
                 within = outs(body) <= inside.bound | outs(e)
-                if within or (last and not (scope.bound and _is_alone(e, scope))):
+                if within or (last and not (scope.bound and scope.is_alone(e))):
                     return self.emit(body, inside, k, last=last)
-                return self._collected(e, body, inside, scope, k)
+                return self._grouped(e, body, inside, scope, k)
             case Lift(var, body):
                 return self._lift(var, body, scope, k)
             case Exists(body):
-                return self._collected(e, body, scope, scope, k)
+                return self._grouped(e, body, scope, scope, k)
             case Top(keys, _, _, body):
-                return self._collected(e, body, self._inside(scope, keys, body), scope, k)
+                return self._grouped(e, body, self._inside(scope, keys, body), scope, k)
             case _:
                 assert_never(e)
 
     def _scalar(self, e: Expr, scope: Scope) -> Callable[[], Any]:
-        return compile_scalar(e, scope.at, self.slots, self.functions)
+        return compile_scalar(e, scope.at, self.frame.slots, self.functions)
 
     def _factor(self, e: Const | Var | Apply, scope: Scope, k: Next) -> Next:
         scalar = self._scalar(e, scope)
@@ -245,91 +205,9 @@ class _Compiler:
 
         return run
 
-    def _access(self, store: Store, names: tuple[str, ...], scope: Scope, k: Next) -> Next:
-        slots, work = self.slots, self.work
-        known = tuple(i for i, v in enumerate(names) if v in scope.bound)
-        key = picker([scope.at[names[i]] for i in known])
-        rows = store.rows
-        if len(known) == len(names):
-
-            def get(m: Number) -> None:
-                work.visits += 1
-                n = rows.get(key(slots))
-                if n is not None:
-                    k(times(m, n))
-
-            return get
-        visit = self._visit(names, scope, k)
-        if not known:
-
-            def scan(m: Number) -> None:
-                work.visits += len(rows)
-                visit(rows, m)
-
-            return scan
-        groups = store.index(known)
-
-        def slice_(m: Number) -> None:
-            group = groups.get(key(slots))
-            if group is not None:
-                work.visits += len(group)
-                visit(group, m)
-
-        return slice_
-
-    def _visit(
-        self, names: tuple[str, ...], scope: Scope, k: Next
-    ) -> Callable[[Rows, Number], None]:
-        """Bind the free positions of each row; a variable that stands twice must agree."""
-        slots = self.slots
-        first: dict[str, int] = {}
-        for i, v in enumerate(names):
-            if v not in scope.bound:
-                first.setdefault(v, i)
-        binds = [(i, scope.at[v]) for v, i in first.items()]
-        tests = [(i, first[v]) for i, v in enumerate(names) if first.get(v, i) != i]
-        if len(binds) == 1 and not tests:
-            ((at, slot),) = binds
-
-            def visit_one(rows: Rows, m: Number) -> None:
-                for row, n in rows.items():
-                    slots[slot] = row[at]
-                    k(times(m, n))
-
-            return visit_one
-
-        def visit(rows: Rows, m: Number) -> None:
-            for row, n in rows.items():
-                for i, j in tests:
-                    if row[i] != row[j]:
-                        break
-                else:
-                    for i, j in binds:
-                        slots[j] = row[i]
-                    k(times(m, n))
-
-        return visit
-
-    def _cached(self, view: View, scope: Scope, k: Next) -> Next:
-        """Read a view cache: the copy for the inputs is made when it is first asked for."""
-        slots, work, cache = self.slots, self.work, self.stores.cache(view.name)
-        inputs = picker([scope.at[v] for v in view.inputs])
-        known = tuple(i for i, v in enumerate(view.vars) if v in scope.bound)
-        key = picker([scope.at[view.vars[i]] for i in known])
-        visit = self._visit(view.vars, scope, k)
-
-        def run(m: Number) -> None:
-            store = cache.at(inputs(slots))
-            group = store.index(known).get(key(slots)) if known else store.rows
-            if group:
-                work.visits += len(group)
-                visit(group, m)
-
-        return run
-
     def _lift(self, var: str, body: Expr, scope: Scope, k: Next) -> Next:
         read = self._scalar(body, scope) if is_value(body) else self._value(body, scope)
-        slots, slot = self.slots, scope.at[var]
+        slots, slot = self.frame.slots, scope.at[var]
 
         def bind(m: Number) -> None:
             slots[slot] = read()
@@ -343,96 +221,13 @@ class _Compiler:
 
     def _value(self, body: Expr, scope: Scope) -> Callable[[], Value]:
         """The sum of all multiplicities of a term, as a value."""
-        total = self._total(body, scope)
-        return lambda: settled(total())
+        read = total(self._body(body, scope))
+        return lambda: settled(read())
 
-    def _total(self, body: Expr, scope: Scope) -> Callable[[], Number]:
-        """The sum of all multiplicities of a term."""
-        total: Number = 0
-
-        def collect(m: Number) -> None:
-            nonlocal total
-            total = plus(total, m)
-
-        run = self.emit(body, scope, collect, last=True)
-
-        def read() -> Number:
-            nonlocal total
-            total = 0
-            run(1)
-            return total
-
-        return read
-
-    def _once(self, read: Callable[[], Number]) -> Callable[[], Number]:
-        """A number that is the same all through a run."""
-        found: Number = 0
-        last = 0
-
-        def known() -> Number:
-            nonlocal found, last
-            if last != self.runs:
-                found, last = read(), self.runs
-            return found
-
-        return known
-
-    def _collected(
+    def _grouped(
         self, e: Sum | Exists | Top, body: Expr, inside: Scope, scope: Scope, k: Next
     ) -> Next:
-        """Rows of the body first, then what the node makes of them, one after the other."""
-        names = tuple(sorted(outs(e)))
-        if not isinstance(e, Top) and scope.bound.issuperset(names):
-            return self._single(e, body, inside, k)
-        slots, pick = self.slots, picker([inside.at[v] for v in names])
-        rows: Rows = {}
-
-        def collect(m: Number) -> None:
-            row = pick(slots)
-            rows[row] = plus(rows[row], m) if row in rows else m
-
-        run = self.emit(body, inside, collect, last=True)
-        answer = _answer(e, names)
-        tests = [(i, scope.at[v]) for i, v in enumerate(names) if v in scope.bound]
-        binds = [(i, scope.at[v]) for i, v in enumerate(names) if v not in scope.bound]
-
-        alone = _is_alone(e, scope)
-        found: list[tuple[Row, Number]] = []
-        last = 0
-
-        def release(m: Number) -> None:
-            nonlocal found, last
-            if not alone or last != self.runs:
-                rows.clear()
-                run(1)
-                found = list(answer({row: n for row, n in rows.items() if n}))
-                last = self.runs
-            for row, n in found:
-                if all(slots[j] == row[i] for i, j in tests):
-                    for i, j in binds:
-                        slots[j] = row[i]
-                    k(times(m, n))
-
-        return release
-
-    def _single(self, e: Sum | Exists, body: Expr, inside: Scope, k: Next) -> Next:
-        """All the variables are bound: there is one row at most."""
-        read = self._total(body, inside)
-        if not ins(e) and not outs(e):
-            read = self._once(read)
-        counts = isinstance(e, Sum)
-
-        def run(m: Number) -> None:
-            n = read()
-            if n:
-                k(times(m, n) if counts else m)
-
-        return run
-
-
-def _is_alone(e: Expr, scope: Scope) -> bool:
-    """Whether a term shares no variable with what is bound: it is the same all through a run."""
-    return not ins(e) and scope.bound.isdisjoint(outs(e))
+        return grouped(e, self._body(body, inside), inside, scope, self.frame, k)
 
 
 def _run_of_tests(factors: tuple[Expr, ...], end: int) -> int:
@@ -443,45 +238,9 @@ def _run_of_tests(factors: tuple[Expr, ...], end: int) -> int:
     return start
 
 
-@lru_cache(maxsize=1 << 12)
-def nesting(e: Expr) -> int:
-    """How many closures of a term run inside one another, at most."""
-    inner = [nesting(c) for c in children(e)]
-    if isinstance(e, Mul):
-        tests = [n for n, f in zip(inner, e.factors, strict=True) if isinstance(f, Cmp)]
-        return 1 + sum(inner) - sum(tests) + max(tests, default=0)
-    return 1 + max(inner, default=0)
-
-
-def _with_room(run: Callable[[Sequence[Value]], Rows], depth: int) -> Callable[..., Rows]:
-    """The same function, in a stack of its caller that is deep enough."""
-
-    def deeper(args: Sequence[Value]) -> Rows:
-        with room_for(FRAMES_A_LEVEL * depth):
-            return run(args)
-
-    return deeper
-
-
 def _in_turn(branches: list[Next]) -> Next:
     def run(m: Number) -> None:
         for branch in branches:
             branch(m)
 
     return run
-
-
-def _answer(
-    e: Sum | Exists | Top, names: tuple[str, ...]
-) -> Callable[[Rows], Iterable[tuple[Row, Number]]]:
-    """What a node makes of the rows of its body."""
-    match e:
-        case Sum():
-            return dict.items
-        case Exists():
-            return lambda rows: [(row, 1) for row in rows]
-        case Top():
-            top = e  # for mypy: a closure forgets what `match` found out
-            return lambda rows: first_rows(rows, names, top)
-        case _:
-            assert_never(e)

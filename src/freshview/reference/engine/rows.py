@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from freshview.algebra import Number
-from freshview.calculus.rows import checked
+from freshview.calculus.rows import Row, checked
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Value
 from freshview.errors import BadRow, Place
-from freshview.reference.top import Row
 
 Changes: TypeAlias = Mapping[Row, int] | Iterable[tuple[Sequence[Value], int]]
 

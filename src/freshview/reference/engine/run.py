@@ -9,17 +9,18 @@ from dataclasses import dataclass
 
 from freshview.algebra import EXACT, Number
 from freshview.calculus.functions import BUILTINS, Functions
-from freshview.calculus.rows import repeated
+from freshview.calculus.rows import Row, repeated
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.types import Value
 from freshview.errors import Overflow, ProgramProblem, UnknownName
 from freshview.program.signs import MOST, SIGN, multiplied, too_many
 from freshview.program.terms import Event, Program
-from freshview.reference.engine.closures import Work, compile_term
+from freshview.reference.engine.closures import compile_term
 from freshview.reference.engine.rows import Changes, check_changes, check_row
+from freshview.reference.engine.scope import Work
 from freshview.reference.engine.statements import Step, compile_statement
 from freshview.reference.engine.store import Bounds, Cache, Journal, Store, Stores
-from freshview.reference.top import Row, arrange
+from freshview.reference.top import arrange
 from freshview.reference.values import settled
 
 

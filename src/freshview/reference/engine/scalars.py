@@ -25,11 +25,11 @@ from freshview.calculus.terms import (
     View,
 )
 from freshview.calculus.types import Value
+from freshview.reference.engine.scope import Slots
 from freshview.reference.engine.store import picker
 from freshview.reference.values import multiply_values, sum_values
 
 Scalar: TypeAlias = Callable[[], Any]
-Slots: TypeAlias = list[Any]
 
 
 def compile_scalar(e: Expr, at: Mapping[str, int], slots: Slots, functions: Functions) -> Scalar:

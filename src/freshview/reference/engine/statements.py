@@ -10,10 +10,11 @@ from typing import TypeAlias
 
 from freshview.algebra import Number
 from freshview.calculus.functions import Functions
+from freshview.calculus.rows import Row
 from freshview.program.terms import Statement
-from freshview.reference.engine.closures import Work, compile_term
+from freshview.reference.engine.closures import compile_term
+from freshview.reference.engine.scope import Work
 from freshview.reference.engine.store import Cache, Store, Stores, picker
-from freshview.reference.top import Row
 
 Step: TypeAlias = Callable[[Row], None]
 Write: TypeAlias = Callable[[Store, Mapping[Row, Number], Row], None]

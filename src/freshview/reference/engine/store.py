@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 
 from freshview.algebra import Number
 from freshview.calculus.domain import limit
+from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column
 from freshview.calculus.types import Type
 from freshview.errors import UnknownName
-from freshview.reference.top import Row
 from freshview.reference.values import plus
 
 Positions: TypeAlias = tuple[int, ...]

@@ -16,6 +16,7 @@ from freshview.algebra import EXACT, Number
 from freshview.calculus.check import check_bound
 from freshview.calculus.compare import compare
 from freshview.calculus.functions import BUILTINS, Functions, call
+from freshview.calculus.rows import Row
 from freshview.calculus.scope import ins, is_value, outs
 from freshview.calculus.terms import (
     Add,
@@ -35,7 +36,7 @@ from freshview.calculus.terms import (
 )
 from freshview.calculus.types import Value
 from freshview.errors import UnknownName
-from freshview.reference.top import Row, first_rows
+from freshview.reference.top import first_rows
 from freshview.reference.values import multiply_values, plus, settled, sum_values, times, weight
 
 Rows: TypeAlias = Mapping[Row, Number]

@@ -18,9 +18,9 @@ from freshview.durable.blocks import pack_large, unpack
 from freshview.durable.files import load_whole, save_whole
 from freshview.durable.work import Role
 from freshview.errors import Overflow, SnapshotProblem
-from freshview.reference.engine.closures import Work
 from freshview.reference.engine.rows import check_row
 from freshview.reference.engine.run import out_of_range
+from freshview.reference.engine.scope import Work
 from freshview.reference.engine.statements import compile_statement
 from freshview.reference.engine.store import Bounds, Store, Stores
 from freshview.runtime.ingest.columns import arrow_type, rows_of

@@ -6,7 +6,8 @@ import pytest
 
 from freshview.calculus.text import read
 from freshview.errors import UnboundVariable, UnknownName
-from freshview.reference.engine.closures import Work, compile_term
+from freshview.reference.engine.closures import compile_term
+from freshview.reference.engine.scope import Work
 from freshview.reference.engine.store import Cache, Store, Stores
 
 ROWS = {(i, i % 10): 1 for i in range(1000)}
