@@ -118,7 +118,7 @@ def test_extremes(sql: str, mode: Mode, groups: int) -> None:
     """With ordered indexes they cost a search; without them a walk through their group."""
     small, *larger = (extremes(sql, mode, groups, size) for size in (1000, 10_000, 100_000))
     assert max(larger) <= LOGARITHM * small
-    passes = KernelPasses(firsts=False, ranges=False)
+    passes = KernelPasses(first_rows=False, ranges=False)
     few, many = (extremes(sql, mode, groups, size, passes) for size in (100, 1000))
     assert many > 5 * few
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from freshview.calculus.types import DOUBLE, INT, Type, common, counted
 from freshview.codegen.cpp.products import ring_product
-from freshview.codegen.cpp.types import SUM, Cpp, convert, held, summand
+from freshview.codegen.cpp.types import SUM, Cpp, convert, cpp_type, summand
 
 MOST_NESTED = 16
 """Addends that are written as calls inside one another."""
@@ -26,8 +26,8 @@ def total(parts: list[Cpp]) -> Cpp:
     for part in parts[1:]:
         right = convert(part, t)
         null = "_n" if out.nullable or right.nullable else ""
-        text = f"add{null}<{out.held}>(o, {out.text}, {right.text})"
-        out = Cpp(text, t.or_null(out.nullable or right.nullable), out.held)
+        text = f"add{null}<{out.cpp_type}>(o, {out.text}, {right.text})"
+        out = Cpp(text, t.or_null(out.nullable or right.nullable), out.cpp_type)
     return out
 
 
@@ -35,9 +35,9 @@ def _running_total(first: Cpp, others: list[Cpp], t: Type) -> Cpp:
     """A long sum, an addend a statement: calls inside one another are slow to compile."""
     nullable = first.nullable or any(x.nullable for x in others)
     null = "_n" if nullable else ""
-    steps = " ".join(f"t = add{null}<{first.held}>(o, t, {x.text});" for x in others)
-    text = f"[&] {{ {first.held} t = {first.text}; {steps} return t; }}()"
-    return Cpp(text, t.or_null(nullable), first.held)
+    steps = " ".join(f"t = add{null}<{first.cpp_type}>(o, t, {x.text});" for x in others)
+    text = f"[&] {{ {first.cpp_type} t = {first.text}; {steps} return t; }}()"
+    return Cpp(text, t.or_null(nullable), first.cpp_type)
 
 
 def product(parts: list[Cpp]) -> Cpp:
@@ -57,7 +57,7 @@ def times(a: Cpp, b: Cpp) -> Cpp:
             return convert(other, type_of(other))
     if "ring" in (a.type.kind, b.type.kind):
         return ring_product(a, b)
-    if SUM in (a.held, b.held):
+    if SUM in (a.cpp_type, b.cpp_type):
         return _sums(a, b)
     ta, tb = type_of(a), type_of(b)
     nullable = ta.nullable or tb.nullable
@@ -68,13 +68,13 @@ def times(a: Cpp, b: Cpp) -> Cpp:
         scale = ta.scale + tb.scale
         wide = ta.wide or tb.wide
         t = Type("decimal", scale, wide=wide) if "decimal" in (ta.kind, tb.kind) else INT
-        kind = held(t)
+        kind = cpp_type(t)
         left, right = convert(a, ta), convert(b, tb)
-        if kind == "i128" and left.held == right.held == "i64" and not nullable:
+        if kind == "i128" and left.cpp_type == right.cpp_type == "i64" and not nullable:
             return Cpp(f"wide({left.text}, {right.text})", t, kind)
         left, right = _widened(left, kind), _widened(right, kind)
     null = "_n" if nullable else ""
-    kind = held(t)
+    kind = cpp_type(t)
     return Cpp(f"mul{null}<{kind}>(o, {left.text}, {right.text})", t.or_null(nullable), kind)
 
 
@@ -88,7 +88,7 @@ def _sums(a: Cpp, b: Cpp) -> Cpp:
 
 def _widened(x: Cpp, kind: str) -> Cpp:
     """The same integer in more bits, its digits after the point as they are."""
-    if x.held == kind:
+    if x.cpp_type == kind:
         return x
     assert kind == "i128"
     text = f"scaled_n<i128>(o, {x.text}, i128(1))" if x.nullable else f"i128({x.text})"

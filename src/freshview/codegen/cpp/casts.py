@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from freshview.calculus.casts import CASTS
 from freshview.calculus.types import DOUBLE, Kind, Type
-from freshview.codegen.cpp.types import Cpp, Held, convert, held, integer
+from freshview.codegen.cpp.types import Cpp, CppType, convert, cpp_type, integer
 from freshview.errors import NotNative
 
 Emit = Callable[[list[Cpp], Type], str]
@@ -26,7 +26,7 @@ _KINDS: dict[Kind, str] = {
 }
 
 
-def answered(fn: str, kind: Held, args: Sequence[Cpp], test: str, *, tried: bool = False) -> str:
+def answered(fn: str, kind: CppType, args: Sequence[Cpp], test: str, *, tried: bool = False) -> str:
     """The value that `test` puts into `out`, or NULL, or a fault; `{0}` is the first argument.
 
     >>> from freshview.calculus.types import INT
@@ -50,8 +50,8 @@ def _checked(x: Cpp, to: Type) -> str | None:
         case ("string", "int" | "double" | "bool" | "date" | "timestamp") | ("double", "int"):
             return f"to_{to.kind}({{0}}, out)"
         case "decimal", "int":
-            unit = integer(10**x.type.scale, x.held)
-            return f"to_int<{x.held}>({{0}}, {unit}, out)"
+            unit = integer(10**x.type.scale, x.cpp_type)
+            return f"to_int<{x.cpp_type}>({{0}}, {unit}, out)"
         case _:
             return None
 
@@ -92,8 +92,8 @@ def _to_decimal(fn: str, args: list[Cpp], to: Type, tried: bool) -> str:
         test = f"to_decimal({{0}}, {ends}"
     else:
         test = f"to_decimal(i128({{0}}), {x.type.scale}, {ends}"
-    found = answered(fn, "i128", [x, digits, like], test, tried=tried)
-    return found if held(to) == "i128" else f"narrow_n<i64>(o, {found})"
+    value = answered(fn, "i128", [x, digits, like], test, tried=tried)
+    return value if cpp_type(to) == "i128" else f"narrow_n<i64>(o, {value})"
 
 
 def cast(fn: str, to: Kind, text: Callable[[Cpp], str]) -> Emit:
@@ -109,7 +109,7 @@ def cast(fn: str, to: Kind, text: Callable[[Cpp], str]) -> Emit:
         test = _checked(x, result)
         if test is None:
             return _plain(x, result)
-        return answered(fn, held(result), [x], test, tried=tried)
+        return answered(fn, cpp_type(result), [x], test, tried=tried)
 
     return emit
 
@@ -129,7 +129,7 @@ def moved(unit: str) -> Emit:
         if unit == "seconds" and when.type.kind != "timestamp":
             raise NotNative("seconds are added to a timestamp only")
         return answered(
-            f"add_{unit}", held(result), [when, count], f"add_{unit}({{0}}, {{1}}, out)"
+            f"add_{unit}", cpp_type(result), [when, count], f"add_{unit}({{0}}, {{1}}, out)"
         )
 
     return emit
@@ -142,11 +142,11 @@ def whole(name: str) -> Emit:
         x = args[0]
         if x.type.kind == "double":
             return answered(name, "i64", [x], f"to_whole({name}({{0}}), out)")
-        unit = integer(10**x.type.scale, x.held)
-        found = f"{name}_of<{x.held}>({{0}}, {unit})"
-        if x.held == "i64":
+        unit = integer(10**x.type.scale, x.cpp_type)
+        value = f"{name}_of<{x.cpp_type}>({{0}}, {unit})"
+        if x.cpp_type == "i64":
             return f"{name}_of<i64>({x.text}, {unit})"
-        return answered(name, "i64", [x], f"to_int<i128>({found}, i128(1), out)")
+        return answered(name, "i64", [x], f"to_int<i128>({value}, i128(1), out)")
 
     return emit
 
@@ -166,4 +166,4 @@ def rounded(args: list[Cpp], result: Type) -> str:
         return x.text
     count = args[1] if len(args) == 2 else Cpp("i64(0)", result, "i64")
     test = f"round_within({{0}}, {min(places, 39)}, out)"
-    return answered("round", held(result), [x, count], test)
+    return answered("round", cpp_type(result), [x, count], test)

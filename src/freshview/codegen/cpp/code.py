@@ -25,8 +25,8 @@ class Scope:
     name: str = ""
     columns: tuple[tuple[str, str], ...] = ()
     """Locals to load first, if anything inside mentions them: name, and the whole line."""
-    ahead: dict[str, None] = field(default_factory=dict)
-    """What is done some rows ahead."""
+    prefetches: dict[str, None] = field(default_factory=dict)
+    """What is fetched for a row some turns before its own."""
     later: str = ""
     """The test under which it is, if the opening line does not do it itself."""
 
@@ -91,9 +91,9 @@ class Spot:
 
     def let(self, key: Hashable, kind: str, text: str) -> tuple[str, Spot]:
         """A local constant: the one of this key, or a new one; and the spot after it."""
-        found = self._local(key)
-        if found is not None:
-            return found
+        local = self._local(key)
+        if local is not None:
+            return local
         name = self.block.fresh(kind)
         self.block.items.append(Scope(key, text.replace("@", name), "", Block(), name))
         return name, Spot(self.block, len(self.block.items) - 1)
@@ -101,9 +101,9 @@ class Spot:
     def computed(self, kind: str, opener: str, inside: Block) -> tuple[str, Spot]:
         """A local that a block computes; one that is computed alike is used again."""
         key = ("computed", opener, "\n".join(render(inside)))
-        found = self._local(key)
-        if found is not None:
-            return found
+        local = self._local(key)
+        if local is not None:
+            return local
         name = self.block.fresh(kind)
         _rename(inside, name)
         self.block.items.append(Scope(key, opener.replace("@", name), "", inside, name))
@@ -145,7 +145,7 @@ def render(block: Block, depth: int = 0) -> list[str]:
         if item.later:
             deeper = pad + INDENT
             out.append(f"{deeper}{item.later} {{")
-            out.extend(f"{deeper}{INDENT}{line}" for line in item.ahead)
+            out.extend(f"{deeper}{INDENT}{line}" for line in item.prefetches)
             out.append(f"{deeper}}}")
         body = render(item.inside, depth + 1)
         if item.columns:
@@ -166,25 +166,25 @@ def join(lines: Sequence[str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def function(name: str, given: str, body: Sequence[str], often: bool = False) -> str:
+def function(name: str, parameters: str, body: Sequence[str], often: bool = False) -> str:
     """A function of a kernel: what it needs of its surroundings, and its body.
 
     With what does not run `often`, as reading and starting, the compiler need not take pains.
     """
     text = "\n".join(body)
     cold = "" if often else "__attribute__((cold)) "
-    lines = [f"{cold}static void {name}(Env& e, {given}) {{".replace(", )", ")")]
+    lines = [f"{cold}static void {name}(Env& e, {parameters}) {{".replace(", )", ")")]
     lines += ["  State& s = *e.state;"] if re.search(r"\bs\.", text) else []
     checked = re.search(r"\bo\b", text) is not None
     lines += ["  bool o = false;"] if checked else []
     lines += ["  (void)e;"]
-    if given.startswith("const Batch"):
+    if parameters.startswith("const Batch"):
         lines += ["  (void)b;"]
     scratch = ["  e.scratch.reset();"] if "e.scratch" in text else []
-    told = ["  e.overflow |= o;"] if checked else []
+    report = ["  e.overflow |= o;"] if checked else []
     if "Made<" in text:  # what such a local holds goes before the scratch memory is emptied
         body = ["  {", *body, "  }"]
-    return join([*lines, *body, *told, *scratch, "}"])
+    return join([*lines, *body, *report, *scratch, "}"])
 
 
 def identifier(name: str) -> str:

@@ -17,7 +17,7 @@ def compare(op: Op, a: Cpp, b: Cpp) -> str:
         return _texts(op, a, b)
     a, b = _aligned(a, b)
     if op in ("=", "<>"):
-        equal = f"same({a.text}, {b.text})" if a.held == "f64" and _both(a, b) else None
+        equal = f"same({a.text}, {b.text})" if a.cpp_type == "f64" and _both(a, b) else None
         text = equal or f"({a.text} == {b.text})"
         return text if op == "=" else f"!{text}"
     guards = [f"!is_null({x.text})" for x in (a, b) if x.nullable]
@@ -38,7 +38,7 @@ def _with_null(op: Op, a: Cpp, b: Cpp) -> str:
 
 
 def _aligned(a: Cpp, b: Cpp) -> tuple[Cpp, Cpp]:
-    if a.type.kind == b.type.kind and a.type.scale == b.type.scale and a.held == b.held:
+    if a.type.kind == b.type.kind and a.type.scale == b.type.scale and a.cpp_type == b.cpp_type:
         return a, b
     t = common(counted(a.type), counted(b.type)) if a.type.is_numeric else common(a.type, b.type)
     for one, other in ((a, b), (b, a)):
@@ -46,7 +46,7 @@ def _aligned(a: Cpp, b: Cpp) -> tuple[Cpp, Cpp]:
             known = _known(one, t)
             if known is not None:
                 return (known, other) if one is a else (other, known)
-    if t.kind == "decimal" and "i64" in (a.held, b.held):
+    if t.kind == "decimal" and "i64" in (a.cpp_type, b.cpp_type):
         # More digits after the point may not fit in 64 bits; a comparison must not overflow.
         return _widened_to(a, t), _widened_to(b, t)
     return convert(a, t), convert(b, t)
@@ -61,7 +61,7 @@ def _known(x: Cpp, t: Type) -> Cpp | None:
 
 
 def _widened_to(x: Cpp, t: Type) -> Cpp:
-    if x.held == "i128" and x.type.scale == t.scale:
+    if x.cpp_type == "i128" and x.type.scale == t.scale:
         return x
     digits = t.scale - x.type.scale
     null = "_n" if x.nullable else ""
@@ -70,7 +70,7 @@ def _widened_to(x: Cpp, t: Type) -> Cpp:
 
 def _texts(op: Op, a: Cpp, b: Cpp) -> str:
     if op in ("=", "<>"):
-        if a.held == b.held == "Sym":
+        if a.cpp_type == b.cpp_type == "Sym":
             equal = f"({a.text} == {b.text})"
         else:
             # A constant goes last: the compiler then knows how much to compare.
@@ -84,4 +84,4 @@ def _texts(op: Op, a: Cpp, b: Cpp) -> str:
 
 def text(x: Cpp) -> str:
     """The characters of a text; of a symbol they are looked up."""
-    return x.text if x.held == "Str" else f"text(e, {x.text})"
+    return x.text if x.cpp_type == "Str" else f"text(e, {x.text})"

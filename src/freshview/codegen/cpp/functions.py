@@ -13,7 +13,7 @@ from freshview.calculus.types import DOUBLE, STRING, Type
 from freshview.codegen.cpp.casts import Emit, answered, casts, moved, rounded, whole
 from freshview.codegen.cpp.compare import compare
 from freshview.codegen.cpp.like import like
-from freshview.codegen.cpp.types import Cpp, Held, convert, held, quote
+from freshview.codegen.cpp.types import Cpp, CppType, convert, cpp_type, quote
 from freshview.errors import NotNative
 
 SUM_OF = Function("sum_of", lambda hi, lo, _: hi + lo, lambda *_: DOUBLE, (3, 3))
@@ -34,7 +34,7 @@ class Functions:
             raise NotNative(f"function '{fn}' runs in Python only")
         result = function.result(*(a.type for a in args))
         nullable = [a for a in args if a.nullable]
-        out: Held = _held_text(fn, args) if result.kind == "string" else held(result)
+        out: CppType = _held_text(fn, args) if result.kind == "string" else cpp_type(result)
         if function.strict and any(a.type.kind == "null" for a in args):
             return Cpp(f"null<{out}>()", result.or_null(), out)
         if not (function.strict and nullable):
@@ -48,7 +48,7 @@ class Functions:
         lets = "".join(f"const auto& {n} = {a.text}; " for n, a in zip(names, args, strict=True))
         tests = " || ".join(f"is_null({n})" for n, a in zip(names, args, strict=True) if a.nullable)
         plain = [
-            Cpp(n, a.type.not_null(), a.held, constant=a.constant)
+            Cpp(n, a.type.not_null(), a.cpp_type, constant=a.constant)
             for n, a in zip(names, args, strict=True)
         ]
         value = self.known[fn](plain, result.not_null())
@@ -56,16 +56,16 @@ class Functions:
         return Cpp(text, result.or_null(), out)
 
 
-def _held_text(fn: str, args: list[Cpp]) -> Held:
+def _held_text(fn: str, args: list[Cpp]) -> CppType:
     """How a function gives a text: as a symbol if it chooses among symbols, else as a new one."""
     chosen = {"coalesce": args, "when": args[1:]}.get(fn, ())
-    kinds = {a.held for a in chosen if a.type.kind != "null"}
+    kinds = {a.cpp_type for a in chosen if a.type.kind != "null"}
     return "Sym" if kinds == {"Sym"} else "Str"
 
 
 def _kept(x: Cpp) -> Cpp:
     """A symbol that is not in a variable or record, as a text that stays until the batch ends."""
-    if x.held != "Sym" or re.fullmatch(r"[\w.]+|\w+->\w+", x.text):
+    if x.cpp_type != "Sym" or re.fullmatch(r"[\w.]+|\w+->\w+", x.text):
         return x
     return Cpp(f"kept_text(e, {x.text})", x.type, "Str")
 
@@ -79,7 +79,7 @@ def _text(x: Cpp) -> str:
     if x.type.kind == "null":
         return "null<Str>()"
     x = _kept(x)
-    return x.text if x.held == "Str" else f"text(e, {x.text})"
+    return x.text if x.cpp_type == "Str" else f"text(e, {x.text})"
 
 
 def _plain(name: str, *types: Type) -> Emit:
@@ -102,12 +102,12 @@ def _real(name: str, count: int) -> Emit:
 
 def _mod(args: list[Cpp], result: Type) -> str:
     a, b = (convert(x, result) for x in args)
-    return f"mod<{held(result)}>({a.text}, {b.text})"
+    return f"mod<{cpp_type(result)}>({a.text}, {b.text})"
 
 
 def _when(args: list[Cpp], result: Type) -> str:
     count, value = args
-    return f"({truth(count)} ? {value.text} : null<{value.held}>())"
+    return f"({truth(count)} ? {value.text} : null<{value.cpp_type}>())"
 
 
 def _logic(sign: str) -> Emit:
@@ -152,14 +152,14 @@ def _days_between(args: list[Cpp], _: Type) -> str:
 
 
 def _abs(args: list[Cpp], result: Type) -> str:
-    return f"absolute<{held(result)}>(o, {args[0].text})"
+    return f"absolute<{cpp_type(result)}>(o, {args[0].text})"
 
 
 def _extreme(sign: str) -> Emit:
     def emit(args: list[Cpp], result: Type) -> str:
         if result.kind == "string":
             raise NotNative("the greatest of texts is found in Python only")
-        kind, out = held(result), convert(args[0], result).text
+        kind, out = cpp_type(result), convert(args[0], result).text
         for a in args[1:]:
             b = convert(a, result).text
             out = f"[&]() -> {kind} {{ {kind} a = {out}, b = {b}; return b {sign} a ? b : a; }}()"
@@ -174,7 +174,7 @@ def _coalesce(args: list[Cpp], result: Type) -> str:
         kind = _held_text("coalesce", args)
         parts = [a.text if kind == "Sym" else _text(a) for a in args]
     else:
-        parts, kind = [convert(a, result).text for a in args], held(result)
+        parts, kind = [convert(a, result).text for a in args], cpp_type(result)
     out = parts[-1]
     for part in reversed(parts[:-1]):
         out = f"[&]() -> {kind} {{ {kind} a = {part}; return is_null(a) ? {out} : a; }}()"

@@ -25,7 +25,7 @@ from freshview.codegen.cpp.types import Cpp, Row, convert, is_mixed
 from freshview.errors import NotNative
 
 SEEN = "auto"
-"""How an element with categories is held in a local: as what sees it."""
+"""The C++ type of an element with categories in a local: what sees it."""
 
 
 def call(fn: str, args: list[Cpp], ring: CppRing) -> Cpp:
@@ -37,7 +37,7 @@ def call(fn: str, args: list[Cpp], ring: CppRing) -> Cpp:
     numbers = [convert(x, DOUBLE) if x.type.kind == "decimal" else x for x in args]
     text = f"::{fn}({', '.join(x.text for x in numbers)})"
     nulls = " || ".join(f"is_null({x.text})" for x in numbers if x.nullable)
-    return Cpp(f"({nulls} ? zero_of<::{ring.name}>() : {text})" if nulls else text, t, t.held)
+    return Cpp(f"({nulls} ? zero_of<::{ring.name}>() : {text})" if nulls else text, t, t.cpp_type)
 
 
 def lift(e: Apply, x: Cpp) -> Cpp:
@@ -47,10 +47,10 @@ def lift(e: Apply, x: Cpp) -> Cpp:
         [name] = t.slots
         return _rows(t, Row("1", (f"Value<{bit(name)}>{{{convert(x, DOUBLE).text}}}",)))
     [name] = t.categories
-    if x.held == "i128":
+    if x.cpp_type == "i128":
         raise NotNative(f"categories of {x.type} are kept by the reference engine only")
-    value = f"put_text(e, {x.text})" if x.held == "Str" else x.text
-    value = f"as_key({value})" if x.held == "f64" else value
+    value = f"put_text(e, {x.text})" if x.cpp_type == "Str" else x.text
+    value = f"as_key({value})" if x.cpp_type == "f64" else value
     times = f"f64(!is_null({x.text}))" if x.nullable else "1"
     return _rows(t, Row(times, marks=(f"Category{{{number(name)}, word({value})}}",)))
 
@@ -61,7 +61,7 @@ def _rows(t: CofactorType, row: Row) -> Cpp:
     text = f"row({', '.join([*watch, row.times, *row.lifts])})"
     if row.marks:
         return Cpp(f"marked(e.scratch, {text}, {', '.join(row.marks)})", t, SEEN, row=row)
-    return Cpp(text, t, t.held, row=row)
+    return Cpp(text, t, t.cpp_type, row=row)
 
 
 def ring_product(a: Cpp, b: Cpp) -> Cpp:
@@ -70,7 +70,7 @@ def ring_product(a: Cpp, b: Cpp) -> Cpp:
         if isinstance(x.type, HeaderType) and other.type.kind != "ring":
             return _scaled(other, x, x.type)
     if isinstance(a.type, HeaderType):
-        return Cpp(f"(see({a.text}) * see({b.text}))", a.type, a.held)
+        return Cpp(f"(see({a.text}) * see({b.text}))", a.type, a.cpp_type)
     if not isinstance(a.type, CofactorType):
         a, b = b, a
     assert isinstance(a.type, CofactorType)
@@ -78,20 +78,20 @@ def ring_product(a: Cpp, b: Cpp) -> Cpp:
         return _multiplied([*(a.parts or (a,)), *(b.parts or (b,))])
     n = f"f64({convert(b, counted(b.type)).text})"
     if not (a.parts or a.row or is_mixed(a.type)):
-        return Cpp(f"scale({a.text}, {n})", a.type, a.held)
+        return Cpp(f"scale({a.text}, {n})", a.type, a.cpp_type)
     return _multiplied([*(a.parts or (a,)), _rows(cofactor_type(()), Row(n))])
 
 
 def _scaled(n: Cpp, x: Cpp, t: HeaderType) -> Cpp:
     """An element of a header's ring, so many times; by its own operator."""
     if n.type.kind in ("int", "bool"):
-        return Cpp(f"copies(o, {convert(n, INT).text}, see({x.text}))", t, x.held)
+        return Cpp(f"copies(o, {convert(n, INT).text}, see({x.text}))", t, x.cpp_type)
     if not t.scaled:  # its product with an int would take a double, and cut it off
         raise NotNative(
             f"{t} is multiplied by a {n.type.kind}, and its header has no such product",
             instead=f"add {t.ring} operator*(double, const {t.ring}&) to the header",
         )
-    return Cpp(f"({convert(n, DOUBLE).text} * see({x.text}))", t, x.held)
+    return Cpp(f"({convert(n, DOUBLE).text} * see({x.text}))", t, x.cpp_type)
 
 
 def _multiplied(parts: list[Cpp]) -> Cpp:
@@ -119,8 +119,8 @@ def _product(a: Cpp, b: Cpp) -> Cpp:
     one = _one_row(a, b)
     if one is not None:
         return _rows(t, one)
-    word, held = ("join", SEEN) if t.categories else ("mul", t.held)
-    return Cpp(f"{word}({whole(a)}, {whole(b)})", t, held)
+    word, kind = ("join", SEEN) if t.categories else ("mul", t.cpp_type)
+    return Cpp(f"{word}({whole(a)}, {whole(b)})", t, kind)
 
 
 def _one_row(a: Cpp, b: Cpp) -> Row | None:

@@ -37,7 +37,7 @@ class RingType(Type, ABC):
 
     @property
     @abstractmethod
-    def held(self) -> str:
+    def cpp_type(self) -> str:
         """The C++ type."""
 
     @property
@@ -64,7 +64,7 @@ class HeaderType(RingType):
     scaled: bool = False
 
     @property
-    def held(self) -> str:
+    def cpp_type(self) -> str:
         """The C++ type."""
         return f"Element<::{self.ring}>"
 
@@ -94,7 +94,7 @@ class CofactorType(RingType):
     categories: frozenset[str] = frozenset()
 
     @property
-    def held(self) -> str:
+    def cpp_type(self) -> str:
         """The C++ type."""
         return f"{'Mixed' if self.categories else 'Cofactor'}<{self.mask}>"
 
@@ -174,16 +174,18 @@ def lifted(e: Apply) -> CofactorType:
 
 def categories(program: Program, schema: Schema) -> dict[str, Type]:
     """The categorical variables of a program, in order, and the types of their values."""
-    found: dict[str, Type] = {}
+    types_by_name: dict[str, Type] = {}
     for e in (*(m.definition for m in program.maps), *(q.term for q in program.queries)):
         lifts = [x for x in subterms(e) if isinstance(x, Apply) and x.fn == "onehot"]
         types = all_types(e, schema) if lifts else {}
         for x in lifts:
             [name] = lifted(x).categories
-            found[name] = value_type(x.args[1], schema, types).not_null()
-    if len(found) > MOST_CATEGORIES:
-        raise NotNative(f"{len(found)} categorical variables are kept by the reference engine only")
-    return dict(sorted(found.items()))
+            types_by_name[name] = value_type(x.args[1], schema, types).not_null()
+    if len(types_by_name) > MOST_CATEGORIES:
+        raise NotNative(
+            f"{len(types_by_name)} categorical variables are kept by the reference engine only"
+        )
+    return dict(sorted(types_by_name.items()))
 
 
 def numbered(sets: Iterable[frozenset[str]]) -> list[str]:

@@ -1,4 +1,4 @@
-"""How values are held in a kernel: the C++ type of every SQL type, constants, conversions.
+"""How a kernel represents values: the C++ type of every SQL type, constants, conversions.
 
 Numbers are of fixed width, decimals are integers scaled by a power of ten, text is a symbol of
 the kernel's text store (`Sym`) or, on its way in, a piece of memory (`Str`). NULL is the smallest
@@ -19,17 +19,17 @@ from freshview.calculus.types import DOUBLE, INT, Type, Value
 from freshview.codegen.cpp.rings import CofactorType, RingType, cofactor_type
 from freshview.errors import NotNative
 
-Held = str
+CppType = str
 """A C++ type: i8, i32, i64, i128, f64, Sym or Str, Sum, or that of a ring's elements."""
 
 SUM = "Sum"
-"""How sums of doubles are held: in payloads, and wherever numbers of rows are added up."""
+"""The C++ type of sums of doubles: in payloads, and wherever numbers of rows are added up."""
 
 BYTES = {"Sum": 24, "i128": 16, "i64": 8, "f64": 8, "Sym": 8, "i32": 4, "i8": 1}
 """How wide plain values are."""
 
 NARROW = 4
-"""Decimals of up to so many digits after the point are held in 64 bits, others in 128.
+"""Decimals of up to so many digits after the point have 64 bits, others 128.
 
 That is room enough for most money. A kernel that meets a decimal with more digits gives way to the
 reference engine, and is written again with all its decimals in 128 bits (`widen.py`)."""
@@ -47,11 +47,11 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cpp:
-    """A C++ expression without side effects, the type of its value, and how it is held."""
+    """A C++ expression without side effects, the type of its value, and its C++ type."""
 
     text: str
     type: Type
-    held: Held
+    cpp_type: CppType
     origin: tuple[str, str, int] | None = field(default=None, compare=False)
     """If it is a key column of a record at hand: the storage, the record, the column."""
     constant: Value = field(default=None, compare=False)
@@ -67,8 +67,8 @@ class Cpp:
         return self.type.nullable
 
 
-def held(t: Type) -> Held:
-    """How a value of a type is held in keys, payloads and variables."""
+def cpp_type(t: Type) -> CppType:
+    """The C++ type of a value in keys and variables."""
     match t.kind:
         case "int" | "timestamp":
             return "i64"
@@ -84,26 +84,31 @@ def held(t: Type) -> Held:
             return "Sym"
         case "ring":
             if isinstance(t, RingType):
-                return t.held
+                return t.cpp_type
             raise NotNative(f"payloads of {t} are kept by the reference engine only")
         case _:
             assert_never(t.kind)
 
 
 def room(t: Type) -> int | Decimal | None:
-    """What the size of a number stays below as it is held; None where there is no such bound.
+    """What the size of a number stays below in its C++ type; None where there is no such bound.
 
     >>> room(Type("decimal", 2)), room(Type("decimal", 6)) == 10**32
     (Decimal('92233720368547758.08'), True)
     """
-    if t.kind == "decimal" and held(t) == "i64":
+    if t.kind == "decimal" and cpp_type(t) == "i64":
         return Decimal(1 << 63).scaleb(-t.scale)
     return limit(t)
 
 
-def kept(t: Type) -> Held:
-    """How a number of a type is held in a payload: doubles as sums (`native/sum.hpp`)."""
-    return SUM if t.kind == "double" else held(t)
+def cpp_payload_type(t: Type) -> CppType:
+    """The C++ type of a number in a payload: doubles are sums (`native/sum.hpp`)."""
+    return SUM if t.kind == "double" else cpp_type(t)
+
+
+def batch_type(t: Type) -> CppType:
+    """The C++ type of a column of a batch: text is as it came."""
+    return "Str" if t.kind == "string" else cpp_type(t)
 
 
 def is_mixed(t: Type) -> bool:
@@ -115,12 +120,12 @@ def size_of(t: Type) -> int:
     """The bytes of a value of a type in a record."""
     if isinstance(t, RingType):
         return 8 * t.size + (64 if is_mixed(t) else 0)
-    return BYTES[held(t)]
+    return BYTES[cpp_type(t)]
 
 
 def payload_size(t: Type) -> int:
     """The bytes of a payload of a type in a record."""
-    return size_of(t) if isinstance(t, RingType) else BYTES[kept(t)]
+    return size_of(t) if isinstance(t, RingType) else BYTES[cpp_payload_type(t)]
 
 
 def days(d: date) -> int:
@@ -150,7 +155,7 @@ def quote_bytes(text: bytes) -> str:
     return f'"{"".join(plain)}"'
 
 
-def integer(n: int, kind: Held) -> str:
+def integer(n: int, kind: CppType) -> str:
     """A whole number as a C++ literal; 128 bits are put together from two halves."""
     if kind == "i128" and not -(1 << 63) < n < 1 << 63:
         if not -(1 << 127) < n < 1 << 127:
@@ -163,11 +168,11 @@ def integer(n: int, kind: Held) -> str:
 
 
 def constant(value: Value, t: Type) -> Cpp:
-    """A constant as it is held; text stays a `Str`."""
+    """A constant in its C++ type; text stays a `Str`."""
     if value is None:
-        kind = held(t)
+        kind = cpp_type(t)
         return Cpp(f"null<{kind}>()", t.or_null(), kind)
-    kind = held(t)
+    kind = cpp_type(t)
     match value:
         case str():
             text = f"Str{{{quote(value)}, {len(value.encode())}}}"
@@ -196,15 +201,15 @@ def convert(x: Cpp, to: Type) -> Cpp:
 
     To fewer digits after the point, or from double, there is no conversion: that would round.
     """
-    target, kind = held(to), x.type.kind
-    if x.held == SUM and to.kind == "double":
+    target, kind = cpp_type(to), x.type.kind
+    if x.cpp_type == SUM and to.kind == "double":
         return x
     if isinstance(to, RingType):
         return _in_ring(x, to)
     result = to.or_null(x.nullable)
     if kind == "null":
         return Cpp(f"null<{target}>()", result, target)
-    if (kind, x.type.scale, x.held) == (to.kind, to.scale, target):
+    if (kind, x.type.scale, x.cpp_type) == (to.kind, to.scale, target):
         return Cpp(x.text, result, target)
     if kind in ("int", "bool") and to.kind in ("int", "decimal"):
         return _scaled(x, to.scale, result, target)
@@ -219,7 +224,7 @@ def convert(x: Cpp, to: Type) -> Cpp:
     if kind == "date" and to.kind == "timestamp":
         return Cpp(f"midnight{_null(x)}({x.text})", result, "i64")
     if kind == to.kind == "string":
-        return Cpp(x.text, result, x.held)
+        return Cpp(x.text, result, x.cpp_type)
     raise NotNative(f"{x.type} is not converted to {to}")
 
 
@@ -230,7 +235,7 @@ def _in_ring(x: Cpp, to: RingType) -> Cpp:
     if not isinstance(to, CofactorType):
         raise NotNative(f"a whole number is no element of the ring {to.ring}, which has no one")
     times = f"f64({x.text})"
-    return Cpp(f"row({times})", cofactor_type(()), cofactor_type(()).held, row=Row(times))
+    return Cpp(f"row({times})", cofactor_type(()), cofactor_type(()).cpp_type, row=Row(times))
 
 
 def gain(to: str, t: Type, x: Cpp, where: str = "") -> str:
@@ -243,7 +248,7 @@ def gain(to: str, t: Type, x: Cpp, where: str = "") -> str:
         return f"gain({where}, {to}, {value});" if where else f"gain({to}, {value});"
     if t.kind == "ring":
         return f"gain({to}, {value});"
-    kind = held(t)
+    kind = cpp_type(t)
     total = f"add<{kind}>(o, {to}, {value})"
     return f"{to} = known(o, {total});" if where and kind == "i64" else f"{to} = {total};"
 
@@ -260,7 +265,7 @@ def parts_of(payload: Column) -> tuple[Column, ...]:
 
 def summand(x: Cpp) -> Cpp:
     """A number as part of a sum of doubles; whole numbers and decimals keep their digits."""
-    if x.held == SUM:
+    if x.cpp_type == SUM:
         return x
     unit = f", 1e{x.type.scale}" if x.type.scale else ""
     number = f"i64({x.text})" if x.type.kind == "bool" else x.text
@@ -269,17 +274,17 @@ def summand(x: Cpp) -> Cpp:
 
 def settled(x: Cpp) -> Cpp:
     """A number as a value: of a sum of doubles, the nearest double."""
-    return Cpp(f"value({x.text})", x.type, "f64") if x.held == SUM else x
+    return Cpp(f"value({x.text})", x.type, "f64") if x.cpp_type == SUM else x
 
 
 def is_gone(x: Cpp) -> str:
     """The test that a multiplicity is one of no rows; those of some may cancel out."""
-    return f"{x.text}.gone()" if x.held == SUM else f"{x.text} == 0"
+    return f"{x.text}.gone()" if x.cpp_type == SUM else f"{x.text} == 0"
 
 
 def is_there(x: Cpp) -> str:
     """The test that a multiplicity is one of some rows, even if their numbers cancel out."""
-    return f"!{x.text}.gone()" if x.held == SUM else f"{x.text} != 0"
+    return f"!{x.text}.gone()" if x.cpp_type == SUM else f"{x.text} != 0"
 
 
 def _null(x: Cpp) -> str:
@@ -290,8 +295,8 @@ def _over(x: Cpp) -> str:
     return f"real{_null(x)}({x.text}, {x.type.scale}, 1e{x.type.scale})"
 
 
-def _scaled(x: Cpp, digits: int, result: Type, target: Held) -> Cpp:
-    if x.held == "i128" and target == "i64":  # it may not fit: then the change is refused
+def _scaled(x: Cpp, digits: int, result: Type, target: CppType) -> Cpp:
+    if x.cpp_type == "i128" and target == "i64":  # it may not fit: then the change is refused
         wide = _scaled(x, digits, result, "i128") if digits else x
         return Cpp(f"narrowed{_null(x)}(o, {wide.text})", result, target)
     if not digits and not x.nullable:
@@ -304,4 +309,4 @@ def zero_if_null(x: Cpp) -> Cpp:
     """A value as a multiplicity: NULL counts as nothing."""
     if not x.nullable:
         return x
-    return Cpp(f"or_zero({x.text})", x.type.not_null(), x.held)
+    return Cpp(f"or_zero({x.text})", x.type.not_null(), x.cpp_type)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from freshview.calculus.schema import Column, Relation
 from freshview.codegen.cpp.code import identifier, join
-from freshview.codegen.cpp.types import held, quote
+from freshview.codegen.cpp.types import cpp_type, quote
 
 KINDS = {
     "int": "Int",
@@ -82,7 +82,7 @@ def _columns(name: str, columns: Sequence[Column], used: Set[int] | None = None)
     rows = []
     for j, c in enumerate(columns):
         t = c.type
-        kind = KINDS.get(t.kind) or ("Decimal64" if held(t) == "i64" else "Decimal128")
+        kind = KINDS.get(t.kind) or ("Decimal64" if cpp_type(t) == "i64" else "Decimal128")
         is_used = str(used is None or j in used).lower()
         nullable = str(t.nullable).lower()
         rows.append(f"  {{{quote(c.name)}, {kind}, {t.scale}, {nullable}, {is_used}}},")

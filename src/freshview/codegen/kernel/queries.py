@@ -13,8 +13,17 @@ from freshview.calculus.types import Type
 from freshview.calculus.walk import children
 from freshview.codegen.cpp.code import Block, Spot, function, identifier, render
 from freshview.codegen.cpp.rings import CofactorType, HeaderType, RingType, entry, number
-from freshview.codegen.cpp.types import SUM, Cpp, convert, held, is_gone, is_mixed, settled
-from freshview.codegen.terms.access import held_in, payload_at
+from freshview.codegen.cpp.types import (
+    SUM,
+    Cpp,
+    batch_type,
+    convert,
+    cpp_type,
+    is_gone,
+    is_mixed,
+    settled,
+)
+from freshview.codegen.terms.access import payload_at
 from freshview.codegen.terms.context import ONE, Bound
 from freshview.codegen.terms.nested import collected
 from freshview.codegen.terms.term import Terms
@@ -39,15 +48,15 @@ class Queries:
         name = identifier(q.name)
         refresh = ["  refresh(e);"] if self.deferred else []
         out = function(f"read_{name}", "Output& out", refresh + self._answer(q, {}))
-        key = self.found_by(q)
+        key = self.lookup_columns(q)
         if key:
             types = {j: q.columns[j].type for j in key}
             wide = [self._width(q, j) for j in range(len(q.columns))]
             at = [sum(wide[:j]) for j in range(len(wide))]
-            env = {q.vars[j]: Cpp(f"c{j}", t, held_in(t)) for j, t in types.items()}
+            env = {q.vars[j]: Cpp(f"c{j}", t, batch_type(t)) for j, t in types.items()}
             loads = [
-                f"  const {held_in(t)} c{j} = *static_cast<const {held_in(t)}*>(b.column[{at[j]}]);"
-                for j, t in types.items()
+                f"  const {t} c{j} = *static_cast<const {t}*>(b.column[{at[j]}]);"
+                for j, t in ((j, batch_type(t)) for j, t in types.items())
             ]
             body = refresh + loads + self._answer(q, env)
             flags = ", ".join(str(j in key).lower() for j, n in enumerate(wide) for _ in range(n))
@@ -55,7 +64,7 @@ class Queries:
             out += function(f"find_{name}", "const Batch& b, Output& out", body, often=True)
         return out
 
-    def found_by(self, q: Query) -> tuple[int, ...]:
+    def lookup_columns(self, q: Query) -> tuple[int, ...]:
         """The columns by which rows of a query are found: keys of the map that it begins with.
 
         A map may have a simpler type than the column has: of x - x, which is zero, whole numbers.
@@ -79,12 +88,12 @@ class Queries:
             rows, spot = collected(self.terms, q.term, names, env, spot)
             opener = f"{rows.name}.each(e.scratch, [&](const {rows.record}& @) {{"
             r, inner = spot.open(("scan", rows.name), "r", opener, "});")
-            found = {
-                v: Cpp(f"{r}.k{i}", t, held(t))
+            columns = {
+                v: Cpp(f"{r}.k{i}", t, cpp_type(t))
                 for i, (v, t) in enumerate(zip(names, rows.keys, strict=True))
             }
             t = rows.payloads[0]
-            self._out(q, inner, {**env, **found}, payload_at(f"{r}.p0", t, "e.scratch"))
+            self._out(q, inner, {**env, **columns}, payload_at(f"{r}.p0", t, "e.scratch"))
         return render(body, 1)
 
     def _out(self, q: Query, spot: Spot, env: Bound, m: Cpp) -> None:
@@ -99,7 +108,7 @@ class Queries:
                 elements.append((x.text, x.type, j))
                 j += x.type.width
                 continue
-            kind = held(c.type)
+            kind = cpp_type(c.type)
             if x.type.kind == "string":
                 x, spot = self.terms.stored(x, spot)
             else:
@@ -135,16 +144,18 @@ class Queries:
         lines += [f"  {s.path}.each(e.arena, [&](const {s.record}& r) {{"]
         t = place.payload_type
         payload = payload_at(f"r.p{place.payload}", t, "e.arena")
-        told = self.terms.passes.parts and payload.held == SUM
-        lines += [f"    if ({is_gone(payload) if told else f'r.p{place.payload} == 0'}) return;"]
+        in_parts = self.terms.passes.parts and payload.cpp_type == SUM
+        lines += [
+            f"    if ({is_gone(payload) if in_parts else f'r.p{place.payload} == 0'}) return;"
+        ]
         body = Block()
         plain = ["const i64 at = out.next();", "out.count[at] = 1;"]
         for i in range(len(m.keys)):
-            kind = held(place.key_type(i))
+            kind = cpp_type(place.key_type(i))
             plain.append(f"static_cast<{kind}*>(out.column[{i}])[at] = r.k{place.columns[i]};")
         if isinstance(t, RingType):
             self._put_out(Spot(body), plain, [(payload.text, t, len(m.keys))])
-        elif told:
+        elif in_parts:
             parts = enumerate((("f64", "hi"), ("f64", "lo"), ("i64", "print")), len(m.keys))
             plain += [
                 f"static_cast<{kind}*>(out.column[{j}])[at] = {kind}({payload.text}.{part});"
@@ -152,7 +163,7 @@ class Queries:
             ]
             self._put_out(Spot(body), plain, [])
         else:
-            column = f"static_cast<{held(t)}*>(out.column[{len(m.keys)}])"
+            column = f"static_cast<{cpp_type(t)}*>(out.column[{len(m.keys)}])"
             self._put_out(Spot(body), [*plain, f"{column}[at] = {settled(payload).text};"], [])
         lines += [*render(body, 2), "  });"]
         size = (
@@ -167,7 +178,7 @@ class Queries:
 def _all_out(payload: str, t: RingType, first: int, categories: Mapping[str, Type]) -> str:
     """The numbers of a payload, one column each."""
     if isinstance(t, HeaderType):
-        columns = [(j, held(kind), member) for j, (member, kind) in enumerate(t.members, first)]
+        columns = [(j, cpp_type(kind), member) for j, (member, kind) in enumerate(t.members, first)]
         return " ".join(
             f"static_cast<{kind}*>(out.column[{j}])[at] = {kind}(see({payload}).{member});"
             for j, kind, member in columns
@@ -183,7 +194,7 @@ def _all_out(payload: str, t: RingType, first: int, categories: Mapping[str, Typ
 def _entry_out(own: bool, t: RingType, first: int, categories: Mapping[str, Type]) -> str:
     """The columns of a payload in the row of an entry, its own or that of another payload."""
     if isinstance(t, HeaderType):
-        kinds = [held(kind) for _, kind in t.members]
+        kinds = [cpp_type(kind) for _, kind in t.members]
         return " ".join(
             f"static_cast<{k}*>(out.column[{j}])[at] = 0;" for j, k in enumerate(kinds, first)
         )
@@ -200,7 +211,7 @@ def _entry_out(own: bool, t: RingType, first: int, categories: Mapping[str, Type
         f"static_cast<f64*>(out.column[{at + 1}])[at] = x.p0;",
     ]
     for j, c in enumerate(sorted(t.categories), at + 2):
-        kind = held(categories[c])
+        kind = cpp_type(categories[c])
         value = f"value_in<{kind}>(x, {number(c)})"
         lines.append(f"static_cast<{kind}*>(out.column[{j}])[at] = {value};")
     return " ".join(lines)
@@ -211,8 +222,8 @@ def _no_entry(t: CofactorType, first: int, categories: Mapping[str, Type]) -> st
     at = first + t.size
     lines = (
         [
-            f"static_cast<{held(c.type)}*>(out.column[{j}])[at] = "
-            f"{f'null<{held(c.type)}>()' if c.type.nullable else '0'};"
+            f"static_cast<{cpp_type(c.type)}*>(out.column[{j}])[at] = "
+            f"{f'null<{cpp_type(c.type)}>()' if c.type.nullable else '0'};"
             for j, c in enumerate(entry(t, categories), at)
         ]
         if t.categories
@@ -233,9 +244,9 @@ def _keys(q: Query) -> tuple[int, ...]:
     atom = first.body if isinstance(first, Exists) else first
     if not isinstance(atom, View) or atom.inputs:
         return ()
-    kept = outs(q.term)
+    visible = outs(q.term)
     return tuple(
-        j for j, v in enumerate(q.vars) if v in atom.vars and v in kept and v not in q.vars[:j]
+        j for j, v in enumerate(q.vars) if v in atom.vars and v in visible and v not in q.vars[:j]
     )
 
 

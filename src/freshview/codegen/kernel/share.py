@@ -20,11 +20,11 @@ def share_look_ups(block: Block, written: Collection[str]) -> None:
 
     In a table that is `written`, records may move.
     """
-    found: dict[tuple[str, str], list[Scope]] = {}
+    scopes_by_lookup: dict[tuple[str, str], list[Scope]] = {}
     sure: set[tuple[str, str]] = set()
-    _collect(block, True, found, sure)
+    _collect(block, True, scopes_by_lookup, sure)
     lines: list[str] = []
-    for (storage, wanted), scopes in found.items():
+    for (storage, wanted), scopes in scopes_by_lookup.items():
         if len(scopes) > 1 and (storage, wanted) in sure and storage not in written:
             name = f"g{len(lines)}"
             [call] = re.findall(r"if \(const auto\* \w+ = (.+)\) \{", scopes[0].opener)
@@ -37,7 +37,7 @@ def share_look_ups(block: Block, written: Collection[str]) -> None:
 def _collect(
     block: Block,
     certain: bool,
-    found: dict[tuple[str, str], list[Scope]],
+    scopes_by_lookup: dict[tuple[str, str], list[Scope]],
     sure: set[tuple[str, str]],
 ) -> None:
     for item in block.items:
@@ -45,9 +45,9 @@ def _collect(
             continue
         match item.key:
             case ("get", str(storage), str(wanted)) if _BY_ROW.fullmatch(wanted):
-                found.setdefault((storage, wanted), []).append(item)
+                scopes_by_lookup.setdefault((storage, wanted), []).append(item)
                 if certain:
                     sure.add((storage, wanted))
         # A block without condition is a group, or what computes a local.
         plain = item.opener == "{" or not item.closer
-        _collect(item.inside, certain and plain, found, sure)
+        _collect(item.inside, certain and plain, scopes_by_lookup, sure)

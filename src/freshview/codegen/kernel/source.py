@@ -83,7 +83,7 @@ def write(
         last = _Kernel(program, functions, passes, deferred, late)
         text = last.source()
     if passes.directories:
-        homes = directories(program, last.places, last.storages, last.terms.asked)
+        homes = directories(program, last.places, last.storages, last.terms.lookups)
         if homes:
             last = _Kernel(program, functions, passes, deferred, late, homes)
             text = last.source()
@@ -123,15 +123,17 @@ class _Kernel:
             symbols={},
             columns={r.name: r.types for r in program.relations},
             passes=passes,
-            brought=frozenset(self.places[name].storage.name for name in _brought(program)),
+            batch_tables=frozenset(
+                self.places[name].storage.name for name in _batch_tables(program)
+            ),
         )
-        kept = (t for s in self.storages for t in s.payloads if isinstance(t, CofactorType))
+        payloads = (t for s in self.storages for t in s.payloads if isinstance(t, CofactorType))
         # A constant is lifted where the query is read: no map knows of it.
         shown = (cofactors(x) for q in program.queries for x in subterms(q.term))
         lifted = frozenset(name for t in shown for name in t.slots)
         self.categories = categories(program, self.terms.schema)
         self.headers = [functions.headers[name] for name in sorted(_rings(program, functions))]
-        self.slots = numbered([*(t.slots for t in kept), lifted])
+        self.slots = numbered([*(t.slots for t in payloads), lifted])
         self.statements = Statements(self.terms, passes, deferred or {})
         self.triggers = Triggers(program, self.terms, self.statements, passes, late or {})
         self.triggers.watched = bool(self.slots)
@@ -196,7 +198,7 @@ class _Kernel:
     def _catalog(self) -> str:
         """What the kernel says of itself."""
         queries = [
-            QueryEntry(q.name, self._query_columns(q), bool(self.queries.found_by(q)))
+            QueryEntry(q.name, self._query_columns(q), bool(self.queries.lookup_columns(q)))
             for q in self.program.queries
         ]
         maps = [MapEntry(m.name, self._map_columns(m)) for m in self.program.maps]
@@ -258,7 +260,7 @@ def _rings(program: Program, functions: Functions) -> set[str]:
     return (payloads | shown) & functions.headers.keys()
 
 
-def _brought(program: Program) -> set[str]:
+def _batch_tables(program: Program) -> set[str]:
     """Maps that hold the last batch of a stream, put aside for that of another one."""
     statements = [s for t in program.triggers for s in t.statements]
     aside = {s.target.name for s in statements if s.op == ":=" and isinstance(s.term, Delta)}

@@ -43,11 +43,11 @@ def stage(
     one place.
     """
     adding = [s.term for s in statements if s.op == "+="]
-    found = _distinct([e for term in adding for e in _crossed(term)])
+    sums = _distinct([e for term in adding for e in _crossed(term)])
     if shared:
-        found += [e for e in _shared(adding) if all(_match(k, e) is None for k in found)]
-    found.sort(key=lambda e: sum(1 for _ in subterms(e)))
-    whole = [Local(f"level{n}", e) for n, e in enumerate(found)]
+        sums += [e for e in _shared(adding) if all(_match(k, e) is None for k in sums)]
+    sums.sort(key=lambda e: sum(1 for _ in subterms(e)))
+    whole = [Local(f"level{n}", e) for n, e in enumerate(sums)]
     tables = [
         replace(x, term=replace(x.term, body=_with(x.term.body, whole[:n])))
         for n, x in enumerate(whole)
@@ -85,11 +85,11 @@ def _adds_up_join(e: Sum) -> bool:
 
 def _distinct(sums: Sequence[Sum]) -> list[Sum]:
     """One of each kind."""
-    found: list[Sum] = []
+    distinct: list[Sum] = []
     for e in sums:
-        if all(_match(known, e) is None for known in found):
-            found.append(e)
-    return found
+        if all(_match(known, e) is None for known in distinct):
+            distinct.append(e)
+    return distinct
 
 
 def _shared(terms: Sequence[Expr]) -> list[Sum]:
@@ -119,7 +119,7 @@ def _with(e: Expr, known: Sequence[Local]) -> Expr:
     """A term that reads tables of the batch, the largest ones first."""
     if isinstance(e, Sum) and not ins(e):
         for local in reversed(known):
-            found = _match(local.term, e)
-            if found is not None:
-                return View(local.name, found)
+            names = _match(local.term, e)
+            if names is not None:
+                return View(local.name, names)
     return map_children(e, lambda part: _with(part, known))

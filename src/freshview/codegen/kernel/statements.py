@@ -10,7 +10,7 @@ from freshview.calculus.check import infer
 from freshview.calculus.scope import relations, stored
 from freshview.calculus.types import INT
 from freshview.codegen.cpp.code import Spot, comment
-from freshview.codegen.cpp.types import Cpp, held
+from freshview.codegen.cpp.types import Cpp, cpp_type
 from freshview.codegen.kernel.share import share_look_ups
 from freshview.codegen.kernel.stage import Local
 from freshview.codegen.layout.storage import MapPlace, Storage
@@ -196,7 +196,7 @@ class Statements:
         for i, s in enumerate(group):
             target = self._place(s)
             kinds = [(c, target.key_type(j)) for j, c in enumerate(target.columns)]
-            keys = [Cpp(f"{r}.k{c}", t, held(t)) for c, t in kinds]
+            keys = [Cpp(f"{r}.k{c}", t, cpp_type(t)) for c, t in kinds]
             value = payload_at(f"{r}.p{i}", rows.payloads[i], "e.scratch")
             self.terms.write(target, keys, inner, value, s.op)
 

@@ -9,15 +9,14 @@ from freshview.calculus.build import neg
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import INT
 from freshview.codegen.cpp.code import Block, Spot, function, identifier, render
-from freshview.codegen.cpp.types import Cpp
+from freshview.codegen.cpp.types import Cpp, batch_type
 from freshview.codegen.kernel.select import choose, shared_tests
 from freshview.codegen.kernel.stage import stage
 from freshview.codegen.kernel.statements import Statements
 from freshview.codegen.layout.storage import MapPlace, Storage
 from freshview.codegen.options import KernelPasses
-from freshview.codegen.terms.access import held_in
 from freshview.codegen.terms.context import ONE, Bound
-from freshview.codegen.terms.prefetch import AHEAD
+from freshview.codegen.terms.prefetch import PREFETCH_DISTANCE
 from freshview.codegen.terms.term import Terms
 from freshview.program.signs import MOST, SIGN, both, multiplied
 from freshview.program.terms import Program, Statement, Trigger
@@ -61,7 +60,7 @@ class Triggers:
         self.used[r.name] = used
         loads = [
             f"  const {t}* col{j} = static_cast<const {t}*>(b.column[{j}]);"
-            for j, t in ((j, held_in(r.types[j])) for j in sorted(used))
+            for j, t in ((j, batch_type(r.types[j])) for j in sorted(used))
         ]
         if self.watched and not r.static:
             loads.append("  count_gone(s.gone, b);")
@@ -115,30 +114,30 @@ class Triggers:
 
     def _on_rows(self, r: Relation, insert: Trigger | None, delete: Trigger | None) -> list[str]:
         loads = tuple(
-            (f"c{j}", f"const {held_in(t)} c{j} = col{j}[i];") for j, t in enumerate(r.types)
+            (f"c{j}", f"const {batch_type(t)} c{j} = col{j}[i];") for j, t in enumerate(r.types)
         )
         body = Block()
-        self.terms.ahead.clear()
-        self.terms.given = self._shared_tests(r, [t for t in (insert, delete) if t is not None])
-        if self.terms.given:
-            row = choose(Spot(body), sorted(self.terms.given), loads)
-            later = f"if (const i64 next = j + {AHEAD}; next < chosen) {{"
+        self.terms.prefetches.clear()
+        self.terms.assumed = self._shared_tests(r, [t for t in (insert, delete) if t is not None])
+        if self.terms.assumed:
+            row = choose(Spot(body), sorted(self.terms.assumed), loads)
+            later = f"if (const i64 next = j + {PREFETCH_DISTANCE}; next < chosen) {{"
         else:
             _, row = Spot(body).open("row", "", "for (i64 i = 0; i < b.size; i++) {", "}", loads)
-            later = f"if (const i64 later = i + {AHEAD}; later < b.size) {{"
+            later = f"if (const i64 later = i + {PREFETCH_DISTANCE}; later < b.size) {{"
         if self.passes.keys and r.key:
             row.line("if ((b.count[i] < 0) != deletions) continue;")
-        _, fetch = row.open("ahead", "", later)
-        if self.terms.given:
+        _, fetch = row.open("prefetch", "", later)
+        if self.terms.assumed:
             fetch.line("const i64 later = from + rows[next];")
-        ahead = row.block.items[-1]
+        prefetch = row.block.items[-1]
         self._on_signs(r, insert, delete, row)
-        if self.terms.ahead:
-            for line in self.terms.ahead:
+        if self.terms.prefetches:
+            for line in self.terms.prefetches:
                 fetch.line(line)
         else:
-            row.block.items.remove(ahead)
-        self.terms.given = frozenset()
+            row.block.items.remove(prefetch)
+        self.terms.assumed = frozenset()
         lines = render(body, 1)
         after = self._after_rows(
             [*(insert.statements if insert else ()), *(delete.statements if delete else ())]
@@ -198,15 +197,15 @@ class Triggers:
 
     def _shared_tests(self, r: Relation, triggers: Sequence[Trigger]) -> frozenset[str]:
         """The conditions on a row without which no statement does anything."""
-        found: list[frozenset[str]] = []
+        conditions: list[frozenset[str]] = []
         for t in triggers:
             now = [s for s in t.statements if not self._is_put_off(s)]
             if not self.passes.select or any(s.op == ":=" for s in now):
                 return frozenset()
             env = self._columns(r, t)
             tests = shared_tests([s.term for s in now], frozenset(t.params))
-            found.append(frozenset(self.terms.condition(e, env) for e in tests))
-        return frozenset.intersection(*found) - {"true"}
+            conditions.append(frozenset(self.terms.condition(e, env) for e in tests))
+        return frozenset.intersection(*conditions) - {"true"}
 
     def _is_put_off(self, s: Statement) -> bool:
         """Whether a statement is not run with each row; it depends on what the others do."""
@@ -241,7 +240,7 @@ class Triggers:
 
     def _columns(self, r: Relation, t: Trigger) -> Bound:
         """The parameters of a trigger as columns of the row at hand."""
-        return {p: Cpp(f"c{j}", r.types[j], held_in(r.types[j])) for j, p in enumerate(t.params)}
+        return {p: Cpp(f"c{j}", r.types[j], batch_type(r.types[j])) for j, p in enumerate(t.params)}
 
     def ready(self) -> str:
         """The function that runs when the static tables are there."""

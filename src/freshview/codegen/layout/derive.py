@@ -33,8 +33,8 @@ def derive(program: Program, *, factorise: bool = False) -> Program:
         return bottom_up(e, lambda part: _ask(part, answers))
 
     def without(t: Trigger) -> Trigger:
-        kept = [_changed(s, asked(s.term), t) for s in t.statements if s.target.name in maps]
-        return replace(t, statements=order(kept, maps))
+        statements = [_changed(s, asked(s.term), t) for s in t.statements if s.target.name in maps]
+        return replace(t, statements=order(statements, maps))
 
     if not answers:
         return program
@@ -58,22 +58,22 @@ class _Answer:
 
 def _answers(program: Program, factorise: bool) -> dict[str, _Answer]:
     shown = {name for q in program.queries for name in stored(q.term)}
-    found: dict[str, _Answer] = {}
+    answers: dict[str, _Answer] = {}
     needed: set[str] = set()
     # Those with the most keys first: they are the largest.
     for m in sorted(program.maps, key=lambda m: -len(m.keys)):
         if m.inputs or m.name in needed:
             continue
-        others = [o for o in program.maps if o is not m and not o.inputs and o.name not in found]
+        others = [o for o in program.maps if o is not m and not o.inputs and o.name not in answers]
         term = _existence(m, others)
         if term is None and (factorise or m.name not in shown):
             term = _product(m, others)
             if term is not None and not _is_quick(m, term, program):
                 term = None
         if term is not None:
-            found[m.name] = _Answer(tuple(c.name for c in m.keys), term)
+            answers[m.name] = _Answer(tuple(c.name for c in m.keys), term)
             needed |= stored(term)
-    return found
+    return answers
 
 
 def _existence(m: Map, others: Sequence[Map]) -> Expr | None:
@@ -91,19 +91,19 @@ def _product(m: Map, others: Sequence[Map]) -> Expr | None:
     if len(joined) < 2 or outs(body) & keys != keys:
         return None
     weights = [part for part in parts if not has_data(part)]
-    found: list[Expr] = []
+    views: list[Expr] = []
     for part in joined:
         near = [w for w in weights if free(w) <= outs(part)]
-        for taken in (near, []) if near else ([],):
+        for chosen in (near, []) if near else ([],):
             visible = tuple(sorted(keys & outs(part)))
-            view = _kept(sum_(visible, mul(part, *taken)), others)
+            view = _kept(sum_(visible, mul(part, *chosen)), others)
             if view is not None:
-                found.append(view)
-                weights = [w for w in weights if w not in taken]
+                views.append(view)
+                weights = [w for w in weights if w not in chosen]
                 break
         else:
             return None
-    return mul(*found, *weights)
+    return mul(*views, *weights)
 
 
 def _is_quick(m: Map, term: Expr, program: Program) -> bool:

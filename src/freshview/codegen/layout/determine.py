@@ -23,15 +23,15 @@ NARROW = ("int", "date", "bool", "timestamp", "decimal", "double", "string")
 
 
 def determining(m: Map, relations: Mapping[str, Relation]) -> tuple[int, ...]:
-    """Positions of keys that determine all the keys of a map; as few, and as narrow, as found."""
-    known = dependencies(m.definition, relations)
+    """Positions of keys that determine all the keys of a map; as few and narrow as can be."""
+    rules = dependencies(m.definition, relations)
     names = [k.name for k in m.keys]
-    kept = list(range(len(names)))
-    for i in sorted(kept, key=lambda i: (-NARROW.index(_kind(m, i)), i)):
-        others = [names[j] for j in kept if j != i]
-        if names[i] in closure(frozenset(others), known):
-            kept.remove(i)
-    return tuple(kept)
+    positions = list(range(len(names)))
+    for i in sorted(positions, key=lambda i: (-NARROW.index(_kind(m, i)), i)):
+        others = [names[j] for j in positions if j != i]
+        if names[i] in closure(frozenset(others), rules):
+            positions.remove(i)
+    return tuple(positions)
 
 
 def _kind(m: Map, i: int) -> str:
@@ -51,22 +51,22 @@ def dependencies(definition: Expr, relations: Mapping[str, Relation]) -> list[De
     (['x'], ['x', 'y'])
     """
     body = definition.body if isinstance(definition, Sum) else definition
-    found: list[Dependency] = []
+    rules: list[Dependency] = []
     for f in factors(body):
         match f:
             case Rel(name, names) if name in relations and relations[name].key:
                 columns = [c.name for c in relations[name].columns]
                 key = frozenset(names[columns.index(k)] for k in relations[name].key)
-                found.append((key, frozenset(names)))
+                rules.append((key, frozenset(names)))
             case Cmp("=", Var(a), Var(b)):
-                found += [(frozenset((a,)), frozenset((b,))), (frozenset((b,)), frozenset((a,)))]
+                rules += [(frozenset((a,)), frozenset((b,))), (frozenset((b,)), frozenset((a,)))]
             case Cmp("=", Var(a), Const()) | Cmp("=", Const(), Var(a)):
-                found.append((frozenset(), frozenset((a,))))
+                rules.append((frozenset(), frozenset((a,))))
             case Lift(var, value) if is_value(value):
-                found.append((free(value), frozenset((var,))))
+                rules.append((free(value), frozenset((var,))))
             case _:
                 pass
-    return found
+    return rules
 
 
 def is_determined(m: Map, key: int, by: Collection[int]) -> bool:

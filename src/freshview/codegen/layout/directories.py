@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from freshview.calculus.scope import stored
-from freshview.codegen.cpp.types import held
+from freshview.codegen.cpp.types import cpp_type
 from freshview.codegen.layout.selection import chooses
 from freshview.codegen.layout.storage import MapPlace, Storage
 from freshview.program.terms import Program
 
-Asked = Mapping[tuple[str, tuple[str, ...]], set[tuple[str, tuple[int, ...]]]]
+Lookups = Mapping[tuple[str, tuple[str, ...]], set[tuple[str, tuple[int, ...]]]]
 """By trigger and columns of its row: the storages that are asked by them, and by which keys."""
 
 Homes = dict[str, tuple[str, tuple[int, ...]]]
@@ -24,16 +24,16 @@ Homes = dict[str, tuple[str, tuple[int, ...]]]
 
 
 def directories(
-    program: Program, places: Mapping[str, MapPlace], storages: Sequence[Storage], asked: Asked
+    program: Program, places: Mapping[str, MapPlace], storages: Sequence[Storage], lookups: Lookups
 ) -> Homes:
     """Which tables move in with which slices: those that most triggers ask together."""
     known = {s.name: s for s in storages}
     apart = _apart(program, places)
     partial = {places[m.name].storage.name for m in program.maps if chooses(m.definition)}
     together: Counter[tuple[str, str, tuple[int, ...]]] = Counter()
-    for found in asked.values():
-        for guest, own in found:
-            for host, positions in found:
+    for tables in lookups.values():
+        for guest, own in tables:
+            for host, positions in tables:
                 fits = _fits(known[guest], own, known[host], positions)
                 if (
                     fits
@@ -42,11 +42,11 @@ def directories(
                 ):
                     together[guest, host, positions] += 1
     homes: Homes = {}
-    taken: set[tuple[str, tuple[int, ...]]] = set()
+    occupied: set[tuple[str, tuple[int, ...]]] = set()
     for guest, host, positions in sorted(together, key=lambda t: (-together[t], t)):
-        if guest not in homes and (host, positions) not in taken:
+        if guest not in homes and (host, positions) not in occupied:
             homes[guest] = host, positions
-            taken.add((host, positions))
+            occupied.add((host, positions))
     return homes
 
 
@@ -54,7 +54,11 @@ def _fits(guest: Storage, own: tuple[int, ...], host: Storage, at: tuple[int, ..
     """Whether a flat table of one key has the key of a slice."""
     if guest is host or guest.indexes or guest.orders or len(guest.keys) != 1 or own != (0,):
         return False
-    return len(at) == 1 and at in host.indexes and held(guest.keys[0]) == held(host.keys[at[0]])
+    return (
+        len(at) == 1
+        and at in host.indexes
+        and cpp_type(guest.keys[0]) == cpp_type(host.keys[at[0]])
+    )
 
 
 def _apart(program: Program, places: Mapping[str, MapPlace]) -> set[tuple[str, str]]:
@@ -62,11 +66,11 @@ def _apart(program: Program, places: Mapping[str, MapPlace]) -> set[tuple[str, s
 
     It would write where it reads. And what is emptied as a whole has a table of its own.
     """
-    found = set()
+    conflicts = set()
     names = {p.storage.name for p in places.values()}
     for s in (s for t in program.triggers for s in t.statements):
         target = places[s.target.name].storage.name
-        found |= {(places[n].storage.name, target) for n in stored(s.term)}
+        conflicts |= {(places[n].storage.name, target) for n in stored(s.term)}
         if s.op == ":=":
-            found |= {(target, other) for other in names}
-    return found
+            conflicts |= {(target, other) for other in names}
+    return conflicts

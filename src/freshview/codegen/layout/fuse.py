@@ -109,5 +109,5 @@ def _body(e: Expr) -> Expr:
 
 
 def _without(e: Expr, unwanted: Callable[[Expr], bool]) -> Expr:
-    kept = mul(*(f for f in factors(_body(e)) if not unwanted(f)))
-    return sum_(e.keys, kept) if isinstance(e, Sum) else kept
+    body = mul(*(f for f in factors(_body(e)) if not unwanted(f)))
+    return sum_(e.keys, body) if isinstance(e, Sum) else body

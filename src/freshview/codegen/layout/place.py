@@ -62,8 +62,8 @@ def _table(program: Program, first: Map, passes: KernelPasses) -> Storage:
     storage = Storage(f"m_{identifier(first.name)}", tuple(c.type for c in first.keys))
     # In a batch, rows of one key may come in any order; row by row, deletions come first.
     if passes.keys and not any(t.event == "batch" for t in program.triggers):
-        found_by = determining(first, {r.name: r for r in program.relations})
-        storage.determining = found_by if len(found_by) < len(first.keys) else None
+        columns = determining(first, {r.name: r for r in program.relations})
+        storage.determining = columns if len(columns) < len(first.keys) else None
     return storage
 
 

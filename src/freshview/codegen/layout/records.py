@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from freshview.calculus.types import Type
-from freshview.codegen.cpp.types import BYTES, SUM, Cpp, held, is_gone, kept
+from freshview.codegen.cpp.types import BYTES, SUM, Cpp, cpp_payload_type, cpp_type, is_gone
 from freshview.codegen.layout.storage import Storage
 
 
@@ -15,10 +15,17 @@ def declare_all(storages: Sequence[Storage]) -> list[str]:
     out = []
     for s in storages:
         if s.home is not None:
-            continue  # told with its host
-        look = (*map(held, s.keys), *s.found_by, "|", *map(kept, s.payloads), "|", *s.indexes)
+            continue  # declared with its host
+        look = (
+            *map(cpp_type, s.keys),
+            *s.lookup_columns,
+            "|",
+            *map(cpp_payload_type, s.payloads),
+            "|",
+            *s.indexes,
+        )
         look = (*look, s.pooled)
-        guests = ((at, *map(kept, t.payloads)) for at, t in s.tenants.items())
+        guests = ((at, *map(cpp_payload_type, t.payloads)) for at, t in s.tenants.items())
         first = known.setdefault((*look, *guests), s)
         if first is s:
             out.append(declare(s))
@@ -33,8 +40,8 @@ def declare_all(storages: Sequence[Storage]) -> list[str]:
 
 def declare(s: Storage) -> str:
     """The C++ of a record and of the heads of its indexes."""
-    fields = [f"{held(t)} k{i};" for i, t in enumerate(s.keys)]
-    payloads = [f"{kept(t)} p{j};" for j, t in enumerate(s.payloads)]
+    fields = [f"{cpp_type(t)} k{i};" for i, t in enumerate(s.keys)]
+    payloads = [f"{cpp_payload_type(t)} p{j};" for j, t in enumerate(s.payloads)]
     links = [f"u32 link[{max(1, 2 * len(s.indexes))}];"] if s.pooled else []
     body = f"  {' '.join(_widest_first([*fields, *payloads]) + links)}\n"
     empty = " && ".join(_is_gone(j, t) for j, t in enumerate(s.payloads))
@@ -43,9 +50,11 @@ def declare(s: Storage) -> str:
         guest = s.tenants.get(positions)
         owner, at = (s, positions) if guest is None else (guest, tuple(range(len(positions))))
         numbers = (
-            [] if guest is None else [f"{kept(t)} p{n};" for n, t in enumerate(guest.payloads)]
+            []
+            if guest is None
+            else [f"{cpp_payload_type(t)} p{n};" for n, t in enumerate(guest.payloads)]
         )
-        fields = [*(f"{held(owner.keys[i])} k{i};" for i in at), *numbers]
+        fields = [*(f"{cpp_type(owner.keys[i])} k{i};" for i in at), *numbers]
         body = f"  {' '.join(_widest_first(fields))} u32 first; u32 count;\n"
         of = ", ".join(f"r.k{i}" for i in positions)
         body += f"  template <class R> static Key of(const R& r) {{ return Key{{{of}}}; }}\n"
@@ -58,7 +67,7 @@ def declare(s: Storage) -> str:
 def declare_orders(s: Storage) -> str:
     """The C++ of the entries of a storage's ordered indexes: keys, and sums of payloads.
 
-    Sums of whole numbers are held in 128 bits, so that no partial sum can overflow.
+    Sums of whole numbers have 128 bits, so that no partial sum can overflow.
     """
     if not s.orders:
         return ""
@@ -85,7 +94,7 @@ def declare_orders(s: Storage) -> str:
     )
     for j, sorts in enumerate(s.orders):
         columns = [sort.column for sort in sorts]
-        keys = " ".join(f"{held(s.keys[i])} k{i};" for i in columns)
+        keys = " ".join(f"{cpp_type(s.keys[i])} k{i};" for i in columns)
         less = " ".join(
             f"if (!same(k{i}, x.k{i})) return {sort.before(f'k{i}', f'x.k{i}')};"
             for i, sort in zip(columns, sorts, strict=True)
@@ -150,7 +159,7 @@ def members(s: Storage) -> list[str]:
 
 
 def _is_gone(payload: int, t: Type) -> str:
-    return is_gone(Cpp(f"p{payload}", t, kept(t)))
+    return is_gone(Cpp(f"p{payload}", t, cpp_payload_type(t)))
 
 
 def _widest_first(fields: list[str]) -> list[str]:
@@ -159,19 +168,21 @@ def _widest_first(fields: list[str]) -> list[str]:
 
 
 def _record(name: str, positions: tuple[int, ...], s: Storage, body: str, empty: str) -> str:
-    keys = "".join(f" {held(s.keys[i])} k{i};" for i in positions)
-    given = "".join(f" k{i} = k.k{i};" for i in positions)
+    keys = "".join(f" {cpp_type(s.keys[i])} k{i};" for i in positions)
+    copies = "".join(f" k{i} = k.k{i};" for i in positions)
     own = ", ".join(f"k{i}" for i in positions)
     unused = "const Key&" if not positions else "const Key& k"
-    found_by = tuple(i for i in positions if i in s.found_by) if name == s.record else positions
-    out = f"struct {name} {{\n  struct Key {{{keys} }};\n{body}{_finders('Key', found_by)}"
-    if found_by != positions:
+    columns = (
+        tuple(i for i in positions if i in s.lookup_columns) if name == s.record else positions
+    )
+    out = f"struct {name} {{\n  struct Key {{{keys} }};\n{body}{_finders('Key', columns)}"
+    if columns != positions:
         # The other keys follow from these: a record is looked up by its part.
-        parts = "".join(f" {held(s.keys[i])} k{i};" for i in found_by)
-        out += f"  struct Part {{{parts} }};\n{_finders('Part', found_by)}"
+        parts = "".join(f" {cpp_type(s.keys[i])} k{i};" for i in columns)
+        out += f"  struct Part {{{parts} }};\n{_finders('Part', columns)}"
     return out + (
         f"  u64 hash() const {{ return hash(Key{{{own}}}); }}\n"
-        f"  void set({unused}) {{{given} }}\n"
+        f"  void set({unused}) {{{copies} }}\n"
         f"  bool empty() const {{ {empty} }}\n"
         f"}};\n"
     )
@@ -179,10 +190,10 @@ def _record(name: str, positions: tuple[int, ...], s: Storage, body: str, empty:
 
 def _finders(key: str, positions: tuple[int, ...]) -> str:
     equal = " && ".join(f"same(k{i}, k.k{i})" for i in positions) or "true"
-    given = f"const {key}& k" if positions else f"const {key}&"
+    parameter = f"const {key}& k" if positions else f"const {key}&"
     return (
-        f"  static u64 hash({given}) {{ return {_hash([f'k.k{i}' for i in positions])}; }}\n"
-        f"  bool is({given}) const {{ return {equal}; }}\n"
+        f"  static u64 hash({parameter}) {{ return {_hash([f'k.k{i}' for i in positions])}; }}\n"
+        f"  bool is({parameter}) const {{ return {equal}; }}\n"
     )
 
 

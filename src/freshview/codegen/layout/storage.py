@@ -52,7 +52,7 @@ class Storage:
     """Storages whose records lie in the heads of this one's indexes."""
 
     @property
-    def found_by(self) -> tuple[int, ...]:
+    def lookup_columns(self) -> tuple[int, ...]:
         """The key columns by which a record is found."""
         return tuple(range(len(self.keys))) if self.determining is None else self.determining
 

@@ -1,4 +1,4 @@
-"""What a kernel found wrong, in one sentence: where, and what to do instead."""
+"""The problems that a kernel meets, as errors: what is wrong, where, and what to do instead."""
 
 from __future__ import annotations
 

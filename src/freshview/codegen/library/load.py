@@ -136,8 +136,8 @@ class Instance:
 
         Only the first 64 relations of a kernel can be diverted.
         """
-        taken: int = self._calls["divert"](self._state, relation, int(on))
-        return taken
+        single_rows: int = self._calls["divert"](self._state, relation, int(on))
+        return single_rows
 
     def apply_rows(
         self,
@@ -339,13 +339,13 @@ def _sync_folder(folder: Path) -> None:
 class Frame:
     """A result as Arrow columns: pyarrow, polars and others take it as a table, without copying."""
 
-    def __init__(self, kernel: Kernel, held: Any) -> None:
+    def __init__(self, kernel: Kernel, frame: object) -> None:
         self._export = kernel.calls["export_frame"]
-        self._held = held
+        self._frame = frame
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
         """The capsules of Arrow's C interface; a wish for other types is not heard."""
-        schema, array = self._export(self._held)
+        schema, array = self._export(self._frame)
         return schema, array
 
 

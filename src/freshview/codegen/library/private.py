@@ -26,9 +26,9 @@ def private_folder(path: Path) -> Path:
     _refuse_others(path, os.lstat(path).st_uid)
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        told = os.fstat(fd)
-        _refuse_others(path, told.st_uid)
-        if told.st_mode & _OTHERS:
+        status = os.fstat(fd)
+        _refuse_others(path, status.st_uid)
+        if status.st_mode & _OTHERS:
             os.fchmod(fd, 0o700)
     finally:
         os.close(fd)
@@ -50,8 +50,8 @@ def read_own(path: Path) -> bytes | None:
     except OSError:
         return None
     try:
-        told = os.fstat(fd)
-        if told.st_uid != os.geteuid() or not stat.S_ISREG(told.st_mode):
+        status = os.fstat(fd)
+        if status.st_uid != os.geteuid() or not stat.S_ISREG(status.st_mode):
             return None
         with open(fd, "rb", closefd=False) as source:
             return source.read()

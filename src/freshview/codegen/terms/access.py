@@ -11,7 +11,16 @@ from freshview.codegen.cpp.arithmetic import times
 from freshview.codegen.cpp.code import Spot
 from freshview.codegen.cpp.compare import compare
 from freshview.codegen.cpp.products import SEEN, whole
-from freshview.codegen.cpp.types import Cpp, Held, convert, gain, held, is_mixed, kept, summand
+from freshview.codegen.cpp.types import (
+    Cpp,
+    batch_type,
+    convert,
+    cpp_payload_type,
+    cpp_type,
+    gain,
+    is_mixed,
+    summand,
+)
 from freshview.codegen.layout.storage import MapPlace, Storage
 from freshview.codegen.options import KernelPasses
 from freshview.codegen.terms.context import Bound, Next
@@ -38,25 +47,25 @@ class Access:
     columns: Mapping[str, tuple[Type, ...]]
     """Column types of the relations."""
     passes: KernelPasses
-    brought: frozenset[str] = frozenset()
+    batch_tables: frozenset[str] = frozenset()
     """Tables whose rows came with the change: walking through them is no walk through the data."""
     scans: list[str] = field(default_factory=list)
     """Tables that the code so far walks through as a whole, whatever the size of the change."""
-    ahead: dict[str, None] = field(default_factory=dict)
-    """Look-ups by columns of the row alone: what can be fetched some rows ahead."""
+    prefetches: dict[str, None] = field(default_factory=dict)
+    """Look-ups by columns of the row alone: their memory is fetched some rows before."""
     walks: dict[str, Walk] = field(default_factory=dict)
     """The loops over what came with the change around what is written now, by their row's name."""
-    given: frozenset[str] = frozenset()
+    assumed: frozenset[str] = frozenset()
     """Conditions that hold for every row that comes here."""
     trigger: str = ""
     """What is being written."""
-    asked: dict[tuple[str, tuple[str, ...]], set[tuple[str, tuple[int, ...]]]] = field(
+    lookups: dict[tuple[str, tuple[str, ...]], set[tuple[str, tuple[int, ...]]]] = field(
         default_factory=dict
     )
     """By trigger and columns of its row: the storages that are asked by them, and by which keys."""
     turns: int = 0
     """How many conditions remember where they turn."""
-    rare: bool = False
+    fallback: bool = False
     """Whether what is emitted now runs only when an index cannot serve."""
 
     # -- atoms -----------------------------------------------------------------------------------
@@ -67,14 +76,14 @@ class Access:
         """All the rows of the batch, as they came."""
         types = self.columns[name]
         loads = tuple(
-            (f"c{j}_@", f"const {held_in(t)} c{j}_@ = col{j}[@];") for j, t in enumerate(types)
+            (f"c{j}_@", f"const {batch_type(t)} c{j}_@ = col{j}[@];") for j, t in enumerate(types)
         )
         outside = spot.block
         i, spot = spot.open(("batch", name), "j", "for (i64 @ = 0; @ < b.size; @++) {", "}", loads)
         self.walks[i] = Walk(outside.named(i))
         self.bind(
             names,
-            [Cpp(f"c{j}_{i}", t, held_in(t)) for j, t in enumerate(types)],
+            [Cpp(f"c{j}_{i}", t, batch_type(t)) for j, t in enumerate(types)],
             spot,
             env,
             times(m, Cpp(f"b.count[{i}]", INT, "i64")),
@@ -89,17 +98,16 @@ class Access:
         known = [i for i, v in enumerate(names) if v in env]
         keys: dict[int, str] = {}
         for i in known:
-            found, spot = self.seek(env[names[i]], place.key_type(i), spot)
-            keys[place.columns[i]] = found
+            keys[place.columns[i]], spot = self.seek(env[names[i]], place.key_type(i), spot)
         s = place.storage
         where = "e.scratch" if s.transient else "e.arena"
         at_hand = _record_at_hand(place, [env[v] for v in names if v in env])
         if len(keys) == len(s.keys) and at_hand:
             arrow = at_hand
-        elif set(s.found_by) <= keys.keys():
+        elif set(s.lookup_columns) <= keys.keys():
             arrow, spot = self._get(place, keys, where, spot)
         else:
-            m, spot = _settled(m, spot)
+            m, spot = _multiplied_out(m, spot)
             way = self._slice if keys else self._scan
             arrow, spot = way(place, keys, where, spot)
         n = payload_at(f"{arrow}p{place.payload}", place.payload_type, where)
@@ -107,7 +115,7 @@ class Access:
             Cpp(
                 f"{arrow}k{place.columns[i]}",
                 place.key_type(i),
-                held(place.key_type(i)),
+                cpp_type(place.key_type(i)),
                 (s.name, arrow, place.columns[i]),
             )
             for i in range(len(names))
@@ -123,13 +131,13 @@ class Access:
     ) -> tuple[str, Spot]:
         """The one record of these keys, if there is one; what is not looked up by is compared."""
         s = place.storage
-        self._fetch_ahead(place, keys)
+        self._prefetch(place, keys)
         key = wanted(s, keys)
         opener = f"if (const auto* @ = {s.path}.find({where}, {key})) {{"
         r, spot = spot.open(("get", s.name, key), "r", opener)
         spot = self._count(spot, "1")
         for i in sorted(keys):
-            if i not in s.found_by:
+            if i not in s.lookup_columns:
                 test = f"same({r}->k{i}, {keys[i]})"
                 _, spot = spot.open(("if", test), "", f"if ({test}) {{")
         return f"{r}->", spot
@@ -142,7 +150,7 @@ class Access:
         positions = tuple(sorted(keys))
         key = "{" + ", ".join(keys[i] for i in positions) + "}"
         j = s.index(positions)
-        self._fetch_ahead(place, keys, j)
+        self._prefetch(place, keys, j)
         opener = (
             f"{s.path}.template slice<{j}>({where}, Head{j}_{s.name}::Key{key}, "
             f"[&](const {s.record}& @) {{"
@@ -155,7 +163,7 @@ class Access:
     ) -> tuple[str, Spot]:
         """All the records; a walk through data is noted."""
         s = place.storage
-        if not s.transient and s.keys and not self.rare and s.name not in self.brought:
+        if not s.transient and s.keys and not self.fallback and s.name not in self.batch_tables:
             self.scans.append(s.name)
         outside = spot.block
         opener = f"{s.path}.each({where}, [&](const {s.record}& @) {{"
@@ -164,7 +172,7 @@ class Access:
             self.walks[r] = Walk(outside.named(r), s)
         return f"{r}.", self._count(spot, "1")
 
-    def _fetch_ahead(
+    def _prefetch(
         self,
         place: MapPlace,
         keys: Mapping[int, str],
@@ -173,22 +181,22 @@ class Access:
     ) -> None:
         """Note a look-up by columns of the row alone: they are known some rows before."""
         s = place.storage
-        columns = s.found_by if index is None else s.indexes[index]
+        columns = s.lookup_columns if index is None else s.indexes[index]
         texts = tuple(keys[i] for i in columns)
-        if s.transient or self.rare or not texts:
+        if s.transient or self.fallback or not texts:
             return
         for walk in self.walks.values():
             soon = [text for text in map(walk.later, texts) if text is not None]
             if len(soon) == len(texts):
-                if self.passes.ahead:
+                if self.passes.prefetch:
                     walk.fetch(fetching(s, columns, soon, index, write))
                 return
         if not all(map(COLUMN.fullmatch, texts)):
             return
-        self.asked.setdefault((self.trigger, texts), set()).add((s.name, columns))
+        self.lookups.setdefault((self.trigger, texts), set()).add((s.name, columns))
         later = [f"col{text[1:]}[later]" for text in texts]
-        if self.passes.ahead:
-            self.ahead[fetching(s, columns, later, index, write)] = None
+        if self.passes.prefetch:
+            self.prefetches[fetching(s, columns, later, index, write)] = None
 
     def _count(self, spot: Spot, rows: str) -> Spot:
         """Count what is looked at, in kernels that are built to tell."""
@@ -216,7 +224,7 @@ class Access:
 
     def seek(self, x: Cpp, t: Type, spot: Spot) -> tuple[str, Spot]:
         """A bound value as a key to look up; text that the state does not know has no row."""
-        if t.kind == x.type.kind == "string" and x.held == "Str":
+        if t.kind == x.type.kind == "string" and x.cpp_type == "Str":
             known = self.symbol(x)
             if known is not None:
                 return known, spot
@@ -226,13 +234,13 @@ class Access:
 
     def look(self, x: Cpp, t: Type, spot: Spot) -> tuple[str, Spot]:
         """A bound value as a key to look up, whether or not there can be a row."""
-        if t.kind == x.type.kind == "string" and x.held == "Str" and self.symbol(x) is None:
+        if t.kind == x.type.kind == "string" and x.cpp_type == "Str" and self.symbol(x) is None:
             return spot.let(("look", x.text), "y", f"const Sym @ = look_text(e, {x.text});")
         return self.seek(x, t, spot)
 
     def _put(self, x: Cpp, t: Type, spot: Spot) -> tuple[str, Spot]:
         """A bound value as a key to write."""
-        if t.kind == x.type.kind == "string" and x.held == "Str":
+        if t.kind == x.type.kind == "string" and x.cpp_type == "Str":
             known = self.symbol(x)
             if known is not None:
                 return known, spot
@@ -245,9 +253,9 @@ class Access:
         return Cpp(name, x.type, "Sym"), spot
 
     def _key(self, x: Cpp, t: Type) -> str:
-        if held(t) == "f64":
+        if cpp_type(t) == "f64":
             return f"as_key({convert(x, t).text})"
-        if (x.type.kind, x.type.scale, x.held) != (t.kind, t.scale, held(t)):
+        if (x.type.kind, x.type.scale, x.cpp_type) != (t.kind, t.scale, cpp_type(t)):
             x = convert(x, t)
         return x.text
 
@@ -272,7 +280,7 @@ class Access:
         where = "e.scratch" if s.transient else "e.arena"
         table = s.path
         key = "{" + ", ".join(texts[i] for i in sorted(texts)) + "}"
-        self._fetch_ahead(place, texts, write=True)
+        self._prefetch(place, texts, write=True)
         before = "" if s.transient else f" OLD_{s.name}(@)"
         after = "" if s.transient else f"NEW_{s.name}(@) "
         r, spot = spot.open(
@@ -288,22 +296,24 @@ class Access:
             spot.line(f"assign({where}, {p}, {convert(m, t).text});")
         else:
             value = summand(m) if t.kind == "double" else convert(m, t)
-            text = f"known(o, {value.text})" if value.held == "i64" else value.text
+            text = f"known(o, {value.text})" if value.cpp_type == "i64" else value.text
             spot.line(f"{p} = {text};")
 
 
 def payload_at(text: str, t: Type, where: str) -> Cpp:
     """The payload of a record in an arena."""
-    return Cpp(f"see({where}, {text})", t, SEEN) if is_mixed(t) else Cpp(text, t, kept(t))
+    return (
+        Cpp(f"see({where}, {text})", t, SEEN) if is_mixed(t) else Cpp(text, t, cpp_payload_type(t))
+    )
 
 
-def _settled(m: Cpp, spot: Spot) -> tuple[Cpp, Spot]:
+def _multiplied_out(m: Cpp, spot: Spot) -> tuple[Cpp, Spot]:
     """A factor before a loop: an element of a ring is multiplied out once, not for every row."""
     if m.type.kind != "ring" or (whole(m) == m.text and m.row is None):
         return m, spot
     value = whole(m) if is_mixed(m.type) else m.text
-    name, spot = spot.let(("let", m.text), "v", f"const {m.held} @ = {value};")
-    return Cpp(name, m.type, m.held), spot
+    name, spot = spot.let(("let", m.text), "v", f"const {m.cpp_type} @ = {value};")
+    return Cpp(name, m.type, m.cpp_type), spot
 
 
 def _record_at_hand(place: MapPlace, keys: list[Cpp]) -> str | None:
@@ -314,8 +324,3 @@ def _record_at_hand(place: MapPlace, keys: list[Cpp]) -> str | None:
         return None
     [(storage, record)] = records
     return record if storage == place.storage.name else None
-
-
-def held_in(t: Type) -> Held:
-    """How a column of a batch is held: text as it came."""
-    return "Str" if t.kind == "string" else held(t)

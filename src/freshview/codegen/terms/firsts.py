@@ -16,7 +16,7 @@ from freshview.calculus.types import INT
 from freshview.codegen.cpp.arithmetic import times
 from freshview.codegen.cpp.code import Spot, detached
 from freshview.codegen.cpp.compare import compare
-from freshview.codegen.cpp.types import Cpp, held
+from freshview.codegen.cpp.types import Cpp, cpp_type
 from freshview.codegen.layout.storage import MapPlace, Sort, Storage
 from freshview.codegen.terms.context import Bound, Next
 from freshview.codegen.terms.nested import choose, collected, complete
@@ -44,8 +44,8 @@ def firsts(e: Top, bound: Set[str]) -> Firsts | None:
     """A choice of first rows as one among the entries of a map, given the variables bound inside.
 
     >>> from freshview.calculus.text import read
-    >>> found = firsts(read("Top[g; x; 1](M[g, x] + (x := y))"), {"g", "y"})
-    >>> found.atom.name, found.rest == read("(x := y)"), [o.var for o in found.order]
+    >>> f = firsts(read("Top[g; x; 1](M[g, x] + (x := y))"), {"g", "y"})
+    >>> f.atom.name, f.rest == read("(x := y)"), [o.var for o in f.order]
     ('M', True, ['x'])
     """
     wanted = outs(e.body) - bound
@@ -116,7 +116,7 @@ def _walk(
         _, spot = spot.open(("if", test), "", f"if ({test}) {{")
     spot = search.begin(terms, spot, inner)
     if f.groups:
-        if not terms.rare:
+        if not terms.fallback:
             terms.scans.append(search.place.storage.name)
         spot, _ = search.each_group(spot, inner)
     count = f"return {_count(f, search.place)};"
@@ -160,12 +160,12 @@ def _choose_among(
     )
     _, walked = at.open("tests", "", f"if ({held_by_atom or 'true'}) {{")
     r, walked = walked.open("walk", "r", _opener(e, f, search, both), "});")
-    found = [search.value(r, v) for v in names]
-    terms.write(place, found, walked, Cpp(f"n{r}", INT, "i64"))
+    keys = [search.value(r, v) for v in names]
+    terms.write(place, keys, walked, Cpp(f"n{r}", INT, "i64"))
 
     opener = f"{others.name}.each(e.scratch, [&](const {others.record}& @) {{"
     r, alone = at.open("others", "r", opener, "});")
-    columns = [Cpp(f"{r}.k{i}", t, held(t)) for i, t in enumerate(others.keys)]
+    columns = [Cpp(f"{r}.k{i}", t, cpp_type(t)) for i, t in enumerate(others.keys)]
     by_column = {search.column(v): columns[i].text for i, v in enumerate(names)} | search.known
     s = search.place.storage
     whole = ", ".join(by_column[i] for i in range(len(s.keys)))

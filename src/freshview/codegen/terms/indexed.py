@@ -7,7 +7,7 @@ from freshview.calculus.terms import Cmp, Exists, Expr, Sum, View
 from freshview.calculus.types import Type
 from freshview.codegen.cpp.arithmetic import times
 from freshview.codegen.cpp.code import Block, Spot, detached, render
-from freshview.codegen.cpp.types import Cpp, held, is_there, kept
+from freshview.codegen.cpp.types import Cpp, cpp_payload_type, cpp_type, is_there
 from freshview.codegen.layout.determine import is_determined
 from freshview.codegen.layout.storage import MapPlace, Sort
 from freshview.codegen.terms.context import ONE, Bound, Next
@@ -42,9 +42,9 @@ def range_sum(
             f"if (!({test})) [&]() __attribute__((noinline, cold)) {{",
             "}();",
         )
-        before, terms.rare = terms.rare, True
+        before, terms.fallback = terms.fallback, True
         terms.plain_sum(e, no, env, m, k, last)
-        terms.rare = before
+        terms.fallback = before
         return True
     return False
 
@@ -67,10 +67,8 @@ def band(
     if any(t.kind == "ring" for t in place.storage.payloads):
         return False
     tests = [f for f in rest if isinstance(f, Cmp) and x in ins(f) and ins(f) <= {x, *env}]
-    found = [conditions(x, [f]) for f in tests]
-    ends = Conditions(
-        [e for c in found if c for e in c.up], [e for c in found if c for e in c.down]
-    )
+    sides = [c for f in tests if (c := conditions(x, [f]))]
+    ends = Conditions([e for c in sides for e in c.up], [e for c in sides for e in c.down])
     if not (ends.up and ends.down):
         return False
     left = [f for f in rest if f not in ends.up and f not in ends.down]
@@ -114,7 +112,7 @@ def _add_up(terms: TermWriter, r: Range, spot: Spot, env: Bound, m: Cpp, k: Next
     spot = search.begin(terms, spot, env)
     turns: tuple[str, ...] = ()
     if r.groups:
-        turns, spot = _turns(terms, held(search.type(r.x)), spot)
+        turns, spot = _turns(terms, cpp_type(search.type(r.x)), spot)
         spot, env = search.each_group(spot, env)
     inside = _ends(terms, r, search, turns, spot, env)
     inside.items.append(f"@ = {search.tree}.sum_between(e.arena, before, upto);")
@@ -130,7 +128,7 @@ def _walk(
     sorts = tuple(_sort(place, r, v) for v in (r.x, *r.groups))
     search = Search(place, r.atom, fixed, (), sorts)
     spot = search.begin(terms, spot, env)
-    if not terms.rare and r.groups:
+    if not terms.fallback and r.groups:
         terms.scans.append(place.storage.name)
     ends = _ends(terms, r, search, (), spot, env)
     _, spot = spot.open(("range", search.tree, "\n".join(render(ends))), "", "{")
@@ -145,13 +143,13 @@ def _walk(
     _leave(place, f"v{entry}", spot, {**env, **seen}, m, k)
 
 
-def _leave(place: MapPlace, found: str, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
+def _leave(place: MapPlace, entry: str, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
     """Go on with a sum of the index, if it is not zero."""
-    t, total = place.payload_type, f"{found}.p{place.payload}"
-    value = total if t.kind == "double" else f"narrow<{held(t)}>(o, {total})"
-    there = is_there(Cpp(total, t, kept(t)))
+    t, total = place.payload_type, f"{entry}.p{place.payload}"
+    value = total if t.kind == "double" else f"narrow<{cpp_type(t)}>(o, {total})"
+    there = is_there(Cpp(total, t, cpp_payload_type(t)))
     _, spot = spot.open(("there", value), "", f"if ({there}) {{")
-    k(spot, env, times(m, Cpp(value, t, kept(t))))
+    k(spot, env, times(m, Cpp(value, t, cpp_payload_type(t))))
 
 
 def _is_one_each(terms: TermWriter, r: Range, fixed: tuple[str, ...]) -> bool:

@@ -11,7 +11,7 @@ from freshview.calculus.types import INT
 from freshview.codegen.cpp.arithmetic import times
 from freshview.codegen.cpp.code import Spot, detached
 from freshview.codegen.cpp.compare import compare
-from freshview.codegen.cpp.types import Cpp, held, settled
+from freshview.codegen.cpp.types import Cpp, cpp_type, settled
 from freshview.codegen.layout.storage import MapPlace, Storage
 from freshview.codegen.terms.context import ONE, Bound, Next
 from freshview.codegen.terms.writer import TermWriter
@@ -30,12 +30,12 @@ def lift(terms: TermWriter, var: str, body: Expr, spot: Spot, env: Bound, m: Cpp
         k(spot, env, m)
         return
     computed = isinstance(body, Add | Mul) or not is_value(body)
-    if computed and value.held == "i64" and not value.nullable:
-        value = Cpp(f"known(o, {value.text})", value.type, value.held)
+    if computed and value.cpp_type == "i64" and not value.nullable:
+        value = Cpp(f"known(o, {value.text})", value.type, value.cpp_type)
     if not value.text.replace("_", "").isalnum():
-        opener = f"const {value.held} @ = {value.text};"
+        opener = f"const {value.cpp_type} @ = {value.text};"
         name, spot = spot.let(("let", value.text), "x", opener)
-        value = Cpp(name, value.type, value.held)
+        value = Cpp(name, value.type, value.cpp_type)
     k(spot, {**env, var: value}, m)
 
 
@@ -60,8 +60,7 @@ def collected(
 ) -> tuple[Storage, Spot]:
     """The rows of a term in a transient table."""
     payload = terms.payload(body, inner)
-    given = {v: x.type for v, x in inner.items()}
-    types = infer(body, terms.schema, given)[1]
+    types = infer(body, terms.schema, {v: x.type for v, x in inner.items()})[1]
     rows = Storage(
         f"tmp{len(terms.transients)}", tuple(types[v] for v in names), [payload], transient=True
     )
@@ -90,7 +89,7 @@ def _release(
     """The rows of a transient table, each once, or as often as `count` says."""
     opener = f"{rows.name}.each(e.scratch, [&](const {rows.record}& @) {{"
     r, spot = spot.open(("scan", rows.name), "r", opener, "});")
-    columns = [Cpp(f"{r}.k{i}", t, held(t)) for i, t in enumerate(rows.keys)]
+    columns = [Cpp(f"{r}.k{i}", t, cpp_type(t)) for i, t in enumerate(rows.keys)]
     terms.bind(tuple(names), columns, spot, env, m if count is None else times(m, count(r)), k)
 
 
@@ -106,7 +105,7 @@ def gathered(terms: TermWriter, e: Expr, spot: Spot, env: Bound, m: Cpp, k: Next
     rows, spot = collected(terms, e, free, env, spot)
     terms.copies = copies
     t = rows.payloads[0]
-    _release(terms, rows, free, spot, env, m, k, lambda r: Cpp(f"{r}.p0", t, held(t)))
+    _release(terms, rows, free, spot, env, m, k, lambda r: Cpp(f"{r}.p0", t, cpp_type(t)))
 
 
 def top(terms: TermWriter, e: Top, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
@@ -143,16 +142,16 @@ def choose(
         f"[&](const {rows.record}& @, i64 n@) {{"
     )
     r, spot = spot.open(("top", rows.name), "r", opener, "});")
-    columns = [Cpp(f"{r}.k{i}", t, held(t)) for i, t in enumerate(rows.keys)]
+    columns = [Cpp(f"{r}.k{i}", t, cpp_type(t)) for i, t in enumerate(rows.keys)]
     # A variable that is bound outside, but is no key, is tested after the choice.
     terms.bind(tuple(names), columns, spot, env, times(m, Cpp(f"n{r}", INT, "i64")), k)
 
 
 def complete(order: Sequence[Order], names: Set[str]) -> tuple[Order, ...]:
     """An order of variables; ties are broken by those that it does not name, NULL first."""
-    given = dict.fromkeys(o.var for o in order if o.var in names)
-    rest = [Order(v, nulls_first=True) for v in sorted(names - given.keys())]
-    return (*(next(o for o in order if o.var == v) for v in given), *rest)
+    ordered = dict.fromkeys(o.var for o in order if o.var in names)
+    rest = [Order(v, nulls_first=True) for v in sorted(names - ordered.keys())]
+    return (*(next(o for o in order if o.var == v) for v in ordered), *rest)
 
 
 def _less(order: list[Order], at: Mapping[str, int], rows: Storage) -> str:

@@ -1,4 +1,4 @@
-"""Memory fetched some rows ahead: what a row's own columns look up is known before its turn."""
+"""Prefetch: what a row's own columns look up is known some rows before its turn."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ COLUMN = re.compile(r"c\d+")
 FIELD = re.compile(r"(?P<row>\w+)\.(?P<field>k\d+)|c(?P<column>\d+)_(?P<line>j\w+)")
 """A field of a table's row, or a column of a batch's."""
 
-AHEAD = 8
-"""How many rows ahead memory is fetched: about what a core has under way at once."""
+PREFETCH_DISTANCE = 8
+"""How many rows before its turn the memory of a row is fetched: what a core has under way."""
 
 
 @dataclass
@@ -29,22 +29,23 @@ class Walk:
 
     def later(self, text: str) -> str | None:
         """A value of this loop's row as that of a row to come; None if it is another value."""
-        found = FIELD.fullmatch(text)
-        if found is None or self.scope.name not in (found["row"], found["line"]):
+        match = FIELD.fullmatch(text)
+        if match is None or self.scope.name not in (match["row"], match["line"]):
             return None
-        return f"soon.{found['field']}" if self.rows else f"col{found['column']}[later]"
+        return f"soon.{match['field']}" if self.rows else f"col{match['column']}[later]"
 
     def fetch(self, line: str) -> None:
         """One more look-up that each row will make."""
-        self.scope.ahead[line] = None
-        lines, i = " ".join(self.scope.ahead), self.scope.name
+        self.scope.prefetches[line] = None
+        lines, i = " ".join(self.scope.prefetches), self.scope.name
         if self.rows is None:
-            self.scope.later = f"if (const i64 later = {i} + {AHEAD}; later < b.size)"
+            self.scope.later = f"if (const i64 later = {i} + {PREFETCH_DISTANCE}; later < b.size)"
             return
         where = "e.scratch" if self.rows.transient else "e.arena"
         self.scope.opener = (
-            f"{self.rows.path}.each({where}, {AHEAD}, [&](const {self.rows.record}& soon) "
-            f"{{ {lines} }}, [&](const {self.rows.record}& {i}) {{"
+            f"{self.rows.path}.each({where}, {PREFETCH_DISTANCE}, "
+            f"[&](const {self.rows.record}& soon) {{ {lines} }}, "
+            f"[&](const {self.rows.record}& {i}) {{"
         )
 
 
@@ -73,4 +74,4 @@ def fetch_slice(s: Storage, index: int, later: list[str]) -> str:
 def wanted(s: Storage, keys: Mapping[int, str]) -> str:
     """What a record is looked up by."""
     kind = "Key" if s.determining is None else "Part"
-    return f"{s.record}::{kind}{{{', '.join(keys[i] for i in s.found_by)}}}"
+    return f"{s.record}::{kind}{{{', '.join(keys[i] for i in s.lookup_columns)}}}"

@@ -43,11 +43,11 @@ def ranges(e: Sum, bound: Set[str]) -> Iterator[Range]:
             if not set(groups) <= set(e.keys) or any(set(groups) & free(p) for p in others):
                 continue
             outside, dependent = _split(others, x)
-            found = conditions(x, dependent) if dependent else None
+            limits = conditions(x, dependent) if dependent else None
             own = {p.var for p in dependent if isinstance(p, Lift)}
-            if found is None or own & set(e.keys) or (own & elsewhere) - own:
+            if limits is None or own & set(e.keys) or (own & elsewhere) - own:
                 continue
-            yield Range(atom, x, groups, outside, found)
+            yield Range(atom, x, groups, outside, limits)
 
 
 def _split(parts: list[Expr], x: str) -> tuple[list[Expr], list[Expr]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from freshview.calculus.terms import View
 from freshview.calculus.types import Type
 from freshview.codegen.cpp.code import Spot
-from freshview.codegen.cpp.types import Cpp, held
+from freshview.codegen.cpp.types import Cpp, cpp_type
 from freshview.codegen.layout.storage import MapPlace, Sort
 from freshview.codegen.terms.access import Access
 from freshview.codegen.terms.context import Bound
@@ -43,7 +43,7 @@ class Search:
     def value(self, entry: str, v: str) -> Cpp:
         """A variable of the atom, as an entry of the index has it."""
         t = self.type(v)
-        return Cpp(f"{entry}.k{self.column(v)}", t, held(t))
+        return Cpp(f"{entry}.k{self.column(v)}", t, cpp_type(t))
 
     def type(self, v: str) -> Type:
         """The type of a variable of the atom."""

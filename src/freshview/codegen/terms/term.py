@@ -55,7 +55,7 @@ class Terms(TermWriter):
         if is_zero(e):
             return
         if is_value(e) and not isinstance(e, Cmp | Mul):
-            if self.given and self.condition(e, env) in self.given:
+            if self.assumed and self.condition(e, env) in self.assumed:
                 k(spot, env, m)
                 return
             value = self.value(e, env)
@@ -68,7 +68,7 @@ class Terms(TermWriter):
                 raise AssertionError("values are handled above")
             case Cmp():
                 test = self.condition(e, env)
-                if test != "true" and test not in self.given:
+                if test != "true" and test not in self.assumed:
                     _, spot = spot.open(("if", test), "", f"if ({test}) {{")
                 k(spot, env, m)
             case Rel(name, names) | View(name, names, ()):
@@ -86,9 +86,9 @@ class Terms(TermWriter):
                 if outs(e) <= env.keys() and (not last or _is_difference(e)):
                     value, spot = self.total(e, spot, env)
                     _, spot = spot.open(("there", value.text), "", f"if ({is_there(value)}) {{")
-                    ahead = dict(self.ahead)
+                    prefetches = dict(self.prefetches)
                     k(spot, env, times(m, value))
-                    self.ahead = ahead  # what seldom happens is not worth fetching for
+                    self.prefetches = prefetches  # what seldom happens is not worth fetching for
                 elif not last and self._too_often(e, env):
                     gathered(self, e, spot, env, m, k)
                 else:
@@ -103,7 +103,7 @@ class Terms(TermWriter):
             case Exists(body):
                 exists(self, body, spot, env, m, k)
             case Top():
-                if not (self.passes.firsts and first_rows(self, e, spot, env, m, k)):
+                if not (self.passes.first_rows and first_rows(self, e, spot, env, m, k)):
                     top(self, e, spot, env, m, k)
             case _:
                 assert_never(e)
@@ -172,7 +172,7 @@ class Terms(TermWriter):
         if len(ready) <= MANY_FACTORS:
             return factors, spot
         texts = dict.fromkeys(self.condition(f, env) for f in ready)
-        asked = [t for t in texts if t != "true" and t not in self.given]
+        asked = [t for t in texts if t != "true" and t not in self.assumed]
         if asked:
             test = " && ".join(asked)
             _, spot = spot.open(("if", test), "", f"if ({test}) {{")

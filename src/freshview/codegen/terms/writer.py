@@ -18,7 +18,7 @@ from freshview.codegen.cpp.compare import compare
 from freshview.codegen.cpp.products import SEEN
 from freshview.codegen.cpp.rings import CofactorType, RingType, cofactors, header_type
 from freshview.codegen.cpp.scalar import scalar
-from freshview.codegen.cpp.types import Cpp, gain, kept
+from freshview.codegen.cpp.types import Cpp, cpp_payload_type, gain
 from freshview.codegen.terms.access import Access
 from freshview.codegen.terms.context import ONE, Bound, Next
 
@@ -61,7 +61,7 @@ class TermWriter(Access, ABC):
     def total(self, e: Expr, spot: Spot, env: Bound) -> tuple[Cpp, Spot]:
         """The sum of all multiplicities of a term, in a local."""
         t = self.payload(e, env)
-        kind = kept(t)
+        kind = cpp_payload_type(t)
         inside = detached(spot)
 
         def collect(s: Spot, _: Bound, m: Cpp) -> None:

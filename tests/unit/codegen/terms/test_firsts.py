@@ -70,11 +70,13 @@ def program(sql: str, mode: Mode = "tuple") -> Program:
 @pytest.mark.parametrize("sql", FIRSTS)
 def test_an_index_serves(sql: str, mode: Mode) -> None:
     assert "first_rows<" in write(program(sql, mode)).text
-    assert "first_rows<" not in write(program(sql, mode), passes=KernelPasses(firsts=False)).text
+    assert (
+        "first_rows<" not in write(program(sql, mode), passes=KernelPasses(first_rows=False)).text
+    )
 
 
 def test_an_extreme_is_no_scan() -> None:
     """Among the rows of all the data, the first one is found without a walk through them."""
     p = program("SELECT SUM(m) FROM (SELECT MIN(c) AS m FROM r) x")
     assert write(p).scans == ()
-    assert write(p, passes=KernelPasses(firsts=False, defer=False)).scans != ()
+    assert write(p, passes=KernelPasses(first_rows=False, defer=False)).scans != ()

@@ -18,7 +18,7 @@ def test_what_rows_to_come_look_up_is_fetched(mode: str) -> None:
     program = compiled(c, Options(mode=mode))
     text = emit(program, c.catalog.functions)
     assert re.search(r"prefetch\w*\(e\.arena, .*col\d+\[later\]", text)
-    assert "prefetch" not in emit(program, c.catalog.functions, KernelPasses(ahead=False))
+    assert "prefetch" not in emit(program, c.catalog.functions, KernelPasses(prefetch=False))
 
 
 def test_so_it_is_for_the_rows_of_a_table_that_is_walked_through() -> None:
