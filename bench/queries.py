@@ -15,7 +15,7 @@ from bench.data import Exported, Stream, Window, one_batch
 from freshview.calculus.schema import Query
 from freshview.codegen.kernel.source import write
 from freshview.codegen.library.compiler import Flags
-from freshview.codegen.options import USUAL, KernelPasses
+from freshview.codegen.options import USUAL_PASSES, KernelPasses
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import Mode, Options
 from freshview.plan import options as plan
@@ -146,7 +146,7 @@ def start(
     catalog: Catalog,
     static: dict[str, pa.Table],
     flags: Flags | None = None,
-    passes: KernelPasses = USUAL,
+    passes: KernelPasses = USUAL_PASSES,
 ) -> Running:
     """An engine with its static tables loaded."""
     engine = NativeEngine(program, catalog.functions, flags, passes=passes)

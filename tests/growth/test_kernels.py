@@ -15,7 +15,7 @@ import freshview
 from freshview.calculus.functions import Functions
 from freshview.codegen.kernel.source import write
 from freshview.codegen.library.compiler import Flags, find_compiler
-from freshview.codegen.options import USUAL, KernelPasses
+from freshview.codegen.options import USUAL_PASSES, KernelPasses
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import Mode, Options
 from freshview.program.terms import Program
@@ -89,7 +89,9 @@ EXTREMES = (
 )
 
 
-def extremes(sql: str, mode: Mode, groups: int, size: int, passes: KernelPasses = USUAL) -> int:
+def extremes(
+    sql: str, mode: Mode, groups: int, size: int, passes: KernelPasses = USUAL_PASSES
+) -> int:
     """What it costs that the extremes of each group leave and come back, the view read in between.
 
     MIN and MAX are part of what is read, so reading is part of the cost.

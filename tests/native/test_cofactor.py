@@ -11,7 +11,7 @@ from freshview.calculus.build import const
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.terms import Apply, Var
 from freshview.calculus.types import DOUBLE, INT
-from freshview.codegen.cpp.rings import gathered
+from freshview.codegen.cpp.ring_types import gathered
 from freshview.codegen.kernel.source import emit
 from freshview.codegen.library.compiler import find_compiler
 from freshview.errors import NotNative

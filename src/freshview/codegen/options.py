@@ -49,4 +49,4 @@ class KernelPasses:
     keys: bool = False
 
 
-USUAL = KernelPasses()
+USUAL_PASSES = KernelPasses()

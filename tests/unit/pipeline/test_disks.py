@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from freshview.codegen.library import private
-from freshview.codegen.library.private import NotPrivate
+from freshview.codegen.library import private_files as private
+from freshview.codegen.library.private_files import NotPrivate
 from freshview.durable import files
 from freshview.durable import shared_memory as memory
 from freshview.durable.checkpoint import CheckpointProblem

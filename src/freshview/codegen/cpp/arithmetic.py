@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freshview.calculus.types import DOUBLE, INT, Type, common, counted
-from freshview.codegen.cpp.products import ring_product
+from freshview.codegen.cpp.ring_elements import ring_product
 from freshview.codegen.cpp.types import SUM, Cpp, convert, cpp_type, summand
 
 MOST_NESTED = 16

@@ -26,7 +26,7 @@ from freshview.calculus.types import INT
 from freshview.codegen.cpp.arithmetic import product, total
 from freshview.codegen.cpp.compare import compare
 from freshview.codegen.cpp.functions import FUNCTIONS
-from freshview.codegen.cpp.products import call, lift
+from freshview.codegen.cpp.ring_elements import call, lift
 from freshview.codegen.cpp.types import Cpp, constant
 
 Look = Callable[[str], Cpp]

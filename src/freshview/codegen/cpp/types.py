@@ -16,7 +16,7 @@ from freshview.calculus.casts import WIDE
 from freshview.calculus.domain import limit
 from freshview.calculus.schema import Column
 from freshview.calculus.types import DOUBLE, INT, Type, Value
-from freshview.codegen.cpp.rings import CofactorType, RingType, cofactor_type
+from freshview.codegen.cpp.ring_types import CofactorType, RingType, cofactor_type
 from freshview.errors import NotNative
 
 CppType = str
@@ -272,7 +272,7 @@ def summand(x: Cpp) -> Cpp:
     return Cpp(f"lift({number}{unit})", DOUBLE, SUM)
 
 
-def settled(x: Cpp) -> Cpp:
+def nearest_double(x: Cpp) -> Cpp:
     """A number as a value: of a sum of doubles, the nearest double."""
     return Cpp(f"value({x.text})", x.type, "f64") if x.cpp_type == SUM else x
 

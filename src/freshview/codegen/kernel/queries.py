@@ -12,7 +12,7 @@ from freshview.calculus.terms import Add, Exists, Expr, Lift, Sum, Top, View
 from freshview.calculus.types import Type
 from freshview.calculus.walk import children
 from freshview.codegen.cpp.code import Block, Spot, function, identifier, render
-from freshview.codegen.cpp.rings import CofactorType, HeaderType, RingType, entry, number
+from freshview.codegen.cpp.ring_types import CofactorType, HeaderType, RingType, entry, number
 from freshview.codegen.cpp.types import (
     SUM,
     Cpp,
@@ -21,9 +21,9 @@ from freshview.codegen.cpp.types import (
     cpp_type,
     is_gone,
     is_mixed,
-    settled,
+    nearest_double,
 )
-from freshview.codegen.terms.access import payload_at
+from freshview.codegen.terms.access import read_payload
 from freshview.codegen.terms.context import ONE, Bound
 from freshview.codegen.terms.nested import collected
 from freshview.codegen.terms.term import Terms
@@ -93,7 +93,7 @@ class Queries:
                 for i, (v, t) in enumerate(zip(names, rows.keys, strict=True))
             }
             t = rows.payloads[0]
-            self._out(q, inner, {**env, **columns}, payload_at(f"{r}.p0", t, "e.scratch"))
+            self._out(q, inner, {**env, **columns}, read_payload(f"{r}.p0", t, "e.scratch"))
         return render(body, 1)
 
     def _out(self, q: Query, spot: Spot, env: Bound, m: Cpp) -> None:
@@ -143,7 +143,7 @@ class Queries:
         lines = ["  refresh(e);"] if m.name in self.deferred else []
         lines += [f"  {s.path}.each(e.arena, [&](const {s.record}& r) {{"]
         t = place.payload_type
-        payload = payload_at(f"r.p{place.payload}", t, "e.arena")
+        payload = read_payload(f"r.p{place.payload}", t, "e.arena")
         in_parts = self.terms.passes.parts and payload.cpp_type == SUM
         lines += [
             f"    if ({is_gone(payload) if in_parts else f'r.p{place.payload} == 0'}) return;"
@@ -164,7 +164,9 @@ class Queries:
             self._put_out(Spot(body), plain, [])
         else:
             column = f"static_cast<{cpp_type(t)}*>(out.column[{len(m.keys)}])"
-            self._put_out(Spot(body), [*plain, f"{column}[at] = {settled(payload).text};"], [])
+            self._put_out(
+                Spot(body), [*plain, f"{column}[at] = {nearest_double(payload).text};"], []
+            )
         lines += [*render(body, 2), "  });"]
         size = (
             f"static u64 size_{identifier(m.name)}(Env& e) {{\n"

@@ -12,7 +12,7 @@ from freshview.calculus.terms import Delta
 from freshview.calculus.types import INT
 from freshview.calculus.walk import subterms
 from freshview.codegen.cpp.code import identifier, join
-from freshview.codegen.cpp.rings import (
+from freshview.codegen.cpp.ring_types import (
     CofactorType,
     bit,
     categories,
@@ -33,7 +33,7 @@ from freshview.codegen.layout.place import place_maps
 from freshview.codegen.layout.records import declare_all, declare_orders, follow, members
 from freshview.codegen.layout.storage import MapPlace, Storage
 from freshview.codegen.layout.widen import widen
-from freshview.codegen.options import USUAL, KernelPasses
+from freshview.codegen.options import USUAL_PASSES, KernelPasses
 from freshview.codegen.terms.term import Terms
 from freshview.depth import deep
 from freshview.program.terms import Map, Program, Statement
@@ -54,14 +54,16 @@ class Source:
     """Maps that are recomputed once a batch, and not with every row of it."""
 
 
-def emit(program: Program, functions: Functions = BUILTINS, passes: KernelPasses = USUAL) -> str:
+def emit(
+    program: Program, functions: Functions = BUILTINS, passes: KernelPasses = USUAL_PASSES
+) -> str:
     """The C++ source of a program's kernel, or NotNative with the reason."""
     return write(program, functions, passes).text
 
 
 @deep
 def write(
-    program: Program, functions: Functions = BUILTINS, passes: KernelPasses = USUAL
+    program: Program, functions: Functions = BUILTINS, passes: KernelPasses = USUAL_PASSES
 ) -> Source:
     """The C++ source of a program's kernel, with what it says about the program.
 

@@ -11,11 +11,11 @@ from freshview.calculus.scope import relations, stored
 from freshview.calculus.types import INT
 from freshview.codegen.cpp.code import Spot, comment
 from freshview.codegen.cpp.types import Cpp, cpp_type
-from freshview.codegen.kernel.share import share_look_ups
+from freshview.codegen.kernel.share_lookups import share_lookups
 from freshview.codegen.kernel.stage import Local
 from freshview.codegen.layout.storage import MapPlace, Storage
 from freshview.codegen.options import KernelPasses
-from freshview.codegen.terms.access import payload_at
+from freshview.codegen.terms.access import read_payload
 from freshview.codegen.terms.context import ONE, Bound
 from freshview.codegen.terms.term import Terms
 from freshview.program.terms import Statement
@@ -117,7 +117,7 @@ class Statements:
                     for p in self.terms.places.values()
                     if p.storage.root.name in written
                 }
-                share_look_ups(together.block, moving)
+                share_lookups(together.block, moving)
 
     def collect(self, local: Local, spot: Spot, readers: Sequence[Statement]) -> Storage:
         """A table of the batch, and its place among the maps for as long as the trigger runs.
@@ -197,7 +197,7 @@ class Statements:
             target = self._place(s)
             kinds = [(c, target.key_type(j)) for j, c in enumerate(target.columns)]
             keys = [Cpp(f"{r}.k{c}", t, cpp_type(t)) for c, t in kinds]
-            value = payload_at(f"{r}.p{i}", rows.payloads[i], "e.scratch")
+            value = read_payload(f"{r}.p{i}", rows.payloads[i], "e.scratch")
             self.terms.write(target, keys, inner, value, s.op)
 
     def _replace(

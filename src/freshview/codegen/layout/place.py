@@ -9,8 +9,8 @@ from freshview.calculus.functions import Functions
 from freshview.calculus.scope import relations, stored
 from freshview.calculus.types import INT, Type
 from freshview.codegen.cpp.code import identifier
-from freshview.codegen.cpp.rings import cofactors, header_type
-from freshview.codegen.layout.determine import determining
+from freshview.codegen.cpp.ring_types import cofactors, header_type
+from freshview.codegen.layout.dependencies import determining
 from freshview.codegen.layout.directories import Homes
 from freshview.codegen.layout.fuse import fuse
 from freshview.codegen.layout.storage import MapPlace, Storage

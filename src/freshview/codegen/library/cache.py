@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from freshview.codegen.library.private import NotPrivate, private_folder, read_own
+from freshview.codegen.library.private_files import NotPrivate, private_folder, read_own
 from freshview.errors import BuildProblem
 
 CACHE_BYTES = 1 << 30

@@ -71,7 +71,7 @@ class Flags:
         return [*words, "-fno-exceptions", "-fno-rtti", "-fPIC", "-fvisibility=hidden"]
 
 
-USUAL = Flags()
+USUAL_FLAGS = Flags()
 
 
 def command(compiler: CppCompiler, flags: Flags) -> list[str]:

@@ -16,9 +16,9 @@ from typing import Any, Literal, TypeAlias
 
 from freshview.algebra.reading import Watch
 from freshview.calculus.rows import Row, RowLike
-from freshview.calculus.schema import Column, Relation
-from freshview.calculus.types import Kind, Type, Value
-from freshview.codegen.library.kernel_errors import handle_problem
+from freshview.calculus.schema import Relation
+from freshview.calculus.types import Value
+from freshview.codegen.library.problems import handle_problem
 from freshview.codegen.library.tables import Table, number_of, read_columns
 from freshview.errors import (
     BadRow,
@@ -26,7 +26,6 @@ from freshview.errors import (
     OutOfMemory,
     ProgramProblem,
     SnapshotProblem,
-    UnknownName,
 )
 
 Sign = Literal[1, -1]

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from freshview.codegen.library.cache import build_folder, read_cached, store, user_cache
-from freshview.codegen.library.compiler import USUAL, CppCompiler, Flags, Level, command
+from freshview.codegen.library.compiler import USUAL_FLAGS, CppCompiler, Flags, Level, command
 from freshview.errors import BuildProblem
 
 NATIVE = Path(__file__).resolve().parents[2] / "native"
@@ -70,7 +70,7 @@ def build(
     source: str,
     *,
     compiler: CppCompiler | None,
-    flags: Flags = USUAL,
+    flags: Flags = USUAL_FLAGS,
     cache: Path | None = None,
 ) -> Path:
     """The shared library of a kernel's C++ text, compiled unless the cache has it.
@@ -101,7 +101,7 @@ def _library(source: str, compiler: CppCompiler, flags: Flags, folder: Path) -> 
 
 
 def cached(
-    source: str, *, compiler: CppCompiler, flags: Flags = USUAL, cache: Path | None = None
+    source: str, *, compiler: CppCompiler, flags: Flags = USUAL_FLAGS, cache: Path | None = None
 ) -> Path | None:
     """The shared library of a kernel's C++ text, if it was compiled before."""
     folder = user_cache() if cache is None else cache
@@ -113,7 +113,7 @@ def build_many(
     sources: Sequence[str],
     *,
     compiler: CppCompiler | None,
-    flags: Flags = USUAL,
+    flags: Flags = USUAL_FLAGS,
     cache: Path | None = None,
 ) -> list[Path]:
     """The libraries of several kernels, in their order, compiled on all the cores."""

@@ -10,7 +10,7 @@ from freshview.calculus.types import INT, Type
 from freshview.codegen.cpp.arithmetic import times
 from freshview.codegen.cpp.code import Spot
 from freshview.codegen.cpp.compare import compare
-from freshview.codegen.cpp.products import SEEN, whole
+from freshview.codegen.cpp.ring_elements import SEEN, whole
 from freshview.codegen.cpp.types import (
     Cpp,
     batch_type,
@@ -110,7 +110,7 @@ class Access:
             m, spot = _multiplied_out(m, spot)
             way = self._slice if keys else self._scan
             arrow, spot = way(place, keys, where, spot)
-        n = payload_at(f"{arrow}p{place.payload}", place.payload_type, where)
+        n = read_payload(f"{arrow}p{place.payload}", place.payload_type, where)
         columns = [
             Cpp(
                 f"{arrow}k{place.columns[i]}",
@@ -300,7 +300,7 @@ class Access:
             spot.line(f"{p} = {text};")
 
 
-def payload_at(text: str, t: Type, where: str) -> Cpp:
+def read_payload(text: str, t: Type, where: str) -> Cpp:
     """The payload of a record in an arena."""
     return (
         Cpp(f"see({where}, {text})", t, SEEN) if is_mixed(t) else Cpp(text, t, cpp_payload_type(t))

@@ -11,7 +11,7 @@ from freshview.calculus.types import INT
 from freshview.codegen.cpp.arithmetic import times
 from freshview.codegen.cpp.code import Spot, detached
 from freshview.codegen.cpp.compare import compare
-from freshview.codegen.cpp.types import Cpp, cpp_type, settled
+from freshview.codegen.cpp.types import Cpp, cpp_type, nearest_double
 from freshview.codegen.layout.storage import MapPlace, Storage
 from freshview.codegen.terms.context import ONE, Bound, Next
 from freshview.codegen.terms.writer import TermWriter
@@ -23,7 +23,7 @@ def lift(terms: TermWriter, var: str, body: Expr, spot: Spot, env: Bound, m: Cpp
     value = terms.value(body, env) if is_value(body) else None
     if value is None:
         value, spot = terms.total(body, spot, env)
-        value = settled(value)
+        value = nearest_double(value)
     if var in env:
         test = compare("=", env[var], value)
         _, spot = spot.open(("if", test), "", f"if ({test}) {{")

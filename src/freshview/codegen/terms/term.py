@@ -33,9 +33,9 @@ from freshview.codegen.cpp.arithmetic import times
 from freshview.codegen.cpp.code import Spot
 from freshview.codegen.cpp.types import SUM, Cpp, is_there, summand, zero_if_null
 from freshview.codegen.terms.context import Bound, Next
-from freshview.codegen.terms.firsts import first_rows
-from freshview.codegen.terms.indexed import band, range_sum
+from freshview.codegen.terms.first_rows import first_rows
 from freshview.codegen.terms.nested import exists, gathered, lift, top
+from freshview.codegen.terms.range_sums import band, range_sum
 from freshview.codegen.terms.writer import TermWriter
 from freshview.errors import NotNative
 

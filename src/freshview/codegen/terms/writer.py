@@ -15,8 +15,8 @@ from freshview.calculus.terms import Cmp, Expr, Sum
 from freshview.calculus.types import Type
 from freshview.codegen.cpp.code import Spot, detached
 from freshview.codegen.cpp.compare import compare
-from freshview.codegen.cpp.products import SEEN
-from freshview.codegen.cpp.rings import CofactorType, RingType, cofactors, header_type
+from freshview.codegen.cpp.ring_elements import SEEN
+from freshview.codegen.cpp.ring_types import CofactorType, RingType, cofactors, header_type
 from freshview.codegen.cpp.scalar import scalar
 from freshview.codegen.cpp.types import Cpp, cpp_payload_type, gain
 from freshview.codegen.terms.access import Access

@@ -45,7 +45,7 @@ from freshview.reference.engine.nesting import DEEP, nesting, with_room
 from freshview.reference.engine.scalars import compile_scalar, compile_test
 from freshview.reference.engine.scope import Frame, Next, Rows, Scope, Work
 from freshview.reference.engine.store import Stores
-from freshview.reference.values import settled, times, weight
+from freshview.reference.values import nearest_double, times, weight
 
 
 @deep
@@ -222,7 +222,7 @@ class _Compiler:
     def _value(self, body: Expr, scope: Scope) -> Callable[[], Value]:
         """The sum of all multiplicities of a term, as a value."""
         read = total(self._body(body, scope))
-        return lambda: settled(read())
+        return lambda: nearest_double(read())
 
     def _grouped(
         self, e: Sum | Exists | Top, body: Expr, inside: Scope, scope: Scope, k: Next

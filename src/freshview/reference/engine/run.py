@@ -21,7 +21,7 @@ from freshview.reference.engine.scope import Work
 from freshview.reference.engine.statements import Step, compile_statement
 from freshview.reference.engine.store import Bounds, Cache, Journal, Store, Stores
 from freshview.reference.top import arrange
-from freshview.reference.values import settled
+from freshview.reference.values import nearest_double
 
 
 @dataclass(frozen=True)
@@ -191,9 +191,13 @@ class Engine:
     def contents(self, name: str) -> dict[Row, Number]:
         """The rows of a map; those of a view cache have its inputs in front."""
         if name not in self.stores.caches:
-            return {row: settled(m) for row, m in self.stores.map(name).rows.items()}
+            return {row: nearest_double(m) for row, m in self.stores.map(name).rows.items()}
         copies = self.stores.caches[name].stores.items()
-        return {inputs + row: settled(m) for inputs, copy in copies for row, m in copy.rows.items()}
+        return {
+            inputs + row: nearest_double(m)
+            for inputs, copy in copies
+            for row, m in copy.rows.items()
+        }
 
     def snapshot(self) -> Snapshot:
         """A copy of everything; later changes do not touch it."""

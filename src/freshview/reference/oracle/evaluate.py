@@ -37,7 +37,14 @@ from freshview.calculus.terms import (
 from freshview.calculus.types import Value
 from freshview.errors import UnknownName
 from freshview.reference.top import first_rows
-from freshview.reference.values import multiply_values, plus, settled, sum_values, times, weight
+from freshview.reference.values import (
+    multiply_values,
+    nearest_double,
+    plus,
+    sum_values,
+    times,
+    weight,
+)
 
 Rows: TypeAlias = Mapping[Row, Number]
 Env: TypeAlias = Mapping[str, Value]
@@ -76,7 +83,7 @@ def evaluate(
     names = tuple(sorted(outs(e))) if keys is None else keys
     with decimal.localcontext(EXACT):
         found = _gather(e, db, env, functions, names)
-    return {row: settled(m) for row, m in found.items()}
+    return {row: nearest_double(m) for row, m in found.items()}
 
 
 def solve(
@@ -104,7 +111,7 @@ def solve(
             x = (
                 value(body, env, functions)
                 if is_value(body)
-                else settled(_total(body, db, env, functions))
+                else nearest_double(_total(body, db, env, functions))
             )
             if var not in env:
                 yield {**env, var: x}, 1

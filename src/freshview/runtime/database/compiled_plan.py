@@ -18,7 +18,7 @@ from freshview.calculus.terms import Apply, Expr
 from freshview.calculus.walk import distinct_subterms
 from freshview.codegen.kernel.source import Source, write
 from freshview.codegen.library.cache import user_cache
-from freshview.codegen.library.private import NotPrivate, private_folder, read_own
+from freshview.codegen.library.private_files import NotPrivate, private_folder, read_own
 from freshview.codegen.options import KernelPasses
 from freshview.depth import deep
 from freshview.errors import NotNative

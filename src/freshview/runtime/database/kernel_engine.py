@@ -12,7 +12,7 @@ from freshview.codegen.kernel.source import emit
 from freshview.codegen.library.compiler import CppCompiler, Flags, find_compiler
 from freshview.codegen.library.load import Instance, Kernel
 from freshview.codegen.library.toolchain import build
-from freshview.codegen.options import USUAL, KernelPasses
+from freshview.codegen.options import USUAL_PASSES, KernelPasses
 from freshview.errors import BuildProblem, ProgramProblem, UnknownName
 from freshview.program.terms import Program
 from freshview.reference.engine.rows import Changes
@@ -32,7 +32,7 @@ class NativeEngine:
         functions: Functions = BUILTINS,
         flags: Flags | None = None,
         compiler: CppCompiler | None = None,
-        passes: KernelPasses = USUAL,
+        passes: KernelPasses = USUAL_PASSES,
     ) -> None:
         source = emit(program, functions, passes)
         compiler = compiler or find_compiler()

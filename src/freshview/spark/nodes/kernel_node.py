@@ -11,7 +11,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.codegen.cpp.functions import SUM_OF
 from freshview.codegen.kernel.source import emit
-from freshview.codegen.library.compiler import USUAL, CppCompiler, Flags, find_compiler
+from freshview.codegen.library.compiler import USUAL_FLAGS, CppCompiler, Flags, find_compiler
 from freshview.codegen.library.load import STAMP, Kernel
 from freshview.codegen.library.toolchain import build
 from freshview.codegen.options import KernelPasses
@@ -30,7 +30,7 @@ def kernel_of(
     d: Distributed,
     role: Role,
     functions: Functions = BUILTINS,
-    flags: Flags = USUAL,
+    flags: Flags = USUAL_FLAGS,
     compiler: CppCompiler | None = None,
 ) -> tuple[NodeProgram, Path]:
     """The program of a node, and its compiled kernel, which any process may load."""

@@ -15,7 +15,7 @@ from typing import get_args
 from freshview.calculus.functions import Functions
 from freshview.codegen.library.cache import user_cache
 from freshview.codegen.library.compiler import Baseline, Flags, find_compiler
-from freshview.codegen.library.private import private_folder, read_own
+from freshview.codegen.library.private_files import private_folder, read_own
 from freshview.distributed.terms import Distributed
 from freshview.durable.files import Folder
 from freshview.durable.work import Role

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from freshview.codegen.library import toolchain
-from freshview.codegen.library.cache import user_cache
 from freshview.codegen.library.compiler import CppCompiler, Flags, find_compiler
 from freshview.codegen.library.toolchain import build, build_many, cached, program_hash
 from freshview.errors import BuildProblem

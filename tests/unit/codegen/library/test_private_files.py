@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from freshview.codegen.library import private
-from freshview.codegen.library.compiler import USUAL, CppCompiler
-from freshview.codegen.library.private import NotPrivate, private_folder, read_own
+from freshview.codegen.library import private_files as private
+from freshview.codegen.library.compiler import USUAL_FLAGS, CppCompiler
+from freshview.codegen.library.private_files import NotPrivate, private_folder, read_own
 from freshview.codegen.library.toolchain import build, cached
 from freshview.errors import BuildProblem
 from freshview.runtime.database import compiled_plan
@@ -98,7 +98,7 @@ COMPILER = CppCompiler(("c++",), "a compiler that is never called", "gcc")
 def test_a_cache_of_another_user_is_not_used(tmp_path: Path) -> None:
     cache = tmp_path / "kernels"
     cache.mkdir()
-    assert cached("text", compiler=COMPILER, flags=USUAL, cache=cache) is None
+    assert cached("text", compiler=COMPILER, flags=USUAL_FLAGS, cache=cache) is None
     with pytest.raises(BuildProblem, match="belongs to another user"):
         build("text", compiler=COMPILER, cache=cache)
 

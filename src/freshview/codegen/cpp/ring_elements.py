@@ -12,7 +12,7 @@ from dataclasses import replace
 from freshview.calculus.functions import CppRing
 from freshview.calculus.terms import Apply
 from freshview.calculus.types import DOUBLE, INT, counted
-from freshview.codegen.cpp.rings import (
+from freshview.codegen.cpp.ring_types import (
     CofactorType,
     HeaderType,
     bit,

@@ -15,7 +15,7 @@ _BY_ROW = re.compile(r"\w+::\w+\{c\d+(, c\d+)*\}")
 """What a record is looked up by, if that is columns of the row alone."""
 
 
-def share_look_ups(block: Block, written: Collection[str]) -> None:
+def share_lookups(block: Block, written: Collection[str]) -> None:
     """Move look-ups that happen anyway, and more than once, to the beginning of a block.
 
     In a table that is `written`, records may move.

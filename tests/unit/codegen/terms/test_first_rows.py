@@ -8,7 +8,7 @@ from freshview.calculus.terms import Top
 from freshview.calculus.text import read
 from freshview.codegen.kernel.source import write
 from freshview.codegen.options import KernelPasses
-from freshview.codegen.terms.firsts import firsts
+from freshview.codegen.terms.first_rows import firsts
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import Mode, Options
 from freshview.program.terms import Program

@@ -8,12 +8,12 @@ from freshview.calculus.types import Type
 from freshview.codegen.cpp.arithmetic import times
 from freshview.codegen.cpp.code import Block, Spot, detached, render
 from freshview.codegen.cpp.types import Cpp, cpp_payload_type, cpp_type, is_there
-from freshview.codegen.layout.determine import is_determined
+from freshview.codegen.layout.dependencies import is_determined
 from freshview.codegen.layout.storage import MapPlace, Sort
 from freshview.codegen.terms.context import ONE, Bound, Next
+from freshview.codegen.terms.index_search import IndexSearch
 from freshview.codegen.terms.monotonicity import Conditions, conditions
 from freshview.codegen.terms.ranges import Range, ranges
-from freshview.codegen.terms.search import Search
 from freshview.codegen.terms.writer import TermWriter
 
 
@@ -108,7 +108,7 @@ def _add_up(terms: TermWriter, r: Range, spot: Spot, env: Bound, m: Cpp, k: Next
     if r.groups and _is_one_each(terms, r, fixed):
         _walk(terms, r, fixed, spot, env, m, k)
         return
-    search = Search(place, r.atom, fixed, r.groups, (_sort(place, r, r.x),))
+    search = IndexSearch(place, r.atom, fixed, r.groups, (_sort(place, r, r.x),))
     spot = search.begin(terms, spot, env)
     turns: tuple[str, ...] = ()
     if r.groups:
@@ -126,7 +126,7 @@ def _walk(
     """The entries of the range one by one, where each of them is a group, or has to be seen."""
     place = terms.places[r.atom.name]
     sorts = tuple(_sort(place, r, v) for v in (r.x, *r.groups))
-    search = Search(place, r.atom, fixed, (), sorts)
+    search = IndexSearch(place, r.atom, fixed, (), sorts)
     spot = search.begin(terms, spot, env)
     if not terms.fallback and r.groups:
         terms.scans.append(place.storage.name)
@@ -173,7 +173,7 @@ def _turns(terms: TermWriter, kind: str, spot: Spot) -> tuple[tuple[str, ...], S
 
 
 def _ends(
-    terms: TermWriter, r: Range, search: Search, turns: tuple[str, ...], spot: Spot, env: Bound
+    terms: TermWriter, r: Range, search: IndexSearch, turns: tuple[str, ...], spot: Spot, env: Bound
 ) -> Block:
     """What tells the entries `before` a range, and those `upto` its end."""
     inside = detached(spot)

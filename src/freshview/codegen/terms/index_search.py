@@ -14,7 +14,7 @@ from freshview.codegen.terms.context import Bound
 
 
 @dataclass
-class Search:
+class IndexSearch:
     """A search among the entries of a map that have given values in leading columns."""
 
     place: MapPlace

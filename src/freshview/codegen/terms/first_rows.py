@@ -19,13 +19,13 @@ from freshview.codegen.cpp.compare import compare
 from freshview.codegen.cpp.types import Cpp, cpp_type
 from freshview.codegen.layout.storage import MapPlace, Sort, Storage
 from freshview.codegen.terms.context import Bound, Next
+from freshview.codegen.terms.index_search import IndexSearch
 from freshview.codegen.terms.nested import choose, collected, complete
-from freshview.codegen.terms.search import Search
 from freshview.codegen.terms.writer import TermWriter
 
 
 @dataclass(frozen=True)
-class Firsts:
+class FirstRows:
     """What a choice of first rows consists of."""
 
     atom: View
@@ -40,7 +40,7 @@ class Firsts:
     """Of all the variables of the atom that are neither bound nor groups."""
 
 
-def firsts(e: Top, bound: Set[str]) -> Firsts | None:
+def firsts(e: Top, bound: Set[str]) -> FirstRows | None:
     """A choice of first rows as one among the entries of a map, given the variables bound inside.
 
     >>> from freshview.calculus.text import read
@@ -61,7 +61,7 @@ def firsts(e: Top, bound: Set[str]) -> Firsts | None:
         if not isinstance(atom, View) or atom.inputs or len(set(atom.vars)) < len(atom.vars):
             continue
         if set(atom.vars) - bound == wanted and order and (is_zero(rest) or not groups):
-            return Firsts(atom, atom is not head, tests, rest, groups, order)
+            return FirstRows(atom, atom is not head, tests, rest, groups, order)
     return None
 
 
@@ -78,7 +78,7 @@ def first_rows(terms: TermWriter, e: Top, spot: Spot, env: Bound, m: Cpp, k: Nex
     if not is_zero(f.rest) and place.storage.determining is not None:
         return False  # rows are then not found by all of their keys
     fixed = tuple(v for v in f.atom.vars if v in inner)
-    search = Search(place, f.atom, fixed, f.groups, sorts)
+    search = IndexSearch(place, f.atom, fixed, f.groups, sorts)
     if is_zero(f.rest):
         _walk(terms, e, f, search, spot, inner, env, m, k)
     else:
@@ -86,7 +86,7 @@ def first_rows(terms: TermWriter, e: Top, spot: Spot, env: Bound, m: Cpp, k: Nex
     return True
 
 
-def _sorts(f: Firsts, place: MapPlace) -> tuple[Sort, ...] | None:
+def _sorts(f: FirstRows, place: MapPlace) -> tuple[Sort, ...] | None:
     """How an index must sort; its end is then read in the order of the first variable."""
     back = f.order[0].descending
     out = []
@@ -102,8 +102,8 @@ def _sorts(f: Firsts, place: MapPlace) -> tuple[Sort, ...] | None:
 def _walk(
     terms: TermWriter,
     e: Top,
-    f: Firsts,
-    search: Search,
+    f: FirstRows,
+    search: IndexSearch,
     spot: Spot,
     inner: Bound,
     env: Bound,
@@ -131,8 +131,8 @@ def _walk(
 def _choose_among(
     terms: TermWriter,
     e: Top,
-    f: Firsts,
-    search: Search,
+    f: FirstRows,
+    search: IndexSearch,
     spot: Spot,
     inner: Bound,
     env: Bound,
@@ -178,7 +178,7 @@ def _choose_among(
     choose(terms, e, rows, names, spot, env, m, k)
 
 
-def _opener(e: Top, f: Firsts, search: Search, count: str) -> str:
+def _opener(e: Top, f: FirstRows, search: IndexSearch, count: str) -> str:
     """The call that runs what follows for the first rows."""
     first, entry = f.order[0], f"const {search.entry}& k"
     nulls, is_absent = "as_sorted", "false"
@@ -194,7 +194,7 @@ def _opener(e: Top, f: Firsts, search: Search, count: str) -> str:
     )
 
 
-def _count(f: Firsts, place: MapPlace) -> str:
+def _count(f: FirstRows, place: MapPlace) -> str:
     """How many rows an entry with the value `v` is."""
     n = f"v.p{place.payload}"
     return f"i128({n} != 0)" if f.once else n

@@ -5,7 +5,7 @@ from __future__ import annotations
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.text import read
 from freshview.calculus.types import DATE, INT, STRING
-from freshview.codegen.layout.determine import determining, is_determined
+from freshview.codegen.layout.dependencies import determining, is_determined
 from freshview.program.terms import Map
 
 ORDERS = Relation("O", (Column("o", INT), Column("c", INT), Column("d", DATE)), key=("o",))
