@@ -44,7 +44,7 @@ def first_rows(
 ) -> Iterator[tuple[Row, Number]]:
     """Per valuation of the keys, rows in order until `limit` is counted, multiplicities included.
 
-    A row with a negative multiplicity is not there; of the last row only as much as fits is taken.
+    A row with a negative multiplicity is not there; of the last row only as much as fits is count.
 
     >>> from freshview.calculus.build import ZERO
     >>> top = Top(("g",), (Order("x"),), 3, ZERO)
@@ -61,6 +61,6 @@ def first_rows(
         for row in arrange(group, names, top.order):
             if left <= 0:
                 break
-            taken = min(rows[row], left)
-            yield row, taken
-            left = plus(left, -taken)
+            count = min(rows[row], left)
+            yield row, count
+            left = plus(left, -count)

@@ -17,7 +17,7 @@ from freshview.codegen.cpp.types import Cpp, CppType, convert, cpp_type, quote
 from freshview.errors import NotNative
 
 SUM_OF = Function("sum_of", lambda hi, lo, _: hi + lo, lambda *_: DOUBLE, (3, 3))
-"""A sum of doubles from the parts in which another kernel has put it out (`hold.parts_of`)."""
+"""A sum of doubles from the parts in which another kernel has put it out (`types.parts_of`)."""
 
 
 @dataclass(frozen=True)

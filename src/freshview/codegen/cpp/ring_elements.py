@@ -108,14 +108,14 @@ def _multiplied(parts: list[Cpp]) -> Cpp:
             factors[at] = _product(factors[at], x)
     left = list(factors)
     while len(left) > 1:
-        left.sort(key=lambda x: (is_mixed(x.type), x.type.size))  # type: ignore[attr-defined]
+        left.sort(key=lambda x: (is_mixed(x.type), _cofactors(x).size))
         left[:2] = [_product(*left[:2])]
     [out] = left
     return replace(out, parts=tuple(factors) if len(factors) > 1 else ())
 
 
 def _product(a: Cpp, b: Cpp) -> Cpp:
-    t = a.type.with_(b.type)  # type: ignore[attr-defined]
+    t = _cofactors(a).with_(_cofactors(b))
     one = _one_row(a, b)
     if one is not None:
         return _rows(t, one)
@@ -123,11 +123,17 @@ def _product(a: Cpp, b: Cpp) -> Cpp:
     return Cpp(f"{word}({whole(a)}, {whole(b)})", t, kind)
 
 
+def _cofactors(x: Cpp) -> CofactorType:
+    """The type of an element that is a cofactor."""
+    assert isinstance(x.type, CofactorType)
+    return x.type
+
+
 def _one_row(a: Cpp, b: Cpp) -> Row | None:
     """Two rows of different variables as one."""
     if a.row is None or b.row is None or "1" not in (a.row.times, b.row.times):
         return None
-    if a.type.slots & b.type.slots:  # type: ignore[attr-defined]
+    if _cofactors(a).slots & _cofactors(b).slots:
         return None
     times = b.row.times if a.row.times == "1" else a.row.times
     return Row(times, (*a.row.lifts, *b.row.lifts), (*a.row.marks, *b.row.marks))

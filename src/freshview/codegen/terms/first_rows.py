@@ -40,7 +40,7 @@ class FirstRows:
     """Of all the variables of the atom that are neither bound nor groups."""
 
 
-def firsts(e: Top, bound: Set[str]) -> FirstRows | None:
+def first_rows_of(e: Top, bound: Set[str]) -> FirstRows | None:
     """A choice of first rows as one among the entries of a map, given the variables bound inside.
 
     >>> from freshview.calculus.text import read
@@ -68,7 +68,7 @@ def firsts(e: Top, bound: Set[str]) -> FirstRows | None:
 def first_rows(terms: TermWriter, e: Top, spot: Spot, env: Bound, m: Cpp, k: Next) -> bool:
     """The first rows by an ordered index; whether there is one."""
     inner = terms.inside(e.keys, e.body, env)
-    f = firsts(e, inner.keys())
+    f = first_rows_of(e, inner.keys())
     if f is None or terms.payload(e.body, inner).kind != "int":
         return False
     place = terms.places[f.atom.name]

@@ -40,8 +40,8 @@ from freshview.calculus.terms import (
 from freshview.calculus.types import Value
 from freshview.depth import deep
 from freshview.reference.engine.access import access, access_cache
-from freshview.reference.engine.nested import Body, collector, grouped, total
-from freshview.reference.engine.nesting import DEEP, nesting, with_room
+from freshview.reference.engine.depth import DEEP, nesting, with_room
+from freshview.reference.engine.grouped import Body, collector, grouped, total
 from freshview.reference.engine.scalars import compile_scalar, compile_test
 from freshview.reference.engine.scope import Frame, Next, Rows, Scope, Work
 from freshview.reference.engine.store import Stores
@@ -52,28 +52,28 @@ from freshview.reference.values import nearest_double, times, weight
 def compile_term(
     e: Expr,
     stores: Stores,
-    given: Sequence[str] = (),
+    inputs: Sequence[str] = (),
     keys: Sequence[str] | None = None,
     functions: Functions = BUILTINS,
     work: Work | None = None,
 ) -> Callable[[Sequence[Value]], Rows]:
-    """A function from values of the `given` variables to the rows of the term over `keys`.
+    """A function from values of its `inputs` to the rows of the term over `keys`.
 
     It is to be called in the exact decimal context; its law is that of `evaluate`.
 
     >>> from freshview.calculus.text import read
     >>> stores = Stores({"R": Store({(1, 10): 2, (1, 20): 1, (2, 30): -1})})
-    >>> rows_of = compile_term(read("Sum[a](R(a, b) * b)"), stores, given=("a",))
+    >>> rows_of = compile_term(read("Sum[a](R(a, b) * b)"), stores, inputs=("a",))
     >>> rows_of((1,)), rows_of((3,))
     ({(1,): 40}, {})
     """
-    check_bound(e, frozenset(given))
-    run = _Compiler(stores, functions, work or Work()).whole(e, tuple(given), keys)
+    check_bound(e, frozenset(inputs))
+    run = _Compiler(stores, functions, work or Work()).whole(e, tuple(inputs), keys)
     return with_room(run, nesting(e)) if nesting(e) > DEEP else run
 
 
 class _Compiler:
-    """The state of one compilation: the slots given out so far."""
+    """The state of one compilation: the slots inputs out so far."""
 
     def __init__(self, stores: Stores, functions: Functions, work: Work) -> None:
         self.stores = stores
@@ -81,15 +81,15 @@ class _Compiler:
         self.frame = Frame(work)
 
     def whole(
-        self, e: Expr, given: tuple[str, ...], keys: Sequence[str] | None
+        self, e: Expr, inputs: tuple[str, ...], keys: Sequence[str] | None
     ) -> Callable[[Sequence[Value]], Rows]:
         if is_zero(e):
             return lambda _: {}  # the empty relation binds nothing, whatever its keys
         names = tuple(sorted(outs(e))) if keys is None else tuple(keys)
-        at = {name: self.frame.new_slot() for name in sorted({*given, *outs(e)})}
-        scope = Scope(at, frozenset(given))
-        frame, slots, count = self.frame, self.frame.slots, len(given)
-        order = [scope.at[v] for v in given]
+        at = {name: self.frame.new_slot() for name in sorted({*inputs, *outs(e)})}
+        scope = Scope(at, frozenset(inputs))
+        frame, slots, count = self.frame, self.frame.slots, len(inputs)
+        order = [scope.at[v] for v in inputs]
         straight = order == list(range(count))
         rows, collect = collector(names, scope, frame)
         body = self.emit(e, scope, collect, last=True)

@@ -171,15 +171,15 @@ class Engine:
         self._query(query)
         self._start()
         with self._all_or_nothing():
-            found = self._reads[query](())
+            rows = self._reads[query](())
         doubles = [i for i, c in enumerate(self.queries[query].columns) if c.type.kind == "double"]
-        return {_with_doubles(row, doubles): m for row, m in found.items()} if doubles else found
+        return {_with_doubles(row, doubles): m for row, m in rows.items()} if doubles else rows
 
     def rows(self, query: str) -> list[Row]:
         """The rows of a query as a list, each as often as it counts, in the query's order."""
         q = self._query(query)
-        found = self.read(query)
-        return repeated(query, arrange(list(found), q.vars, q.order), found)
+        counts = self.read(query)
+        return repeated(query, arrange(list(counts), q.vars, q.order), counts)
 
     def state(self) -> dict[str, int]:
         """How many rows every map holds."""
@@ -259,8 +259,8 @@ class Engine:
 
     def _multiple(self, relation: str) -> list[Step] | None:
         """The steps for rows that come any number of times, which follows their values."""
-        found = {t.event: t for t in self.program.triggers if t.relation == relation}
-        insert, delete = found.get("insert"), found.get("delete")
+        triggers = {t.event: t for t in self.program.triggers if t.relation == relation}
+        insert, delete = triggers.get("insert"), triggers.get("delete")
         if insert is None or delete is None or insert.params != delete.params:
             return None
         maps = {m.name: m for m in self.program.maps}
@@ -312,7 +312,7 @@ class Engine:
 
 
 def out_of_range(why: str = "") -> Overflow:
-    """The complaint about a change that some engine could not hold."""
+    """The error of a change that some engine could not hold."""
     because = f" ({why})" if why else ""
     return Overflow(
         f"this change takes a number of a view out of its range{because}",
@@ -331,8 +331,9 @@ def _with_doubles(row: Row, at: Sequence[int]) -> Row:
     """A row whose doubles are no whole numbers: an empty sum knows nothing of its type."""
     cells = list(row)
     for i in at:
-        if isinstance(cells[i], int):
-            cells[i] = float(cells[i])  # type: ignore[arg-type]
+        value = cells[i]
+        if isinstance(value, int):
+            cells[i] = float(value)
     return tuple(cells)
 
 

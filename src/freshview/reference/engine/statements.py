@@ -28,8 +28,8 @@ def compile_statement(
     work: Work,
 ) -> Step:
     """A function of the trigger's parameters that carries out a statement."""
-    given = params + tuple(v for v in s.target.inputs if v not in params)
-    rows_of = compile_term(s.term, stores, given, s.target.vars, functions, work)
+    inputs = params + tuple(v for v in s.target.inputs if v not in params)
+    rows_of = compile_term(s.term, stores, inputs, s.target.vars, functions, work)
     write = _add(work) if s.op == "+=" else _replace(s, params, work)
     if s.target.inputs:
         return _on_cache(s, params, stores.cache(s.target.name), rows_of, write)

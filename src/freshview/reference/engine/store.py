@@ -174,13 +174,13 @@ class Cache:
 
     def at(self, inputs: Row) -> Store:
         """The copy for these inputs, computed if it is new."""
-        found = self.stores.get(inputs)
-        if found is None:
+        store = self.stores.get(inputs)
+        if store is None:
             assert self.fill is not None, "a cache is filled by its program"
-            found = self.set(inputs, self.fill(inputs))
+            store = self.set(inputs, self.fill(inputs))
             if self.journal is not None:
                 self.journal.undos.append(lambda: self.drop(inputs))
-        return found
+        return store
 
     def set(self, inputs: Row, rows: Mapping[Row, Number]) -> Store:
         """Keep these rows as the copy for these inputs."""

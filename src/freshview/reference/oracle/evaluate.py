@@ -82,8 +82,8 @@ def evaluate(
     check_bound(e, frozenset(env))
     names = tuple(sorted(outs(e))) if keys is None else keys
     with decimal.localcontext(EXACT):
-        found = _gather(e, db, env, functions, names)
-    return {row: nearest_double(m) for row, m in found.items()}
+        rows = _gather(e, db, env, functions, names)
+    return {row: nearest_double(m) for row, m in rows.items()}
 
 
 def solve(
@@ -105,8 +105,8 @@ def solve(
         case Mul(factors):
             yield from _join(factors, db, env, functions)
         case Sum(keys, body):
-            for found, m in solve(body, db, _seen(env, keys, body), functions):
-                yield {**{k: found[k] for k in outs(e)}, **env}, m
+            for inner, m in solve(body, db, _seen(env, keys, body), functions):
+                yield {**{k: inner[k] for k in outs(e)}, **env}, m
         case Lift(var, body):
             x = (
                 value(body, env, functions)
@@ -138,8 +138,8 @@ def value(e: Expr, env: Env, functions: Functions = BUILTINS) -> Value:
         case Var(name):
             return env[name]
         case Apply("coalesce", args):  # as engines do: no more arguments than it needs
-            found = (value(a, env, functions) for a in args)
-            return next((x for x in found if x is not None), None)
+            values = (value(a, env, functions) for a in args)
+            return next((x for x in values if x is not None), None)
         case Apply("or" | "and" as fn, args):
             truths = (bool(value(a, env, functions)) for a in args)
             return any(truths) if fn == "or" else all(truths)
@@ -164,8 +164,8 @@ def _join(
         yield env, 1
         return
     for inner, m in solve(factors[0], db, env, functions):
-        for found, n in _join(factors[1:], db, inner, functions):
-            yield found, times(m, n)
+        for valuation, n in _join(factors[1:], db, inner, functions):
+            yield valuation, times(m, n)
 
 
 def _named(stored: Mapping[str, Rows], name: str, what: str) -> Rows:
@@ -181,17 +181,17 @@ def _seen(env: Env, keys: tuple[str, ...], body: Expr) -> Env:
 
 def _match(rows: Rows, names: tuple[str, ...], env: Env) -> Iterator[tuple[Env, Number]]:
     for row, m in rows.items():
-        found = dict(env)
-        if all(found.setdefault(v, x) == x for v, x in zip(names, row, strict=True)):
-            yield found, m
+        valuation = dict(env)
+        if all(valuation.setdefault(v, x) == x for v, x in zip(names, row, strict=True)):
+            yield valuation, m
 
 
 def _gather(
     e: Expr, db: Database, env: Env, functions: Functions, names: tuple[str, ...]
 ) -> dict[Row, Number]:
     rows: dict[Row, Number] = {}
-    for found, m in solve(e, db, env, functions):
-        row = tuple(found[v] for v in names)
+    for valuation, m in solve(e, db, env, functions):
+        row = tuple(valuation[v] for v in names)
         rows[row] = plus(rows.get(row, 0), m)
     return {row: m for row, m in rows.items() if m}
 

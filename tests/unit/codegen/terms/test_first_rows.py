@@ -8,7 +8,7 @@ from freshview.calculus.terms import Top
 from freshview.calculus.text import read
 from freshview.codegen.kernel.source import write
 from freshview.codegen.options import KernelPasses
-from freshview.codegen.terms.first_rows import firsts
+from freshview.codegen.terms.first_rows import first_rows_of
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import Mode, Options
 from freshview.program.terms import Program
@@ -19,7 +19,7 @@ from tests.differential.sql_cases import FIRSTS, SCHEMA
 def found(text: str, *bound: str) -> tuple[str, list[str], tuple[str, ...]] | None:
     e = read(text)
     assert isinstance(e, Top)
-    f = firsts(e, set(bound))
+    f = first_rows_of(e, set(bound))
     return None if f is None else (f.atom.name, [o.var for o in f.order], f.groups)
 
 
