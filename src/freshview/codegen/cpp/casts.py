@@ -26,11 +26,13 @@ _KINDS: dict[Kind, str] = {
 }
 
 
-def answered(fn: str, kind: CppType, args: Sequence[Cpp], test: str, *, tried: bool = False) -> str:
+def partial_call(
+    fn: str, kind: CppType, args: Sequence[Cpp], test: str, *, tried: bool = False
+) -> str:
     """The value that `test` puts into `out`, or NULL, or a fault; `{0}` is the first argument.
 
     >>> from freshview.calculus.types import INT
-    >>> answered("f", "i64", [Cpp("x", INT, "i64")], "g({0}, out)", tried=True)
+    >>> partial_call("f", "i64", [Cpp("x", INT, "i64")], "g({0}, out)", tried=True)
     '[&]() -> i64 { const auto arg_0 = x; i64 out; return g(arg_0, out) ? out : null<i64>(); }()'
     """
     names = [f"arg_{i}" for i in range(len(args))]
@@ -92,7 +94,7 @@ def _to_decimal(fn: str, args: list[Cpp], to: Type, tried: bool) -> str:
         test = f"to_decimal({{0}}, {ends}"
     else:
         test = f"to_decimal(i128({{0}}), {x.type.scale}, {ends}"
-    value = answered(fn, "i128", [x, digits, like], test, tried=tried)
+    value = partial_call(fn, "i128", [x, digits, like], test, tried=tried)
     return value if cpp_type(to) == "i128" else f"narrow_n<i64>(o, {value})"
 
 
@@ -109,7 +111,7 @@ def cast(fn: str, to: Kind, text: Callable[[Cpp], str]) -> Emit:
         test = _checked(x, result)
         if test is None:
             return _plain(x, result)
-        return answered(fn, cpp_type(result), [x], test, tried=tried)
+        return partial_call(fn, cpp_type(result), [x], test, tried=tried)
 
     return emit
 
@@ -121,37 +123,37 @@ def casts(text: Callable[[Cpp], str]) -> dict[str, Emit]:
     }
 
 
-def moved(unit: str) -> Emit:
+def add_interval(unit: str) -> Emit:
     """A date or timestamp moved within the years 1 to 9999."""
 
     def emit(args: list[Cpp], result: Type) -> str:
         when, count = args
         if unit == "seconds" and when.type.kind != "timestamp":
             raise NotNative("seconds are added to a timestamp only")
-        return answered(
+        return partial_call(
             f"add_{unit}", cpp_type(result), [when, count], f"add_{unit}({{0}}, {{1}}, out)"
         )
 
     return emit
 
 
-def whole(name: str) -> Emit:
+def floor_or_ceil(name: str) -> Emit:
     """FLOOR or CEIL: the answer is a 64-bit integer, or there is none."""
 
     def emit(args: list[Cpp], _: Type) -> str:
         x = args[0]
         if x.type.kind == "double":
-            return answered(name, "i64", [x], f"to_whole({name}({{0}}), out)")
+            return partial_call(name, "i64", [x], f"to_whole({name}({{0}}), out)")
         unit = integer(10**x.type.scale, x.cpp_type)
         value = f"{name}_of<{x.cpp_type}>({{0}}, {unit})"
         if x.cpp_type == "i64":
             return f"{name}_of<i64>({x.text}, {unit})"
-        return answered(name, "i64", [x], f"to_int<i128>({value}, i128(1), out)")
+        return partial_call(name, "i64", [x], f"to_int<i128>({value}, i128(1), out)")
 
     return emit
 
 
-def rounded(args: list[Cpp], result: Type) -> str:
+def round_to(args: list[Cpp], result: Type) -> str:
     """ROUND to a number of digits that is known."""
     x = args[0]
     digits = args[1].constant if len(args) == 2 else 0
@@ -166,4 +168,4 @@ def rounded(args: list[Cpp], result: Type) -> str:
         return x.text
     count = args[1] if len(args) == 2 else Cpp("i64(0)", result, "i64")
     test = f"round_within({{0}}, {min(places, 39)}, out)"
-    return answered("round", cpp_type(result), [x, count], test)
+    return partial_call("round", cpp_type(result), [x, count], test)

@@ -10,9 +10,16 @@ from freshview.calculus.check import Schema
 from freshview.calculus.functions import BUILTINS, Function
 from freshview.calculus.scalars import ESCAPE
 from freshview.calculus.types import DOUBLE, STRING, Type
-from freshview.codegen.cpp.casts import Emit, answered, casts, moved, rounded, whole
+from freshview.codegen.cpp.casts import (
+    Emit,
+    add_interval,
+    casts,
+    floor_or_ceil,
+    partial_call,
+    round_to,
+)
 from freshview.codegen.cpp.compare import compare
-from freshview.codegen.cpp.like import like
+from freshview.codegen.cpp.like_patterns import like
 from freshview.codegen.cpp.types import Cpp, CppType, convert, cpp_type, quote
 from freshview.errors import NotNative
 
@@ -130,7 +137,7 @@ def _like(args: list[Cpp], _: Type) -> str:
     room = "e.scratch.at<char>(e.scratch.take({1}.size + 1))"
     read = f"read_pattern({{1}}, {mark}, {room}, pattern)"
     test = f"{read} && (out = text_like({{0}}, pattern), true)"
-    return answered("like", "i8", texts, f"[&](Str pattern) {{{{ return {test}; }}}}(Str())")
+    return partial_call("like", "i8", texts, f"[&](Str pattern) {{{{ return {test}; }}}}(Str())")
 
 
 def _in(args: list[Cpp], _: Type) -> str:
@@ -199,9 +206,9 @@ FUNCTIONS = Functions(
         "hour": _clock("hour_of"),
         "minute": _clock("minute_of"),
         "second": _clock("second_of"),
-        "add_days": moved("days"),
-        "add_months": moved("months"),
-        "add_seconds": moved("seconds"),
+        "add_days": add_interval("days"),
+        "add_months": add_interval("months"),
+        "add_seconds": add_interval("seconds"),
         "days_between": _days_between,
         "substring": lambda a, _: (
             f"substring({', '.join([_text(a[0]), *(x.text for x in a[1:])])})"
@@ -210,9 +217,9 @@ FUNCTIONS = Functions(
         "trim": _plain("text_trim", STRING),
         "length": _plain("text_length", STRING),
         "abs": _abs,
-        "round": rounded,
-        "floor": whole("floor"),
-        "ceil": whole("ceil"),
+        "round": round_to,
+        "floor": floor_or_ceil("floor"),
+        "ceil": floor_or_ceil("ceil"),
         "sqrt": _real("root", 1),
         "power": _real("power", 2),
         "greatest": _extreme(">"),

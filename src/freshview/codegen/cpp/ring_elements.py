@@ -120,7 +120,7 @@ def _product(a: Cpp, b: Cpp) -> Cpp:
     if one is not None:
         return _rows(t, one)
     word, kind = ("join", SEEN) if t.categories else ("mul", t.cpp_type)
-    return Cpp(f"{word}({whole(a)}, {whole(b)})", t, kind)
+    return Cpp(f"{word}({multiplied_out(a)}, {multiplied_out(b)})", t, kind)
 
 
 def _cofactors(x: Cpp) -> CofactorType:
@@ -139,7 +139,7 @@ def _one_row(a: Cpp, b: Cpp) -> Row | None:
     return Row(times, (*a.row.lifts, *b.row.lifts), (*a.row.marks, *b.row.marks))
 
 
-def whole(x: Cpp) -> str:
+def multiplied_out(x: Cpp) -> str:
     """An element that is there: a product is only multiplied when it is needed."""
     if x.text.startswith("join("):
         return f"made(e.scratch, {x.text})"

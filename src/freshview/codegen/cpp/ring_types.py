@@ -231,10 +231,10 @@ def entry(t: CofactorType, categories: Mapping[str, Type]) -> list[Column]:
     return [Column("{}", INT), Column("{sum}", DOUBLE), *values]
 
 
-def gathered(names: Sequence[str], values: Sequence[float]) -> Cofactor:
+def read_cofactor(names: Sequence[str], values: Sequence[float]) -> Cofactor:
     """A payload from its numbers and the names of their columns.
 
-    >>> gathered(["p[]", "p[x]", "p[x, x]"], [2.0, 4.0, 10.0])
+    >>> read_cofactor(["p[]", "p[x]", "p[x, x]"], [2.0, 4.0, 10.0])
     Cofactor(2, {'x': 4.0}, {('x', 'x'): 10.0})
     """
     n = (isqrt(8 * len(values) + 1) - 3) // 2

@@ -90,10 +90,10 @@ def cpp_type(t: Type) -> CppType:
             assert_never(t.kind)
 
 
-def room(t: Type) -> int | Decimal | None:
+def cpp_limit(t: Type) -> int | Decimal | None:
     """What the size of a number stays below in its C++ type; None where there is no such bound.
 
-    >>> room(Type("decimal", 2)), room(Type("decimal", 6)) == 10**32
+    >>> cpp_limit(Type("decimal", 2)), cpp_limit(Type("decimal", 6)) == 10**32
     (Decimal('92233720368547758.08'), True)
     """
     if t.kind == "decimal" and cpp_type(t) == "i64":

@@ -25,7 +25,7 @@ from freshview.codegen.cpp.types import (
 )
 from freshview.codegen.terms.access import read_payload
 from freshview.codegen.terms.context import ONE, Bound
-from freshview.codegen.terms.nested import collected
+from freshview.codegen.terms.nested import materialize
 from freshview.codegen.terms.term import Terms
 from freshview.errors import NotNative
 from freshview.program.terms import Map, Statement
@@ -85,7 +85,7 @@ class Queries:
             self.terms.emit(q.term, spot, env, ONE, lambda s, b, n: self._out(q, s, b, n))
         else:
             names = sorted(set(q.vars) - env.keys())
-            rows, spot = collected(self.terms, q.term, names, env, spot)
+            rows, spot = materialize(self.terms, q.term, names, env, spot)
             opener = f"{rows.name}.each(e.scratch, [&](const {rows.record}& @) {{"
             r, inner = spot.open(("scan", rows.name), "r", opener, "});")
             columns = {

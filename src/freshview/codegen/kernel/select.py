@@ -66,7 +66,7 @@ def _where_it_fails(e: Expr, test: Expr, row: Set[str]) -> Expr:
     return e
 
 
-def choose(spot: Spot, tests: Sequence[str], loads: tuple[tuple[str, str], ...]) -> Spot:
+def select_rows(spot: Spot, tests: Sequence[str], loads: tuple[tuple[str, str], ...]) -> Spot:
     """The loop over the rows that pass: inside it `i` is the row, `later` the one to fetch."""
     quick = [t for t in tests if not _takes_time(t)]
     slow = [t for t in tests if _takes_time(t)]

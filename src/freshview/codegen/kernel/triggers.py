@@ -10,7 +10,7 @@ from freshview.calculus.schema import Relation
 from freshview.calculus.types import INT
 from freshview.codegen.cpp.code import Block, Spot, function, identifier, render
 from freshview.codegen.cpp.types import Cpp, batch_type
-from freshview.codegen.kernel.select import choose, shared_tests
+from freshview.codegen.kernel.select import select_rows, shared_tests
 from freshview.codegen.kernel.stage import stage
 from freshview.codegen.kernel.statements import Statements
 from freshview.codegen.layout.storage import MapPlace, Storage
@@ -120,7 +120,7 @@ class Triggers:
         self.terms.prefetches.clear()
         self.terms.assumed = self._shared_tests(r, [t for t in (insert, delete) if t is not None])
         if self.terms.assumed:
-            row = choose(Spot(body), sorted(self.terms.assumed), loads)
+            row = select_rows(Spot(body), sorted(self.terms.assumed), loads)
             later = f"if (const i64 next = j + {PREFETCH_DISTANCE}; next < chosen) {{"
         else:
             _, row = Spot(body).open("row", "", "for (i64 i = 0; i < b.size; i++) {", "}", loads)

@@ -18,7 +18,7 @@ from freshview.calculus.build import exists, factors, mul, sum_
 from freshview.calculus.scope import free, has_data, outs, stored
 from freshview.calculus.terms import Delta, Exists, Expr, Sum, View
 from freshview.calculus.walk import bottom_up, rename, subterms
-from freshview.codegen.layout.selection import chooses
+from freshview.codegen.layout.selection import is_selective
 from freshview.program.order import order
 from freshview.program.terms import Map, Program, Statement, Trigger
 from freshview.simplify.arrange import arrange
@@ -126,7 +126,7 @@ def _is_quick(m: Map, term: Expr, program: Program) -> bool:
                     continue
                 bound = {k for k, v in zip(names, view.vars, strict=True) if v in known}
                 later = [v for v in factors(term) if isinstance(v, View) and not bound & outs(v)]
-                if any(chooses(maps[v.name].definition) for v in later):
+                if any(is_selective(maps[v.name].definition) for v in later):
                     return False
     return True
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 
 from freshview.calculus.scope import stored
 from freshview.codegen.cpp.types import cpp_type
-from freshview.codegen.layout.selection import chooses
+from freshview.codegen.layout.selection import is_selective
 from freshview.codegen.layout.storage import MapPlace, Storage
 from freshview.program.terms import Program
 
@@ -29,7 +29,7 @@ def directories(
     """Which tables move in with which slices: those that most triggers ask together."""
     known = {s.name: s for s in storages}
     apart = _apart(program, places)
-    partial = {places[m.name].storage.name for m in program.maps if chooses(m.definition)}
+    partial = {places[m.name].storage.name for m in program.maps if is_selective(m.definition)}
     together: Counter[tuple[str, str, tuple[int, ...]]] = Counter()
     for tables in lookups.values():
         for guest, own in tables:

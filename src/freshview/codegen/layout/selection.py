@@ -14,6 +14,6 @@ def is_test(e: Expr) -> bool:
     return isinstance(e, Cmp) or (isinstance(e, Apply) and e.fn in TESTS)
 
 
-def chooses(e: Expr) -> bool:
+def is_selective(e: Expr) -> bool:
     """Whether a definition leaves out some of the rows of its relations."""
     return any(is_test(part) or isinstance(part, Exists | Lift | Top) for part in subterms(e))

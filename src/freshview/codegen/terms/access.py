@@ -10,7 +10,7 @@ from freshview.calculus.types import INT, Type
 from freshview.codegen.cpp.arithmetic import times
 from freshview.codegen.cpp.code import Spot
 from freshview.codegen.cpp.compare import compare
-from freshview.codegen.cpp.ring_elements import SEEN, whole
+from freshview.codegen.cpp.ring_elements import SEEN, multiplied_out
 from freshview.codegen.cpp.types import (
     Cpp,
     batch_type,
@@ -107,7 +107,7 @@ class Access:
         elif set(s.lookup_columns) <= keys.keys():
             arrow, spot = self._get(place, keys, where, spot)
         else:
-            m, spot = _multiplied_out(m, spot)
+            m, spot = _hoist_product(m, spot)
             way = self._slice if keys else self._scan
             arrow, spot = way(place, keys, where, spot)
         n = read_payload(f"{arrow}p{place.payload}", place.payload_type, where)
@@ -307,11 +307,11 @@ def read_payload(text: str, t: Type, where: str) -> Cpp:
     )
 
 
-def _multiplied_out(m: Cpp, spot: Spot) -> tuple[Cpp, Spot]:
+def _hoist_product(m: Cpp, spot: Spot) -> tuple[Cpp, Spot]:
     """A factor before a loop: an element of a ring is multiplied out once, not for every row."""
-    if m.type.kind != "ring" or (whole(m) == m.text and m.row is None):
+    if m.type.kind != "ring" or (multiplied_out(m) == m.text and m.row is None):
         return m, spot
-    value = whole(m) if is_mixed(m.type) else m.text
+    value = multiplied_out(m) if is_mixed(m.type) else m.text
     name, spot = spot.let(("let", m.text), "v", f"const {m.cpp_type} @ = {value};")
     return Cpp(name, m.type, m.cpp_type), spot
 

@@ -20,7 +20,7 @@ from freshview.codegen.cpp.types import Cpp, cpp_type
 from freshview.codegen.layout.storage import MapPlace, Sort, Storage
 from freshview.codegen.terms.context import Bound, Next
 from freshview.codegen.terms.index_search import IndexSearch
-from freshview.codegen.terms.nested import choose, collected, complete
+from freshview.codegen.terms.nested import emit_first_of_groups, materialize, total_order
 from freshview.codegen.terms.writer import TermWriter
 
 
@@ -44,13 +44,13 @@ def first_rows_of(e: Top, bound: Set[str]) -> FirstRows | None:
     """A choice of first rows as one among the entries of a map, given the variables bound inside.
 
     >>> from freshview.calculus.text import read
-    >>> f = firsts(read("Top[g; x; 1](M[g, x] + (x := y))"), {"g", "y"})
+    >>> f = first_rows_of(read("Top[g; x; 1](M[g, x] + (x := y))"), {"g", "y"})
     >>> f.atom.name, f.rest == read("(x := y)"), [o.var for o in f.order]
     ('M', True, ['x'])
     """
     wanted = outs(e.body) - bound
     groups = tuple(v for v in e.keys if v in wanted)
-    order = complete(e.order, wanted - set(groups))
+    order = total_order(e.order, wanted - set(groups))
     parts = addends(e.body)
     for i, part in enumerate(parts):
         tests = tuple(f for f in factors(part) if isinstance(f, Cmp) and ins(f) <= bound)
@@ -65,7 +65,7 @@ def first_rows_of(e: Top, bound: Set[str]) -> FirstRows | None:
     return None
 
 
-def first_rows(terms: TermWriter, e: Top, spot: Spot, env: Bound, m: Cpp, k: Next) -> bool:
+def emit_first_rows(terms: TermWriter, e: Top, spot: Spot, env: Bound, m: Cpp, k: Next) -> bool:
     """The first rows by an ordered index; whether there is one."""
     inner = terms.inside(e.keys, e.body, env)
     f = first_rows_of(e, inner.keys())
@@ -144,7 +144,7 @@ def _choose_among(
     A row that is in both is met in the index, where it counts as often as in both together.
     """
     names = sorted(outs(e.body) - inner.keys())
-    others, spot = collected(terms, f.rest, names, inner, spot)
+    others, spot = materialize(terms, f.rest, names, inner, spot)
     rows = Storage(f"tmp{len(terms.transients)}", others.keys, [INT], transient=True)
     terms.transients.append(rows)
     place = MapPlace(rows, 0, tuple(range(len(names))))
@@ -175,7 +175,7 @@ def _choose_among(
     _, alone = alone.open("alone", "", f"if ({r}.p0 > 0 && !({there})) {{")
     terms.write(place, columns, alone, Cpp(f"{r}.p0", INT, "i64"))
     _, spot = spot.computed("", f"{rows.table} {rows.name}{{}};", inside)
-    choose(terms, e, rows, names, spot, env, m, k)
+    emit_first_of_groups(terms, e, rows, names, spot, env, m, k)
 
 
 def _opener(e: Top, f: FirstRows, search: IndexSearch, count: str) -> str:

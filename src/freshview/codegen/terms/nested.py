@@ -18,7 +18,9 @@ from freshview.codegen.terms.writer import TermWriter
 from freshview.errors import NotNative
 
 
-def lift(terms: TermWriter, var: str, body: Expr, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
+def emit_lift(
+    terms: TermWriter, var: str, body: Expr, spot: Spot, env: Bound, m: Cpp, k: Next
+) -> None:
     """A variable bound to the value of a term; the test that it has it, if it is bound."""
     value = terms.value(body, env) if is_value(body) else None
     if value is None:
@@ -39,7 +41,7 @@ def lift(terms: TermWriter, var: str, body: Expr, spot: Spot, env: Bound, m: Cpp
     k(spot, {**env, var: value}, m)
 
 
-def exists(terms: TermWriter, body: Expr, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
+def emit_exists(terms: TermWriter, body: Expr, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
     """Each row of a term once, however often it is there."""
     free = sorted(outs(body) - env.keys())
     if isinstance(body, View | Rel):
@@ -51,11 +53,11 @@ def exists(terms: TermWriter, body: Expr, spot: Spot, env: Bound, m: Cpp, k: Nex
         _, spot = spot.open(("there", value.text), "", f"if ({value.text} != 0) {{")
         k(spot, env, m)
         return
-    rows, spot = collected(terms, body, free, env, spot)
+    rows, spot = materialize(terms, body, free, env, spot)
     _release(terms, rows, free, spot, env, m, k)
 
 
-def collected(
+def materialize(
     terms: TermWriter, body: Expr, names: list[str], inner: Bound, spot: Spot
 ) -> tuple[Storage, Spot]:
     """The rows of a term in a transient table."""
@@ -93,7 +95,7 @@ def _release(
     terms.bind(tuple(names), columns, spot, env, m if count is None else times(m, count(r)), k)
 
 
-def gathered(terms: TermWriter, e: Expr, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
+def emit_materialized(terms: TermWriter, e: Expr, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
     """The rows of a term in a transient table first: what follows is written once."""
     free = sorted(outs(e) - env.keys())
     if not free:
@@ -102,23 +104,23 @@ def gathered(terms: TermWriter, e: Expr, spot: Spot, env: Bound, m: Cpp, k: Next
         k(spot, env, times(m, value))
         return
     copies, terms.copies = terms.copies, 1
-    rows, spot = collected(terms, e, free, env, spot)
+    rows, spot = materialize(terms, e, free, env, spot)
     terms.copies = copies
     t = rows.payloads[0]
     _release(terms, rows, free, spot, env, m, k, lambda r: Cpp(f"{r}.p0", t, cpp_type(t)))
 
 
-def top(terms: TermWriter, e: Top, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
+def emit_top(terms: TermWriter, e: Top, spot: Spot, env: Bound, m: Cpp, k: Next) -> None:
     """The first rows of each group, by the order."""
     inner = terms.inside(e.keys, e.body, env)
     names = sorted(outs(e.body) - inner.keys())
-    rows, spot = collected(terms, e.body, names, inner, spot)
+    rows, spot = materialize(terms, e.body, names, inner, spot)
     if rows.payloads[0].kind != "int":
         raise NotNative("rows that are not counted by whole numbers have no first one")
-    choose(terms, e, rows, names, spot, env, m, k)
+    emit_first_of_groups(terms, e, rows, names, spot, env, m, k)
 
 
-def choose(
+def emit_first_of_groups(
     terms: TermWriter,
     e: Top,
     rows: Storage,
@@ -132,7 +134,7 @@ def choose(
     at = {v: i for i, v in enumerate(names)}
     groups = [v for v in e.keys if v in at]
     first = [Order(v, nulls_first=True) for v in groups]
-    less = _less([*first, *complete(e.order, at.keys())], at, rows)
+    less = _less([*first, *total_order(e.order, at.keys())], at, rows)
     same = " && ".join(f"same(a.k{at[v]}, b.k{at[v]})" for v in groups) or "true"
     opener = (
         f"top(e.scratch, {rows.name}, {e.limit}, "
@@ -147,7 +149,7 @@ def choose(
     terms.bind(tuple(names), columns, spot, env, times(m, Cpp(f"n{r}", INT, "i64")), k)
 
 
-def complete(order: Sequence[Order], names: Set[str]) -> tuple[Order, ...]:
+def total_order(order: Sequence[Order], names: Set[str]) -> tuple[Order, ...]:
     """An order of variables; ties are broken by those that it does not name, NULL first."""
     ordered = dict.fromkeys(o.var for o in order if o.var in names)
     rest = [Order(v, nulls_first=True) for v in sorted(names - ordered.keys())]

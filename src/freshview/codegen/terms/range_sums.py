@@ -17,7 +17,7 @@ from freshview.codegen.terms.ranges import Range, ranges
 from freshview.codegen.terms.writer import TermWriter
 
 
-def range_sum(
+def emit_range_sum(
     terms: TermWriter, e: Sum, spot: Spot, env: Bound, m: Cpp, k: Next, last: bool
 ) -> bool:
     """A sum over a range, by an ordered index; whether it was one."""
@@ -49,7 +49,7 @@ def range_sum(
     return False
 
 
-def band(
+def emit_band(
     terms: TermWriter, factors: list[Expr], at: int, spot: Spot, env: Bound, m: Cpp, k: Next
 ) -> bool:
     """A walk through the rows of a map between two ends, by an ordered index; whether it was one.

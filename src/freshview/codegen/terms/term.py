@@ -33,9 +33,9 @@ from freshview.codegen.cpp.arithmetic import times
 from freshview.codegen.cpp.code import Spot
 from freshview.codegen.cpp.types import SUM, Cpp, is_there, summand, zero_if_null
 from freshview.codegen.terms.context import Bound, Next
-from freshview.codegen.terms.first_rows import first_rows
-from freshview.codegen.terms.nested import exists, gathered, lift, top
-from freshview.codegen.terms.range_sums import band, range_sum
+from freshview.codegen.terms.first_rows import emit_first_rows
+from freshview.codegen.terms.nested import emit_exists, emit_lift, emit_materialized, emit_top
+from freshview.codegen.terms.range_sums import emit_band, emit_range_sum
 from freshview.codegen.terms.writer import TermWriter
 from freshview.errors import NotNative
 
@@ -90,7 +90,7 @@ class Terms(TermWriter):
                     k(spot, env, times(m, value))
                     self.prefetches = prefetches  # what seldom happens is not worth fetching for
                 elif not last and self._too_often(e, env):
-                    gathered(self, e, spot, env, m, k)
+                    emit_materialized(self, e, spot, env, m, k)
                 else:
                     self.copies *= len(parts)
                     for part in parts:
@@ -99,12 +99,12 @@ class Terms(TermWriter):
             case Sum():
                 self._sum(e, spot, env, m, k, last)
             case Lift(var, body):
-                lift(self, var, body, spot, env, m, k)
+                emit_lift(self, var, body, spot, env, m, k)
             case Exists(body):
-                exists(self, body, spot, env, m, k)
+                emit_exists(self, body, spot, env, m, k)
             case Top():
-                if not (self.passes.first_rows and first_rows(self, e, spot, env, m, k)):
-                    top(self, e, spot, env, m, k)
+                if not (self.passes.first_rows and emit_first_rows(self, e, spot, env, m, k)):
+                    emit_top(self, e, spot, env, m, k)
             case _:
                 assert_never(e)
 
@@ -154,7 +154,7 @@ class Terms(TermWriter):
         alone = (i for i, f in enumerate(factors) if _stands_alone(f, env))
         lifts = (i for i, f in enumerate(factors) if _is_lifting(f) and ins(f) <= env.keys())
         at = next(tests, next(lifts, next(alone, 0))) if self.passes.hoist else 0
-        if self.passes.ranges and band(self, factors, at, spot, env, m, k):
+        if self.passes.ranges and emit_band(self, factors, at, spot, env, m, k):
             return
         factor, rest = factors[at], factors[:at] + factors[at + 1 :]
         self.emit(
@@ -179,7 +179,7 @@ class Terms(TermWriter):
         return [f for f in factors if f not in set(ready)], spot
 
     def _sum(self, e: Sum, spot: Spot, env: Bound, m: Cpp, k: Next, last: bool) -> None:
-        if not (self.passes.ranges and range_sum(self, e, spot, env, m, k, last)):
+        if not (self.passes.ranges and emit_range_sum(self, e, spot, env, m, k, last)):
             self.plain_sum(e, spot, env, m, k, last)
 
     def plain_sum(self, e: Sum, spot: Spot, env: Bound, m: Cpp, k: Next, last: bool) -> None:

@@ -62,6 +62,7 @@ def compile_term(
     It is to be called in the exact decimal context; its law is that of `evaluate`.
 
     >>> from freshview.calculus.text import read
+    >>> from freshview.reference.engine.store import Store
     >>> stores = Stores({"R": Store({(1, 10): 2, (1, 20): 1, (2, 30): -1})})
     >>> rows_of = compile_term(read("Sum[a](R(a, b) * b)"), stores, inputs=("a",))
     >>> rows_of((1,)), rows_of((3,))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from freshview.calculus.domain import limit
 from freshview.calculus.functions import Functions
-from freshview.codegen.cpp.types import room
+from freshview.codegen.cpp.types import cpp_limit
 from freshview.errors import Overflow
 from freshview.program.terms import Program
 from freshview.reference.engine.run import Engine
@@ -36,7 +36,7 @@ def holds(
     engine = Engine(program, functions)
     for m in program.maps:
         if not m.inputs:
-            own = Bounds.of(m.keys, m.payload, limit if wide else room)
+            own = Bounds.of(m.keys, m.payload, limit if wide else cpp_limit)
             engine.stores.maps[m.name].bounds = own
     tables = {r.name: [row for row, n in c.items() for _ in range(n)] for r, c in rows if r.static}
     try:
