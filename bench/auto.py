@@ -25,8 +25,8 @@ from freshview.plan.compile import compile_queries
 from freshview.plan.options import PlanOptions
 from freshview.program.cost import Statistics
 from freshview.program.terms import Program
-from freshview.reference.closures import Work
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
+from freshview.reference.engine.scope import Work
 from freshview.sql.load import load
 from workloads import WORKLOADS, Batch, Tables
 

@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from bench.data import Exported, Stream, Window, one_batch
 from freshview.calculus.schema import Query
-from freshview.codegen.kernel import write
-from freshview.codegen.options import USUAL, Passes
-from freshview.codegen.toolchain import Flags
+from freshview.codegen.kernel.source import write
+from freshview.codegen.library.compiler import Flags
+from freshview.codegen.options import USUAL_PASSES, KernelPasses
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions, Mode
 from freshview.plan import options as plan
@@ -146,7 +146,7 @@ def start(
     catalog: Catalog,
     static: dict[str, pa.Table],
     flags: Flags | None = None,
-    passes: Passes = USUAL,
+    passes: KernelPasses = USUAL_PASSES,
 ) -> Running:
     """An engine with its static tables loaded."""
     engine = NativeEngine(program, catalog.functions, flags, passes=passes)

@@ -15,7 +15,7 @@ from freshview.distributed.terms import Distributed
 from freshview.durable.settings import FlowSettings
 from freshview.ivm.options import DeltaOptions
 from freshview.pipeline.flow import Flow
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from freshview.runtime.ingest.columns import rows_of, table_of
 from freshview.spark.nodes.node import COUNT
 from tests.differential.harness import case, compiled, grouped, same

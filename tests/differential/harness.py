@@ -18,7 +18,7 @@ from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions
 from freshview.program.check import check_program
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from freshview.sql.catalog import Catalog
 from freshview.sql.load import load
 from tests.differential.duck import Duck, plain

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from freshview.calculus.functions import Functions
-from freshview.codegen.derive import derive
+from freshview.codegen.layout.derive import derive
 from freshview.ivm.options import DeltaOptions, Mode
 from freshview.program.check import check_program
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from tests.differential import harness
 
 CASES = [

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import freshview
-from freshview.codegen.toolchain import find_compiler
+from freshview.codegen.library.compiler import find_compiler
 from freshview.distributed.compile import distribute
 from freshview.distributed.schedule_blocks import schedule_blocks
 from freshview.errors import BadRow, BadValue, Overflow

@@ -13,7 +13,7 @@ import pytest
 from freshview.calculus.build import const
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.terms import Apply, Var
-from freshview.codegen.toolchain import Flags, find_compiler
+from freshview.codegen.library.compiler import Flags, find_compiler
 from freshview.distributed.compile import distribute
 from freshview.distributed.options import LEVELS
 from freshview.distributed.placement import choose_placement

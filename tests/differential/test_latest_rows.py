@@ -11,7 +11,7 @@ import pytest
 
 import freshview
 from freshview.calculus.functions import Functions
-from freshview.codegen.toolchain import Flags, find_compiler
+from freshview.codegen.library.compiler import Flags, find_compiler
 from freshview.distributed.compile import distribute
 from freshview.distributed.options import LEVELS
 from freshview.distributed.placement import choose_placement
@@ -19,7 +19,7 @@ from freshview.errors import NotNative
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions, Mode
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from freshview.runtime.database.kernel_engine import NativeEngine
 from freshview.sql import load
 from tests.differential.duck import Duck

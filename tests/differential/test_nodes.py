@@ -14,14 +14,14 @@ import pyarrow as pa
 import pytest
 
 from freshview.calculus.types import Value
-from freshview.codegen.toolchain import Flags, find_compiler
+from freshview.codegen.library.compiler import Flags, find_compiler
 from freshview.distributed.compile import distribute
 from freshview.distributed.partition import worker
 from freshview.distributed.schedule_blocks import schedule_blocks
 from freshview.distributed.terms import Block, Dist, Distributed, Local, Replicated, Transfer
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from freshview.runtime.ingest.columns import arrow_schema, rows_of
 from freshview.spark.nodes.kernel_node import KernelNode, kernel_of
 from freshview.spark.nodes.node import COUNT, READY, Node, change, reading

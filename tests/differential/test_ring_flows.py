@@ -24,7 +24,7 @@ from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.terms import natural_join
 from freshview.pipeline.flow import Flow
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from freshview.spark.nodes.elements import rows_with_elements
 from tests.differential.flows import table
 from tests.differential.harness import grouped, schema_of

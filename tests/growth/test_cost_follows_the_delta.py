@@ -16,7 +16,7 @@ import pytest
 from freshview.calculus.schema import Relation
 from freshview.ivm.options import DeltaOptions
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from tests.differential.harness import Case, Start, case, cases, compiled
 from workloads import WORKLOADS, Row
 

@@ -13,9 +13,9 @@ import pytest
 
 import freshview
 from freshview.calculus.functions import Functions
-from freshview.codegen.kernel import write
-from freshview.codegen.options import USUAL, Passes
-from freshview.codegen.toolchain import Flags, find_compiler
+from freshview.codegen.kernel.source import write
+from freshview.codegen.library.compiler import Flags, find_compiler
+from freshview.codegen.options import USUAL_PASSES, KernelPasses
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions, Mode
 from freshview.program.terms import Program
@@ -89,7 +89,9 @@ EXTREMES = (
 )
 
 
-def extremes(sql: str, mode: Mode, groups: int, size: int, passes: Passes = USUAL) -> int:
+def extremes(
+    sql: str, mode: Mode, groups: int, size: int, passes: KernelPasses = USUAL_PASSES
+) -> int:
     """What it costs that the extremes of each group leave and come back, the view read in between.
 
     MIN and MAX are part of what is read, so reading is part of the cost.
@@ -118,7 +120,7 @@ def test_extremes(sql: str, mode: Mode, groups: int) -> None:
     """With ordered indexes they cost a search; without them a walk through their group."""
     small, *larger = (extremes(sql, mode, groups, size) for size in (1000, 10_000, 100_000))
     assert max(larger) <= LOGARITHM * small
-    passes = Passes(firsts=False, ranges=False)
+    passes = KernelPasses(first_rows=False, ranges=False)
     few, many = (extremes(sql, mode, groups, size, passes) for size in (100, 1000))
     assert many > 5 * few
 

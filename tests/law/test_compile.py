@@ -21,8 +21,8 @@ from freshview.calculus.walk import bottom_up
 from freshview.errors import TypeProblem
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions
-from freshview.reference.evaluate import Database, evaluate
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
+from freshview.reference.oracle.evaluate import Database, evaluate
 from tests.law.strategies import RELATIONS, deltas, terms, updated
 from tests.law.test_simplify import without_nulls
 

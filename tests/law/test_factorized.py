@@ -24,8 +24,8 @@ from freshview.factorized.terms import Join
 from freshview.factorized.viewtree import compact, definition, view_tree
 from freshview.program.check import check_program
 from freshview.program.text import read_program, show_program
-from freshview.reference.evaluate import Database, evaluate
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
+from freshview.reference.oracle.evaluate import Database, evaluate
 
 ARITY = {"R": 2, "S": 2, "T": 3}
 VARIABLES = "abcde"

@@ -26,8 +26,8 @@ from freshview.errors import ProgramProblem
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.divide import Decision
 from freshview.ivm.materialize import materialize
-from freshview.reference.evaluate import Database, evaluate
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
+from freshview.reference.oracle.evaluate import Database, evaluate
 from freshview.simplify import arrange, finish, simplify
 from tests.law.strategies import (
     ALL_ATOMS,

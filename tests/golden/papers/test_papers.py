@@ -19,8 +19,8 @@ from freshview.ivm.options import DeltaOptions
 from freshview.program.check import check_program
 from freshview.program.terms import Program
 from freshview.program.text import read_program
-from freshview.reference.evaluate import Database, evaluate
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
+from freshview.reference.oracle.evaluate import Database, evaluate
 from tests.golden.papers.compare import (
     assert_same_triggers,
     in_words_of,

@@ -15,7 +15,7 @@ from freshview.factorized.conjunctive import (
 )
 from freshview.factorized.options import ViewTreeOptions
 from freshview.program.check import check_program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from tests.unit.factorized.fixture import COLUMNS, ORDER, filled, join, relations
 
 HEAD = tuple("ABCD")

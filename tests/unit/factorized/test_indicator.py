@@ -12,7 +12,7 @@ from freshview.calculus.schema import Column, Relation
 from freshview.calculus.terms import Rel
 from freshview.calculus.text import show
 from freshview.calculus.types import INT
-from freshview.codegen.kernel import write
+from freshview.codegen.kernel.source import write
 from freshview.factorized.compile import ViewTreeCompiler, compile_joins
 from freshview.factorized.indicator import add_indicators
 from freshview.factorized.options import ViewTreeOptions
@@ -21,7 +21,7 @@ from freshview.factorized.terms import Join, Leaf, TreeNode, trees
 from freshview.factorized.viewtree import compact, definition, view_tree
 from freshview.program.check import check_program
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 
 TRIANGLE = Join((), (Rel("R", ("A", "B")), Rel("S", ("B", "C")), Rel("T", ("C", "A"))))
 ORDER = read_order("A - B - C")

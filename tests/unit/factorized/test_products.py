@@ -20,7 +20,7 @@ from freshview.factorized.products import Factors, decompose
 from freshview.factorized.terms import natural_join
 from freshview.program.check import check_program
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from tests.unit.factorized.fixture import ORDER, ROWS, filled, join, relations
 
 

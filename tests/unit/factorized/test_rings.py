@@ -16,7 +16,7 @@ from freshview.factorized.order import read_order
 from freshview.factorized.readout import NotFactorized
 from freshview.factorized.terms import Join
 from freshview.program.check import check_program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 
 
 def shear(x: int) -> Matrix:

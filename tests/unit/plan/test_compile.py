@@ -15,7 +15,7 @@ from freshview.plan.compile import compile_queries
 from freshview.plan.options import PlanOptions
 from freshview.program.cost import Statistics, program_cost
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from freshview.simplify import arrange, everywhere
 from freshview.sql.load import load
 from tests.differential.harness import case

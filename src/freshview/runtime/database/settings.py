@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from freshview.codegen.options import Passes
-from freshview.codegen.toolchain import Flags
+from freshview.codegen.library.compiler import Flags
+from freshview.codegen.options import KernelPasses
 from freshview.errors import FreshviewError
 from freshview.factorized.order import VariableOrder
 from freshview.factorized.products import Groups
@@ -81,9 +81,9 @@ class Settings:
         )
 
     @property
-    def passes(self) -> Passes:
+    def passes(self) -> KernelPasses:
         """What kernels are written with."""
-        return Passes(factorise=self.factorise)
+        return KernelPasses(factorise=self.factorise)
 
     @property
     def flags(self) -> Flags:

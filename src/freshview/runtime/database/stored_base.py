@@ -10,7 +10,7 @@ from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.terms import Add, Cmp, Exists, Expr, Lift, Rel, Sum, Var
 from freshview.calculus.types import INT
-from freshview.codegen.load import Instance, Kernel
+from freshview.codegen.library.load import Instance, Kernel
 from freshview.errors import BadRow
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions

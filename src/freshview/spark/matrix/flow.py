@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from freshview.codegen.private import NotPrivate
+from freshview.codegen.library.private_files import NotPrivate
 from freshview.distributed.matrix.row_ranges import RowRanges, span
 from freshview.distributed.matrix.terms import COLS, ROWS
 from freshview.durable.batch_log import NOTHING

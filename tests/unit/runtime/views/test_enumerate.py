@@ -16,7 +16,7 @@ from freshview.errors import BadRow
 from freshview.factorized.conjunctive import Result, factorize
 from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.readout import NotFactorized
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from freshview.runtime.database.kernel_engine import NativeEngine
 from freshview.runtime.views.enumerate import Rows
 from tests.unit.factorized.fixture import ORDER, ROWS, filled, join, relations
