@@ -19,6 +19,7 @@ from freshview.codegen.cpp.types import (
     batch_type,
     convert,
     cpp_type,
+    digits_lost,
     is_gone,
     is_mixed,
     nearest_double,
@@ -112,6 +113,8 @@ class Queries:
             if x.type.kind == "string":
                 x, spot = self.terms.stored(x, spot)
             else:
+                if digits_lost(x.type, c.type):  # it equals a number of the column
+                    x, spot = self.terms.shortened(x, c.type, spot)
                 x = convert(x, c.type)
             plain.append(f"static_cast<{kind}*>(out.column[{j}])[at] = {x.text};")
             j += 1

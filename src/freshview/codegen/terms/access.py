@@ -17,7 +17,9 @@ from freshview.codegen.cpp.types import (
     convert,
     cpp_payload_type,
     cpp_type,
+    digits_lost,
     gain,
+    integer,
     is_mixed,
     summand,
 )
@@ -230,12 +232,30 @@ class Access:
                 return known, spot
             opener = f"if (Sym @; find_text(e, {x.text}, @)) {{"
             return spot.open(("seek", x.text), "y", opener)
+        if digits_lost(x.type, t):
+            x, spot = self.shortened(x, t, spot)
         return self._key(x, t), spot
 
+    def shortened(self, x: Cpp, t: Type, spot: Spot) -> tuple[Cpp, Spot]:
+        """A number with fewer digits after the point, where it has no others: else nothing is."""
+        opener = f"if ({cpp_type(t)} @; {self._shorten(x, t)}) {{"
+        name, spot = spot.open(("shortened", x.text, t.kind, t.scale), "y", opener)
+        return Cpp(name, t.or_null(x.nullable), cpp_type(t)), spot
+
+    def _shorten(self, x: Cpp, t: Type) -> str:
+        """The test that a number has no more digits than a type, which puts it into `@`."""
+        return f"shortened({x.text}, {integer(10 ** digits_lost(x.type, t), x.cpp_type)}, @)"
+
     def look(self, x: Cpp, t: Type, spot: Spot) -> tuple[str, Spot]:
-        """A bound value as a key to look up, whether or not there can be a row."""
+        """A bound value as a key to look up, whether or not there can be a row.
+
+        Of a number with more digits after the point than the key, `is_` and its name says that.
+        """
         if t.kind == x.type.kind == "string" and x.cpp_type == "Str" and self.symbol(x) is None:
             return spot.let(("look", x.text), "y", f"const Sym @ = look_text(e, {x.text});")
+        if digits_lost(x.type, t):
+            line = f"{cpp_type(t)} @; const bool is_@ = {self._shorten(x, t)};"
+            return spot.let(("look", x.text, t.kind, t.scale), "y", line)
         return self.seek(x, t, spot)
 
     def _put(self, x: Cpp, t: Type, spot: Spot) -> tuple[str, Spot]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from freshview.calculus.terms import View
 from freshview.calculus.types import Type
 from freshview.codegen.cpp.code import Spot
-from freshview.codegen.cpp.types import Cpp, cpp_type
+from freshview.codegen.cpp.types import Cpp, cpp_type, digits_lost
 from freshview.codegen.layout.storage import MapPlace, Sort
 from freshview.codegen.terms.access import Access
 from freshview.codegen.terms.context import Bound
@@ -29,6 +29,8 @@ class IndexSearch:
     tree: str = ""
     known: dict[int, str] = field(default_factory=dict)
     """Wanted values of leading columns."""
+    tests: list[str] = field(default_factory=list)
+    """What must hold so that there can be such values."""
 
     def __post_init__(self) -> None:
         storage = self.place.storage
@@ -52,11 +54,14 @@ class IndexSearch:
     def begin(self, tables: Access, spot: Spot, env: Bound, among: bool = False) -> Spot:
         """Where the values of the bound variables are at hand.
 
-        Text that the state does not know has no entry; `among` others, the search is not all.
+        What no entry can have, text that the state does not know or more digits than the column
+        has, finds none; `among` others, the search is not all, and `tests` tell.
         """
         look = tables.look if among else tables.seek
         for v in self.fixed:
             self.known[self.column(v)], spot = look(env[v], self.type(v), spot)
+            if among and digits_lost(env[v].type, self.type(v)):
+                self.tests.append(f"is_{self.known[self.column(v)]}")
         return spot
 
     def each_group(self, spot: Spot, env: Bound) -> tuple[Spot, Bound]:

@@ -17,7 +17,7 @@ from freshview.codegen.library.cache import user_cache
 from freshview.codegen.library.compiler import Baseline, Flags, find_compiler
 from freshview.codegen.library.private_files import private_folder, read_own
 from freshview.distributed.terms import Distributed
-from freshview.durable.files import Folder
+from freshview.durable.storage.files import Folder
 from freshview.durable.work import Role
 from freshview.errors import BuildProblem, NotNative
 from freshview.spark.nodes.kernel_node import kernel_of
