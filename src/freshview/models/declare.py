@@ -14,8 +14,8 @@ from freshview.calculus.walk import Names, freshen, variables
 from freshview.errors import AmbiguousName, FreshviewError, TypeProblem, UnknownName, UnsupportedSql
 from freshview.simplify import simplify
 from freshview.sql import Catalog
-from freshview.sql.lower import lower
-from freshview.sql.parse import parse
+from freshview.sql.lower.view import lower
+from freshview.sql.parse.statements import parse
 from freshview.sql.terms import (
     Aggregate,
     CreateView,

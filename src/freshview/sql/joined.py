@@ -15,11 +15,13 @@ from freshview.calculus.scope import ins, is_value
 from freshview.calculus.terms import Cmp, Expr, Lift, Rel, Var
 from freshview.calculus.walk import Names, rename
 from freshview.errors import FreshviewError, Place, TypeProblem, UnsupportedSql
-from freshview.sql import joins, predicates, values
 from freshview.sql.catalog import Catalog
 from freshview.sql.header import read_header
-from freshview.sql.parse import parse
-from freshview.sql.scope import Env, hint
+from freshview.sql.lower.env import Env
+from freshview.sql.lower.joins import sources
+from freshview.sql.lower.scope import hint
+from freshview.sql.lower.translate import environment
+from freshview.sql.parse.statements import parse
 from freshview.sql.terms import (
     Aggregate,
     Arith,
@@ -81,10 +83,10 @@ def aggregated(statement: CreateView, catalog: Catalog, name: str) -> Aggregated
     """The aggregates of a view; whatever else it says is refused, naming the place."""
     query = statement.query
     _refuse_clauses(query)
-    env = Env(catalog, Names())
-    joined = joins.sources(query.sources, env)
+    env = environment(catalog, Names())
+    joined = sources(query.sources, env)
     env = replace(env, scope=joined.scope(env.scope))
-    tests = [predicates.part(env.resolve(c), env, True) for c in conjuncts(query.where)]
+    tests = [env.condition(env.resolve(c), True) for c in conjuncts(query.where)]
     made = _Join(env, query, tests)
     made.split(joined.factors)
     columns = statement.columns
@@ -205,7 +207,7 @@ class _Join:
         return Aggregated(name, tuple(keys), atoms, tests, tuple(sums))
 
     def _key(self, e: Scalar) -> str:
-        term = self.final(values.value(self.env.resolve(e), self.env).term)
+        term = self.final(self.env.value(self.env.resolve(e)).term)
         if not isinstance(term, Var):
             raise _refusal("an expression as a key", e.at)
         return term.name
@@ -221,7 +223,7 @@ class _Join:
         found: list[Expr] = []
         number: Expr = mul()
         for factor in _product(e.args[0]):
-            v = values.value(self.env.resolve(factor), self.env)
+            v = self.env.value(self.env.resolve(factor))
             if v.prefix or v.type.kind not in ("int", "decimal", "double", "ring"):
                 instead = "multiply numbers, or lifting functions of columns"
                 raise _refusal(f"a value of type {v.type}", factor.at, instead)

@@ -23,8 +23,8 @@ from freshview.calculus.types import (
     type_of,
 )
 from freshview.errors import SyntaxProblem, TypeProblem
-from freshview.sql import read_select
-from freshview.sql.node import Node
+from freshview.sql.parse import selects as read_select
+from freshview.sql.parse.node import Node
 from freshview.sql.terms import (
     Aggregate,
     And,

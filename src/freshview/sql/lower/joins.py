@@ -9,9 +9,10 @@ from freshview.calculus.terms import Apply, Expr, Lift, Rel, Var
 from freshview.calculus.types import common
 from freshview.calculus.walk import freshen, rename, variables
 from freshview.errors import AmbiguousName, TypeProblem, UnknownName, UnsupportedSql
-from freshview.sql import predicates, select
-from freshview.sql.products import closed, no_row, product
-from freshview.sql.scope import Bound, Env, FromItem, Scope, hint
+from freshview.sql.lower.conditions.null_rejecting import never_null
+from freshview.sql.lower.env import Env
+from freshview.sql.lower.products import closed, no_row, product
+from freshview.sql.lower.scope import Bound, FromItem, Scope, hint
 from freshview.sql.terms import Compare, Derived, From, Join, Name, Ref, Scalar, Table, conjuncts
 
 
@@ -57,7 +58,7 @@ def source(item: From, env: Env) -> Joined:
         case Table():
             return _table(item, env)
         case Derived(query, alias, columns):
-            rows = select.rows(query, env)
+            rows = env.rows(query)
             return _item(rows.term, alias, rows.columns, columns, item)
         case Join():
             return _join(item, env)
@@ -91,7 +92,7 @@ def _table(item: Table, env: Env) -> Joined:
     name = item.name.lower()
     if name in env.ctes:
         cte, around = env.ctes[name]
-        rows = select.rows(cte.query, replace(around, names=env.names))
+        rows = replace(around, names=env.names).rows(cte.query)
         found = rows.columns
         given = _item(rows.term, cte.name, found, cte.columns, item)
         return _item(rows.term, item.alias, given.plain, item.columns, item)
@@ -144,8 +145,8 @@ def _join(j: Join, env: Env) -> Joined:
     inner = replace(env, scope=both.scope(env.scope))
     tests += [inner.resolve(c) for c in conjuncts(j.on)]
     if j.kind == "inner":
-        holds = tuple(predicates.part(t, inner, True) for t in tests)
-        known = frozenset().union(*(predicates.never_null(t, inner) for t in tests))
+        holds = tuple(inner.condition(t, True) for t in tests)
+        known = frozenset().union(*(never_null(t, inner) for t in tests))
         done = _merged(j, left, right, shared, env, both.factors + holds)
         scope = done.scope(env.scope).without_null(known)
         return Joined(done.factors, scope.items, scope.plain)
@@ -162,7 +163,7 @@ def _outer(j: Join, left: Joined, right: Joined, tests: list[Scalar], env: Env) 
     """The rows that match, and the rows of one side that nothing on the other side matches."""
 
     def holds() -> Expr:
-        return mul(*(predicates.part(t, env, True) for t in tests))
+        return mul(*(env.condition(t, True) for t in tests))
 
     def alone(kept: Joined, other: Joined) -> Expr:
         matches = freshen(closed(*other.factors, holds()), env.names)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from freshview.errors import UnknownName
-from freshview.sql.scope import Env, Scope
+from freshview.sql.lower.env import Env
+from freshview.sql.lower.scope import Scope
 from freshview.sql.terms import (
     Aggregate,
     Compare,

@@ -10,8 +10,10 @@ from freshview.calculus.casts import CASTS, MOST_DIGITS, SOURCES, never_fails
 from freshview.calculus.terms import Const
 from freshview.calculus.types import DOUBLE, INT, TIMESTAMP, Kind, Type, decimal
 from freshview.errors import UnsupportedSql
-from freshview.sql import functions, values
-from freshview.sql.scope import Env, Val
+from freshview.sql.lower.env import Env
+from freshview.sql.lower.val import Val
+from freshview.sql.lower.values.apply import apply
+from freshview.sql.lower.values.coerce import coerce, text_literal
 
 
 def cast(v: Val, to: Type, env: Env, digits: int = MOST_DIGITS, *, tried: bool = False) -> Val:
@@ -34,12 +36,12 @@ def cast(v: Val, to: Type, env: Env, digits: int = MOST_DIGITS, *, tried: bool =
     if to.kind == "decimal":
         like = Const(Decimal(0).scaleb(-to.scale), to.not_null())
         shape = [Val(const(digits), INT), Val(like, like.type)]
-    return functions.apply(risk + to.kind, [v, *shape], env)
+    return apply(risk + to.kind, [v, *shape], env)
 
 
 def as_double(v: Val, env: Env) -> Val:
     """A number as a double."""
-    return functions.apply(DOUBLE.kind, [v], env)
+    return apply(DOUBLE.kind, [v], env)
 
 
 def rounded(v: Val, digits: int, env: Env) -> Val:
@@ -57,7 +59,7 @@ def _remedy(source: Kind, to: Kind) -> str:
 
 def as_time(v: Val, kind: Kind) -> Val:
     """A string constant beside a date or timestamp as one; other values as they are."""
-    text = values.text_literal(v)
+    text = text_literal(v)
     if text is None:
         return v
     moment = const(CASTS[kind](text))
@@ -66,7 +68,7 @@ def as_time(v: Val, kind: Kind) -> Val:
 
 def by_its_form(v: Val) -> Val:
     """A string constant that stands alone: a timestamp if it has a time, else a date."""
-    text = values.text_literal(v)
+    text = text_literal(v)
     if text is None:
         return v
     return as_time(v, "timestamp" if ":" in text else "date")
@@ -74,4 +76,4 @@ def by_its_form(v: Val) -> Val:
 
 def as_timestamp(v: Val) -> Val:
     """A date as the timestamp of its midnight."""
-    return values.coerce(v, TIMESTAMP) if v.type.kind == "date" else v
+    return coerce(v, TIMESTAMP) if v.type.kind == "date" else v

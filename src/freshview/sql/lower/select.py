@@ -9,10 +9,14 @@ from freshview.calculus.scope import outs
 from freshview.calculus.terms import Expr, Lift, Order, Top, Var
 from freshview.calculus.walk import freshen
 from freshview.errors import FreshviewError, TypeProblem, UnknownName, UnsupportedSql
-from freshview.sql import joins, predicates, unique, values
-from freshview.sql.aggregates import Group, aggregate
-from freshview.sql.products import assign, closed, no_row, product, some_row
-from freshview.sql.scope import Bound, Env, Val, column, hint, not_null
+from freshview.sql.lower.aggregates import Group, aggregate
+from freshview.sql.lower.cardinality import at_most_one, is_one_row
+from freshview.sql.lower.conditions.null_rejecting import never_null
+from freshview.sql.lower.env import Env, Rows
+from freshview.sql.lower.joins import sources
+from freshview.sql.lower.products import assign, closed, no_row, product, some_row
+from freshview.sql.lower.scope import Bound, hint
+from freshview.sql.lower.val import Val, column, not_null
 from freshview.sql.terms import (
     Aggregate,
     Call,
@@ -29,15 +33,6 @@ from freshview.sql.terms import (
     parts,
     rewrite,
 )
-
-
-@dataclass(frozen=True)
-class Rows:
-    """A SELECT, lowered: `order` arranges the rows and is empty if nobody asked."""
-
-    term: Expr
-    columns: tuple[Bound, ...]
-    order: tuple[Order, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,7 +78,7 @@ def count(query: Select, env: Env) -> Expr:
         return closed(rows(query, env).term)
     body = _body(query, env)
     for output in body.outputs:
-        values.value(output.expr, body.env)
+        body.env.value(output.expr)
     return closed(*body.factors)
 
 
@@ -96,9 +91,9 @@ def scalar(query: Select, env: Env) -> Val:
             instead="select one",
             at=query.at,
         )
-    if unique.is_one_row(query):
+    if is_one_row(query):
         return _of_global(body)
-    if not unique.at_most_one(query, body.inner):
+    if not at_most_one(query, body.inner):
         raise UnsupportedSql(
             "this subquery may have more than one row",
             instead="wrap it in MAX(...) or MIN(...), or fix its primary key by equality",
@@ -114,7 +109,7 @@ def scalar(query: Select, env: Env) -> Val:
 
 def _of_global(body: _Body) -> Val:
     """One row always: the value of the only column, over the aggregates it reads."""
-    v = values.value(body.outputs[0].expr, body.env)
+    v = body.env.value(body.outputs[0].expr)
     prefix = tuple(f for a in body.aggregates for f in a.prefix) + v.prefix
     own = {a.nulls[0]: a for a in body.aggregates if a.nulls}
     if v.certain is not None or not v.nulls:
@@ -134,14 +129,14 @@ def _body(query: Select, env: Env) -> _Body:
     for cte in query.ctes:
         ctes[cte.name.lower()] = (cte, replace(env, ctes=dict(ctes)))
     env = replace(env, ctes=ctes, known={})
-    joined = joins.sources(query.sources, env)
+    joined = sources(query.sources, env)
     inner = replace(env, scope=joined.scope(env.scope))
     factors = joined.factors
     for condition in conjuncts(query.where):
         test = inner.resolve(condition)
         _refuse_aggregates(test, "WHERE")
-        factors = (*factors, predicates.part(test, inner, True))
-        known = predicates.never_null(test, inner)
+        factors = (*factors, inner.condition(test, True))
+        known = never_null(test, inner)
         inner = replace(inner, scope=inner.scope.without_null(known))
     outputs = _outputs(query, inner)
     clauses = (query.where, query.having, *query.group, *(k.expr for k in query.order))
@@ -225,7 +220,7 @@ def _grouped(
     for expr in query.group:
         expr = _named(expr, outputs, inner, columns_first=True)
         _refuse_aggregates(expr, "GROUP BY")
-        v = values.value(expr, inner)
+        v = inner.value(expr)
         if not v.prefix and isinstance(v.term, Var) and v.term.name in bound:
             var = v.term.name
         else:
@@ -248,7 +243,7 @@ def _grouped(
     alive = () if group.is_global else (some_row(sum_(group.keys, product(*core))),)
     factors = (*alive, *(f for v in found for f in v.prefix))
     if having is not None:
-        factors += tuple(predicates.part(c, env, True) for c in conjuncts(having))
+        factors += tuple(env.condition(c, True) for c in conjuncts(having))
     return _Body(factors, env, inner, outputs, tuple(found))
 
 
@@ -294,7 +289,7 @@ def _named(
 
 def _column(output: _Output, factors: list[Expr], taken: set[str], env: Env) -> Bound:
     """Bind one column, reusing the variable of a plain one."""
-    v = values.value(output.expr, env)
+    v = env.value(output.expr)
     factors.extend(v.prefix)
     if isinstance(v.term, Var) and v.term.name not in taken:
         if any(v.term.name in outs(f) for f in factors):

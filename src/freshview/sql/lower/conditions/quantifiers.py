@@ -7,9 +7,11 @@ from collections.abc import Callable
 from freshview.calculus.build import ZERO, add, is_zero, mul, sub
 from freshview.calculus.terms import Expr
 from freshview.errors import TypeProblem
-from freshview.sql import predicates, select, values
-from freshview.sql.products import closed, no_row, some_row
-from freshview.sql.scope import Bound, Env, column
+from freshview.sql.lower.conditions.comparisons import compare
+from freshview.sql.lower.env import Env
+from freshview.sql.lower.products import closed, no_row, some_row
+from freshview.sql.lower.scope import Bound
+from freshview.sql.lower.val import column
 from freshview.sql.terms import Quantified, Select
 
 
@@ -17,7 +19,7 @@ def exists(query: Select, env: Env, want: bool | None) -> Expr:
     """EXISTS is never unknown."""
     if want is None:
         return ZERO
-    rows = select.count(query, env)
+    rows = env.count(query)
     return some_row(rows) if want else no_row(rows, env.names)
 
 
@@ -39,7 +41,7 @@ def quantified(e: Quantified, env: Env, want: bool | None) -> Expr:
 
 def _rows(e: Quantified, env: Env, parts: tuple[bool | None, ...]) -> Expr:
     """How many rows of the subquery give the comparison one of these truth values."""
-    rows = select.rows(e.query, env)
+    rows = env.rows(e.query)
     if len(rows.columns) != len(e.left):
         raise TypeProblem(
             f"{len(e.left)} values are compared with {len(rows.columns)} columns",
@@ -55,8 +57,8 @@ def _test(e: Quantified, env: Env, columns: tuple[Bound, ...], want: bool | None
     """One truth value of the comparison of the left side with a row: an AND over its columns."""
 
     def one(i: int, asked: bool | None) -> Expr:
-        left = values.value(e.left[i], env)
-        return predicates.compare(e.op, left, column(columns[i].var, columns[i].type), asked, env)
+        left = env.value(e.left[i])
+        return compare(e.op, left, column(columns[i].var, columns[i].type), asked, env)
 
     every = range(len(e.left))
     if want:

@@ -6,7 +6,7 @@ from freshview.calculus.build import NULL, ONE, ZERO, add, factors, is_zero, mul
 from freshview.calculus.functions import Functions
 from freshview.calculus.terms import Apply, Cmp, Exists, Expr, Lift, Sum, Var
 from freshview.calculus.walk import Names
-from freshview.sql.scope import Val, is_null, not_null
+from freshview.sql.lower.val import Val, is_null, not_null
 
 
 def product(*parts: Expr) -> Expr:

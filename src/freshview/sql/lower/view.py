@@ -11,10 +11,10 @@ from freshview.calculus.terms import Cmp, Lift
 from freshview.calculus.walk import Names
 from freshview.depth import deep
 from freshview.errors import AmbiguousName, FreshviewError, Place, TypeProblem
-from freshview.sql import select
 from freshview.sql.catalog import Catalog
-from freshview.sql.conjunctive import check_conjunctive
-from freshview.sql.scope import Env
+from freshview.sql.lower.conjunctive import check_conjunctive
+from freshview.sql.lower.select import rows as select_rows
+from freshview.sql.lower.translate import environment
 from freshview.sql.terms import CreateView, Item, Name
 
 MOST_VARIABLES = 20_000
@@ -37,8 +37,8 @@ def lower(
     try:
         if statement.factorized:
             check_conjunctive(statement.query)
-        env = Env(catalog, Names(most=MOST_VARIABLES))
-        rows = select.rows(statement.query, env, top=True)
+        env = environment(catalog, Names(most=MOST_VARIABLES))
+        rows = select_rows(statement.query, env, top=True)
         check_bound(rows.term)
         infer(rows.term, catalog.schema())
     except FreshviewError as problem:

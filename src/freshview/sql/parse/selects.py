@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal as OneOf
 
-from freshview.sql import read_scalar
-from freshview.sql.node import Node
+from freshview.sql.parse import scalars as read_scalar
+from freshview.sql.parse.node import Node
 from freshview.sql.terms import (
     Cte,
     Derived,

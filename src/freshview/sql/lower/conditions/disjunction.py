@@ -9,10 +9,11 @@ from freshview.calculus.build import ONE, add, is_zero, mul, sub
 from freshview.calculus.scope import free
 from freshview.calculus.terms import Apply, Cmp, Expr
 from freshview.calculus.walk import freshen
-from freshview.sql import predicates
-from freshview.sql.disjoint import disjoint
-from freshview.sql.products import some_row
-from freshview.sql.scope import Env, Scope
+from freshview.sql.lower.conditions.disjoint import disjoint
+from freshview.sql.lower.conditions.row_test import row_test
+from freshview.sql.lower.env import Env
+from freshview.sql.lower.products import some_row
+from freshview.sql.lower.scope import Scope
 from freshview.sql.terms import And, Or, Scalar, conjuncts
 
 
@@ -43,7 +44,7 @@ class _Branch:
     is_flat: bool
 
 
-def some(conditions: tuple[Scalar, ...], env: Env, want: bool) -> Expr:
+def disjunction(conditions: tuple[Scalar, ...], env: Env, want: bool) -> Expr:
     """1 where at least one of the conditions is `want`.
 
     Conditions on one FROM item become one factor, disjoint ones a plain sum. Otherwise
@@ -89,7 +90,7 @@ def _branches(conditions: tuple[Scalar, ...], env: Env, want: bool) -> list[_Bra
     merged: dict[str, list[Expr]] = {}
     others: list[_Branch] = []
     for condition in conditions:
-        term = predicates.flat(condition, env, want)
+        term = row_test(condition, env, want)
         owners = set() if term is None else {_owner(v, env) for v in free(term)}
         if term is not None and len(owners) <= 1:
             merged.setdefault(next(iter(owners), ""), []).append(term)
@@ -119,8 +120,8 @@ def _one_factor(terms: list[Expr], env: Env) -> _Branch:
 
 def _branch(condition: Scalar, term: Expr | None, env: Env, want: bool) -> _Branch:
     if term is None:
-        return _Branch(predicates.part(condition, env, want), None, False)
+        return _Branch(env.condition(condition, want), None, False)
     fails: Expr | None = None
-    if isinstance(term, Cmp) and term.op != "=" and is_zero(predicates.part(condition, env, None)):
-        fails = predicates.part(condition, env, not want)
+    if isinstance(term, Cmp) and term.op != "=" and is_zero(env.condition(condition, None)):
+        fails = env.condition(condition, not want)
     return _Branch(term, fails, True)

@@ -9,9 +9,9 @@ from freshview.calculus.terms import Apply, Cmp, Expr, Lift, Order, Top, Var
 from freshview.calculus.types import DOUBLE, INT
 from freshview.calculus.walk import freshen
 from freshview.errors import TypeProblem, UnsupportedSql
-from freshview.sql import values
-from freshview.sql.products import no_row, product, some_row
-from freshview.sql.scope import Env, Val
+from freshview.sql.lower.env import Env
+from freshview.sql.lower.products import no_row, product, some_row
+from freshview.sql.lower.val import Val
 from freshview.sql.terms import Aggregate, Name, Ref, inside
 
 
@@ -36,7 +36,7 @@ def aggregate(e: Aggregate, group: Group) -> Val:
         var = env.names.fresh("count")
         return Val(Var(var), INT, (Lift(var, group.total()),))
     _check_own(e, env)
-    arguments = [values.value(a, env) for a in e.args]
+    arguments = [env.value(a) for a in e.args]
     if e.distinct and e.fn not in ("min", "max"):
         group, arguments = _distinct(arguments, group)
     argument = arguments[0]

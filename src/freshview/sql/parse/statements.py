@@ -17,10 +17,10 @@ from sqlglot.tokenizer_core import TokenType
 
 from freshview.depth import deep
 from freshview.errors import FreshviewError, Place, SyntaxProblem, UnsupportedSql
-from freshview.sql.ddl import Cursor, create_relation, create_type
-from freshview.sql.node import Node, Script, Token
-from freshview.sql.read_scalar import LIFTS
-from freshview.sql.read_select import select
+from freshview.sql.ddl.relations import Cursor, create_relation, create_type
+from freshview.sql.parse.node import Node, Script, Token
+from freshview.sql.parse.scalars import LIFTS
+from freshview.sql.parse.selects import select
 from freshview.sql.terms import CreateView, Select, Statement
 
 

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from freshview.calculus.build import NULL
-from freshview.calculus.terms import Cmp, Expr, Var
 from freshview.calculus.types import Type
-from freshview.calculus.walk import Names
 from freshview.errors import AmbiguousName, UnknownName
-from freshview.sql.catalog import Catalog
-from freshview.sql.terms import Cte, Name, Ref, Scalar, rewrite
+from freshview.sql.terms import Name, Ref
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,29 +120,6 @@ class Scope:
         return replace(self, items=items, plain=known(self.plain))
 
 
-@dataclass(frozen=True)
-class Val:
-    """The meaning of a scalar expression.
-
-    The factors of `prefix` bind what `term` reads, with multiplicity exactly 1 in all. The value
-    is NULL if and only if a variable in `nulls` is. `present` is the prefix where the value is
-    not NULL, and nothing where it is: all that a comparison needs.
-    """
-
-    term: Expr
-    type: Type
-    prefix: tuple[Expr, ...] = ()
-    nulls: tuple[str, ...] = ()
-    certain: tuple[Expr, ...] | None = None
-
-    @property
-    def present(self) -> tuple[Expr, ...]:
-        """Factors of multiplicity 1 if the value is not NULL, 0 if it is."""
-        if self.certain is not None:
-            return self.certain
-        return self.prefix + tuple(not_null(v) for v in self.nulls)
-
-
 def hint(*words: str) -> str:
     """What to call a variable after these names, so that it can be printed and read back.
 
@@ -158,43 +130,3 @@ def hint(*words: str) -> str:
     word = "".join(c if c.isascii() and c.isalnum() else "_" for c in text).strip("_")
     reserved = ("null", "true", "false", "date", "timestamp")
     return word if word[:1].isalpha() and word not in reserved else f"c_{word}"
-
-
-def not_null(var: str) -> Expr:
-    """{var <> null}."""
-    return Cmp("<>", Var(var), NULL)
-
-
-def is_null(var: str) -> Expr:
-    """{var = null}."""
-    return Cmp("=", Var(var), NULL)
-
-
-def column(var: str, t: Type) -> Val:
-    """The value of a variable."""
-    return Val(Var(var), t, nulls=(var,) if t.nullable else ())
-
-
-@dataclass(frozen=True)
-class Env:
-    """Where an expression is lowered: names in scope, and expressions whose value is known.
-
-    `known` holds GROUP BY expressions and aggregates once they are bound to variables.
-    """
-
-    catalog: Catalog
-    names: Names
-    scope: Scope = field(default_factory=Scope)
-    known: Mapping[Scalar, Val] = field(default_factory=dict)
-    ctes: Mapping[str, tuple[Cte, Env]] = field(default_factory=dict)
-
-    def resolve(self, e: Scalar) -> Scalar:
-        """The expression with every name replaced by the column that it means."""
-
-        def rule(e: Scalar) -> Scalar | None:
-            if not isinstance(e, Name):
-                return None
-            found = self.scope.find(e)
-            return Ref(found.var, found.type, found.name, e.at)
-
-        return rewrite(e, rule)

@@ -8,9 +8,9 @@ from freshview.calculus.schema import Column, Relation
 from freshview.calculus.types import Type
 from freshview.errors import AmbiguousName, Place, SyntaxProblem, TypeProblem, UnsupportedSql
 from freshview.sql.catalog import Source
-from freshview.sql.node import Token
-from freshview.sql.read_scalar import read_type
-from freshview.sql.sources import Written, check_source
+from freshview.sql.ddl.sources import Written, check_source
+from freshview.sql.parse.node import Token
+from freshview.sql.parse.scalars import read_type
 from freshview.sql.terms import CreateRelation, CreateType
 
 KINDS = ("FILE", "SOCKET", "KAFKA", "PARQUET", "DELTA", "CSV", "JSON", "RATE", "PIPE")

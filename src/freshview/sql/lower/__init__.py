@@ -1,0 +1,1 @@
+"""The SQL tree as terms of the calculus."""

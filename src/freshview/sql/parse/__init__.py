@@ -1,0 +1,1 @@
+"""Text as the SQL tree, by way of the parser library."""
