@@ -31,9 +31,8 @@ from freshview.sql.terms import (
     Item,
     Scalar,
     Select,
-    conjuncts,
-    inside,
 )
+from freshview.sql.walk import conjuncts, inside
 
 EMPTY = Catalog()
 INSTEAD = "use another strategy, or write SELECT keys, SUM(product) FROM joins GROUP BY keys"

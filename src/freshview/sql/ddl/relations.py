@@ -8,68 +8,13 @@ from freshview.calculus.schema import Column, Relation
 from freshview.calculus.types import Type
 from freshview.errors import AmbiguousName, Place, SyntaxProblem, TypeProblem, UnsupportedSql
 from freshview.sql.catalog import Source
+from freshview.sql.ddl.cursor import Cursor, shown
 from freshview.sql.ddl.sources import Written, check_source
-from freshview.sql.parse.node import Token
-from freshview.sql.parse.scalars import read_type
+from freshview.sql.ddl.types import read_type
+from freshview.sql.script import Token
 from freshview.sql.terms import CreateRelation, CreateType
 
 KINDS = ("FILE", "SOCKET", "KAFKA", "PARQUET", "DELTA", "CSV", "JSON", "RATE", "PIPE")
-
-
-class Cursor:
-    """A place in the tokens of one statement."""
-
-    def __init__(self, tokens: list[Token]) -> None:
-        self.tokens = tokens
-        self.index = 0
-
-    def peek(self) -> Token:
-        """The token to come; behind the last one an empty one."""
-        if self.index < len(self.tokens):
-            return self.tokens[self.index]
-        last = self.tokens[-1]
-        return Token("end", "", last.start, last.at)
-
-    def next(self) -> Token:
-        """The token to come, taken."""
-        token = self.peek()
-        self.index += 1
-        return token
-
-    def accept(self, *words: str) -> bool:
-        """Take the words if all of them come next."""
-        ahead = self.tokens[self.index : self.index + len(words)]
-        if [t.word for t in ahead] != list(words):
-            return False
-        self.index += len(words)
-        return True
-
-    def expect(self, word: str) -> Token:
-        """Take a word that must come."""
-        token = self.next()
-        if token.word != word:
-            raise SyntaxProblem(f"expected {word} but found {_shown(token)}", at=token.at)
-        return token
-
-    def name(self) -> str:
-        """Take a name."""
-        token = self.next()
-        if token.kind != "word":
-            raise SyntaxProblem(f"expected a name but found {_shown(token)}", at=token.at)
-        return token.text
-
-    def names(self) -> tuple[str, ...]:
-        """Take (name, name, ...)."""
-        self.expect("(")
-        found = [self.name()]
-        while self.accept(","):
-            found.append(self.name())
-        self.expect(")")
-        return tuple(found)
-
-
-def _shown(token: Token) -> str:
-    return f"'{token.text}'" if token.text else "the end of the statement"
 
 
 @dataclass
@@ -90,7 +35,7 @@ def create_relation(cursor: Cursor, *, static: bool) -> CreateRelation:
     rest = cursor.peek()
     if rest.kind != "end":
         raise UnsupportedSql(
-            f"{_shown(rest)} is not supported after a declaration",
+            f"{shown(rest)} is not supported after a declaration",
             instead="write FROM and a source, or nothing",
             at=rest.at,
         )
@@ -105,21 +50,21 @@ def create_type(cursor: Cursor) -> CreateType:
         found = cursor.next()
         if found.word != word:
             raise SyntaxProblem(
-                f"expected FROM FILE and a C++ header but found {_shown(found)}",
+                f"expected FROM FILE and a C++ header but found {shown(found)}",
                 instead=f"write CREATE TYPE {name} FROM FILE 'ring.hpp'",
                 at=found.at,
             )
     path = cursor.next()
     if path.kind != "string":
         raise SyntaxProblem(
-            f"expected the path of a header but found {_shown(path)}",
+            f"expected the path of a header but found {shown(path)}",
             instead=f"write CREATE TYPE {name} FROM FILE 'ring.hpp'",
             at=path.at,
         )
     rest = cursor.peek()
     if rest.kind != "end":
         raise UnsupportedSql(
-            f"{_shown(rest)} is not supported after the header of a type",
+            f"{shown(rest)} is not supported after the header of a type",
             instead="end the statement there",
             at=rest.at,
         )
@@ -179,7 +124,7 @@ def _column(cursor: Cursor, found: _Columns) -> None:
             _set_key(found, (name,), at)
         elif not cursor.accept("NULL"):
             raise UnsupportedSql(
-                f"{_shown(token)} is not supported in a column",
+                f"{shown(token)} is not supported in a column",
                 instead="write NOT NULL, NULL or PRIMARY KEY",
                 at=token.at,
             )
@@ -204,7 +149,7 @@ def _type(cursor: Cursor) -> Type:
 def _integer(cursor: Cursor) -> int:
     token = cursor.next()
     if not token.text.isdigit():
-        raise SyntaxProblem(f"expected a number but found {_shown(token)}", at=token.at)
+        raise SyntaxProblem(f"expected a number but found {shown(token)}", at=token.at)
     return int(token.text)
 
 
@@ -216,7 +161,7 @@ def _source(cursor: Cursor, relation: Relation) -> Source:
     kind = cursor.next()
     if kind.word not in KINDS:
         raise UnsupportedSql(
-            f"{_shown(kind)} is no source", instead=f"use one of {', '.join(KINDS)}", at=kind.at
+            f"{shown(kind)} is no source", instead=f"use one of {', '.join(KINDS)}", at=kind.at
         )
     arguments: list[str | int] = []
     while cursor.peek().kind in ("string", "number") or (
@@ -261,7 +206,7 @@ def _option(cursor: Cursor) -> tuple[str, str | int]:
         cursor.expect("=")
     token = cursor.next()
     if token.kind == "sign" or token.kind == "end":
-        raise SyntaxProblem(f"expected a value but found {_shown(token)}", at=token.at)
+        raise SyntaxProblem(f"expected a value but found {shown(token)}", at=token.at)
     return name.lower(), _constant(token)
 
 

@@ -12,7 +12,8 @@ from freshview.errors import TypeProblem, UnsupportedSql
 from freshview.sql.lower.env import Env
 from freshview.sql.lower.products import no_row, product, some_row
 from freshview.sql.lower.val import Val
-from freshview.sql.terms import Aggregate, Name, Ref, inside
+from freshview.sql.terms import Aggregate, Name, Ref
+from freshview.sql.walk import inside
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,8 @@ from freshview.sql.terms import (
     ScalarQuery,
     Select,
     Table,
-    conjuncts,
-    inside,
 )
+from freshview.sql.walk import conjuncts, inside
 
 
 def is_one_row(query: Select) -> bool:

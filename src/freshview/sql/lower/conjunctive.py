@@ -16,8 +16,8 @@ from freshview.sql.terms import (
     Scalar,
     ScalarQuery,
     Select,
-    inside,
 )
+from freshview.sql.walk import inside
 
 
 def check_conjunctive(s: Select) -> None:

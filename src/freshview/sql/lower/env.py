@@ -10,7 +10,8 @@ from freshview.calculus.walk import Names
 from freshview.sql.catalog import Catalog
 from freshview.sql.lower.scope import Bound, Scope
 from freshview.sql.lower.val import Val
-from freshview.sql.terms import Cte, Name, Ref, Scalar, Select, rewrite
+from freshview.sql.terms import Cte, Name, Ref, Scalar, Select
+from freshview.sql.walk import rewrite
 
 Want = bool | None
 """Which part is asked for: true, false, or (None) unknown."""

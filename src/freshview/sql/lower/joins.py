@@ -13,7 +13,8 @@ from freshview.sql.lower.conditions.null_rejecting import never_null
 from freshview.sql.lower.env import Env
 from freshview.sql.lower.products import closed, no_row, product
 from freshview.sql.lower.scope import Bound, FromItem, Scope, hint
-from freshview.sql.terms import Compare, Derived, From, Join, Name, Ref, Scalar, Table, conjuncts
+from freshview.sql.terms import Compare, Derived, From, Join, Name, Ref, Scalar, Table
+from freshview.sql.walk import conjuncts
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,8 @@ from freshview.sql.terms import (
     Ref,
     Scalar,
     Select,
-    conjuncts,
-    inside,
-    parts,
-    rewrite,
 )
+from freshview.sql.walk import conjuncts, inside, parts, rewrite
 
 
 @dataclass(frozen=True)

@@ -2,81 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from freshview.errors import Place, SyntaxProblem, UnsupportedSql
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """A lexical unit: `kind` is word, string, number or sign; `start` its offset in the text."""
-
-    kind: str
-    text: str
-    start: int
-    at: Place
-
-    @property
-    def word(self) -> str:
-        """The text of a keyword or sign in upper case; strings are no keywords."""
-        return "" if self.kind == "string" else self.text.upper()
-
-
-class Script:
-    """A text with its file name, from which offsets become places."""
-
-    def __init__(self, text: str, file: str) -> None:
-        self.text = text
-        self.file = file
-        self._lines = [0, *(i + 1 for i, c in enumerate(text) if c == "\n")]
-        self.tokens: list[Token] = []
-        self._starts: dict[int, int] = {}
-
-    def note_starts(self, tree: Any) -> None:
-        """Where every node of a parser's tree begins: the first place known in it.
-
-        Children come after their parents in a walk, so one way back finds them all.
-        """
-        self._starts = {}
-        for raw in reversed(list(tree.walk())):
-            own = raw.meta.get("start")
-            inner = self._starts.get(id(raw))
-            known = [s for s in (own, inner) if s is not None]
-            if known:
-                start = self._starts[id(raw)] = min(known)
-                if raw.parent is not None and raw is not tree:
-                    above = self._starts.get(id(raw.parent), start)
-                    self._starts[id(raw.parent)] = min(above, start)
-
-    def start_of(self, raw: Any) -> int | None:
-        """The offset at which a node of a tree begins, if one is known."""
-        return self._starts.get(id(raw))
-
-    def place(self, offset: int) -> Place:
-        r"""The line and column of an offset, counted from 1.
-
-        >>> str(Script("a\nbc", "x.sql").place(3))
-        'x.sql:2:2'
-        """
-        line = bisect_right(self._lines, offset)
-        return Place(self.file, line, offset - self._lines[line - 1] + 1)
-
-    def last(self, word: str, offset: int) -> int:
-        """Where a keyword stands last before an offset; the offset itself if nowhere."""
-        index = bisect_right(self.tokens, offset, key=lambda t: t.start) - 1
-        while index >= 0 and self.tokens[index].word != word:
-            index -= 1
-        return self.tokens[index].start if index >= 0 else offset
-
-    def before(self, offset: int) -> str:
-        """The last word or sign before an offset, opening parentheses skipped."""
-        index = bisect_right(self.tokens, offset - 1, key=lambda t: t.start) - 1
-        while index >= 0 and self.tokens[index].text == "(":
-            index -= 1
-        return self.tokens[index].word if index >= 0 else ""
-
+from freshview.sql.script import Script
+from freshview.sql.terms import Scalar, Select
 
 # What the parser notes about the dialect, not what the user wrote.
 _NOTES = frozenset(
@@ -105,16 +37,33 @@ _SPOKEN = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Grammar:
+    """How expressions and SELECTs are read: each of them contains the other."""
+
+    scalar: Callable[[Node], Scalar]
+    select: Callable[[Node], Select]
+
+
 class Node:
     """One node of the parser's tree; `at` is the first place known in it, else its parent's."""
 
-    def __init__(self, raw: Any, script: Script, near: Place) -> None:
+    def __init__(self, raw: Any, script: Script, grammar: Grammar, near: Place) -> None:
         self.raw = raw
         self.script = script
+        self.grammar = grammar
         self.start: int | None = script.start_of(raw)
         if raw.key == "select" and self.start is not None:
             self.start = script.last("SELECT", self.start)
         self.at = near if self.start is None else script.place(self.start)
+
+    def scalar(self) -> Scalar:
+        """The node read as an expression."""
+        return self.grammar.scalar(self)
+
+    def select(self) -> Select:
+        """The node read as a SELECT."""
+        return self.grammar.select(self)
 
     @property
     def key(self) -> str:
@@ -124,7 +73,10 @@ class Node:
     def get(self, name: str) -> Node | None:
         """A child, if it is there."""
         raw = self.raw.args.get(name)
-        return None if raw is None else Node(raw, self.script, self.at)
+        return None if raw is None else self._child(raw)
+
+    def _child(self, raw: Any) -> Node:
+        return Node(raw, self.script, self.grammar, self.at)
 
     def __getitem__(self, name: str) -> Node:
         """A child that must be there."""
@@ -148,7 +100,7 @@ class Node:
 
     def all(self, name: str) -> list[Node]:
         """The children of a list."""
-        return [Node(raw, self.script, self.at) for raw in self.raw.args.get(name) or ()]
+        return [self._child(raw) for raw in self.raw.args.get(name) or ()]
 
     def word(self, name: str) -> str:
         """An argument that is text, in upper case; empty if missing."""
@@ -175,9 +127,13 @@ class Node:
             if raw and name not in names and name not in _NOTES:
                 what = _SPOKEN.get(name, name.strip("_").upper())
                 child = raw[0] if isinstance(raw, list) else raw
-                at = Node(child, self.script, self.at).at if hasattr(child, "walk") else self.at
+                at = self._child(child).at if hasattr(child, "walk") else self.at
                 raise UnsupportedSql(f"{what} is not supported", instead="leave it out", at=at)
 
     def refuse(self, what: str, instead: str) -> NoReturn:
         """Say what is not supported here, and what to write."""
         raise UnsupportedSql(f"{what} is not supported", instead=instead, at=self.at)
+
+
+Readers: TypeAlias = Mapping[str, Callable[[Node], Scalar]]
+"""How some kinds of expressions are read, by the name of their node."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Literal as OneOf
 
-from freshview.sql.parse import scalars as read_scalar
 from freshview.sql.parse.node import Node
 from freshview.sql.terms import (
     Cte,
@@ -52,7 +51,7 @@ def select(node: Node) -> Select:
 
 def _clause(node: Node, name: str) -> Scalar | None:
     clause = node.get(name)
-    return None if clause is None else read_scalar.scalar(clause["this"])
+    return None if clause is None else clause["this"].scalar()
 
 
 def _item(node: Node) -> Item | Star:
@@ -64,15 +63,15 @@ def _item(node: Node) -> Item | Star:
         return Star(node["table"].name, node.at)
     if node.key == "alias":
         node.only("this", "alias")
-        return Item(read_scalar.scalar(node["this"]), node.alias, node.at)
-    return Item(read_scalar.scalar(node), None, node.at)
+        return Item(node["this"].scalar(), node.alias, node.at)
+    return Item(node.scalar(), None, node.at)
 
 
 def _group(node: Node | None) -> tuple[Scalar, ...]:
     if node is None:
         return ()
     node.only("expressions")
-    return tuple(read_scalar.scalar(n) for n in node.all("expressions"))
+    return tuple(n.scalar() for n in node.all("expressions"))
 
 
 def _order(node: Node | None) -> tuple[OrderKey, ...]:
@@ -82,7 +81,7 @@ def _order(node: Node | None) -> tuple[OrderKey, ...]:
     keys = []
     for key in node.all("expressions"):
         key.only("this", "desc", "nulls_first")
-        expr = read_scalar.scalar(key["this"])
+        expr = key["this"].scalar()
         keys.append(OrderKey(expr, key.flag("desc"), key.flag("nulls_first"), key.at))
     return tuple(keys)
 
@@ -186,7 +185,7 @@ def _join(left: From, node: Node) -> From:
         _SIDES[side],
         left,
         source,
-        None if on is None else read_scalar.scalar(on),
+        None if on is None else on.scalar(),
         None if method else tuple(n.name for n in using),
         node.at,
     )

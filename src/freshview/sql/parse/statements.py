@@ -17,11 +17,16 @@ from sqlglot.tokenizer_core import TokenType
 
 from freshview.depth import deep
 from freshview.errors import FreshviewError, Place, SyntaxProblem, UnsupportedSql
-from freshview.sql.ddl.relations import Cursor, create_relation, create_type
-from freshview.sql.parse.node import Node, Script, Token
-from freshview.sql.parse.scalars import LIFTS
+from freshview.sql.ddl.cursor import Cursor
+from freshview.sql.ddl.relations import create_relation, create_type
+from freshview.sql.parse.calls import LIFTS
+from freshview.sql.parse.node import Grammar, Node
+from freshview.sql.parse.scalars import scalar
 from freshview.sql.parse.selects import select
+from freshview.sql.script import Script, Token
 from freshview.sql.terms import CreateView, Select, Statement
+
+GRAMMAR = Grammar(scalar, select)
 
 
 @deep
@@ -137,7 +142,7 @@ def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
     if len(trees) != 1 or trees[0] is None:
         raise SyntaxProblem("there is no statement here", at=at)
     script.note_starts(trees[0])
-    return select(Node(trees[0], script, at))
+    return select(Node(trees[0], script, GRAMMAR, at))
 
 
 def _check_names(raw: list[RawToken], script: Script) -> None:

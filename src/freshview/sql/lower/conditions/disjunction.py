@@ -14,7 +14,8 @@ from freshview.sql.lower.conditions.row_test import row_test
 from freshview.sql.lower.env import Env
 from freshview.sql.lower.products import some_row
 from freshview.sql.lower.scope import Scope
-from freshview.sql.terms import And, Or, Scalar, conjuncts
+from freshview.sql.terms import And, Or, Scalar
+from freshview.sql.walk import conjuncts
 
 
 def factored(e: Or) -> Scalar:

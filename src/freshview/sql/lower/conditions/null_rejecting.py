@@ -12,8 +12,8 @@ from freshview.sql.terms import (
     Quantified,
     Scalar,
     ScalarQuery,
-    inside,
 )
+from freshview.sql.walk import inside
 
 
 def never_null(e: Scalar, env: Env) -> frozenset[str]:

@@ -6,17 +6,8 @@ from freshview.calculus.build import mul
 from freshview.calculus.scope import is_value
 from freshview.calculus.terms import Apply, Expr
 from freshview.sql.lower.env import Env
-from freshview.sql.terms import (
-    And,
-    Case,
-    ExistsQuery,
-    Not,
-    Or,
-    Quantified,
-    Scalar,
-    ScalarQuery,
-    inside,
-)
+from freshview.sql.terms import And, Case, ExistsQuery, Not, Or, Quantified, Scalar, ScalarQuery
+from freshview.sql.walk import inside
 
 
 def row_test(e: Scalar, env: Env, want: bool) -> Expr | None:

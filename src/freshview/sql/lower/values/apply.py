@@ -15,12 +15,9 @@ from freshview.sql.lower.values.fold import fold
 
 _TEXT: tuple[Kind, ...] = ("string",)
 
-
 _NUMBER: tuple[Kind, ...] = ("int", "decimal", "double")
 
-
 _TIME: tuple[Kind, ...] = ("date", "timestamp")
-
 
 # What the built-in functions ask of their arguments; the last entry holds for all that follow.
 _ASKED: dict[str, tuple[tuple[Kind, ...], ...]] = {
@@ -35,7 +32,6 @@ _ASKED: dict[str, tuple[tuple[Kind, ...], ...]] = {
     "add_seconds": (_TIME, ("int",)),
     "days_between": (_TIME,),
 }
-
 
 _MANY = 1000
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal as OneOf
-
 from freshview.calculus.build import add, const, mul, sub
 from freshview.calculus.types import INT, common, counted, product
 from freshview.errors import TypeProblem
@@ -13,7 +11,7 @@ from freshview.sql.lower.values.apply import apply
 from freshview.sql.lower.values.casts import as_time, by_its_form
 from freshview.sql.lower.values.coerce import alike
 from freshview.sql.lower.values.fold import fold
-from freshview.sql.terms import Arith, Interval
+from freshview.sql.terms import Arith, Interval, Unit
 
 
 def arithmetic(e: Arith, env: Env) -> Val:
@@ -45,7 +43,7 @@ def arithmetic(e: Arith, env: Env) -> Val:
     return fold(combined(term, t, left, right), env)
 
 
-def shift(v: Val, count: int, unit: OneOf["days", "months", "seconds"], env: Env) -> Val:
+def shift(v: Val, count: int, unit: Unit, env: Env) -> Val:
     """A date or timestamp moved by an interval."""
     v = by_its_form(v)
     if unit == "seconds" and v.type.kind == "date":
