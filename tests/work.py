@@ -7,12 +7,12 @@ from typing import TypeVar
 
 from freshview.calculus import alike
 from freshview.ivm import decide, delta, materialize
-from freshview.simplify import arrange, everywhere, finish, simplify
+from freshview.simplify import arrange, everywhere, finish, fixpoint
 
 R = TypeVar("R")
 
 REMEMBERED = (
-    *(simplify, everywhere, finish, arrange),
+    *(fixpoint, everywhere, finish, arrange),
     *(alike._renaming, materialize._divided, delta.delta, decide.blocker),
 )
 
