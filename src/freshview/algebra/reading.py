@@ -46,8 +46,8 @@ def watched(element: Cofactor, watch: Watch) -> Cofactor:
 
 def behind(element: Cofactor) -> Behind:
     """What an element was made of; one that was not read from anywhere is taken as it is."""
-    found: Behind | None = getattr(element, "behind", None)
-    return found or Behind(element)
+    origin: Behind | None = getattr(element, "behind", None)
+    return origin or Behind(element)
 
 
 def _doubles(numbers: Mapping[E, Amount]) -> dict[E, Amount]:

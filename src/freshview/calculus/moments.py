@@ -27,10 +27,10 @@ def read_date(text: str) -> date:
     """
     if text.strip(WHITE).lower() == "epoch":
         return date(1970, 1, 1)
-    found = _DATE.fullmatch(text.strip(WHITE))
-    if found is None:
+    match = _DATE.fullmatch(text.strip(WHITE))
+    if match is None:
         raise ValueError(text)
-    return date(int(found[1]), int(found[2] or 1), int(found[3] or 1))
+    return date(int(match[1]), int(match[2] or 1), int(match[3] or 1))
 
 
 def read_timestamp(text: str) -> datetime:
@@ -43,15 +43,15 @@ def read_timestamp(text: str) -> datetime:
     """
     if text.strip(WHITE).lower() == "epoch":
         return datetime(1970, 1, 1)
-    found = _TIMESTAMP.fullmatch(text.strip(WHITE))
-    if found is None:
+    match = _TIMESTAMP.fullmatch(text.strip(WHITE))
+    if match is None:
         raise ValueError(text)
-    zone = (found[8] or "").strip(WHITE)
-    if found[8] and not (zone and _NO_ZONE.fullmatch(zone)):
+    zone = (match[8] or "").strip(WHITE)
+    if match[8] and not (zone and _NO_ZONE.fullmatch(zone)):
         raise ValueError(text)
-    year, month, day = (int(part or 1) for part in found.group(1, 2, 3))
-    hour, minute, second = (int(part or 0) for part in found.group(4, 5, 6))
-    micros = int((found[7] or "")[:6].ljust(6, "0"))
+    year, month, day = (int(part or 1) for part in match.group(1, 2, 3))
+    hour, minute, second = (int(part or 0) for part in match.group(4, 5, 6))
+    micros = int((match[7] or "")[:6].ljust(6, "0"))
     return datetime(year, month, day, hour, minute, second, micros)
 
 

@@ -90,9 +90,9 @@ class Tokens:
 
     def names(self, close: str) -> tuple[str, ...]:
         """Take names separated by commas, up to and with the closing sign."""
-        found: list[str] = []
+        names: list[str] = []
         while not self.accept(close):
-            if found:
+            if names:
                 self.expect(",")
-            found.append(self.name())
-        return tuple(found)
+            names.append(self.name())
+        return tuple(names)

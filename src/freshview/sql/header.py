@@ -76,8 +76,8 @@ def _whole(path: Path, seen: set[Path]) -> str:
     """A header with the headers that it includes by quotes, each once: kernels are built apart."""
     seen.add(path.resolve())
 
-    def included(found: re.Match[str]) -> str:
-        other = path.parent / found[1]
+    def included(include: re.Match[str]) -> str:
+        other = path.parent / include[1]
         return "" if other.resolve() in seen else _whole(other, seen)
 
     return _INCLUDE.sub(included, _ONCE.sub("", path.read_text(encoding="utf-8")))
@@ -86,9 +86,9 @@ def _whole(path: Path, seen: set[Path]) -> str:
 def scan(text: str, name: str, path: str = "ring.hpp") -> Header:
     """The ring of a name in the text of a header.
 
-    >>> found = scan("struct P { int n; static P zero; P& operator+=(P); }; P operator*(P, P);"
+    >>> header = scan("struct P { int n; static P zero; P& operator+=(P); }; P operator*(P, P);"
     ...              "P f(int x) { return P{x}; }", "P")
-    >>> found.functions, [m for m, _ in found.ring.members]
+    >>> header.functions, [m for m, _ in header.ring.members]
     ((('f', 1),), ['n'])
     """
     code = _COMMENT.sub(" ", text)
@@ -102,8 +102,8 @@ def scan(text: str, name: str, path: str = "ring.hpp") -> Header:
                 f"the type {name} of '{path}' has no {what}",
                 instead="a ring needs zero, operator +=, ring * ring and int * ring",
             )
-    found = re.findall(rf"\b{re.escape(name)}\s+(\w+)\s*\(([^()]*)\)\s*[{{;]", code)
-    functions = {fn: len([p for p in args.split(",") if p.strip()]) for fn, args in found}
+    declarations = re.findall(rf"\b{re.escape(name)}\s+(\w+)\s*\(([^()]*)\)\s*[{{;]", code)
+    functions = {fn: len([p for p in args.split(",") if p.strip()]) for fn, args in declarations}
     ring = CppRing(
         name,
         path,

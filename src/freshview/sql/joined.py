@@ -54,14 +54,14 @@ def load_joined(
 ) -> tuple[Catalog, list[Aggregated]]:
     """A script whose queries are aggregates over joins; columns are taken as NOT NULL.
 
-    >>> catalog, [found] = load_joined("CREATE STREAM R (A INT, B INT); CREATE TABLE S (A INT);"
+    >>> catalog, [query] = load_joined("CREATE STREAM R (A INT, B INT); CREATE TABLE S (A INT);"
     ...                                "SELECT SUM(B * 2) FROM R NATURAL JOIN S")
-    >>> found.atoms[1].vars, found.name
+    >>> query.atoms[1].vars, query.name
     (('A',), 'query')
     """
     statements = parse(text, file)
     bare = [s for s in statements if isinstance(s, CreateView) and s.name is None]
-    found: list[Aggregated] = []
+    queries: list[Aggregated] = []
     for s in statements:
         try:
             match s:
@@ -72,10 +72,10 @@ def load_joined(
                     catalog = catalog.with_type(read_header(path, name, file))
                 case CreateView():
                     number = "" if len(bare) < 2 or s.name else f"_{bare.index(s) + 1}"
-                    found.append(aggregated(s, catalog, s.name or f"query{number}"))
+                    queries.append(aggregated(s, catalog, s.name or f"query{number}"))
         except FreshviewError as problem:
             raise problem.located(s.at) from None
-    return catalog, found
+    return catalog, queries
 
 
 def aggregated(statement: CreateView, catalog: Catalog, name: str) -> Aggregated:
@@ -86,8 +86,8 @@ def aggregated(statement: CreateView, catalog: Catalog, name: str) -> Aggregated
     joined = sources(query.sources, env)
     env = replace(env, scope=joined.scope(env.scope))
     tests = [env.condition(env.resolve(c), True) for c in conjuncts(query.where)]
-    made = _Join(env, query, tests)
-    made.split(joined.factors)
+    join = _Join(env, query, tests)
+    join.split(joined.factors)
     columns = statement.columns
     items = [i for i in query.items if isinstance(i, Item)]
     if columns and len(columns) != len(items):
@@ -95,18 +95,18 @@ def aggregated(statement: CreateView, catalog: Catalog, name: str) -> Aggregated
             f"the view has {len(items)} columns, {len(columns)} names are given",
             instead="give every column a name",
         )
-    return made.finish(name, items, columns)
+    return join.finish(name, items, columns)
 
 
 def _refuse_clauses(query: Select) -> None:
-    for what, given in (
+    for what, clause in (
         ("HAVING", query.having),
         ("DISTINCT", query.distinct),
         ("LIMIT", query.limit),
         ("WITH", query.ctes),
         ("ORDER BY", query.order),
     ):
-        if given not in (None, False, ()):
+        if clause not in (None, False, ()):
             raise _refusal(what, query.at)
     for item in query.items:
         if not isinstance(item, Item):
@@ -219,7 +219,7 @@ class _Join:
             raise _refusal(what, e.at, pair if e.fn == "avg" else INSTEAD)
         if e.fn == "count":
             return ()
-        found: list[Expr] = []
+        terms: list[Expr] = []
         number: Expr = mul()
         for factor in _product(e.args[0]):
             v = self.env.value(self.env.resolve(factor))
@@ -230,11 +230,11 @@ class _Join:
             if is_number(term) or not ins(term):
                 number = mul(number, term)
             else:
-                found.append(mul(term, number))
+                terms.append(mul(term, number))
                 number = mul()
         if number != mul():
-            found[-1:] = [mul(*found[-1:], number)]
-        return tuple(found)
+            terms[-1:] = [mul(*terms[-1:], number)]
+        return tuple(terms)
 
 
 def _product(e: Scalar) -> Iterator[Scalar]:

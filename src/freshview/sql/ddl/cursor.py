@@ -51,11 +51,11 @@ class Cursor:
     def names(self) -> tuple[str, ...]:
         """Take (name, name, ...)."""
         self.expect("(")
-        found = [self.name()]
+        names = [self.name()]
         while self.accept(","):
-            found.append(self.name())
+            names.append(self.name())
         self.expect(")")
-        return tuple(found)
+        return tuple(names)
 
 
 def shown(token: Token) -> str:

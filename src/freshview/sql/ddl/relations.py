@@ -29,8 +29,8 @@ def create_relation(cursor: Cursor, *, static: bool) -> CreateRelation:
     """The rest of CREATE STREAM or CREATE TABLE, from the name on."""
     at = cursor.peek().at
     name = cursor.name()
-    found = _columns(cursor)
-    relation = Relation(name, _typed(found), static, found.key)
+    declared = _columns(cursor)
+    relation = Relation(name, _typed(declared), static, declared.key)
     source = _source(cursor, relation) if cursor.accept("FROM") else None
     rest = cursor.peek()
     if rest.kind != "end":
@@ -47,12 +47,12 @@ def create_type(cursor: Cursor) -> CreateType:
     at = cursor.peek().at
     name = cursor.name()
     for word in ("FROM", "FILE"):
-        found = cursor.next()
-        if found.word != word:
+        token = cursor.next()
+        if token.word != word:
             raise SyntaxProblem(
-                f"expected FROM FILE and a C++ header but found {shown(found)}",
+                f"expected FROM FILE and a C++ header but found {shown(token)}",
                 instead=f"write CREATE TYPE {name} FROM FILE 'ring.hpp'",
-                at=found.at,
+                at=token.at,
             )
     path = cursor.next()
     if path.kind != "string":
@@ -71,49 +71,49 @@ def create_type(cursor: Cursor) -> CreateType:
     return CreateType(name, path.text.strip("'\""), at)  # the seed quotes its paths twice
 
 
-def _typed(found: _Columns) -> tuple[Column, ...]:
+def _typed(declared: _Columns) -> tuple[Column, ...]:
     """A column of the primary key is never NULL."""
-    key = {k.lower() for k in found.key}
+    key = {k.lower() for k in declared.key}
     return tuple(
-        replace(c, type=c.type.not_null()) if c.name.lower() in key else c for c in found.columns
+        replace(c, type=c.type.not_null()) if c.name.lower() in key else c for c in declared.columns
     )
 
 
 def _columns(cursor: Cursor) -> _Columns:
-    found = _Columns([])
+    declared = _Columns([])
     cursor.expect("(")
     while True:
         at = cursor.peek().at
         if cursor.accept("PRIMARY KEY"):
-            _set_key(found, cursor.names(), at)
+            _set_key(declared, cursor.names(), at)
         elif cursor.peek().word in ("FOREIGN KEY", "CONSTRAINT", "UNIQUE", "CHECK"):
             raise UnsupportedSql(
                 f"{cursor.peek().word} is not supported", instead="leave it out", at=at
             )
         else:
-            _column(cursor, found)
+            _column(cursor, declared)
         if not cursor.accept(","):
             break
     cursor.expect(")")
-    names = {c.name.lower() for c in found.columns}
-    for k in found.key:
+    names = {c.name.lower() for c in declared.columns}
+    for k in declared.key:
         if k.lower() not in names:
             raise SyntaxProblem(f"the key names '{k}', which is no column", at=cursor.peek().at)
-    return found
+    return declared
 
 
-def _set_key(found: _Columns, key: tuple[str, ...], at: Place) -> None:
-    if found.key:
+def _set_key(declared: _Columns, key: tuple[str, ...], at: Place) -> None:
+    if declared.key:
         raise AmbiguousName(
             "there are two primary keys", instead="write PRIMARY KEY (a, b) once", at=at
         )
-    found.key = key
+    declared.key = key
 
 
-def _column(cursor: Cursor, found: _Columns) -> None:
+def _column(cursor: Cursor, declared: _Columns) -> None:
     at = cursor.peek().at
     name = cursor.name()
-    if name.lower() in (c.name.lower() for c in found.columns):
+    if name.lower() in (c.name.lower() for c in declared.columns):
         raise AmbiguousName(f"column '{name}' is declared twice", instead="rename one", at=at)
     t = _type(cursor).or_null()
     while cursor.peek().word not in (",", ")", ""):
@@ -121,14 +121,14 @@ def _column(cursor: Cursor, found: _Columns) -> None:
         if cursor.accept("NOT", "NULL"):
             t = t.not_null()
         elif cursor.accept("PRIMARY KEY"):
-            _set_key(found, (name,), at)
+            _set_key(declared, (name,), at)
         elif not cursor.accept("NULL"):
             raise UnsupportedSql(
                 f"{shown(token)} is not supported in a column",
                 instead="write NOT NULL, NULL or PRIMARY KEY",
                 at=token.at,
             )
-    found.columns.append(Column(name, t))
+    declared.columns.append(Column(name, t))
 
 
 def _type(cursor: Cursor) -> Type:

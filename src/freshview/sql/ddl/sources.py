@@ -110,7 +110,7 @@ def check_source(source: Source, relation: Relation, at: Written) -> Source:
 
 
 def _options(source: Source, rule: Rule, at: Written) -> dict[str, str | int]:
-    found: dict[str, str | int] = {}
+    options: dict[str, str | int] = {}
     for name, value in source.options:
         place = at.options[name]
         if name not in rule.options:
@@ -119,17 +119,17 @@ def _options(source: Source, rule: Rule, at: Written) -> dict[str, str | int]:
                 instead=f"its options are {', '.join(rule.options)}",
                 at=place,
             )
-        if name in found:
+        if name in options:
             raise SyntaxProblem(f"option '{name}' is given twice", instead="once", at=place)
-        found[name] = _valid(name, value, rule.options[name], place)
+        options[name] = _valid(name, value, rule.options[name], place)
     for name in rule.needed:
-        if name not in found:
+        if name not in options:
             raise SyntaxProblem(
                 f"{source.kind.upper()} needs the option '{name}'",
                 instead=f"write FROM {rule.example}",
                 at=at.end,
             )
-    return found
+    return options
 
 
 def _valid(name: str, value: str | int, check: Check, at: Place) -> str | int:

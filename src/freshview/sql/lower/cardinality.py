@@ -76,9 +76,9 @@ def _fixed(tests: list[Scalar], scope: Scope) -> set[str]:
     fixed: set[str] = set()
     while True:
         before = len(fixed)
-        for target, given in pairs:
+        for target, source in pairs:
             if isinstance(target, Ref) and scope.is_local(target.var):
-                if _is_fixed(given, fixed, scope):
+                if _is_fixed(source, fixed, scope):
                     fixed.add(target.var)
         for item in scope.items:
             if item.key and set(item.key) <= fixed:

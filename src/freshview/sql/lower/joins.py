@@ -66,9 +66,9 @@ def source(item: From, env: Env) -> Joined:
 
 
 def _beside(left: Joined, right: Joined, at: From) -> Joined:
-    taken = {i.alias.lower() for i in left.items}
+    aliases = {i.alias.lower() for i in left.items}
     for item in right.items:
-        if item.alias.lower() in taken:
+        if item.alias.lower() in aliases:
             raise AmbiguousName(
                 f"'{item.alias}' is in FROM twice", instead="give one an alias", at=at.at
             )
@@ -76,17 +76,17 @@ def _beside(left: Joined, right: Joined, at: From) -> Joined:
 
 
 def _item(
-    term: Expr, alias: str, found: tuple[Bound, ...], columns: tuple[str, ...], at: From
+    term: Expr, alias: str, columns: tuple[Bound, ...], titles: tuple[str, ...], at: From
 ) -> Joined:
-    if columns:
-        if len(columns) != len(found):
+    if titles:
+        if len(titles) != len(columns):
             raise TypeProblem(
-                f"'{alias}' has {len(found)} columns, {len(columns)} names are given",
+                f"'{alias}' has {len(columns)} columns, {len(titles)} names are given",
                 instead="give every column a name",
                 at=at.at,
             )
-        found = tuple(replace(b, name=n) for b, n in zip(found, columns, strict=True))
-    return Joined((term,), (FromItem(alias, found),), found)
+        columns = tuple(replace(b, name=n) for b, n in zip(columns, titles, strict=True))
+    return Joined((term,), (FromItem(alias, columns),), columns)
 
 
 def _table(item: Table, env: Env) -> Joined:
@@ -94,9 +94,9 @@ def _table(item: Table, env: Env) -> Joined:
     if name in env.ctes:
         cte, around = env.ctes[name]
         rows = replace(around, names=env.names).rows(cte.query)
-        found = rows.columns
-        given = _item(rows.term, cte.name, found, cte.columns, item)
-        return _item(rows.term, item.alias, given.plain, item.columns, item)
+        columns = rows.columns
+        cte_item = _item(rows.term, cte.name, columns, cte.columns, item)
+        return _item(rows.term, item.alias, cte_item.plain, item.columns, item)
     if name in env.catalog.views:
         return _view(item, env)
     if name not in env.catalog.relations:
@@ -107,12 +107,12 @@ def _table(item: Table, env: Env) -> Joined:
             at=item.at,
         )
     relation = env.catalog.relation(name)
-    found = tuple(
+    columns = tuple(
         Bound(c.name, env.names.fresh(hint(item.alias, c.name)), c.type) for c in relation.columns
     )
-    atom = Rel(relation.name, tuple(b.var for b in found))
-    done = _item(atom, item.alias, found, item.columns, item)
-    key = tuple(b.var for k in relation.key for b in found if b.name.lower() == k.lower())
+    atom = Rel(relation.name, tuple(b.var for b in columns))
+    done = _item(atom, item.alias, columns, item.columns, item)
+    key = tuple(b.var for k in relation.key for b in columns if b.name.lower() == k.lower())
     return replace(done, items=(replace(done.items[0], key=key),))
 
 
@@ -126,13 +126,13 @@ def _view(item: Table, env: Env) -> Joined:
                 instead="read that view by itself",
                 at=item.at,
             )
-    found = tuple(
+    columns = tuple(
         Bound(c.name, env.names.fresh(hint(item.alias, c.name)), c.type) for c in query.columns
     )
-    names = {v: b.var for v, b in zip(query.vars, found, strict=True)}
+    names = {v: b.var for v, b in zip(query.vars, columns, strict=True)}
     names |= {v: env.names.fresh(v) for v in sorted(variables(query.term) - names.keys())}
     term = rename(query.term, names)
-    return _item(term, item.alias, found, item.columns, item)
+    return _item(term, item.alias, columns, item.columns, item)
 
 
 def _join(j: Join, env: Env) -> Joined:

@@ -60,8 +60,8 @@ def _hidden(
             instead="add it to the SELECT list",
             at=key.at,
         )
-    taken = {c.var for c in columns}
-    bound = bind_column(Output(e, "sort"), factors, taken, body.env)
+    used = {c.var for c in columns}
+    bound = bind_column(Output(e, "sort"), factors, used, body.env)
     hidden.append(bound)
     return bound.var
 

@@ -44,11 +44,11 @@ class Scope:
         """The column that a name means, here or further out."""
         scope: Scope | None = self
         while scope is not None:
-            found = scope._here(name)
-            if found is not None:
+            column = scope._here(name)
+            if column is not None:
                 if scope.grouped is not None and scope is not self:
-                    scope.check_grouped(Ref(found.var, found.type, found.name, name.at))
-                return found
+                    scope.check_grouped(Ref(column.var, column.type, column.name, name.at))
+                return column
             scope = scope.outer
         shown = f"{name.table}.{name.name}" if name.table else name.name
         raise UnknownName(f"there is no column '{shown}'", instead=self._known_names(), at=name.at)
@@ -61,20 +61,20 @@ class Scope:
             if item is None:
                 return None
             columns = item.columns
-        found = [c for c in columns if c.name.lower() == name.name.lower()]
-        if len(found) > 1:
+        matches = [c for c in columns if c.name.lower() == name.name.lower()]
+        if len(matches) > 1:
             raise AmbiguousName(
                 f"column '{name.name}' is in more than one table here",
                 instead=f"write table.{name.name}",
                 at=name.at,
             )
-        if not found and name.table is not None:
+        if not matches and name.table is not None:
             raise UnknownName(
                 f"'{name.table}' has no column '{name.name}'",
                 instead="it has " + ", ".join(c.name for c in columns),
                 at=name.at,
             )
-        return found[0] if found else None
+        return matches[0] if matches else None
 
     def _known_names(self) -> str:
         names = ", ".join(dict.fromkeys(c.name for c in self.plain))

@@ -46,13 +46,13 @@ def select_list(query: Select, env: Env) -> tuple[Output, ...]:
     return tuple(outputs)
 
 
-def _default_name(e: Scalar, position: int, taken: set[str]) -> str:
+def _default_name(e: Scalar, position: int, used: set[str]) -> str:
     """The name of a column that is given none: that of what is selected, or its position."""
     match e:
         case Name(name):
             return name
         case Aggregate(fn) | Call(fn):
-            return fn if fn not in taken else f"{fn}_{position}"
+            return fn if fn not in used else f"{fn}_{position}"
         case _:
             return f"column_{position}"
 
@@ -90,11 +90,11 @@ def by_alias(
     return rewrite(e, rule)
 
 
-def bind_column(output: Output, factors: list[Expr], taken: set[str], env: Env) -> Bound:
+def bind_column(output: Output, factors: list[Expr], used: set[str], env: Env) -> Bound:
     """Bind one column, reusing the variable of a plain one."""
     v = env.value(output.expr)
     factors.extend(v.prefix)
-    if isinstance(v.term, Var) and v.term.name not in taken:
+    if isinstance(v.term, Var) and v.term.name not in used:
         if any(v.term.name in outs(f) for f in factors):
             return Bound(output.name, v.term.name, v.type)
     var = env.names.fresh(hint(output.name))

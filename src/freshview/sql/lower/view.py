@@ -56,21 +56,21 @@ def lower(
             )
         columns = tuple(replace(c, name=n) for c, n in zip(columns, statement.columns, strict=True))
     if distinct:
-        columns = _told_apart(columns) if statement.name is None else columns
+        columns = _numbered(columns) if statement.name is None else columns
         _check_distinct(columns, statement)
     title = name or statement.name or "query"
     vars = tuple(b.var for b in rows.columns)
     return Query(title, columns, vars, term, rows.order, statement.factorized)
 
 
-def _told_apart(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+def _numbered(columns: tuple[Column, ...]) -> tuple[Column, ...]:
     """The columns of a SELECT by itself: the second `name` is name_2, and so on."""
-    taken = {c.name.lower() for c in columns}
+    original = {c.name.lower() for c in columns}
     seen: set[str] = set()
     named: list[Column] = []
     for c in columns:
         name, number = c.name, 2
-        while name.lower() in seen or (name != c.name and name.lower() in taken):
+        while name.lower() in seen or (name != c.name and name.lower() in original):
             name, number = f"{c.name}_{number}", number + 1
         seen.add(name.lower())
         named.append(replace(c, name=name))

@@ -124,14 +124,14 @@ def function(node: Node) -> Scalar:
         node.refuse(what, f"write {instead} instead")
     args: list[Scalar] = []
     for name in raw.arg_types:
-        given = raw.args.get(name)
-        if isinstance(given, list):
+        child = raw.args.get(name)
+        if isinstance(child, list):
             args.extend(n.scalar() for n in node.all(name))
-        elif getattr(given, "key", "") == "var":
+        elif getattr(child, "key", "") == "var":
             node.refuse(str(raw.sql_names()[0]), "compare with constants, or use EXTRACT")
-        elif hasattr(given, "walk"):
+        elif hasattr(child, "walk"):
             args.append(node[name].scalar())
-    node.only(*(name for name, given in raw.args.items() if not isinstance(given, str | bool)))
+    node.only(*(name for name, child in raw.args.items() if not isinstance(child, str | bool)))
     fn = RENAMED.get(node.key) or str(raw.sql_names()[0]).lower()
     return Call(fn, tuple(args), node.at)
 

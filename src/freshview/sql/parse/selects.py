@@ -102,12 +102,12 @@ def _ctes(node: Node | None) -> tuple[Cte, ...]:
     if node is None:
         return ()
     node.only("expressions")
-    found = []
+    ctes = []
     for cte in node.all("expressions"):
         cte.only("this", "alias")
         query = select(cte["this"])
-        found.append(Cte(cte.alias, _columns(cte), query, cte.at))
-    return tuple(found)
+        ctes.append(Cte(cte.alias, _columns(cte), query, cte.at))
+    return tuple(ctes)
 
 
 def _columns(node: Node) -> tuple[str, ...]:

@@ -29,5 +29,5 @@ def never_null(e: Scalar, env: Env) -> frozenset[str]:
             return frozenset()
     if any(isinstance(x, ScalarQuery | ExistsQuery | Quantified) for s in sides for x in inside(s)):
         return frozenset()
-    found = [env.value(s) for s in sides]
-    return frozenset(n for v in found for n in v.nulls if env.scope.is_local(n))
+    values = [env.value(s) for s in sides]
+    return frozenset(n for v in values for n in v.nulls if env.scope.is_local(n))

@@ -17,10 +17,10 @@ def row_test(e: Scalar, env: Env, want: bool) -> Expr | None:
     if isinstance(e, Not):
         return row_test(e.arg, env, not want)
     if isinstance(e, And | Or):
-        terms = [row_test(p, env, want) for p in e.parts]
-        found = [t for t in terms if t is not None]
-        if len(found) < len(terms):
+        tests = [row_test(p, env, want) for p in e.parts]
+        flat = [t for t in tests if t is not None]
+        if len(flat) < len(tests):
             return None
-        return mul(*found) if want is isinstance(e, And) else Apply("or", tuple(found))
+        return mul(*flat) if want is isinstance(e, And) else Apply("or", tuple(flat))
     term = env.condition(e, want)
     return term if is_value(term) else None

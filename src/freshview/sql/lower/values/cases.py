@@ -21,11 +21,11 @@ def case(e: Case, env: Env) -> Val:
     """T(c1)*(x := e1) + (not T(c1))*T(c2)*(x := e2) + ... + (none of them)*(x := else)."""
     otherwise = e.otherwise or Literal(None, NULL_TYPE, e.at)
     answers = [*(answer for _, answer in e.branches), otherwise]
-    found = [env.value(a) for a in answers]
-    t = found[0].type
-    for v in found[1:]:
+    values = [env.value(a) for a in answers]
+    t = values[0].type
+    for v in values[1:]:
         t = common(t, v.type)
-    t = t.or_null() if any(v.nulls for v in found) else t.not_null()
+    t = t.or_null() if any(v.nulls for v in values) else t.not_null()
     var = env.names.fresh("chosen")
 
     def whole(v: Val) -> tuple[Expr, ...]:
@@ -37,7 +37,7 @@ def case(e: Case, env: Env) -> Val:
     paths = _paths(e, env)
 
     def branches(bind: Callable[[Val], tuple[Expr, ...]]) -> Expr:
-        pairs = zip(paths, found, strict=True)
+        pairs = zip(paths, values, strict=True)
         return add(*(sum_((var,), product(*path, *bind(v))) for path, v in pairs))
 
     # A row takes one branch, and reads the value with or without NULL: names may be shared.
