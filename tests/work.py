@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from freshview.calculus import alike
+from freshview.calculus import alpha_equivalence
 from freshview.ivm import decide, delta, materialize
 from freshview.simplify import arrange, everywhere, finish, fixpoint
 
@@ -13,7 +13,7 @@ R = TypeVar("R")
 
 REMEMBERED = (
     *(fixpoint, everywhere, finish, arrange),
-    *(alike._renaming, materialize._divided, delta.delta, decide.blocker),
+    *(alpha_equivalence._renaming, materialize._divided, delta.delta, decide.blocker),
 )
 
 

@@ -14,7 +14,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 from freshview.calculus.domain import DIGITS, INT_MAX
-from freshview.calculus.moments import WHITE, read_date, read_timestamp, show_moment
+from freshview.calculus.timestamps import WHITE, read_date, read_timestamp, show_moment
 from freshview.calculus.types import Kind, Type, Value
 from freshview.errors import BadValue
 

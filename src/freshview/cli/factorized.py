@@ -36,7 +36,7 @@ from freshview.program.read_m3 import read_m3
 from freshview.program.show_m3 import show_m3
 from freshview.runtime.database.settings import Settings
 from freshview.sql import Catalog
-from freshview.sql.joined import Aggregated, load_joined
+from freshview.sql.join_aggregates import Aggregated, load_joined
 
 
 @dataclass(frozen=True)

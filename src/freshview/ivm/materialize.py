@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Protocol
 
-from freshview.calculus.alike import shape
+from freshview.calculus.alpha_equivalence import shape
 from freshview.calculus.build import add, addends, factors, is_number, mul, same_choice, sum_
 from freshview.calculus.scope import (
     free,

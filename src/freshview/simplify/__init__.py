@@ -11,10 +11,10 @@ from freshview.calculus.walk import map_children, variables
 from freshview.simplify.absorb import absorb
 from freshview.simplify.arrange import arrange
 from freshview.simplify.cancel import cancel
+from freshview.simplify.drop_implied import drop_implied
 from freshview.simplify.expand import expand
 from freshview.simplify.factorize import factorize
 from freshview.simplify.fold import fold
-from freshview.simplify.implied import implied
 from freshview.simplify.loops import loops, walks
 from freshview.simplify.push_sums import push_sums
 from freshview.simplify.unify import unify
@@ -23,7 +23,7 @@ from freshview.simplify.unnest import unnest
 Rule = Callable[[Expr], Expr | None]
 Listener = Callable[[Rule, Expr], None]
 
-RULES: tuple[Rule, ...] = (fold, absorb, implied, unnest, expand, unify, cancel)
+RULES: tuple[Rule, ...] = (fold, absorb, drop_implied, unnest, expand, unify, cancel)
 """What makes a term a short sum of flat products."""
 
 FINISH: tuple[Rule, ...] = (fold, absorb, cancel, factorize, push_sums)
@@ -115,13 +115,13 @@ __all__ = [
     "absorb",
     "arrange",
     "cancel",
+    "drop_implied",
     "everywhere",
     "expand",
     "factorize",
     "finish",
     "fixpoint",
     "fold",
-    "implied",
     "loops",
     "push_sums",
     "simplify",

@@ -6,11 +6,11 @@ from freshview.calculus.build import mul
 from freshview.calculus.terms import Delta, Exists, Expr, Mul, Sum
 
 
-def implied(e: Expr) -> Expr | None:
+def drop_implied(e: Expr) -> Expr | None:
     """dR(a,b) * Exists(Sum_[a](Exists(dR(a,c)))) => dR(a,b).
 
     >>> from freshview.calculus.text import read, show
-    >>> show(implied(read("(DELTA R)(a, b) * Exists(Sum[a](Exists((DELTA R)(a, c)))) * S(b)")))
+    >>> show(drop_implied(read("(DELTA R)(a, b) * Exists(Sum[a](Exists((DELTA R)(a, c)))) * S(b)")))
     '(DELTA R)(a, b) * S(b)'
     """
     if not isinstance(e, Mul):

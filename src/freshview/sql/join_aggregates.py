@@ -16,7 +16,7 @@ from freshview.calculus.terms import Cmp, Expr, Lift, Rel, Var
 from freshview.calculus.walk import Names, rename
 from freshview.errors import FreshviewError, Place, TypeProblem, UnsupportedSql
 from freshview.sql.catalog import Catalog
-from freshview.sql.header import read_header
+from freshview.sql.cpp_header import read_header
 from freshview.sql.lower.env import Env
 from freshview.sql.lower.joins import sources
 from freshview.sql.lower.scope import hint
