@@ -120,7 +120,7 @@ def _options(source: Source, rule: Rule, at: Written) -> dict[str, str | int]:
                 at=place,
             )
         if name in options:
-            raise SyntaxProblem(f"option '{name}' is given twice", instead="once", at=place)
+            raise SyntaxProblem(f"option '{name}' is given twice", instead="give it once", at=place)
         options[name] = _valid(name, value, rule.options[name], place)
     for name in rule.needed:
         if name not in options:

@@ -36,12 +36,17 @@ def select_list(query: Select, env: Env) -> tuple[Output, ...]:
         if item.table is not None:
             table = env.scope.item(item.table)
             if table is None:
+                aliases = ", ".join(i.alias for i in env.scope.items)
                 raise UnknownName(
-                    f"there is no table '{item.table}' in FROM", instead="check it", at=item.at
+                    f"there is no table '{item.table}' in FROM",
+                    instead=f"name one of {aliases}" if aliases else "name it in FROM",
+                    at=item.at,
                 )
             columns = table.columns
         if not columns:
-            raise UnsupportedSql("* without FROM", instead="name a table in FROM", at=item.at)
+            raise UnsupportedSql(
+                "there is a * without FROM", instead="name a table in FROM", at=item.at
+            )
         outputs += [Output(Ref(c.var, c.type, c.name, item.at), c.name) for c in columns]
     return tuple(outputs)
 
@@ -64,7 +69,9 @@ def by_alias(
     if isinstance(e, Literal) and isinstance(e.value, int) and not isinstance(e.value, bool):
         if not 1 <= e.value <= len(outputs):
             raise UnknownName(
-                f"there is no column {e.value}", instead=f"there are {len(outputs)}", at=e.at
+                f"there is no column {e.value} in the SELECT list",
+                instead=f"give a number from 1 to {len(outputs)}",
+                at=e.at,
             )
         return outputs[e.value - 1].expr
 

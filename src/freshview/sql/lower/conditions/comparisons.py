@@ -62,7 +62,8 @@ def comparable(op: Op, left: Val, right: Val) -> tuple[Val, Val]:
         t = common(left.type, right.type)
     except TypeProblem:
         raise TypeProblem(
-            f"{left.type.kind} is compared with {right.type.kind}", instead="cast one of them"
+            f"{left.type.kind} cannot be compared with {right.type.kind}",
+            instead="cast one of them",
         ) from None
     if kinds == {"date", "timestamp"}:
         return as_timestamp(left), as_timestamp(right)

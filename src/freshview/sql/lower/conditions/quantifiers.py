@@ -48,7 +48,7 @@ def _rows(e: Quantified, env: Env, parts: tuple[bool | None, ...]) -> Expr:
             instead="select as many columns as stand on the left",
         )
     if len(e.left) > 1 and e.op != "=":
-        raise TypeProblem("rows are compared by order", instead="compare one column")
+        raise TypeProblem(f"rows of several columns have no {e.op}", instead="compare one column")
     tests = [_test(e, env, rows.columns, p) for p in parts]
     return closed(rows.term, add(*tests))
 

@@ -36,7 +36,9 @@ def truth_value(v: Val, want: Want, env: Env) -> Expr:
     if v.type.kind == "null":
         return ONE if want is None else ZERO
     if v.type.kind != "bool":
-        raise TypeProblem(f"a condition is asked for, not {v.type.kind}", instead="compare it")
+        raise TypeProblem(
+            f"a condition is of type bool, not {v.type.kind}", instead="compare it with a value"
+        )
     if want is None:
         return null_part(v)
     if isinstance(v.term, Apply):

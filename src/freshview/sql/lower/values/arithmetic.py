@@ -47,7 +47,7 @@ def shift(v: Val, count: int, unit: Unit, env: Env) -> Val:
     """A date or timestamp moved by an interval."""
     v = by_its_form(v)
     if unit == "seconds" and v.type.kind == "date":
-        raise TypeProblem("hours are added to a date", instead="cast it to TIMESTAMP first")
+        raise TypeProblem("hours cannot be added to a date", instead="cast it to TIMESTAMP first")
     amount = Val(const(count), INT)
     return apply(f"add_{unit}", [v, amount], env)
 

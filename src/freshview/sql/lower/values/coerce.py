@@ -58,7 +58,10 @@ def exact(value: Decimal, t: Type) -> Const:
     try:
         return Const(scaled(value, t.scale), t)
     except ValueError as e:
-        raise TypeProblem(f"a constant is {value}", instead="decimals have 38 digits") from e
+        raise TypeProblem(
+            f"the constant {value} has too many digits",
+            instead="decimals have 38 digits; write a DOUBLE, like 1e40",
+        ) from e
 
 
 def text_literal(v: Val) -> str | None:

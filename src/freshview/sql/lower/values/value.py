@@ -63,7 +63,7 @@ def _value(e: Scalar, env: Env) -> Val:
             return Val(Const(literal, t), t)
         case Interval():
             raise TypeProblem(
-                "an interval stands alone", instead="add it to a date or take it from one"
+                "an interval cannot stand alone", instead="add it to a date or subtract it from one"
             )
         case Arith():
             return arithmetic(e, env)
