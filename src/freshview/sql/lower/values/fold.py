@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import date, datetime
 from decimal import Decimal
+from functools import reduce
 
 from freshview.algebra import NUMBERS
 from freshview.calculus.build import const
@@ -43,16 +44,13 @@ def _fold(e: Expr, env: Env) -> int | Decimal | float | str | date | datetime | 
         case Const(literal):
             return literal
         case Add(parts) | Mul(parts):
-            numbers = [_fold(p, env) for p in parts]
-            if not all(isinstance(n, int | float | Decimal) for n in numbers):
+            values = [_fold(p, env) for p in parts]
+            numbers = [v for v in values if isinstance(v, int | float | Decimal)]
+            if len(numbers) < len(values):
                 return None
-            combine = NUMBERS.add if isinstance(e, Add) else NUMBERS.mul
-            total: int | Decimal | float = numbers[0]  # type: ignore[assignment]
-            for n in numbers[1:]:
-                total = combine(total, n)  # type: ignore[arg-type]
-            return total
+            return reduce(NUMBERS.add if isinstance(e, Add) else NUMBERS.mul, numbers)
         case Apply(fn, args, ring) if not ring:
-            values = tuple(_fold(a, env) for a in args)
-            return None if None in values else compute(env.catalog.functions[fn], values)
+            constants = tuple(_fold(a, env) for a in args)
+            return None if None in constants else compute(env.catalog.functions[fn], constants)
         case _:
             return None
