@@ -9,7 +9,7 @@ from freshview.calculus.types import Type
 from freshview.errors import AmbiguousName, Place, SyntaxProblem, TypeProblem, UnsupportedSql
 from freshview.sql.catalog import Source
 from freshview.sql.ddl.cursor import Cursor, shown
-from freshview.sql.ddl.sources import Written, check_source
+from freshview.sql.ddl.sources import ClausePlaces, check_source
 from freshview.sql.ddl.types import read_type
 from freshview.sql.script import Token
 from freshview.sql.terms import CreateRelation, CreateType
@@ -184,7 +184,7 @@ def _source(cursor: Cursor, relation: Relation) -> Source:
             places[options[-1][0]] = at
             cursor.accept(",")
     source = Source(kind.text.lower(), tuple(arguments), framing, form, tuple(options))
-    return check_source(source, relation, Written(kind.at, end, places))
+    return check_source(source, relation, ClausePlaces(kind.at, end, places))
 
 
 def _address(arguments: list[str | int]) -> list[str | int]:

@@ -26,7 +26,7 @@ LINES: Mapping[str, Check] = {"delimiter": str, "header": bool}
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class SourceRule:
     """How the FROM clause of a kind of source is written."""
 
     example: str
@@ -36,12 +36,16 @@ class Rule:
     static: bool = True
 
 
-RULES: Mapping[str, Rule] = {
-    "csv": Rule("CSV 'folder' (delimiter := ',', header := true)", options={**FOLDER, **LINES}),
-    "json": Rule("JSON 'folder'", options=FOLDER),
-    "parquet": Rule("PARQUET 'folder'", options=FOLDER),
-    "delta": Rule("DELTA 'folder'", options={"starting_version": int, "bytes_per_batch": str}),
-    "kafka": Rule(
+RULES: Mapping[str, SourceRule] = {
+    "csv": SourceRule(
+        "CSV 'folder' (delimiter := ',', header := true)", options={**FOLDER, **LINES}
+    ),
+    "json": SourceRule("JSON 'folder'", options=FOLDER),
+    "parquet": SourceRule("PARQUET 'folder'", options=FOLDER),
+    "delta": SourceRule(
+        "DELTA 'folder'", options={"starting_version": int, "bytes_per_batch": str}
+    ),
+    "kafka": SourceRule(
         "KAFKA 'topic' (bootstrap := 'host:9092', format := 'json')",
         options={
             **KEYED,
@@ -53,7 +57,7 @@ RULES: Mapping[str, Rule] = {
         needed=("bootstrap",),
         static=False,
     ),
-    "rate": Rule(
+    "rate": SourceRule(
         "RATE (rows_per_second := 10)",
         arguments=0,
         options={"rows_per_second": int, "partitions": int},
@@ -67,7 +71,7 @@ RATE_COLUMNS = {"value": "int", "timestamp": "timestamp"}
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ClausePlaces:
     """The places of what a FROM clause says, for complaints about it."""
 
     kind: Place
@@ -75,7 +79,7 @@ class Written:
     options: Mapping[str, Place]
 
 
-def check_source(source: Source, relation: Relation, at: Written) -> Source:
+def check_source(source: Source, relation: Relation, at: ClausePlaces) -> Source:
     """The source as it is to be read, or a complaint with its place and what to write instead.
 
     `format := 'debezium'` says that records are JSON and that each tells a change.
@@ -109,7 +113,7 @@ def check_source(source: Source, relation: Relation, at: Written) -> Source:
     return Source(source.kind, source.arguments, options=tuple(sorted(options.items())))
 
 
-def _options(source: Source, rule: Rule, at: Written) -> dict[str, str | int]:
+def _options(source: Source, rule: SourceRule, at: ClausePlaces) -> dict[str, str | int]:
     options: dict[str, str | int] = {}
     for name, value in source.options:
         place = at.options[name]
@@ -151,7 +155,7 @@ def _valid(name: str, value: str | int, check: Check, at: Place) -> str | int:
     return value
 
 
-def _check_changes(options: Mapping[str, str | int], relation: Relation, at: Written) -> None:
+def _check_changes(options: Mapping[str, str | int], relation: Relation, at: ClausePlaces) -> None:
     changes = options.get("changes", "append")
     if "deleted" in options and changes != "upsert":
         raise SyntaxProblem(
@@ -182,7 +186,7 @@ def _check_changes(options: Mapping[str, str | int], relation: Relation, at: Wri
         )
 
 
-def _check_rate(relation: Relation, at: Written) -> None:
+def _check_rate(relation: Relation, at: ClausePlaces) -> None:
     for c in relation.columns:
         if RATE_COLUMNS.get(c.name.lower()) != c.type.kind:
             raise UnsupportedSql(

@@ -11,10 +11,10 @@ from freshview.sql.script import Script
 from freshview.sql.terms import Scalar, Select
 
 # What the parser notes about the dialect, not what the user wrote.
-_NOTES = frozenset(
+_DIALECT_ARGUMENTS = frozenset(
     {"big_int", "safe", "typed", "_type", "coalesce", "nested", "quoted", "ignore_nulls"}
 )
-_SPOKEN = {
+_SQL_WORDS = {
     "windows": "WINDOW",
     "laterals": "LATERAL VIEW",
     "sample": "TABLESAMPLE",
@@ -124,8 +124,8 @@ class Node:
     def only(self, *names: str) -> None:
         """Refuse the node if it says more than these arguments: nothing is ignored."""
         for name, raw in self.raw.args.items():
-            if raw and name not in names and name not in _NOTES:
-                what = _SPOKEN.get(name, name.strip("_").upper())
+            if raw and name not in names and name not in _DIALECT_ARGUMENTS:
+                what = _SQL_WORDS.get(name, name.strip("_").upper())
                 child = raw[0] if isinstance(raw, list) else raw
                 at = self._child(child).at if hasattr(child, "walk") else self.at
                 raise UnsupportedSql(f"{what} is not supported", instead="leave it out", at=at)

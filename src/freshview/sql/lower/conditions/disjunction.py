@@ -56,7 +56,7 @@ def disjunction(conditions: tuple[Scalar, ...], env: Env, want: bool) -> Expr:
     if len(flats) == len(branches) and all(disjoint(a, b) for a, b in combinations(flats, 2)):
         return add(*flats)
     if len(branches) > MOST_BRANCHES:
-        branches = _few(branches)
+        branches = _merged(branches)
     if len(branches) == 1:
         return branches[0].holds
     total: list[Expr] = []
@@ -72,7 +72,7 @@ def disjunction(conditions: tuple[Scalar, ...], env: Env, want: bool) -> Expr:
     return add(*total) if rest is None else add(*total, mul(fails, rest))
 
 
-def _few(branches: list[_Branch]) -> list[_Branch]:
+def _merged(branches: list[_Branch]) -> list[_Branch]:
     """All the tests of a row as one test, all the other conditions as one that counts once."""
     tests = [b.holds for b in branches if b.is_flat]
     others = [b.holds for b in branches if not b.is_flat]
