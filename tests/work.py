@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from freshview.calculus import alpha_equivalence
-from freshview.ivm import decide, delta, materialize
+from freshview.ivm import blocker, delta, divide
 from freshview.simplify import arrange, everywhere, finish, fixpoint
 
 R = TypeVar("R")
 
 REMEMBERED = (
     *(fixpoint, everywhere, finish, arrange),
-    *(alpha_equivalence._renaming, materialize._divided, delta.delta, decide.blocker),
+    *(alpha_equivalence._renaming, divide.divide, delta.delta, blocker.blocker),
 )
 
 

@@ -20,10 +20,10 @@ from freshview.distributed.partition import worker
 from freshview.distributed.schedule_blocks import schedule_blocks
 from freshview.distributed.terms import Block, Dist, Distributed, Local, Replicated, Transfer
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Options
+from freshview.ivm.options import DeltaOptions
 from freshview.reference.run import Engine
 from freshview.runtime.ingest.columns import arrow_schema, rows_of
-from freshview.spark.nodes.kernel_node import NativeNode, kernel_of
+from freshview.spark.nodes.kernel_node import KernelNode, kernel_of
 from freshview.spark.nodes.node import COUNT, READY, Node, change, reading
 from freshview.spark.nodes.reference_node import ReferenceNode
 from freshview.sql import load
@@ -54,9 +54,9 @@ class Cluster:
         self.d = d
         self.relations = {r.name: r for r in d.program.relations}
         if native:
-            self.driver = NativeNode(*kernel_of(d, "driver", functions, FLAGS))
+            self.driver = KernelNode(*kernel_of(d, "driver", functions, FLAGS))
             made = kernel_of(d, "worker", functions, FLAGS)
-            self.workers = [NativeNode(*made) for _ in range(workers)]
+            self.workers = [KernelNode(*made) for _ in range(workers)]
         else:
             self.driver = ReferenceNode(d, "driver", functions)
             self.workers = [ReferenceNode(d, "worker", functions) for _ in range(workers)]
@@ -96,7 +96,7 @@ class Cluster:
         for i, node in enumerate(self.workers):
             node.save(folder / str(i))
             node.close()
-            self.workers[i] = NativeNode(*made)
+            self.workers[i] = KernelNode(*made)
             self.workers[i].restore(folder / str(i))
 
     def _batch(self, name: str, rows: list[tuple[Value, ...]]) -> pa.RecordBatch:
@@ -143,7 +143,7 @@ class Cluster:
 
 def agree(workload: str, name: str, workers: int, batches: int, folder: Path) -> None:
     c = harness.case(workload, name)
-    program = harness.compiled(c, Options(mode="batch"))
+    program = harness.compiled(c, DeltaOptions(mode="batch"))
     cluster = Cluster(
         schedule_blocks(distribute(program, functions=c.catalog.functions)),
         workers,
@@ -187,7 +187,7 @@ GROUP BY b.g;
 def test_sums_of_doubles_leave_nothing_on_any_node(native: bool) -> None:
     """Nodes send parts of sums; what one has added up of them, others take away one by one."""
     catalog, queries = load(DOUBLES, "nodes", default_name="q")
-    program = compile_queries(queries, list(catalog.relations.values()), Options(mode="batch"))
+    program = compile_queries(queries, list(catalog.relations.values()), DeltaOptions(mode="batch"))
     d = schedule_blocks(distribute(program, functions=catalog.functions))
     cluster = Cluster(d, 3, catalog.functions, native)
     left = [((k, x), 1) for k in range(4) for x in (0.1, 0.2, 1e16, 0.7)]

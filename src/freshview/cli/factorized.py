@@ -10,12 +10,12 @@ from importlib import metadata
 from pathlib import Path
 
 from freshview.cli.compile import compile_script
-from freshview.cli.files import file_name, write_file
+from freshview.cli.files import write_file
 from freshview.cli.script import read_text
 from freshview.draw.pdf import show_pdf
 from freshview.draw.svg import show_svg
 from freshview.errors import FreshviewError, ProgramProblem, UnknownName, UnsupportedSql
-from freshview.factorized.agree import DTreeFile, check_agrees, read_dtree_file
+from freshview.factorized.check_dtree import DTreeFile, check_agrees, read_dtree_file
 from freshview.factorized.describe import (
     listed,
     plural,
@@ -35,6 +35,7 @@ from freshview.program.listing import Listing
 from freshview.program.read_m3 import read_m3
 from freshview.program.show_m3 import show_m3
 from freshview.runtime.database.settings import Settings
+from freshview.runtime.ingest.file_names import file_name
 from freshview.sql import Catalog
 from freshview.sql.join_aggregates import Aggregated, load_joined
 

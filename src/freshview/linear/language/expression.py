@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from freshview.errors import FreshviewError
 from freshview.linear.language import build
-from freshview.linear.language.meta import Meta, given, infer
+from freshview.linear.language.meta import Meta, infer, input_meta
 from freshview.linear.language.show import show
 from freshview.linear.language.sizes import Size, size
 from freshview.linear.language.terms import (
@@ -52,7 +53,7 @@ class Matrix:
     @property
     def scope(self) -> dict[str, Meta]:
         """What is known of the names that occur."""
-        return {**{n: given(i) for n, i in self.inputs.items()}, **self.bound}
+        return {**{n: input_meta(i) for n, i in self.inputs.items()}, **self.bound}
 
     @property
     def rows(self) -> Size:
@@ -84,11 +85,13 @@ class Matrix:
     def __mul__(self, by: float) -> Matrix:
         if isinstance(by, Matrix):
             raise FreshviewError("cells are not multiplied one by one", instead="A @ B multiplies")
-        return Matrix(build.scale(by, self.term), self.inputs, self.bound)
+        return Matrix(build.scale(_number(by), self.term), self.inputs, self.bound)
 
     __rmul__ = __mul__
 
     def __truediv__(self, by: float) -> Matrix:
+        if not _number(by):
+            raise FreshviewError("a matrix is divided by 0", instead="use another number")
         return self * (1.0 / by)
 
     def __str__(self) -> str:
@@ -98,9 +101,24 @@ class Matrix:
         return f"<{self.rows} x {self.cols}: {self}>"
 
 
+def _number(by: object) -> float:
+    """A number to multiply a matrix by."""
+    try:
+        number = float(by)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if isinstance(by, str | bytes) or not math.isfinite(number):
+        raise FreshviewError(
+            f"a matrix is multiplied by {by!r}", instead="use a finite real number, or A @ B"
+        )
+    return number
+
+
 def _join(make: Callable[..., Expr], *parts: Matrix) -> Matrix:
     inputs: dict[str, Input] = {}
     bound: dict[str, Meta] = {}
+    if not parts:
+        raise FreshviewError("nothing is joined", instead="give a matrix expression")
     for p in parts:
         if not isinstance(p, Matrix):
             raise FreshviewError(
@@ -122,8 +140,8 @@ def matrix(
         if t not in TRAITS:
             raise FreshviewError(f"{t!r} is no trait", instead=f"use {', '.join(TRAITS)}")
     r = size(rows)
-    made = Input(name, r, r if cols is None else size(cols), dynamic, frozenset(traits))
-    return Matrix(Var(name), {name: made})
+    declared = Input(name, r, r if cols is None else size(cols), dynamic, frozenset(traits))
+    return Matrix(Var(name), {name: declared})
 
 
 def inverse(a: Matrix) -> Matrix:
@@ -158,12 +176,12 @@ def ones(rows: Extent, cols: Extent) -> Matrix:
 
 def fill(rows: Extent, cols: Extent, by: float) -> Matrix:
     """The same number everywhere."""
-    return Matrix(build.fill(rows, cols, by))
+    return Matrix(build.fill(rows, cols, _number(by)))
 
 
 def diag(n: Extent, by: float) -> Matrix:
     """The same number all along the diagonal."""
-    return Matrix(build.diag(n, by))
+    return Matrix(build.diag(n, _number(by)))
 
 
 class Bindings:
@@ -176,22 +194,22 @@ class Bindings:
     """
 
     def __init__(self) -> None:
-        self.made: list[tuple[str, Matrix]] = []
+        self.bindings: list[tuple[str, Matrix]] = []
 
     def bind(self, hint: str, value: Matrix) -> Matrix:
         """A name for a matrix, unless it is a bare name already."""
         if isinstance(value.term, Var):
             return value
-        taken = {n for n, _ in self.made}.union(*(m.inputs for _, m in self.made))
-        name = Names(taken | set(value.inputs) | set(value.bound)).fresh(hint)
-        self.made.append((name, value))
+        used = {n for n, _ in self.bindings}.union(*(m.inputs for _, m in self.bindings))
+        name = Names(used | set(value.inputs) | set(value.bound)).fresh(hint)
+        self.bindings.append((name, value))
         return Matrix(
             Var(name), value.inputs, {**value.bound, name: infer(value.term, value.scope)}
         )
 
     def close(self, result: Matrix) -> Matrix:
         """The result with its names inside."""
-        for name, value in reversed(self.made):
+        for name, value in reversed(self.bindings):
 
             def let(v: Expr, body: Expr, name: str = name) -> Expr:
                 return Let(name, v, body)
@@ -216,7 +234,7 @@ def iterate(count: int, start: Matrix, step: Callable[[Matrix], Matrix]) -> Matr
     >>> print(iterate(3, matrix("A", "n"), lambda x: x @ x))
     iterate(3, A, x => x * x)
     """
-    if count < 0:
+    if not isinstance(count, int) or count < 0:
         raise FreshviewError("an iteration runs 0 times or more")
     return _rounds(start, step, lambda first, x, body: Iterate(count, first, x, body))
 
@@ -252,8 +270,12 @@ def _rounds(
     name = "x"
     while True:
         after = step(Matrix(Var(name), {}, {name: plain}))
-        taken = start.scope.keys() | after.inputs.keys() | binders(after.term)
-        if name not in taken:
+        if not isinstance(after, Matrix):
+            raise FreshviewError(
+                f"the step of an iteration gives {after!r}", instead="give a matrix expression"
+            )
+        used = start.scope.keys() | after.inputs.keys() | binders(after.term)
+        if name not in used:
             break
         name += "x"  # the step reads a matrix of this name, or binds it
     return _bound(name, lambda first, body: make(first, name, body), start, after)

@@ -11,8 +11,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from freshview.durable.files import load_whole, save_whole
-from freshview.linear.execute.semiring import Array
+from freshview.durable.storage.files import load_whole, save_whole
+from freshview.linear.kernels.semiring import Array
 
 _HEAD = struct.Struct("<Q")
 _ALIGNED = 64

@@ -14,10 +14,10 @@ from freshview.distributed.matrix.communication_cost import pays
 from freshview.durable import task
 from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.runner import InlineRunner
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.errors import FreshviewError, UnknownName
-from freshview.linear.compile.compile import candidates, compile_source
-from freshview.linear.language.options import Options
+from freshview.linear.compile.options import MatrixOptions
+from freshview.linear.compile.trigger_compiler import candidates, compile_source
 from freshview.linear.language.text import read_source
 from freshview.spark.matrix.node import MatrixNode
 from freshview.spark.matrix.program import SparkProgram
@@ -32,7 +32,7 @@ def spread(folder: Path, what: Any = SQUARE, **options: Any) -> SparkProgram:
         "A": start,
         "workers": 2,
         "driver_cells": 20,
-        "settings": Settings(snapshot_every=2, memory=str(folder / "memory")),
+        "settings": FlowSettings(snapshot_every=2, memory=str(folder / "memory")),
         **options,
     }
     return SparkProgram(what, spark=InlineRunner(), checkpoint=folder / "checkpoint", **told)
@@ -89,7 +89,7 @@ def test_computing_anew_brings_everybody_all_the_rows(tmp_path: Path) -> None:
 
 def test_copies_pay_on_many_workers() -> None:
     normal = compile_source(read_source(SQUARE))
-    t = candidates(normal, "A", Options(strategy="incremental"))["incremental"]
+    t = candidates(normal, "A", MatrixOptions(strategy="incremental"))["incremental"]
     assert not pays("A", [t], {"n": 4_000.0, "k": 1.0}, 2)
     assert pays("A", [t], {"n": 50_000.0, "k": 1.0}, 100)
 
@@ -147,7 +147,7 @@ def test_lost_redo_files_are_sent_again(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_drops_the_logs(tmp_path: Path) -> None:
-    p = spread(tmp_path, strategy="incremental", settings=Settings(memory=str(tmp_path / "m")))
+    p = spread(tmp_path, strategy="incremental", settings=FlowSettings(memory=str(tmp_path / "m")))
     change(p, 1)
     p.checkpoint()
     redo = list((tmp_path / "checkpoint" / "p0000").glob("redo-*"))

@@ -1,0 +1,205 @@
+"""Files that outlive a process: written whole or not at all, and checked when they are read."""
+
+from __future__ import annotations
+
+import mmap as maps
+import os
+import shutil
+import struct
+import uuid
+from collections.abc import Iterable
+from mmap import MAP_SHARED, PROT_READ, mmap
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+from zlib import crc32
+
+from freshview.errors import FreshviewError
+
+_HEAD = struct.Struct("<8sQII")  # as long as what Arrow aligns its rows to
+_MAGIC = b"freshview3"
+_AT_ONCE = getattr(maps, "MAP_POPULATE", 0)
+
+
+class Torn(FreshviewError):
+    """A file that was not written to its end, or was damaged since."""
+
+
+class Taken(FreshviewError):
+    """A file of this name is there already."""
+
+
+class Folder(Protocol):
+    """Named files in a folder. A name may have a folder in it: `p3/redo-1`."""
+
+    def write(self, name: str, *data: bytes | memoryview, new: bool = False) -> None:
+        """All of a file or nothing of it; with `new` there must not be one (`Taken`)."""
+
+    def read(self, name: str) -> bytes | None:
+        """What `write` wrote, None where there is none; `Torn` if it is damaged."""
+
+    def map(self, name: str) -> bytes | memoryview | None:
+        """The same, maybe as a view of the file, for data that are large and read once."""
+
+    def names(self, folder: str = "") -> list[str]:
+        """The files in a folder of it, by name, in order; none if it is not there."""
+
+    def delete(self, names: Iterable[str]) -> None:
+        """Take files away; those that are not there do not matter."""
+
+    def put(self, name: str, source: Path) -> None:
+        """A copy of a local file."""
+
+    def get(self, name: str, to: Path) -> bool:
+        """A local copy of a file that `put` brought; False if it is missing or damaged."""
+
+
+def head_of(name: str, *data: bytes | memoryview) -> bytes:
+    """What stands before data in a file: what it takes to see that they are whole.
+
+    The name is part of it: a file that was put in the place of another one is seen, too.
+    """
+    check = 0
+    for piece in data:
+        check = crc32(piece, check)
+    return _HEAD.pack(_MAGIC, sum(map(len, data)), check, crc32(name.encode()))
+
+
+def read_whole(source: BinaryIO, name: str) -> bytes:
+    """The data of a file; `Torn` if they are not what was written under this name.
+
+    >>> from io import BytesIO
+    >>> read_whole(BytesIO(head_of("redo", b"rows") + b"row"), "redo")
+    Traceback (most recent call last):
+      ...
+    freshview.durable.storage.files.Torn: 'redo' is damaged
+    """
+    head, data = source.read(_HEAD.size), source.read()
+    if head != head_of(name, data):
+        raise Torn(f"'{name}' is damaged")
+    return data
+
+
+def write_out(path: Path, *parts: bytes | memoryview, sync: bool = False) -> None:
+    """Fill a file: all that Python writes of the state of a pipeline goes through here."""
+    with path.open("wb") as out:
+        for part in parts:
+            out.write(part)
+        if sync:
+            out.flush()
+            os.fsync(out.fileno())
+
+
+def save_whole(path: Path, *data: bytes | memoryview) -> None:
+    """A file of its own that `load_whole` reads."""
+    write_out(path, head_of("", *data), *data)
+
+
+def load_whole(path: Path) -> bytes:
+    """What `save_whole` wrote; `Torn` if it is damaged."""
+    with path.open("rb") as source:
+        return read_whole(source, "")
+
+
+class LocalFolder:
+    """A folder of this machine, or one that all the machines have mounted."""
+
+    def __init__(self, root: Path, *, sync: bool = False) -> None:
+        self.root = root
+        self.sync = sync
+
+    def write(self, name: str, *data: bytes | memoryview, new: bool = False) -> None:
+        """See `Folder`."""
+        self._place(name, lambda path: self._fill(path, head_of(name, *data), *data), new)
+
+    def read(self, name: str) -> bytes | None:
+        """See `Folder`."""
+        try:
+            with (self.root / name).open("rb") as source:
+                return read_whole(source, name)
+        except FileNotFoundError:
+            return None
+
+    def map(self, name: str) -> memoryview | None:
+        """See `Folder`."""
+        try:
+            with (self.root / name).open("rb") as source:
+                size = os.fstat(source.fileno()).st_size
+                if size < _HEAD.size:
+                    raise Torn(f"'{name}' is damaged")
+                whole = memoryview(mmap(source.fileno(), size, MAP_SHARED | _AT_ONCE, PROT_READ))
+        except FileNotFoundError:
+            return None
+        if whole[: _HEAD.size] != head_of(name, whole[_HEAD.size :]):
+            raise Torn(f"'{name}' is damaged")
+        return whole[_HEAD.size :]
+
+    def names(self, folder: str = "") -> list[str]:
+        """See `Folder`."""
+        try:
+            found = os.listdir(self.root / folder)
+        except FileNotFoundError:
+            return []
+        return sorted(n for n in found if not n.startswith("."))
+
+    def delete(self, names: Iterable[str]) -> None:
+        """See `Folder`."""
+        for name in names:
+            (self.root / name).unlink(missing_ok=True)
+
+    def put(self, name: str, source: Path) -> None:
+        """See `Folder`."""
+        self.write(f"{name}.sum", _check_of(source))  # first: there is no file without its sum
+        self._place(name, lambda path: self._copy(source, path), new=False)
+
+    def get(self, name: str, to: Path) -> bool:
+        """See `Folder`."""
+        try:
+            wanted = self.read(f"{name}.sum")
+            shutil.copyfile(self.root / name, to)
+        except (FileNotFoundError, Torn):
+            return False
+        return wanted is not None and _check_of(to) == wanted
+
+    def _place(self, name: str, fill: Any, new: bool) -> None:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.parent / f".{path.name}-{uuid.uuid4().hex}"
+        try:
+            fill(draft)
+            if not new:
+                os.replace(draft, path)
+            else:
+                os.link(draft, path)  # unlike a rename, it fails if the name is taken
+        except FileExistsError as e:
+            raise Taken(f"'{path}' is there already") from e
+        finally:
+            draft.unlink(missing_ok=True)
+        if self.sync:
+            _sync_folder(path.parent)
+
+    def _fill(self, path: Path, *parts: bytes | memoryview) -> None:
+        write_out(path, *parts, sync=self.sync)
+
+    def _copy(self, source: Path, path: Path) -> None:
+        shutil.copyfile(source, path)
+        if self.sync:
+            with path.open("rb+") as out:
+                os.fsync(out.fileno())
+
+
+def _sync_folder(path: Path) -> None:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _check_of(path: Path) -> bytes:
+    """The length and a checksum of a file."""
+    check = size = 0
+    with path.open("rb") as source:
+        while part := source.read(1 << 20):
+            check = crc32(part, check)
+            size += len(part)
+    return struct.pack("<QI", size, check)
