@@ -37,7 +37,7 @@ from freshview.program.show_m3 import show_m3
 from freshview.runtime.database.settings import Settings
 from freshview.runtime.ingest.file_names import file_name
 from freshview.sql import Catalog
-from freshview.sql.joined import Aggregated, load_joined
+from freshview.sql.join_aggregates import Aggregated, load_joined
 
 
 @dataclass(frozen=True)

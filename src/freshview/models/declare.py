@@ -14,19 +14,10 @@ from freshview.calculus.walk import Names, freshen, variables
 from freshview.errors import AmbiguousName, FreshviewError, TypeProblem, UnknownName, UnsupportedSql
 from freshview.simplify import simplify
 from freshview.sql import Catalog
-from freshview.sql.lower import lower
-from freshview.sql.parse import parse
-from freshview.sql.terms import (
-    Aggregate,
-    CreateView,
-    Item,
-    Literal,
-    Name,
-    Scalar,
-    Select,
-    Star,
-    inside,
-)
+from freshview.sql.lower.view import lower
+from freshview.sql.parse.statements import parse
+from freshview.sql.terms import Aggregate, CreateView, Item, Literal, Name, Scalar, Select, Star
+from freshview.sql.walk import inside
 
 PAYLOAD = "payload"
 LARGEST = 1e150

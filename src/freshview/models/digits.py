@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from math import floor, inf, isfinite, log2, log10, sqrt
 
 from freshview.algebra import Cofactor as Element
-from freshview.algebra.cofactor import Slot
-from freshview.algebra.reading import Behind, Watch, behind, rounded, watched
+from freshview.algebra.cofactor import Behind, Slot, Watch
+from freshview.algebra.reading import behind, rounded, watched
 from freshview.models.moments import EPSILON, LOST, scatter_of
 
 KEPT = 1e-10

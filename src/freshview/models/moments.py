@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from freshview.algebra import Category, Real
 from freshview.algebra import Cofactor as Element
-from freshview.algebra.cofactor import Slot
-from freshview.algebra.reading import Behind, behind, rounded
+from freshview.algebra.cofactor import Behind, Slot
+from freshview.algebra.reading import behind, rounded
 
 Vector: TypeAlias = npt.NDArray[np.float64]
 Matrix: TypeAlias = npt.NDArray[np.float64]

@@ -8,11 +8,12 @@ from types import MappingProxyType
 
 from freshview.calculus.pretty_print import show_term
 from freshview.calculus.schema import Query
+from freshview.calculus.terms import Expr
 from freshview.program.abbreviate import abbreviate, abbreviate_program
 from freshview.program.terms import Program
 from freshview.program.text import show_program
 from freshview.runtime.database.compiled_plan import CompiledPlan
-from freshview.simplify import trace
+from freshview.simplify import Rule, simplify
 
 
 def explain(
@@ -31,7 +32,12 @@ def explain(
     """
     columns = ", ".join(f"{c.name} {c.type}" for c in query.columns)
     seen = query.vars * 2
-    steps = [f"-- {rule}\n{show_term(abbreviate(term, seen))}" for rule, term in trace(query.term)]
+    steps: list[str] = []
+
+    def record(rule: Rule, term: Expr) -> None:
+        steps.append(f"-- {rule.__name__}\n{show_term(abbreviate(term, seen))}")
+
+    simplify(query.term, listener=record)
     choice = program.notes or ("every map is maintained by deltas",)
     return "\n\n".join(
         [

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, TypeAlias
 
-from freshview.algebra.reading import Watch
+from freshview.algebra.cofactor import Watch
 from freshview.calculus.functions import Functions
 from freshview.calculus.rows import Row, as_declared, repeated
 from freshview.calculus.schema import Query

@@ -13,7 +13,7 @@ from freshview.runtime.database.database import Database
 from freshview.runtime.ingest import csv
 from freshview.runtime.ingest.sockets import END, Item, Listener
 from freshview.sql import Catalog, Source
-from freshview.sql.sources import RULES
+from freshview.sql.ddl.sources import RULES
 
 READABLE = "FROM FILE '...' LINE DELIMITED CSV (delimiter := ',')"
 

@@ -16,8 +16,8 @@ from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from freshview.algebra import Category, Cofactor
-from freshview.algebra.cofactor import Block, Slot, block
-from freshview.algebra.reading import Watch, rounded, watched
+from freshview.algebra.cofactor import Block, Slot, Watch, block
+from freshview.algebra.reading import rounded, watched
 from freshview.calculus.check import Schema, all_types, value_type
 from freshview.calculus.functions import CppRing
 from freshview.calculus.rows import Row
