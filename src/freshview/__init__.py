@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from freshview.runtime.database.database import Database
     from freshview.runtime.ingest.products import Product
     from freshview.runtime.ingest.writer import Writer
-    from freshview.runtime.persistence.snapshot import restore
+    from freshview.runtime.persistence.restore import restore
     from freshview.runtime.views.factorized import FactorizedView
     from freshview.runtime.views.view import Statistics, ViewHandle
     from freshview.spark.matrix.program import SparkProgram
@@ -55,7 +55,7 @@ _HOMES = {
     "connect": "runtime.database.connect",
     "materialized_view": "pipeline.open",
     "pipeline": "pipeline.open",
-    "restore": "runtime.persistence.snapshot",
+    "restore": "runtime.persistence.restore",
 }
 
 

@@ -97,7 +97,7 @@ class World:
 
     @property
     def refills(self) -> int:
-        return self.db._view(self.cof.name).refills
+        return self.db.state.view(self.cof.name).refills
 
 
 @pytest.mark.parametrize("offset", [1e4, 1e6, 1e8, -1e8])

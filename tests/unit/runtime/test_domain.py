@@ -292,9 +292,9 @@ def test_a_kernel_whose_own_maps_overflow_gives_way(
     cache: Path, native: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where only a kernel's way to the view leaves 64 bits, the reference engine serves it."""
-    from freshview.runtime.views import view
+    from freshview.runtime.views import maintained
 
-    monkeypatch.setattr(view, "holds", lambda *_, **__: False)
+    monkeypatch.setattr(maintained, "holds", lambda *_, **__: False)
     db = freshview.connect(engine="native")
     db.execute(SUMS)
     with warnings.catch_warnings(record=True) as told:

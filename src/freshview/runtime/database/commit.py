@@ -10,7 +10,7 @@ from freshview.errors import BadValue, Overflow, Place, StateLost
 from freshview.runtime.database.serve import AnyBase
 from freshview.runtime.database.stored_base import StatelessBase, StoredBase
 from freshview.runtime.ingest.change import Change
-from freshview.runtime.views.view import Maintained
+from freshview.runtime.views.maintained import Maintained
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]

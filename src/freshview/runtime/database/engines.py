@@ -14,7 +14,7 @@ from freshview.runtime.database.serve import AnyBase
 from freshview.runtime.database.settings import Settings
 from freshview.runtime.database.stored_base import StatelessBase, StoredBase
 from freshview.runtime.ingest.change import Change
-from freshview.runtime.views.view import Maintained
+from freshview.runtime.views.maintained import Maintained
 
 ENOUGH = 2000
 """Rows that a view has seen when a kernel is built for it in the background."""

@@ -10,8 +10,8 @@ from freshview.calculus.rows import Row, RowLike, by_name
 from freshview.calculus.schema import Relation
 from freshview.codegen.load import Instance
 from freshview.errors import BadRow
-from freshview.runtime.database.base import consolidate
 from freshview.runtime.ingest.columns import rows_in
+from freshview.runtime.ingest.consolidate import consolidate
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, Protocol
 from weakref import ref
 
 from freshview.calculus.rows import RowLike
@@ -13,12 +14,29 @@ from freshview.errors import FreshviewError, Overflow
 from freshview.runtime.database.serve import AnyBase, NativeServer, Server
 from freshview.runtime.database.stored_base import StatelessBase, StoredBase
 
-if TYPE_CHECKING:
-    from freshview.runtime.database.database import Database
-
-
 MOST = 64
 """Relations of a kernel whose rows can be sent elsewhere."""
+
+
+class Host(Protocol):
+    """What a writer needs of its database."""
+
+    @property
+    def lock(self) -> AbstractContextManager[object]:
+        """Held while rows change."""
+
+    @property
+    def is_building(self) -> bool:
+        """Whether kernels are being built, so that the database must look at every change."""
+
+    def count_rows(self, rows: int, relations: Iterable[str]) -> None:
+        """Count rows that kernels of these relations took without the database."""
+
+    def insert(self, relation: str, rows: Any) -> None:
+        """Insert rows into a stream."""
+
+    def delete(self, relation: str, rows: Any) -> None:
+        """Delete rows from a stream."""
 
 
 class Writer:
@@ -31,7 +49,7 @@ class Writer:
     insert: RowCall
     delete: RowCall
 
-    def __init__(self, db: Database, relation: Relation) -> None:
+    def __init__(self, db: Host, relation: Relation) -> None:
         self.relation = relation
         self.instance: Instance | None = None
         self._index = 0
@@ -49,9 +67,8 @@ class Writer:
         if len(kernels) == 1 and isinstance(base, StatelessBase):
             index = kernels[0].index[self.relation.name]
             alone = kernels[0].instance if index < MOST else None
-        db = self._db()
-        if db is not None and self.instance is not alone:
-            db.collect(self)  # who kept the old functions is sent to the database from now on
+        if self.instance is not alone:
+            self.pause()  # who kept the old functions is sent to the database from now on
         steps: list[Any] | None = None
         if servers is not None:
             steps = _steps(self.relation, base, kernels)
@@ -74,9 +91,19 @@ class Writer:
         """Ask the database about every row, whatever there is to say."""
         self.insert, self.delete = self._slow
 
-    def divert(self, on: bool) -> int:
-        """Send the rows through the database or, again, straight on; tells how many came since."""
-        return 0 if self.instance is None else self.instance.divert(self._index, on)
+    def pause(self) -> None:
+        """Send every row through the database, which learns how many a kernel took without it."""
+        if self.instance is None:
+            return
+        rows = self.instance.divert(self._index, True)
+        db = self._db()
+        if db is not None:
+            db.count_rows(rows, [r.name for r in self.instance.kernel.relations])
+
+    def resume(self) -> None:
+        """Let rows go straight to the kernel again."""
+        if self.instance is not None:
+            self.instance.divert(self._index, False)
 
 
 def _checked(base: AnyBase, sign: int) -> bool:
@@ -105,7 +132,7 @@ class _Step(NamedTuple):
 class _Slow:
     """The way through the database: its lock, its rows, its views, its followers."""
 
-    def __init__(self, db: Database, relation: Relation, sign: int) -> None:
+    def __init__(self, db: Host, relation: Relation, sign: int) -> None:
         self._db = ref(db)
         self._relation = relation
         self._sign = sign
@@ -121,11 +148,11 @@ class _Slow:
             row: RowLike = values
             (db.insert if self._sign > 0 else db.delete)(self._relation.name, [row])
 
-    def _through(self, db: Database, values: tuple[Any, ...]) -> bool:
+    def _through(self, db: Host, values: tuple[Any, ...]) -> bool:
         """Give the row to all the kernels; False where there is more to do, and nothing was."""
-        with db._lock:
+        with db.lock:
             steps = self.steps
-            if steps is None or db._engines.busy:
+            if steps is None or db.is_building:
                 return False
             done = 0
             try:
@@ -141,9 +168,7 @@ class _Slow:
                 if isinstance(e, _Refused | Overflow):
                     return False  # the database finds out whether it is so
                 raise
-            db._version += 1
-            db._changed = True
-            db._fed.add(self._relation.name)
+            db.count_rows(1, (self._relation.name,))
             return True
 
 

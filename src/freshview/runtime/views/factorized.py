@@ -19,12 +19,12 @@ from freshview.runtime.database.serve import ReferenceServer
 from freshview.runtime.ingest.columns import arrow_schema, rows_of
 from freshview.runtime.views.enumerate import BATCH, Contents, Rows, Runs, contents, size_of
 from freshview.runtime.views.history import MOST_VERSIONS
-from freshview.runtime.views.view import Callback, Maintained, ViewHandle, matching
+from freshview.runtime.views.maintained import Callback, Maintained
+from freshview.runtime.views.view import Host, ViewHandle, matching
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
 
-    from freshview.runtime.database.database import Database
     from freshview.runtime.views.enumerate import Numbers
 else:
     from freshview.runtime.ingest.lazy_imports import pa
@@ -117,7 +117,7 @@ class FactorizedView(ViewHandle):
     (1000000, (1, 456, 123))
     """
 
-    def __init__(self, db: Database, maintained: Maintained) -> None:
+    def __init__(self, db: Host, maintained: Maintained) -> None:
         super().__init__(db, maintained)
         self._last: Listing | None = None
 
@@ -207,7 +207,7 @@ class FactorizedView(ViewHandle):
         return f"<p>{self!r}: {len(self)} rows, factorized</p>"
 
 
-def handle(db: Database, maintained: Maintained) -> ViewHandle:
+def handle(db: Host, maintained: Maintained) -> ViewHandle:
     """What a user holds of a view."""
     kind = FactorizedView if maintained.query.factorized else ViewHandle
     return kind(db, maintained)

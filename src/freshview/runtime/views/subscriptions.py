@@ -8,7 +8,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from freshview.errors import FreshviewWarning
-from freshview.runtime.views.view import Callback, Maintained
+from freshview.runtime.views.maintained import Callback, Maintained
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]

@@ -52,7 +52,7 @@ def test_a_kernel_takes_over_when_it_is_ready() -> None:
     wait(db)
     db.delete("r", MANY[:100])
     assert view.engine == "native"
-    assert isinstance(db._bases["r"], StoredBase)
+    assert isinstance(db.state.bases["r"], StoredBase)
     assert "== engine\nnative" in view.explain()
     db.insert("r", MANY[:100])
     assert view.rows() == before
@@ -258,7 +258,7 @@ def test_rows_that_come_before_the_views_are_in_kernels_too(native: None) -> Non
     db = freshview.connect(engine="native")
     db.execute(STREAM)
     db.insert("r", {"k": [1, 2], "v": [3, 4]})
-    assert isinstance(db._bases["r"], StoredBase)
+    assert isinstance(db.state.bases["r"], StoredBase)
     db.execute(SUMS)
     assert db.view("s").rows() == [(1, 3), (2, 4)]
 

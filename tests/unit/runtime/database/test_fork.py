@@ -45,7 +45,7 @@ class Slow:
         self.thread = threading.Thread(target=self.run, args=(db,))
 
     def run(self, db: Any) -> None:
-        with db._lock:
+        with db.lock:
             self.begun.set()
             self.end.wait()
             db.insert("a", [(1,), (2,)])
