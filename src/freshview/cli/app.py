@@ -41,7 +41,7 @@ from freshview.cli.run import Outputs, run_script
 from freshview.cli.spark_demo import run_on_spark as demo_on_spark
 from freshview.errors import FreshviewError, FreshviewWarning, UnsupportedSql
 from freshview.plan.options import Strategy
-from freshview.runtime.database.settings import EngineName, Settings
+from freshview.runtime.settings import DatabaseSettings, EngineName
 
 app = typer.Typer(
     help="Views in SQL, kept fresh by deltas as the data changes.",
@@ -76,7 +76,7 @@ def explain(
             if dtree is not None:
                 raise
             _tell(f"no listing in M3: {e}")
-    settings = Settings(strategy=strategy, mode=mode, strict=strict, engine=engine)
+    settings = DatabaseSettings(strategy=strategy, mode=mode, strict=strict, engine=engine)
     tell = explain_on_spark if spark else explain_script
     typer.echo("\n\n\n".join(tell(script, view, settings)))
 
@@ -102,7 +102,7 @@ def compile_(
 ) -> None:
     """Write each view's program as M3 text, diagram, C++ source and shared library."""
     _check_dtree(dtree, strategy)
-    settings = Settings(strategy=strategy, mode=mode, strict=strict)
+    settings = DatabaseSettings(strategy=strategy, mode=mode, strict=strict)
     if strategy == "factorized":
         choices = DiagramOptions(dtree, compact, inline, drawn, check_m3)
         for path in compile_factorized(script, out, choices, settings, _tell):
@@ -158,7 +158,7 @@ def run(
         engine, checkpoint, workers, trigger, follow, metrics, dead_letters, package, trusted
     )
     chosen = "auto" if engine == "process" else engine
-    settings = Settings(strategy=strategy, mode=mode, strict=strict, engine=chosen)
+    settings = DatabaseSettings(strategy=strategy, mode=mode, strict=strict, engine=chosen)
     outputs = Outputs(Path(out) if out else None, changes, listen)
     run_script(script, settings, batch or 1000, Console(), outputs, _tell)
 

@@ -34,7 +34,7 @@ from freshview.factorized.terms import Join
 from freshview.program.listing import Listing
 from freshview.program.read_m3 import read_m3
 from freshview.program.show_m3 import show_m3
-from freshview.runtime.database.settings import Settings
+from freshview.runtime.settings import DatabaseSettings
 from freshview.sql import Catalog
 from freshview.sql.joined import Aggregated, load_joined
 
@@ -81,7 +81,7 @@ def compile_factorized(
     script: Path,
     folder: Path,
     choices: DiagramOptions,
-    settings: Settings,
+    settings: DatabaseSettings,
     tell: Callable[[str], object],
 ) -> Iterator[Path]:
     """Write NAME.m3, NAME.svg and NAME.pdf for every view, and one log of the run.

@@ -13,8 +13,8 @@ from rich.console import Console
 from freshview.cli.output import Reader, follow, open_changes, to_all, write_view
 from freshview.cli.script import read_script
 from freshview.cli.tables import show
-from freshview.runtime.database.settings import Settings
 from freshview.runtime.ingest.sources import feed
+from freshview.runtime.settings import DatabaseSettings
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Outputs:
 
 def run_script(
     script: Path,
-    settings: Settings,
+    settings: DatabaseSettings,
     batch: int,
     console: Console,
     outputs: Outputs,

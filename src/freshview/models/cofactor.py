@@ -28,7 +28,7 @@ from freshview.models.digits import (
 from freshview.models.home import Home, HomeView
 from freshview.models.moments import Feature, Matrix, Moments, Vector, moments, slots_of, title
 from freshview.models.problems import DigitsLost, EmptyJoin, NoDigits
-from freshview.runtime.database.settings import EngineName
+from freshview.runtime.settings import EngineName
 from freshview.runtime.views.payloads import Variable, variables_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from freshview.calculus.rows import Row
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.types import Value
 from freshview.plan.options import Strategy
-from freshview.runtime.database.settings import EngineName
+from freshview.runtime.settings import EngineName
 from freshview.sql import Catalog
 
 if TYPE_CHECKING:

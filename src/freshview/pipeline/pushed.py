@@ -9,7 +9,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshview.calculus.schema import Relation
 from freshview.errors import BadRow
-from freshview.runtime.ingest.change import counted, taken
+from freshview.runtime.ingest.change import counted_change, row_change
 from freshview.runtime.ingest.columns import table_of
 from freshview.spark.io.rows import fitted
 from freshview.spark.nodes.node import COUNT
@@ -26,7 +26,7 @@ def pushed(relation: Relation, given: Any) -> pa.Table:
     """
     if hasattr(given, "toArrow"):
         given = given.toArrow()  # a DataFrame of Spark's
-    change = counted(relation, given) if _has_counts(given) else taken(relation, given)
+    change = counted_change(relation, given) if _has_counts(given) else row_change(relation, given)
     if change.table is None:
         net = change.net()
         table = table_of(relation.columns, list(net), relation.name)

@@ -18,15 +18,15 @@ from freshview.program.terms import Program
 from freshview.runtime.database.commit import commit, fill
 from freshview.runtime.database.declarations import Declaration, Defined, Script
 from freshview.runtime.database.declare import declare
-from freshview.runtime.database.engines import Engines
 from freshview.runtime.database.fork import HalfChanged, watch
 from freshview.runtime.database.functions import from_python
-from freshview.runtime.database.settings import Settings
 from freshview.runtime.database.state import State
-from freshview.runtime.ingest.change import Change, Hook, taken
-from freshview.runtime.ingest.products import Combined, decomposed, given
-from freshview.runtime.ingest.writer import Writer
+from freshview.runtime.database.tiering import Tiering
+from freshview.runtime.database.writer import Writer
+from freshview.runtime.ingest.change import Change, Hook, row_change
+from freshview.runtime.ingest.products import Combined, any_change, decomposed
 from freshview.runtime.persistence.save import save
+from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.factorized import FactorizedView, handle
 from freshview.runtime.views.subscriptions import Subscriptions
 from freshview.runtime.views.view import ViewHandle
@@ -56,14 +56,14 @@ class Database:
     [('ink', 4), ('pen', 5)]
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: DatabaseSettings) -> None:
         self.state = State(settings)
         self.lock: threading.RLock | HalfChanged = threading.RLock()
         self._hooks: dict[str, list[Hook]] = {}
         self._writers: dict[str, Writer] = {}
         self._stillness = 0
-        self._engines = Engines(settings)
-        self._followers = Subscriptions()
+        self._tiering = Tiering(settings)
+        self._subscriptions = Subscriptions()
         watch(self)
 
     # -- what is declared --------------------------------------------------------------------------
@@ -121,9 +121,12 @@ class Database:
             return view
 
     def _declare(
-        self, declaration: Declaration, catalog: Catalog, views: list[tuple[Query, Settings]]
+        self,
+        declaration: Declaration,
+        catalog: Catalog,
+        views: list[tuple[Query, DatabaseSettings]],
     ) -> list[ViewHandle]:
-        new = declare(self.state, self._engines, declaration, catalog, views)
+        new = declare(self.state, self._tiering, declaration, catalog, views)
         self.rewire()
         return [handle(self, view) for view in new]
 
@@ -147,11 +150,11 @@ class Database:
         names to NumPy arrays or lists, or a table: pyarrow, pandas, polars, or anything else that
         speaks Arrow's C interface.
         """
-        self._change([self._taken(relation, rows, 1)])
+        self._change([self._row_change(relation, rows, 1)])
 
     def delete(self, relation: str, rows: Any) -> None:
         """Delete rows, which must be there, from a stream; they come as for `insert`."""
-        self._change([self._taken(relation, rows, -1)])
+        self._change([self._row_change(relation, rows, -1)])
 
     def apply(self, batch: Batch, *, decompose: bool = False) -> None:
         """Change several streams at once: rows with their multiplicities, negative to delete.
@@ -168,7 +171,7 @@ class Database:
         changes = []
         for name, rows in batch.items():
             stream = self.state.stream(name)
-            change = self._hooked(given(stream, rows))
+            change = self._hooked(any_change(stream, rows))
             if decompose and not isinstance(change, Combined):
                 change = decomposed(change, self._groups(stream))
             changes.append(change)
@@ -221,7 +224,7 @@ class Database:
         table = self.state.catalog.relation(relation)
         if not table.static:
             raise BadRow(f"'{table.name}' is a stream", instead="use insert")
-        change = self._hooked(taken(table, rows))
+        change = self._hooked(row_change(table, rows))
         with self.still():
             views = self.state.readers[table.name]
             if self.state.has_changes and views:
@@ -229,16 +232,16 @@ class Database:
                     f"'{table.name}' is a static table, and changes have arrived",
                     instead="load it first, or declare it with CREATE STREAM",
                 )
-            self._engines.keep([change], self.state.bases)
+            self._tiering.store_rows([change], self.state.bases)
             try:
                 fill(change, self.state.bases[table.name], views)
             finally:
-                self.rewire()  # even after an error the views have other servers
+                self.rewire()  # even after an error the views have other engines
             self.state.fed.add(table.name)
             return change.size
 
-    def _taken(self, relation: str, rows: Any, sign: int) -> Change:
-        return self._hooked(taken(self.state.stream(relation), rows, sign))
+    def _row_change(self, relation: str, rows: Any, sign: int) -> Change:
+        return self._hooked(row_change(self.state.stream(relation), rows, sign))
 
     def _hooked(self, change: Change) -> Change:
         hooks = self._hooks.get(change.relation.name)
@@ -247,15 +250,15 @@ class Database:
     def _change(self, changes: Sequence[Change]) -> None:
         with self.lock:
             self._advance()
-            self._engines.keep(changes, self.state.bases)
+            self._tiering.store_rows(changes, self.state.bases)
             self._commit(changes)
-            self._engines.count(changes, self.state.views, self.state.bases)
-        self._followers.tell()
+            self._tiering.count_rows(changes, self.state.views, self.state.bases)
+        self._subscriptions.deliver()
 
     def _commit(self, changes: Sequence[Change]) -> None:
         shown = commit(changes, self.state.bases, self.state.readers)
         self.state.version += 1
-        if self._engines.replace(changes, shown, self.state.bases):
+        if self._tiering.replace(changes, shown, self.state.bases):
             self.rewire()
         for change in changes:
             if change.relation.name not in self.state.fed and change.size:
@@ -263,7 +266,7 @@ class Database:
                 self.state.has_changes = True
         for view, table in shown.items():
             if table is not None:
-                self._followers.note(view, self.state.version, table)
+                self._subscriptions.record(view, self.state.version, table)
 
     # -- versions and readers ----------------------------------------------------------------------
 
@@ -297,7 +300,7 @@ class Database:
     @property
     def is_building(self) -> bool:
         """Whether kernels are being built in the background."""
-        return self._engines.busy
+        return self._tiering.is_building
 
     def count_rows(self, rows: int, relations: Iterable[str]) -> None:
         """Count rows that a writer gave to kernels of these relations by itself."""
@@ -306,15 +309,15 @@ class Database:
     def after_fork(self, is_whole: bool) -> None:
         """In a new process, go on; or, where a change was under way, refuse to be used."""
         if is_whole:
-            self._engines.forked()
-            self._followers.forked()
+            self._tiering.forked()
+            self._subscriptions.forked()
         else:
             for writer in self._writers.values():
                 writer.close()
 
     def _advance(self) -> None:
         """Let kernels that are ready now take over."""
-        if self._engines.busy and self._engines.finish(self.state.views, self.state.bases):
+        if self._tiering.is_building and self._tiering.finish(self.state.views, self.state.bases):
             self.rewire()
 
     def rewire(self) -> None:
@@ -324,7 +327,7 @@ class Database:
             base = self.state.bases[writer.relation.name]
             plain = not self._hooks.get(writer.relation.name)
             fit = plain and all(v.built and v.history is None for v in views)
-            writer.wire(base, [v.server for v in views] if fit else None)
+            writer.wire(base, [v.engine for v in views] if fit else None)
 
     # -- snapshots ---------------------------------------------------------------------------------
 

@@ -7,24 +7,23 @@ from collections.abc import Iterable, Mapping
 from freshview.calculus.schema import Query
 from freshview.calculus.scope import relations
 from freshview.errors import BadValue, FreshviewError, Place
-from freshview.runtime.database.base import Base
 from freshview.runtime.database.declarations import Declaration
-from freshview.runtime.database.engines import Engines
-from freshview.runtime.database.serve import AnyBase
-from freshview.runtime.database.settings import Settings
 from freshview.runtime.database.state import State
-from freshview.runtime.database.stored_base import StatelessBase
-from freshview.runtime.views.maintained import Maintained
+from freshview.runtime.database.tiering import Tiering
+from freshview.runtime.relations.base import Base
+from freshview.runtime.relations.stored_base import AnyBase, StatelessBase
+from freshview.runtime.settings import DatabaseSettings
+from freshview.runtime.views.maintained import MaintainedView
 from freshview.sql import Catalog
 
 
 def declare(
     state: State,
-    engines: Engines,
+    tiering: Tiering,
     declaration: Declaration,
     catalog: Catalog,
-    queries: Iterable[tuple[Query, Settings]],
-) -> list[Maintained]:
+    queries: Iterable[tuple[Query, DatabaseSettings]],
+) -> list[MaintainedView]:
     """Add the relations of a catalog and views, filled with the data so far; gives the views."""
     bases = dict(state.bases)
     for relation in catalog.relations.values():
@@ -34,7 +33,7 @@ def declare(
         query.name.lower(): _maintained(state, query, catalog, bases, settings)
         for query, settings in queries
     }
-    engines.equip(list(new.values()), bases)
+    tiering.equip(list(new.values()), bases)
     for view in new.values():
         try:
             view.start()  # now, so that a view that cannot be filled is not declared
@@ -43,7 +42,7 @@ def declare(
             raise
     # The views hold this very dictionary, where kernels take the places of dictionaries.
     for known in state.views.values():
-        known.share(bases)
+        known.read_from(bases)
     state.catalog, state.bases = catalog, bases
     state.views.update(new)
     state.readers = {name: [v for v in state.views.values() if v.reads(name)] for name in bases}
@@ -56,8 +55,8 @@ def _maintained(
     query: Query,
     catalog: Catalog,
     bases: Mapping[str, AnyBase],
-    settings: Settings,
-) -> Maintained:
+    settings: DatabaseSettings,
+) -> MaintainedView:
     read = relations(query.term)
     used = [r for r in catalog.relations.values() if r.name in read]
     for r in used:
@@ -66,6 +65,6 @@ def _maintained(
                 f"'{query.name}' comes after rows of '{r.name}', which are not kept",
                 instead="declare views before the first rows, or connect with keep_rows=True",
             )
-    view = Maintained(query, used, bases, catalog.functions, settings)
-    view.seen = sum(bases[r.name].size for r in used)
+    view = MaintainedView(query, used, bases, catalog.functions, settings)
+    view.rows_seen = sum(bases[r.name].size for r in used)
     return view

@@ -15,7 +15,7 @@ from weakref import WeakSet
 
 from freshview.codegen import toolchain
 from freshview.errors import FreshviewError
-from freshview.runtime.database import kernels
+from freshview.runtime.compile import kernels
 
 PATIENCE = 10.0
 """Seconds for which a fork waits for the changes of other threads, all together."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from freshview.calculus.schema import Relation
 from freshview.errors import BadRow, UnknownName
 from freshview.runtime.database.declarations import Declaration
-from freshview.runtime.database.serve import AnyBase
-from freshview.runtime.database.settings import Settings
-from freshview.runtime.views.maintained import Maintained
+from freshview.runtime.relations.stored_base import AnyBase
+from freshview.runtime.settings import DatabaseSettings
+from freshview.runtime.views.maintained import MaintainedView
 from freshview.sql import Catalog
 
 
@@ -18,12 +18,12 @@ from freshview.sql import Catalog
 class State:
     """Declarations, rows, views and the version; whoever uses it has the lock of the database."""
 
-    settings: Settings
+    settings: DatabaseSettings
     catalog: Catalog = field(default_factory=Catalog)
     declarations: list[Declaration] = field(default_factory=list)
     bases: dict[str, AnyBase] = field(default_factory=dict)
-    views: dict[str, Maintained] = field(default_factory=dict)
-    readers: dict[str, list[Maintained]] = field(default_factory=dict)
+    views: dict[str, MaintainedView] = field(default_factory=dict)
+    readers: dict[str, list[MaintainedView]] = field(default_factory=dict)
     """The views that read a relation, by its name."""
     version: int = 0
     has_changes: bool = False
@@ -31,7 +31,7 @@ class State:
     fed: set[str] = field(default_factory=set)
     """The relations that rows have reached."""
 
-    def view(self, name: str) -> Maintained:
+    def view(self, name: str) -> MaintainedView:
         """The view of a name."""
         view = self.views.get(name.lower())
         if view is None:

@@ -74,11 +74,11 @@ class Change:
     def net(self) -> dict[Row, int]:
         """The net change a row: checked, added up, and without the rows that cancel out."""
         if self._net is None:
-            rows = self.given()
+            rows = self.python_rows()
             self._net = consolidate(self.relation, zip(rows, self._counted(len(rows)), strict=True))
         return self._net
 
-    def given(self) -> Sequence[RowLike]:
+    def python_rows(self) -> Sequence[RowLike]:
         """The rows as Python values, as they came."""
         if self.rows is not None:
             return self.rows
@@ -97,7 +97,7 @@ class Change:
 
     def through(self, hooks: Sequence[Hook]) -> Change:
         """The change as the hooks make it, row by row: as it was, another row, several or none."""
-        rows = self.given()
+        rows = self.python_rows()
         pairs: list[tuple[Any, int]] = list(zip(rows, self._counted(len(rows)), strict=True))
         for hook in hooks:
             after: list[tuple[Any, int]] = []
@@ -132,7 +132,7 @@ def _exported(table: Any) -> Any:
     return _Exported(table)
 
 
-def taken(relation: Relation, given: Any, sign: int = 1) -> Change:
+def row_change(relation: Relation, given: Any, sign: int = 1) -> Change:
     """Rows to insert or delete, in any of the forms that the documentation names."""
     if isinstance(given, list):
         return Change(relation, given, sign=sign)
@@ -153,13 +153,13 @@ def taken(relation: Relation, given: Any, sign: int = 1) -> Change:
     return Change(relation, list(given), sign=sign)
 
 
-def counted(relation: Relation, given: Any) -> Change:
+def counted_change(relation: Relation, given: Any) -> Change:
     """A change with multiplicities: pairs of row and count, or rows and their counts apart.
 
     An Arrow table may bring its counts as a column `__count`, as those of `view.changes` do.
     """
     if isinstance(given, tuple) and len(given) == 2 and not _is_pair(given[1]):
-        change = taken(relation, given[0])
+        change = row_change(relation, given[0])
         change.counts = _plain_counts(relation, given[1])
         return change
     if _is_arrow(given) or _is_pandas(given):

@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from freshview.errors import SnapshotProblem
-from freshview.runtime.database import compiled_plan
-from freshview.runtime.database.base import Base
+from freshview.runtime.compile.compile_view import python_functions
 from freshview.runtime.database.declarations import show_declaration
-from freshview.runtime.database.serve import AnyBase, NativeServer
 from freshview.runtime.database.state import State
-from freshview.runtime.database.stored_base import StoredBase
 from freshview.runtime.ingest.change import COUNT
 from freshview.runtime.ingest.columns import table_of
 from freshview.runtime.persistence.manifest import write_durably, write_manifest
+from freshview.runtime.relations.base import Base
+from freshview.runtime.relations.stored_base import AnyBase, StoredBase
+from freshview.runtime.views.engines import KernelViewEngine
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -69,7 +69,7 @@ def save(state: State, path: Path) -> None:
 
 def _refuse_lost_rows(state: State) -> None:
     for view in state.views.values():
-        if view.engine == "reference" and not state.settings.keep_rows:
+        if view.engine_name == "reference" and not state.settings.keep_rows:
             raise SnapshotProblem(
                 f"'{view.query.name}' is kept by the reference engine, and its rows are not kept",
                 instead="connect with keep_rows=True, or with engine='native'",
@@ -79,15 +79,15 @@ def _refuse_lost_rows(state: State) -> None:
 def _python_functions(state: State) -> list[str]:
     """The names of the Python functions that views call."""
     views = state.views.values()
-    return sorted({n for v in views for n in compiled_plan.python_functions(v.query, v.functions)})
+    return sorted({n for v in views for n in python_functions(v.query, v.functions)})
 
 
 def _save_view(state: State, name: str, folder: Path) -> dict[str, Any]:
     view = state.views[name]
-    if not isinstance(view.server, NativeServer):
+    if not isinstance(view.engine, KernelViewEngine):
         return {"engine": "reference"}
     file = _file_name("view", name)
-    view.server.instance.save(folder / file)
+    view.engine.instance.save(folder / file)
     return {"engine": "native", "file": file, "wide": view.wide}
 
 

@@ -11,11 +11,11 @@ from freshview.calculus.rows import Row, conform
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.types import Type, Value
 from freshview.errors import FreshviewError, UnknownName
-from freshview.runtime.database.explain import explain
-from freshview.runtime.database.settings import EngineName
 from freshview.runtime.ingest.columns import html, rows_of
+from freshview.runtime.settings import EngineName
+from freshview.runtime.views.explain import explain
 from freshview.runtime.views.history import MOST_VERSIONS, History
-from freshview.runtime.views.maintained import Callback, Maintained
+from freshview.runtime.views.maintained import Callback, MaintainedView
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -67,7 +67,7 @@ class ViewHandle:
     [{'k': 1, 'total': 30}]
     """
 
-    def __init__(self, db: Host, maintained: Maintained) -> None:
+    def __init__(self, db: Host, maintained: MaintainedView) -> None:
         self._db = db
         self._maintained = maintained
 
@@ -95,7 +95,7 @@ class ViewHandle:
     def engine(self) -> EngineName:
         """Which engine serves the view: "native" or "reference"."""
         with self._db.quiet():
-            return self._maintained.engine
+            return self._maintained.engine_name
 
     @property
     def work(self) -> int:
@@ -104,7 +104,7 @@ class ViewHandle:
         A kernel counts them if the database was opened with `profile=True`.
         """
         with self._db.quiet():
-            _, visits, writes = self._maintained.server.costs()
+            _, visits, writes = self._maintained.engine.costs()
         return visits + writes
 
     def rows(self) -> list[Row]:
@@ -140,27 +140,27 @@ class ViewHandle:
         Otherwise the columns are compared where they lie, one after the other: a look at each row
         of the view, but none of them in Python.
         """
-        given = self._given(key)
+        values = self._values_by_column(key)
         with self._db.quiet():
-            found = self._maintained.find(given)
-        if found is not None:
-            return found
+            rows = self._maintained.find(values)
+        if rows is not None:
+            return rows
         if self._maintained.payloads:
-            return [r for r in self.rows() if all(r[at] == value for at, value in given.items())]
-        return rows_of(matching(self.to_arrow(), given, self._maintained.query))
+            return [r for r in self.rows() if all(r[at] == value for at, value in values.items())]
+        return rows_of(matching(self.to_arrow(), values, self._maintained.query))
 
-    def _given(self, key: Mapping[str, Value]) -> dict[int, Value]:
+    def _values_by_column(self, key: Mapping[str, Value]) -> dict[int, Value]:
         """Values by the places of their columns."""
         names = [c.lower() for c in self.columns]
-        given: dict[int, Value] = {}
+        values: dict[int, Value] = {}
         for name, value in key.items():
             if name.lower() not in names:
                 known = ", ".join(self.columns)
                 raise UnknownName(
                     f"'{self.name}' has no column '{name}'", instead=f"its columns are {known}"
                 )
-            given[names.index(name.lower())] = value
-        return given
+            values[names.index(name.lower())] = value
+        return values
 
     def track(self, versions: int = MOST_VERSIONS) -> None:
         """Record from now on what changes, so many versions back.
@@ -231,23 +231,23 @@ class ViewHandle:
         """
         with self._db.still():
             m = self._maintained
-            return m.exact().rows() if m.is_kept and m.base_rows() <= most else None
+            return m.recomputed().rows() if m.can_recompute and m.base_rows() <= most else None
 
     def statistics(self) -> Statistics:
         """What the view takes and has done so far."""
         with self._db.quiet():
             m = self._maintained
-            size, visits, writes = m.server.costs()
+            size, visits, writes = m.engine.costs()
             seconds = m.built.seconds if m.built else 0.0
-            rows = dict(m.server.sizes())
-            return Statistics(m.engine, rows, size, seconds, visits, writes, m.note)
+            rows = dict(m.engine.sizes())
+            return Statistics(m.engine_name, rows, size, seconds, visits, writes, m.note)
 
     def explain(self) -> str:
         """How the view is maintained: its term after every pass, its maps, its triggers."""
         with self._db.quiet():
             m = self._maintained
-            recipe = m.built.recipe if m.built else None
-            return explain(m.query, m.program, m.note, recipe, m.centre if m.built else {})
+            plan = m.built.plan if m.built else None
+            return explain(m.query, m.program, m.note, plan, m.centre if m.built else {})
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The rows as a stream of Arrow's C interface: polars, DuckDB and others read the view."""
@@ -260,9 +260,9 @@ class ViewHandle:
         return html(self.to_arrow(), self.name)
 
 
-def matching(table: pa.Table, given: Mapping[int, Value], query: Query) -> pa.Table:
+def matching(table: pa.Table, values: Mapping[int, Value], query: Query) -> pa.Table:
     """The rows of a view with these values by column."""
-    for at, value in given.items():
+    for at, value in values.items():
         table = table.filter(_equals(table.column(at), value, query.columns[at].type))
     return table
 

@@ -21,10 +21,10 @@ ModeChoice = Literal["auto", "batch", "tuple"]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class DatabaseSettings:
     """How a database keeps its views, rows and kernels; `connect` tells what each word means.
 
-    >>> Settings(engine="fast")
+    >>> DatabaseSettings(engine="fast")
     Traceback (most recent call last):
         ...
     freshview.errors.FreshviewError: there is no engine 'fast'; use one of auto, native, reference
@@ -51,9 +51,9 @@ class Settings:
                 raise FreshviewError(
                     f"there is no {name} '{value}'", instead=f"use one of {', '.join(words)}"
                 )
-        self.plan("batch")  # it knows the strategies
+        self.planner_options("batch")  # it knows the strategies
 
-    def plan(self, mode: Mode, *, caches: bool = True) -> Options:
+    def planner_options(self, mode: Mode, *, caches: bool = True) -> Options:
         """The options of the planner, for triggers of a mode unless the user named one."""
         chosen = mode if self.mode == "auto" else self.mode
         return Options(

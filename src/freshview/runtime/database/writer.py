@@ -11,8 +11,8 @@ from freshview.calculus.rows import RowLike
 from freshview.calculus.schema import Relation
 from freshview.codegen.load import Instance, RowCall
 from freshview.errors import FreshviewError, Overflow
-from freshview.runtime.database.serve import AnyBase, NativeServer, Server
-from freshview.runtime.database.stored_base import StatelessBase, StoredBase
+from freshview.runtime.relations.stored_base import AnyBase, StatelessBase, StoredBase
+from freshview.runtime.views.engines import KernelViewEngine, ViewEngine
 
 MOST = 64
 """Relations of a kernel whose rows can be sent elsewhere."""
@@ -43,7 +43,7 @@ class Writer:
     """Inserts and deletes single rows of a stream; each call is a change of its own.
 
     `insert` and `delete` take the values of a row as arguments. They are attributes, and may be
-    kept: whatever is declared later, they do the right thing.
+    stored: they stay correct whatever is declared later.
     """
 
     insert: RowCall
@@ -57,20 +57,20 @@ class Writer:
         self._slow = (_Slow(db, relation, 1), _Slow(db, relation, -1))
         self.insert, self.delete = self._slow
 
-    def wire(self, base: AnyBase, servers: Sequence[Server] | None) -> None:
+    def wire(self, base: AnyBase, engines: Sequence[ViewEngine] | None) -> None:
         """Take the shortest way: one kernel's own functions where there is nothing else to do.
 
-        `servers` is None where every row must be seen by the database.
+        `engines` is None where every row must be seen by the database.
         """
-        kernels = [s for s in servers or () if isinstance(s, NativeServer)]
+        kernels = [e for e in engines or () if isinstance(e, KernelViewEngine)]
         alone = None
         if len(kernels) == 1 and isinstance(base, StatelessBase):
             index = kernels[0].index[self.relation.name]
             alone = kernels[0].instance if index < MOST else None
         if self.instance is not alone:
-            self.pause()  # who kept the old functions is sent to the database from now on
+            self.pause()  # whoever holds the old functions goes through the database from now on
         steps: list[Any] | None = None
-        if servers is not None:
+        if engines is not None:
             steps = _steps(self.relation, base, kernels)
         for slow, sign in zip(self._slow, (0, 1), strict=True):
             slow.steps = [_Step(s[sign], s[1 - sign], x) for x, s in steps] if steps else steps
@@ -88,7 +88,7 @@ class Writer:
             self.delete = alone.delete_row(index, self._slow[1])
 
     def close(self) -> None:
-        """Ask the database about every row, whatever there is to say."""
+        """Send every row through the database from now on, which may refuse it."""
         self.insert, self.delete = self._slow
 
     def pause(self) -> None:
@@ -111,7 +111,7 @@ def _checked(base: AnyBase, sign: int) -> bool:
 
 
 def _steps(
-    relation: Relation, base: AnyBase, kernels: Sequence[NativeServer]
+    relation: Relation, base: AnyBase, kernels: Sequence[KernelViewEngine]
 ) -> list[tuple[Instance, tuple[RowCall, RowCall]]] | None:
     """The functions that take a row and take it back, with their kernels, base first."""
     if not isinstance(base, StoredBase | StatelessBase):
@@ -130,7 +130,7 @@ class _Step(NamedTuple):
 
 
 class _Slow:
-    """The way through the database: its lock, its rows, its views, its followers."""
+    """The way through the database: its lock, its rows, its views, its subscriptions."""
 
     def __init__(self, db: Host, relation: Relation, sign: int) -> None:
         self._db = ref(db)
@@ -144,7 +144,7 @@ class _Slow:
         if db is None:
             raise FreshviewError("the database of this writer is gone", instead="keep it")
         if not self._through(db, values):
-            # The usual door: it tells followers, and it finds the words for what is wrong.
+            # The usual door: it notifies subscribers, and it explains what is wrong.
             row: RowLike = values
             (db.insert if self._sign > 0 else db.delete)(self._relation.name, [row])
 

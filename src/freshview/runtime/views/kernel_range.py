@@ -11,17 +11,16 @@ from freshview.errors import Overflow
 from freshview.program.terms import Program
 from freshview.reference.run import Engine
 from freshview.reference.store import Bounds
-from freshview.runtime.database.base import Base
-from freshview.runtime.database.stored_base import StatelessBase, StoredBase
+from freshview.runtime.relations.stored_base import AnyBase
 
 PATIENCE = 1_000_000
 """Rows, each as often as it counts, that are followed one by one to see what becomes of them."""
 
 
-def holds(
+def fits_kernel(
     program: Program,
     functions: Functions,
-    bases: Iterable[Base | StoredBase | StatelessBase],
+    bases: Iterable[AnyBase],
     *,
     wide: bool,
 ) -> bool:
