@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -36,7 +37,7 @@ from freshview.cli.options import (
     TrustedOption,
     WorkersOption,
 )
-from freshview.cli.pipeline import Job, run_on_spark
+from freshview.cli.pipeline import RunOptions, run_on_spark
 from freshview.cli.run import Outputs, run_script
 from freshview.cli.spark_demo import run_on_spark as demo_on_spark
 from freshview.errors import FreshviewError, FreshviewWarning, UnsupportedSql
@@ -135,7 +136,7 @@ def run(
 ) -> None:
     """Read the sources that the script names, batch by batch, and print the views."""
     if engine == "spark":
-        job = Job(
+        options = RunOptions(
             master=master,
             checkpoint=checkpoint,
             workers=workers,
@@ -152,10 +153,20 @@ def run(
             strategy=strategy,
             strict=strict,
         )
-        run_on_spark(script, job, Console(), _tell)
+        run_on_spark(script, options, Console(), _tell)
         return
-    _only_spark(
-        engine, checkpoint, workers, trigger, follow, metrics, dead_letters, package, trusted
+    _refuse_spark_options(
+        engine,
+        {
+            "checkpoint": checkpoint,
+            "workers": workers,
+            "trigger": trigger,
+            "follow": follow,
+            "metrics": metrics,
+            "dead-letters": dead_letters,
+            "package": package,
+            "trusted": trusted,
+        },
     )
     chosen = "auto" if engine == "process" else engine
     settings = DatabaseSettings(strategy=strategy, mode=mode, strict=strict, engine=chosen)
@@ -163,18 +174,8 @@ def run(
     run_script(script, settings, batch or 1000, Console(), outputs, _tell)
 
 
-def _only_spark(engine: str, *given: object) -> None:
-    options = [
-        "checkpoint",
-        "workers",
-        "trigger",
-        "follow",
-        "metrics",
-        "dead-letters",
-        "package",
-        "trusted",
-    ]
-    for option, value in zip(options, given, strict=True):
+def _refuse_spark_options(engine: str, options: Mapping[str, object]) -> None:
+    for option, value in options.items():
         if value:
             raise FreshviewError(f"--{option} is for Spark", instead=f"leave out --engine {engine}")
 

@@ -18,10 +18,10 @@ def file_name(name: str) -> str:
     >>> file_name("daily sales"), file_name("../x")
     ('daily sales', '..%2Fx')
     """
-    found = quote(name, safe=" ")
-    if len(found) <= LONGEST:
-        return found
-    return f"{found[:LONGEST]}-{sha256(name.encode()).hexdigest()[:16]}"
+    quoted = quote(name, safe=" ")
+    if len(quoted) <= LONGEST:
+        return quoted
+    return f"{quoted[:LONGEST]}-{sha256(name.encode()).hexdigest()[:16]}"
 
 
 def write_file(path: Path, data: bytes | list[str]) -> Path:

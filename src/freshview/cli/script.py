@@ -16,7 +16,7 @@ def read_text(path: Path, what: str = "a script of SQL") -> str:
     except OSError as e:
         raise FreshviewError(f"cannot read '{path}': {e.strerror}", instead=f"name {what}") from e
     except UnicodeDecodeError as e:
-        raise FreshviewError(f"'{path}' is not UTF-8 text", instead="convert it") from e
+        raise FreshviewError(f"'{path}' is not UTF-8 text", instead="convert it to UTF-8") from e
 
 
 def read_script(path: Path, settings: DatabaseSettings) -> Database:

@@ -18,7 +18,7 @@ MOST = 64
 """Relations of a kernel whose rows can be sent elsewhere."""
 
 
-class Host(Protocol):
+class WriterHost(Protocol):
     """What a writer needs of its database."""
 
     @property
@@ -49,7 +49,7 @@ class Writer:
     insert: RowCall
     delete: RowCall
 
-    def __init__(self, db: Host, relation: Relation) -> None:
+    def __init__(self, db: WriterHost, relation: Relation) -> None:
         self.relation = relation
         self.instance: Instance | None = None
         self._index = 0
@@ -132,7 +132,7 @@ class _Step(NamedTuple):
 class _Slow:
     """The way through the database: its lock, its rows, its views, its subscriptions."""
 
-    def __init__(self, db: Host, relation: Relation, sign: int) -> None:
+    def __init__(self, db: WriterHost, relation: Relation, sign: int) -> None:
         self._db = ref(db)
         self._relation = relation
         self._sign = sign
@@ -148,7 +148,7 @@ class _Slow:
             row: RowLike = values
             (db.insert if self._sign > 0 else db.delete)(self._relation.name, [row])
 
-    def _through(self, db: Host, values: tuple[Any, ...]) -> bool:
+    def _through(self, db: WriterHost, values: tuple[Any, ...]) -> bool:
         """Give the row to all the kernels; False where there is more to do, and nothing was."""
         with db.lock:
             steps = self.steps

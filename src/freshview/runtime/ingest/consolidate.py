@@ -13,9 +13,9 @@ from freshview.errors import BadRow, Overflow, Place
 def consolidate(relation: Relation, changes: Iterable[tuple[RowLike, int]]) -> dict[Row, int]:
     """The net change a row: checked, added up, and without the rows that cancel out."""
     net: dict[Row, int] = {}
-    for number, (given, multiplicity) in enumerate(changes, 1):
+    for number, (values, multiplicity) in enumerate(changes, 1):
         try:
-            row = checked(relation, given)
+            row = checked(relation, values)
         except BadRow as e:
             raise e.located(Place(f"row {number} of '{relation.name}'")) from e.__cause__
         if isinstance(multiplicity, bool) or not isinstance(multiplicity, int):

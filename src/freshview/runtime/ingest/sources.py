@@ -152,7 +152,7 @@ def _sockets(
     """What comes through the sockets, until all the peers have closed."""
     while still_open:
         item: Item | None = waiting.get()
-        found: dict[str, list[Row]] = {}
+        rows_by_relation: dict[str, list[Row]] = {}
         size = 0
         while item is not None:
             if item.error is not None:
@@ -160,12 +160,12 @@ def _sockets(
             if item.row is END:
                 still_open -= 1
             else:
-                found.setdefault(item.relation, []).append(item.row)
+                rows_by_relation.setdefault(item.relation, []).append(item.row)
                 size += 1
             try:
                 item = waiting.get_nowait() if size < batch else None
             except Empty:
                 item = None
-        for name, part in found.items():
+        for name, part in rows_by_relation.items():
             db.insert(name, part)
             yield name, len(part)

@@ -69,12 +69,12 @@ def restore(
 def _restore_base(state: State, name: str, entry: Mapping[str, Any], folder: Path) -> None:
     relation = state.bases[name].relation
     if entry["kind"] == "kernel":
-        kept, wide = state.bases[name], entry.get("wide", False)
-        if not isinstance(kept, StoredBase) or kept.wide != wide:
+        stored, wide = state.bases[name], entry.get("wide", False)
+        if not isinstance(stored, StoredBase) or stored.wide != wide:
             built = kernels.build(compile_base(relation, wide), state.settings.flags)
-            kept = StoredBase(relation, built.kernel, wide=wide)
-        kept.instance.restore(folder / entry["file"])
-        state.bases[name] = kept
+            stored = StoredBase(relation, built.kernel, wide=wide)
+        stored.instance.restore(folder / entry["file"])
+        state.bases[name] = stored
     elif entry["kind"] == "rows":
         base = Base(relation)  # the next change moves it into a kernel, if it shall be in one
         base.apply(dict(_rows(relation, folder / entry["file"], entry["sha256"])))

@@ -20,7 +20,7 @@ from freshview.runtime.views.engines import ReferenceViewEngine
 from freshview.runtime.views.enumerate import BATCH, Contents, Rows, Runs, contents, size_of
 from freshview.runtime.views.history import MOST_VERSIONS
 from freshview.runtime.views.maintained import Callback, MaintainedView
-from freshview.runtime.views.view import Host, ViewHandle, matching
+from freshview.runtime.views.view import ViewHandle, ViewHost, matching
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -117,7 +117,7 @@ class FactorizedView(ViewHandle):
     (1000000, (1, 456, 123))
     """
 
-    def __init__(self, db: Host, maintained: MaintainedView) -> None:
+    def __init__(self, db: ViewHost, maintained: MaintainedView) -> None:
         super().__init__(db, maintained)
         self._last: Listing | None = None
 
@@ -207,7 +207,7 @@ class FactorizedView(ViewHandle):
         return f"<p>{self!r}: {len(self)} rows, factorized</p>"
 
 
-def handle(db: Host, maintained: MaintainedView) -> ViewHandle:
+def handle(db: ViewHost, maintained: MaintainedView) -> ViewHandle:
     """What a user holds of a view."""
     kind = FactorizedView if maintained.query.factorized else ViewHandle
     return kind(db, maintained)

@@ -24,7 +24,7 @@ else:
     from freshview.runtime.ingest.lazy_imports import pa, pc
 
 
-class Host(Protocol):
+class ViewHost(Protocol):
     """What a view needs of its database."""
 
     def quiet(self) -> AbstractContextManager[None]:
@@ -67,7 +67,7 @@ class ViewHandle:
     [{'k': 1, 'total': 30}]
     """
 
-    def __init__(self, db: Host, maintained: MaintainedView) -> None:
+    def __init__(self, db: ViewHost, maintained: MaintainedView) -> None:
         self._db = db
         self._maintained = maintained
 
