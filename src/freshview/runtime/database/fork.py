@@ -17,7 +17,7 @@ from freshview.codegen import toolchain
 from freshview.errors import FreshviewError
 from freshview.runtime.compile import kernels
 
-PATIENCE = 10.0
+WAIT_SECONDS = 10.0
 """Seconds for which a fork waits for the changes of other threads, all together."""
 
 
@@ -55,7 +55,7 @@ def watch(db: Forkable) -> None:
 
 
 def _before() -> None:
-    left = PATIENCE
+    left = WAIT_SECONDS
     for db in list(_databases):
         lock = db.lock
         if isinstance(lock, HalfChanged):

@@ -13,8 +13,8 @@ from freshview.reference.run import Engine
 from freshview.reference.store import Bounds
 from freshview.runtime.relations.stored_base import AnyBase
 
-PATIENCE = 1_000_000
-"""Rows, each as often as it counts, that are followed one by one to see what becomes of them."""
+MAX_ROWS = 1_000_000
+"""Rows, each as often as it counts, that are run through the program to check its numbers."""
 
 
 def fits_kernel(
@@ -27,10 +27,10 @@ def fits_kernel(
     """Whether all the numbers of a kernel's maps are in their ranges over the base rows.
 
     The program of a kernel is not the one that the reference engine runs for the view, and has
-    other maps on the way. What would take too long to find out is taken for a no.
+    other maps in between. The answer is no for more than `MAX_ROWS` rows: the check takes long.
     """
     rows = [(b.relation, b.rows) for b in bases]
-    if sum(abs(n) for _, counts in rows for n in counts.values()) > PATIENCE:
+    if sum(abs(n) for _, counts in rows for n in counts.values()) > MAX_ROWS:
         return False
     engine = Engine(program, functions)
     for m in program.maps:

@@ -72,7 +72,7 @@ def test_a_fork_waits_for_the_change_to_end(connect: Connect) -> None:
 
 
 def test_a_change_that_does_not_end(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fork, "PATIENCE", 0.1)
+    monkeypatch.setattr(fork, "WAIT_SECONDS", 0.1)
     db, other = connect(), connect()
     db.execute(SCRIPT)
     other.execute(SCRIPT)
