@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -300,11 +300,7 @@ class Database:
     @property
     def is_building(self) -> bool:
         """Whether kernels are being built in the background."""
-        return self._tiering.is_building
-
-    def count_rows(self, rows: int, relations: Iterable[str]) -> None:
-        """Count rows that a writer gave to kernels of these relations by itself."""
-        self.state.count_rows(rows, relations)
+        return bool(self._tiering.builds)
 
     def after_fork(self, is_whole: bool) -> None:
         """In a new process, go on; or, where a change was under way, refuse to be used."""

@@ -14,7 +14,7 @@ from freshview.runtime.views.maintained import MaintainedView
 from freshview.sql import Catalog
 
 
-@dataclass
+@dataclass(slots=True)
 class State:
     """Declarations, rows, views and the version; whoever uses it has the lock of the database."""
 

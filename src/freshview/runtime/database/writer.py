@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol
 from weakref import ref
@@ -11,6 +11,7 @@ from freshview.calculus.rows import RowLike
 from freshview.calculus.schema import Relation
 from freshview.codegen.load import Instance, RowCall
 from freshview.errors import FreshviewError, Overflow
+from freshview.runtime.database.state import State
 from freshview.runtime.relations.stored_base import AnyBase, StatelessBase, StoredBase
 from freshview.runtime.views.engines import KernelViewEngine, ViewEngine
 
@@ -26,11 +27,12 @@ class WriterHost(Protocol):
         """Held while rows change."""
 
     @property
+    def state(self) -> State:
+        """Counts the rows that kernels took without the database."""
+
+    @property
     def is_building(self) -> bool:
         """Whether kernels are being built, so that the database must look at every change."""
-
-    def count_rows(self, rows: int, relations: Iterable[str]) -> None:
-        """Count rows that kernels of these relations took without the database."""
 
     def insert(self, relation: str, rows: Any) -> None:
         """Insert rows into a stream."""
@@ -98,7 +100,7 @@ class Writer:
         rows = self.instance.divert(self._index, True)
         db = self._db()
         if db is not None:
-            db.count_rows(rows, [r.name for r in self.instance.kernel.relations])
+            db.state.count_rows(rows, [r.name for r in self.instance.kernel.relations])
 
     def resume(self) -> None:
         """Let rows go straight to the kernel again."""
@@ -168,7 +170,10 @@ class _Slow:
                 if isinstance(e, _Refused | Overflow):
                     return False  # the database finds out whether it is so
                 raise
-            db.count_rows(1, (self._relation.name,))
+            state = db.state
+            state.version += 1  # as `count_rows` does, without a call for every row
+            state.has_changes = True
+            state.fed.add(self._relation.name)
             return True
 
 
