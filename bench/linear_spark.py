@@ -21,7 +21,7 @@ import numpy as np
 from bench.linear import least, middle
 from bench.report import show, times, write
 from freshview import linear
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.spark.matrix.program import SparkProgram
 from freshview.spark.start_session import start_session
 
@@ -68,7 +68,7 @@ def measure(name: str, n: int, spark: Any, copies: bool) -> dict[str, Any]:
             strategy="incremental",
             copies=copies,
             check_every=10**9,
-            settings=Settings(snapshot_every=10**9),
+            settings=FlowSettings(snapshot_every=10**9),
         ) as p:
             # Snapshots are measured by themselves.
             snapshot = least(1, p.checkpoint)

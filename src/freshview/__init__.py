@@ -12,6 +12,7 @@ from freshview.errors import FreshviewError, FreshviewWarning
 if TYPE_CHECKING:
     from freshview import linear as linear
     from freshview import models as models
+    from freshview.durable.settings import FlowSettings
     from freshview.pipeline.open import materialized_view, pipeline
     from freshview.pipeline.pipeline import Pipeline
     from freshview.runtime.database.connect import connect
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Database",
     "FactorizedView",
+    "FlowSettings",
     "FreshviewError",
     "FreshviewWarning",
     "Pipeline",
@@ -45,6 +47,7 @@ __all__ = [
 
 _HOMES = {
     "Database": "runtime.database.database",
+    "FlowSettings": "durable.settings",
     "FactorizedView": "runtime.views.factorized",
     "Pipeline": "pipeline.pipeline",
     "Product": "runtime.ingest.products",

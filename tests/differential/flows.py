@@ -12,7 +12,7 @@ import pyarrow as pa
 from freshview.distributed.compile import distribute
 from freshview.distributed.options import LEVELS
 from freshview.distributed.terms import Distributed
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.ivm.options import Options
 from freshview.pipeline.flow import Flow
 from freshview.reference.run import Engine
@@ -38,7 +38,7 @@ class Beside:
         folder: Path,
         runner: Any,
         level: str = "shared",
-        settings: Settings | None = None,
+        settings: FlowSettings | None = None,
         seed: int = 6,
     ) -> None:
         self.case = case(workload, name)
@@ -51,7 +51,7 @@ class Beside:
         tables = {n: t for n, t in tables.items() if n in self.relations}
         self.engine = Engine(program, functions)
         self.engine.load(tables)
-        self.folder, self.runner, self.settings = folder, runner, settings or Settings()
+        self.folder, self.runner, self.settings = folder, runner, settings or FlowSettings()
         self.functions = functions
         given = {n: table_of(self.relations[n].columns, list(t), n) for n, t in tables.items()}
         self.flow = Flow.start(

@@ -15,7 +15,7 @@ import pytest
 from freshview.codegen.toolchain import find_compiler
 from freshview.distributed.options import LEVELS
 from freshview.durable.runner import InlineRunner
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from tests.differential.flows import Beside
 from tests.differential.harness import cases
 
@@ -51,7 +51,7 @@ def agree(
     native: bool = False,
     size: int = 60,
 ) -> None:
-    settings = Settings(snapshot_every=3, memory=str(folder / "memory"), native=native)
+    settings = FlowSettings(snapshot_every=3, memory=str(folder / "memory"), native=native)
     beside = Beside(workload, name, workers, folder / "checkpoint", runner, level, settings)
     beside.check("ready")
     for number, changes in enumerate(beside.stream(batches, size)):

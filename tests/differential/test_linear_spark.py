@@ -10,7 +10,7 @@ import pytest
 
 from freshview import linear
 from freshview.durable.runner import InlineRunner
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.durable.versions import Interrupted
 from freshview.linear import Program
 from freshview.spark.matrix.program import SparkProgram
@@ -23,7 +23,7 @@ def both(name: str, folder: Path, spark: Any, **options: Any) -> tuple[SparkProg
     """The same program with workers and without, over the same inputs."""
     made, _ = PROGRAMS[name]()
     values = {i.name: made[i.name] for i in made.normal.inputs}
-    told = Settings(snapshot_every=3, memory=str(folder / "memory"))
+    told = FlowSettings(snapshot_every=3, memory=str(folder / "memory"))
     strategy = options.pop("strategy", "auto")
     p = SparkProgram(
         made.source,
@@ -118,7 +118,7 @@ def test_an_update_that_is_refused_changes_nothing(tmp_path: Path) -> None:
         spark=InlineRunner(),
         workers=2,
         checkpoint=tmp_path / "checkpoint",
-        settings=Settings(memory=str(tmp_path / "memory")),
+        settings=FlowSettings(memory=str(tmp_path / "memory")),
         driver_cells=20,
     )
     before = p["W"]

@@ -23,7 +23,7 @@ from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import Options
 from freshview.reference.run import Engine
 from freshview.runtime.ingest.columns import arrow_schema, rows_of
-from freshview.spark.nodes.kernel_node import NativeNode, kernel_of
+from freshview.spark.nodes.kernel_node import KernelNode, kernel_of
 from freshview.spark.nodes.node import COUNT, READY, Node, change, reading
 from freshview.spark.nodes.reference_node import ReferenceNode
 from freshview.sql import load
@@ -54,9 +54,9 @@ class Cluster:
         self.d = d
         self.relations = {r.name: r for r in d.program.relations}
         if native:
-            self.driver = NativeNode(*kernel_of(d, "driver", functions, FLAGS))
+            self.driver = KernelNode(*kernel_of(d, "driver", functions, FLAGS))
             made = kernel_of(d, "worker", functions, FLAGS)
-            self.workers = [NativeNode(*made) for _ in range(workers)]
+            self.workers = [KernelNode(*made) for _ in range(workers)]
         else:
             self.driver = ReferenceNode(d, "driver", functions)
             self.workers = [ReferenceNode(d, "worker", functions) for _ in range(workers)]
@@ -96,7 +96,7 @@ class Cluster:
         for i, node in enumerate(self.workers):
             node.save(folder / str(i))
             node.close()
-            self.workers[i] = NativeNode(*made)
+            self.workers[i] = KernelNode(*made)
             self.workers[i].restore(folder / str(i))
 
     def _batch(self, name: str, rows: list[tuple[Value, ...]]) -> pa.RecordBatch:

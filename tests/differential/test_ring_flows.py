@@ -18,7 +18,7 @@ from freshview.calculus.terms import Apply, Var
 from freshview.distributed.compile import distribute
 from freshview.distributed.options import LEVELS
 from freshview.durable.runner import InlineRunner
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.factorized.compile import compile_joins
 from freshview.factorized.options import Options
 from freshview.factorized.terms import natural_join
@@ -60,7 +60,7 @@ def agree(
     program, met = cofactors(workload, keys), 0
     level = LEVELS[list(LEVELS)[-1]]
     made = distribute(program, None, level)
-    settings = Settings(snapshot_every=2, memory=str(folder / "memory"), native=False)
+    settings = FlowSettings(snapshot_every=2, memory=str(folder / "memory"), native=False)
     where: dict[str, Any] = {"checkpoint": folder / "checkpoint", "settings": settings}
     flow = Flow.start(made, runner, workers=workers, **where)
     engine, declared = Engine(program), {r.name: r for r in program.relations}

@@ -13,7 +13,7 @@ import pytest
 
 from freshview.codegen.toolchain import find_compiler
 from freshview.durable.runner import InlineRunner
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from tests.differential.together import agree, together
 
 COMPILED = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
@@ -63,5 +63,5 @@ def test_a_hundred_seeds_on_spark(tmp_path: Path, spark: Any, seed: int) -> None
     agree(together(1000 + seed), tmp_path, spark, None)
 
 
-def _settings(folder: Path, *, native: bool) -> Settings:
-    return Settings(snapshot_every=3, memory=str(folder / "memory"), native=native)
+def _settings(folder: Path, *, native: bool) -> FlowSettings:
+    return FlowSettings(snapshot_every=3, memory=str(folder / "memory"), native=native)

@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 import freshview as fv
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.pipeline.pipeline import Pipeline
 from freshview.runtime.ingest.columns import rows_of, table_of
 from freshview.spark.nodes.node import COUNT
@@ -81,7 +81,7 @@ def _declared(text: str, variant: str) -> str:
     return f"{text} FROM FILE '{name}.csv' LINE DELIMITED CSV"
 
 
-def agree(case: Together, folder: Path, runner: Any, settings: Settings | None) -> None:
+def agree(case: Together, folder: Path, runner: Any, settings: FlowSettings | None) -> None:
     """After every batch every view has DuckDB's rows."""
     catalog, duck = schema(case.variant), Duck(schema(case.variant))
     duck.apply(case.stream.static)
@@ -106,7 +106,7 @@ def agree(case: Together, folder: Path, runner: Any, settings: Settings | None) 
         flow.stop()
 
 
-def _started(case: Together, folder: Path, runner: Any, settings: Settings | None) -> Pipeline:
+def _started(case: Together, folder: Path, runner: Any, settings: FlowSettings | None) -> Pipeline:
     checkpoint = folder / "checkpoint" if case.stops else None
     flow = fv.pipeline(
         folder / "views.sql",

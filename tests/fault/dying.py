@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from freshview.durable.files import LocalFolder
-from freshview.spark.nodes import view_work as pipeline
-from freshview.spark.nodes.kernel_node import NativeNode
+from freshview.durable.storage.files import LocalFolder
+from freshview.spark.nodes.kernel_node import KernelNode
 from freshview.spark.nodes.reference_node import ReferenceNode
+from freshview.spark.nodes.view_work import ViewWork
 
 
 class Clock:
@@ -48,7 +48,7 @@ class Clock:
             out.write(data[len(data) // 2 :])
 
 
-NODES = tuple((node, n) for node in (ReferenceNode, NativeNode) for n in ("run", "receive", "save"))
+NODES = tuple((node, n) for node in (ReferenceNode, KernelNode) for n in ("run", "receive", "save"))
 
 
 @contextmanager
@@ -153,5 +153,5 @@ def shared_nodes() -> Iterator[None]:
     def make(work: Any, role: Any, folder: Path) -> Any:
         return SharedNode(work.made, role, work.functions, folder)
 
-    with mock.patch.object(pipeline, "make_node", make):
+    with mock.patch.object(ViewWork, "node", make):
         yield

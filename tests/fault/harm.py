@@ -13,7 +13,8 @@ from typing import Any
 from unittest import mock
 
 from freshview.codegen.load import Instance
-from freshview.durable import files, state
+from freshview.durable import state
+from freshview.durable.storage import files
 
 HARMS = ("delete", "empty", "cut", "flip", "grow", "zero", "exchange", "older")
 

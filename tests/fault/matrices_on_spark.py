@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from freshview import linear
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.linear import Program
 from freshview.spark.matrix.program import SparkProgram
 from freshview.spark.start_session import start_session
@@ -56,7 +56,7 @@ def run(name: str, folder: Path, seed: int, updates: int) -> None:
         spark=spark,
         workers=rng.choice((2, 3)),
         checkpoint=folder / "checkpoint",
-        settings=Settings(snapshot_every=3, memory=str(memory)),
+        settings=FlowSettings(snapshot_every=3, memory=str(memory)),
         driver_cells=500,
         copies=rng.random() < 0.5,
         strategy="incremental",

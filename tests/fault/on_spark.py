@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import Any
 
 from freshview.codegen.toolchain import find_compiler
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.pipeline.flow import Flow
 from freshview.spark.start_session import start_session
 from tests.differential.flows import Beside
 from tests.fault.harm import HARMS, harm, there
 
 
-def settings(folder: Path) -> Settings:
-    return Settings(
+def settings(folder: Path) -> FlowSettings:
+    return FlowSettings(
         snapshot_every=3, memory=str(folder / "memory"), native=find_compiler() is not None
     )
 

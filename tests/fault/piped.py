@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from freshview.durable import task
 from freshview.durable.runner import InlineRunner
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.pipeline.options import PipelineOptions
 from freshview.pipeline.pipeline import Pipeline
 from freshview.spark.io.files import CsvFile
@@ -101,7 +101,7 @@ class Piped:
             checkpoint=self.folder / "checkpoint",
             workers=self.workers,
             batch=self.size,
-            settings=Settings(memory=memory, native=False, snapshot_every=2),
+            settings=FlowSettings(memory=memory, native=False, snapshot_every=2),
             upserts=("sales",) if self.keyed else (),
         )
         made = Pipeline(choices, InlineRunner(), self.folder)  # type: ignore[arg-type]

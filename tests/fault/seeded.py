@@ -32,7 +32,7 @@ from freshview.distributed.terms import Distributed
 from freshview.durable import task
 from freshview.durable.epoch import TakenOver
 from freshview.durable.runner import InlineRunner
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.errors import FreshviewError
 from freshview.ivm.compile import compile_queries
 from freshview.pipeline.flow import Flow
@@ -182,7 +182,7 @@ class Run:
         self.made = distributed(c)
         self.wanted = answers(c)
         self.batches = [tables(b) for b in c.batches]
-        self.settings = Settings(
+        self.settings = FlowSettings(
             snapshot_every=c.snapshot_every, memory=str(self.memory), native=c.nodes == "kernel"
         )
         self.answered = folder / "answered"

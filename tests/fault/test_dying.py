@@ -16,7 +16,7 @@ import pytest
 from freshview.codegen.toolchain import find_compiler
 from freshview.durable import runner, task
 from freshview.durable.runner import InlineRunner
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from tests.differential.flows import Beside
 from tests.fault.dying import dies, in_child, shared_nodes
 from tests.thin import thin
@@ -38,7 +38,7 @@ class Life:
         native: bool = False,
     ) -> None:
         self.memory = folder / "memory"
-        settings = Settings(snapshot_every=2, memory=str(self.memory), native=native)
+        settings = FlowSettings(snapshot_every=2, memory=str(self.memory), native=native)
         self.beside = Beside(
             workload, name, workers, folder / "checkpoint", InlineRunner(), level, settings
         )
@@ -193,7 +193,7 @@ class Alternating(InlineRunner):
 )
 def test_any_process_goes_on(tmp_path: Path, nodes: str, workload: str, name: str) -> None:
     native = nodes == "kernel"
-    settings = Settings(snapshot_every=3, memory=str(tmp_path / "memory"), native=native)
+    settings = FlowSettings(snapshot_every=3, memory=str(tmp_path / "memory"), native=native)
     by = Alternating(name)
     beside = Beside(workload, name, 2, tmp_path / "checkpoint", by, "naive", settings)
     for number, changes in enumerate(beside.stream(6)):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from freshview.distributed.compile import Compiler
+from freshview.distributed.compile import DistributedCompiler
 from freshview.distributed.jobs import Jobs, count_jobs
-from freshview.distributed.options import Options
+from freshview.distributed.options import DistributionOptions
 from freshview.distributed.placement import by_key, choose_placement
-from freshview.ivm.options import Options as IvmOptions
+from freshview.ivm.options import DistributionOptions as IvmOptions
 from freshview.program.cost import Statistics
 from tests.differential.harness import case, compiled
 
@@ -52,13 +52,13 @@ class Line:
 
 def lines() -> Iterator[Line]:
     """The table, line by line."""
-    options = replace(Options(), statistics=SIZES)
+    options = replace(DistributionOptions(), statistics=SIZES)
     for name, (jobs, stages) in THESIS.items():
         c = case("tpch_seed", name)
         program = compiled(c, IvmOptions())
         found = []
         for placement in (by_key(program, options), choose_placement(program, options)):
-            compiler = Compiler(program, placement, options, c.catalog.functions)
+            compiler = DistributedCompiler(program, placement, options, c.catalog.functions)
             found.append(count_jobs(compiler.routine(compiler.streams()).blocks))
         yield Line(name, Jobs(jobs, stages), *found)
 

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from freshview.durable.runner import InlineRunner
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.linear.execute.evaluate import evaluate
 from freshview.linear.execute.semiring import REAL, Array, semiring
 from freshview.linear.language.terms import Expr, Inverse, Scale, Source
@@ -29,7 +29,7 @@ from tests.law.test_linear import program
 def spread(source: Source, start: dict[str, Array], **options: Any) -> Iterator[SparkProgram]:
     """A program on workers of this process."""
     folder = Path(tempfile.mkdtemp())
-    told = Settings(snapshot_every=2, memory=str(folder / "memory"))
+    told = FlowSettings(snapshot_every=2, memory=str(folder / "memory"))
     runner = InlineRunner()
     try:
         yield SparkProgram(

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from freshview.calculus.scope import outs, reads_delta
 from freshview.calculus.terms import Delta, Expr, Lift, Rel, Var, View
 from freshview.calculus.walk import rename, subterms
-from freshview.distributed.options import Options, sized
+from freshview.distributed.options import DistributionOptions, sized
 from freshview.distributed.terms import Dist, Kind, Location, Replicated
 from freshview.program.cost import Model
 from freshview.program.terms import Program
@@ -60,7 +60,7 @@ FREE = CommunicationCost()
 class CostModel:
     """The prices of one program's transformers; `paid` ones are free, others moved them before."""
 
-    def __init__(self, program: Program, options: Options) -> None:
+    def __init__(self, program: Program, options: DistributionOptions) -> None:
         self.model = Model(program, sized(program, options.statistics))
         self.options = options
         self.paid: set[tuple[Expr, Location]] = set()

@@ -6,7 +6,7 @@
     share    each thing once, and only what is read                share.py
     fuse     few blocks                                            fuse.py
 
-`Passes` keeps what each of them makes, and `explain.py` prints it.
+`PassResults` keeps what each of them makes, and `explain.py` prints it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from freshview.distributed.communication_cost import CostModel
 from freshview.distributed.fusion import blocks, fuse_blocks
 from freshview.distributed.locate import locate
 from freshview.distributed.locations import AtomLocations
-from freshview.distributed.options import Options
+from freshview.distributed.options import DistributionOptions
 from freshview.distributed.placement import choose_placement
 from freshview.distributed.push_transformers import push_transformers
 from freshview.distributed.rename_temporaries import rename_temporaries
@@ -49,7 +49,7 @@ RESULT = "result"
 
 
 @dataclass(frozen=True)
-class Passes:
+class PassResults:
     """What every pass makes of one list of statements."""
 
     statements: tuple[Statement, ...]
@@ -64,14 +64,14 @@ class Passes:
 def distribute(
     program: Program,
     placement: Placement | None = None,
-    options: Options | None = None,
+    options: DistributionOptions | None = None,
     functions: Functions = BUILTINS,
 ) -> Distributed:
     """The program with its maps placed, and blocks of steps for every change and every query.
 
     Without a placement, one is chosen by cost.
     """
-    compiler = Compiler(program, placement, options or Options(), functions)
+    compiler = DistributedCompiler(program, placement, options or DistributionOptions(), functions)
     names = compiler.streams()
     each = [(n,) for n in names]
     groups = [*each, names] if len(names) > 1 else each
@@ -86,14 +86,14 @@ def distribute(
     )
 
 
-class Compiler:
+class DistributedCompiler:
     """The passes over one program with one placement."""
 
     def __init__(
         self,
         program: Program,
         placement: Placement | None,
-        options: Options,
+        options: DistributionOptions,
         functions: Functions = BUILTINS,
     ) -> None:
         _check(program)
@@ -152,7 +152,7 @@ class Compiler:
         names: Names | None = None,
         *,
         trace: bool = False,
-    ) -> Passes:
+    ) -> PassResults:
         """Every pass over the statements; those that the options leave out change nothing."""
         places = places or self.places
         names = names or Names(set(self.taken))
@@ -172,7 +172,9 @@ class Compiler:
         )
         shared, held = rename_temporaries(shared, held, Names(taken))
         made = fuse_blocks(shared) if self.options.fuse else blocks(shared)
-        return Passes(statements, located, pushed, tuple(steps), tuple(shared), made, tuple(held))
+        return PassResults(
+            statements, located, pushed, tuple(steps), tuple(shared), made, tuple(held)
+        )
 
 
 def _check(program: Program) -> None:

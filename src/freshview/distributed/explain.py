@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from freshview.calculus.functions import BUILTINS, Functions
-from freshview.distributed.compile import Compiler, Passes
+from freshview.distributed.compile import DistributedCompiler, PassResults
 from freshview.distributed.jobs import count_jobs
 from freshview.distributed.locations import AtomLocations
-from freshview.distributed.options import Options
+from freshview.distributed.options import DistributionOptions
 from freshview.distributed.terms import Block, PlacedStatement, Placement, Step
 from freshview.distributed.text import show_block, show_placed, show_short
 from freshview.program.terms import Program
@@ -17,14 +17,14 @@ from freshview.program.terms import Program
 def explain(
     program: Program,
     placement: Placement | None = None,
-    options: Options | None = None,
+    options: DistributionOptions | None = None,
     functions: Functions = BUILTINS,
 ) -> str:
     """Where each map lives and why; then a batch of all the relations, after every pass.
 
     Columns that nothing reads are shown as `..`.
     """
-    compiler = Compiler(program, placement, options or Options(), functions)
+    compiler = DistributedCompiler(program, placement, options or DistributionOptions(), functions)
     streams = compiler.streams()
     passes = compiler.passes(compiler.statements(streams), trace=True)
     parts = ["\n".join(["== placement", *_words(compiler.placement)])]
@@ -40,7 +40,7 @@ def _words(placement: Placement) -> Iterable[str]:
     return placement.words or [f"{name}: {at}" for name, at in placement.maps.items()]
 
 
-def _batch(streams: tuple[str, ...], passes: Passes, places: AtomLocations) -> list[str]:
+def _batch(streams: tuple[str, ...], passes: PassResults, places: AtomLocations) -> list[str]:
     found = count_jobs(passes.blocks)
     title = f"== a batch of {', '.join(streams)}: {_count(found.jobs, 'job')}"
     return [

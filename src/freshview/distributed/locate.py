@@ -17,7 +17,7 @@ from freshview.calculus.walk import Names, bottom_up
 from freshview.distributed.communication_cost import CostModel
 from freshview.distributed.location_rules import PartitionLocal
 from freshview.distributed.locations import AtomLocations
-from freshview.distributed.search import Plan, Search
+from freshview.distributed.search import PlacedTerm, Search
 from freshview.distributed.terms import Placed, PlacedStatement, PlacementProblem
 from freshview.program.terms import Statement
 
@@ -32,7 +32,7 @@ def locate(s: Statement, places: AtomLocations, prices: CostModel, names: Names)
     return placed(s, plan, names)
 
 
-def placed(s: Statement, plan: Plan | None, names: Names) -> PlacedStatement:
+def placed(s: Statement, plan: PlacedTerm | None, names: Names) -> PlacedStatement:
     """A plan as a statement, its transformers under fresh names."""
     if plan is None:
         raise PlacementProblem(

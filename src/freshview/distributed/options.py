@@ -15,7 +15,7 @@ STREAM_ROWS = 10_000_000.0
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class DistributionOptions:
     """The choices of the distributed compiler; the first three are the levels of thesis 5.5.3.
 
     - `push`: look for the cheapest place of every transformer; else only well-formed statements.
@@ -38,12 +38,12 @@ class Options:
     statistics: Statistics = field(default_factory=lambda: Statistics(batch=10_000.0))
 
 
-LEVELS: dict[str, Options] = {
-    "naive": Options(push=False, fuse=False, share=False),
-    "pushed": Options(fuse=False, share=False),
-    "fused": Options(share=False),
-    "shared": Options(),
-    "delivered": Options(deliver=True),
+LEVELS: dict[str, DistributionOptions] = {
+    "naive": DistributionOptions(push=False, fuse=False, share=False),
+    "pushed": DistributionOptions(fuse=False, share=False),
+    "fused": DistributionOptions(share=False),
+    "shared": DistributionOptions(),
+    "delivered": DistributionOptions(deliver=True),
 }
 """The levels of optimization, each with those before it."""
 

@@ -10,7 +10,7 @@ from freshview.calculus.terms import Delta, Rel, View
 from freshview.calculus.walk import subterms
 from freshview.distributed.communication_cost import BYTES_A_COLUMN, BYTES_A_ROUND, CostModel
 from freshview.distributed.locations import AtomLocations
-from freshview.distributed.options import Options, sized
+from freshview.distributed.options import DistributionOptions, sized
 from freshview.distributed.search import Search
 from freshview.distributed.terms import (
     Dist,
@@ -45,7 +45,7 @@ Column = tuple[str, str]
 """A relation and a column of it."""
 
 
-def by_key(program: Program, options: Options) -> Placement:
+def by_key(program: Program, options: DistributionOptions) -> Placement:
     """The rule of thesis 5.5: a map is spread by a base table's primary key in its schema.
 
     Of several keys the one with the most values is taken; a map with none stays on the driver.
@@ -71,13 +71,13 @@ def _by_key(m: Map, keys: Keys, fixed: frozenset[str]) -> tuple[Location, str]:
 
 
 def choose_placement(
-    program: Program, options: Options, given: Mapping[str, Location] | None = None
+    program: Program, options: DistributionOptions, given: Mapping[str, Location] | None = None
 ) -> Placement:
     """The cheapest placement found: the rule of thumb, and then one map after the other.
 
     A map may be spread by another key, or be copied to all the workers where that spares
     statements a trip. Maps that only views read stay where the rule of thumb puts them, and those
-    whose place is `given` stay there. If batches are to be delivered (`Options.deliver`), each
+    whose place is `given` stay there. If batches are to be delivered (`options.deliver`), each
     arrives where its statements want it, so that most need no trip at all.
     """
     choice = _Choice(program, options, given or {})
@@ -93,7 +93,9 @@ def choose_placement(
 class _Choice:
     """A placement while it is made better: where each map is, and what statements cost so."""
 
-    def __init__(self, program: Program, options: Options, given: Mapping[str, Location]) -> None:
+    def __init__(
+        self, program: Program, options: DistributionOptions, given: Mapping[str, Location]
+    ) -> None:
         self.program = program
         self.given = given
         self.prices = CostModel(program, options)
@@ -273,7 +275,7 @@ class Keys:
     since it is joined with the key of Orders.
     """
 
-    def __init__(self, program: Program, options: Options) -> None:
+    def __init__(self, program: Program, options: DistributionOptions) -> None:
         self.relations = {r.name: r for r in program.relations}
         self.rows = sized(program, options.statistics).rows
         self._parent: dict[Column, Column] = {}

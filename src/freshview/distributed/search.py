@@ -68,7 +68,7 @@ Names = frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlacedTerm:
     """A term with transformers in it, where its value is then, and what it costs."""
 
     term: Expr
@@ -78,7 +78,7 @@ class Plan:
     cost: Total = ()
 
 
-Plans = dict[Tag, Plan]
+Plans = dict[Tag, PlacedTerm]
 
 
 class Search:
@@ -96,7 +96,7 @@ class Search:
         self._memo: dict[tuple[Expr, Names], Plans] = {}
         self._count = 0
 
-    def best(self, term: Expr, target: View, at: Location) -> Plan | None:
+    def best(self, term: Expr, target: View, at: Location) -> PlacedTerm | None:
         """The cheapest plan whose value may be written to a target at a location."""
         self.spots = _spots(term, at, self.places)
         ways = self.ways(term, frozenset(target.vars))
@@ -151,7 +151,7 @@ class Search:
                 assert_never(e)
 
     def _leaf(self, e: Expr, at: Location) -> Plans:
-        return {at: Plan(e, at, cost=self._cost(FREE, ()))}
+        return {at: PlacedTerm(e, at, cost=self._cost(FREE, ()))}
 
     def _over(
         self,
@@ -188,12 +188,12 @@ class Search:
             plans = self._settled(plans)
         return plans
 
-    def _joined(self, plans: Plans, left: Plan, right: Plan, tag: Tag) -> None:
+    def _joined(self, plans: Plans, left: PlacedTerm, right: PlacedTerm, tag: Tag) -> None:
         """Keep the product of two plans if there is none as cheap."""
         bill, moves = left.bill.and_(right.bill), left.moves + right.moves
         cost = self._cost(bill, moves)
         if _better(cost, plans.get(tag)):
-            plans[tag] = Plan(mul(left.term, right.term), tag, moves, bill, cost)
+            plans[tag] = PlacedTerm(mul(left.term, right.term), tag, moves, bill, cost)
 
     def _union(self, e: Expr, terms: tuple[Expr, ...], need: Names) -> Plans:
         ways = [self.ways(t, outs(t) & (need | ins(e))) for t in terms]
@@ -209,7 +209,7 @@ class Search:
             cost = self._cost(bill, moves)
             if _better(cost, plans.get(tag)):
                 term = _added(terms, [p.term for p in picked], need | ins(e))
-                plans[tag] = Plan(term, tag, moves, bill, cost)
+                plans[tag] = PlacedTerm(term, tag, moves, bill, cost)
         return plans
 
     def _moved(self, plain: Expr, plans: Plans, need: Names) -> Plans:
@@ -232,7 +232,7 @@ class Search:
     def _move(
         self,
         plans: Plans,
-        plan: Plan,
+        plan: PlacedTerm,
         at: Tag | None,
         sent: Expr,
         keys: tuple[str, ...],
@@ -252,7 +252,7 @@ class Search:
         self._count += 1
         view = View(f"move_{self._count}", columns)
         moves = (Move(kind, view, to, Placed(term, at, plan.moves), sent),)
-        new = Plan(view, to, moves, bill, self._cost(bill, moves))
+        new = PlacedTerm(view, to, moves, bill, self._cost(bill, moves))
         if _better(new.cost, plans.get(to)):
             plans[to] = new
 
@@ -289,15 +289,15 @@ def _added(old: tuple[Expr, ...], new: list[Expr], need: Names) -> Expr:
     return add(*new)
 
 
-def _by_cost(plan: Plan) -> Total:
+def _by_cost(plan: PlacedTerm) -> Total:
     return plan.cost
 
 
-def _cheapest(plans: Iterable[Plan]) -> Plan | None:
+def _cheapest(plans: Iterable[PlacedTerm]) -> PlacedTerm | None:
     return min(plans, key=_by_cost, default=None)
 
 
-def _better(cost: Total, than: Plan | None) -> bool:
+def _better(cost: Total, than: PlacedTerm | None) -> bool:
     return than is None or cost < than.cost
 
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from freshview.durable.blocks import Pieces
-from freshview.durable.files import Folder, Torn
 from freshview.durable.loading import Loading, loading_from
+from freshview.durable.storage.blocks import Pieces
+from freshview.durable.storage.files import Folder, Torn
 
 NOTHING = ""
 """The mark of the time before any version."""

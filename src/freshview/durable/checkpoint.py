@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from freshview.durable.files import Folder, Torn, folder_at
+from freshview.durable.storage.files import Folder, Torn
+from freshview.durable.storage.folders import folder_at
 from freshview.errors import FreshviewError
 
 FORMAT = 4

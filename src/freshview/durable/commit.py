@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from freshview.durable.batch_log import NOTHING
-from freshview.durable.files import Folder
 from freshview.durable.loading import Loading, loading_from
+from freshview.durable.storage.files import Folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from freshview.durable.batch_log import Entry, mark, version_of
-from freshview.durable.blocks import Pieces
 from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.commit import Commit, write_commit
 from freshview.durable.epoch import TakenOver, fence, succeed
-from freshview.durable.files import Taken
 from freshview.durable.loading import Loading
 from freshview.durable.snapshots import Snapshots
+from freshview.durable.storage.blocks import Pieces
+from freshview.durable.storage.files import Taken
 from freshview.durable.work import Work
 from freshview.errors import FreshviewError
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from freshview.durable.batch_log import NOTHING, Entry
-from freshview.durable.blocks import frame
 from freshview.durable.commit import Commit
 from freshview.durable.runner import Runner
 from freshview.durable.snapshots import redo_name
 from freshview.durable.step import At, Lost, RedoLost, Refusal
+from freshview.durable.storage.blocks import frame
 from freshview.durable.task import Figures, Kind, Order, Report
 from freshview.durable.work import DurableNode, StageLike, Work
 from freshview.durable.worker import Worker
@@ -178,9 +178,8 @@ class Coordinator:
     ) -> Order:
         takes = stage is not None and any(t.kind == "scatter" for t in stage.receives)
         p = self.pipeline
-        return Order(
-            p.place, kind, at, p.workers, True, scattered if takes else (), reading, wanted
-        )
+        sent = scattered if takes else ()
+        return Order(p.place, kind, at, p.workers, True, sent, reading, wanted, name=p.name)
 
     def _job(self, orders: list[Order]) -> list[Report]:
         """Run a job; the first failure that matters is raised here."""

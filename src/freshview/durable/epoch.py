@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freshview.durable.files import Folder, Taken
+from freshview.durable.storage.files import Folder, Taken
 from freshview.errors import FreshviewError
 
 

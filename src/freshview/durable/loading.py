@@ -13,7 +13,7 @@ from zlib import crc32
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from freshview.durable.blocks import pack_large
+from freshview.durable.storage.blocks import pack_large
 from freshview.errors import ProgramProblem
 
 SOME = 1024

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class FlowSettings:
     """How a flow runs.
 
     Every worker writes a snapshot each `snapshot_every` batches, not all of them at the same one;

@@ -11,9 +11,19 @@ from threading import Thread
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshview.durable.batch_log import NOTHING, version_of
-from freshview.durable.files import Folder
+from freshview.durable.storage.files import Folder
 from freshview.durable.work import DurableNode
 from freshview.errors import FreshviewError
+
+SMALL = 1 << 20
+"""Bytes of state that are always worth a snapshot."""
+
+WORTH = 2
+"""Larger state is when half of it has come since the last one: to write it disturbs batches, and
+what is in the log is soon done again."""
+
+PASSED = 10
+"""Or when so many times were passed over."""
 
 
 class Snapshots:
@@ -133,3 +143,15 @@ def _mark_in(name: str) -> str:
 
 def _is_sum(name: str) -> bool:
     return name.endswith(".sum")
+
+
+def is_due(turn: int, every: int, state: int, logged: int) -> bool:
+    """Whether it is time for a snapshot, and enough was logged that it is worth its bytes.
+
+    `turn` counts versions, shifted by the part, so that not all parts write at once.
+
+    >>> is_due(6, 3, state=0, logged=0), is_due(7, 3, state=0, logged=0)
+    (True, False)
+    """
+    passed, rest = divmod(turn, every)
+    return rest == 0 and (logged * WORTH >= state - SMALL or passed % PASSED == 0)

@@ -11,8 +11,8 @@ from pathlib import Path
 from zlib import crc32
 
 from freshview.durable.batch_log import NOTHING
-from freshview.durable.files import write_out
-from freshview.durable.seal import seal
+from freshview.durable.storage.files import write_out
+from freshview.durable.storage.seal import seal
 from freshview.durable.work import DurableNode, Work
 
 _HEAD = struct.Struct("<I")

@@ -8,7 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from freshview.durable.batch_log import Entry, version_of
-from freshview.durable.blocks import frame, unframe
+from freshview.durable.storage.blocks import frame, unframe
 from freshview.errors import BadRow, FreshviewError
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from freshview.durable.blocks import frame, unframe
-from freshview.durable.files import LocalFolder, Torn
 from freshview.durable.step import Lost, Sent
+from freshview.durable.storage.blocks import frame, unframe
+from freshview.durable.storage.files import LocalFolder, Torn
 
 
 class StepStore:

@@ -75,13 +75,16 @@ class Order:
     """Readouts of one stage that are read when the step is done: routines, by name."""
     versions: range = range(0)
     """Those that are to be followed."""
+    name: str = ""
+    """The name of the work: another one may have begun anew in the same place."""
 
 
 # A process is used for many tasks: it keeps the programs and the maps that it has, for as long as
 # the same driver asks for them.
-_WORKERS: dict[tuple[str, int], tuple[int, Worker]] = {}
+_WORKERS: dict[tuple[str, int], tuple[tuple[str, int], Worker]] = {}
+"""By place and part, for whom: the name of the work, and the epoch of its driver."""
 
-_PIPELINES: dict[str, tuple[int, Work]] = {}
+_PIPELINES: dict[str, tuple[tuple[str, int], Work]] = {}
 
 _SOURCES: dict[str, Callable[[], Work]] = {}
 """By place, how a process comes by the work there: from its driver, never from the checkpoint."""
@@ -95,16 +98,17 @@ def provide(place: str, source: Callable[[], Work]) -> None:
     _SOURCES[place] = source
 
 
-def worker_of(place: str, part: int, epoch: int) -> Worker:
+def worker_of(order: Order, part: int) -> Worker:
     """The worker of this process for a part."""
+    place, whose = order.place, (order.name, order.at.epoch)
     found = _WORKERS.pop((place, part), None)
-    if found is None or found[0] != epoch:
+    if found is None or found[0] != whose:
         if found is not None:
             found[1].close()
         known = _PIPELINES.get(place)
-        if known is None or known[0] != epoch:
-            known = _PIPELINES[place] = (epoch, _SOURCES[place]())
-        found = (epoch, Worker(known[1], part))
+        if known is None or known[0] != whose:
+            known = _PIPELINES[place] = (whose, _SOURCES[place]())
+        found = (whose, Worker(known[1], part))
     _WORKERS[place, part] = found
     if len(_WORKERS) > MOST:
         _let_go(next(iter(_WORKERS)))
@@ -165,7 +169,7 @@ def _read_along(order: Order, report: Report) -> Report:
     """Readings of the version that was just done; none at all if one of them fails."""
     at, began = order.at, time.perf_counter()
     try:
-        worker = worker_of(order.place, report.part, at.epoch)
+        worker = worker_of(order, report.part)
         found = tuple(
             worker.read(uuid.uuid4().hex, At(at.epoch, NOTHING, at.mark, routine, 0)).gathered
             for routine in order.along
@@ -180,7 +184,7 @@ def _read_along(order: Order, report: Report) -> Report:
 
 def _outcome(order: Order, part: int, blocks: Sequence[bytes]) -> Outcome:
     began = time.perf_counter()
-    worker = worker_of(order.place, part, order.at.epoch)
+    worker = worker_of(order, part)
     if order.kind == "step":
         return worker.step(order.at, blocks)
     if order.kind == "follow":

@@ -14,18 +14,18 @@ from threading import Event
 from typing import Any, Self, TypeVar
 
 from freshview.durable.batch_log import Entry
-from freshview.durable.blocks import Pieces
 from freshview.durable.checkpoint import CheckpointProblem, is_there
 from freshview.durable.commit import read_commit
 from freshview.durable.commit_log import CommitLog, Interrupted, LoggedBatch, Prepared
 from freshview.durable.coordinator import Coordinator
 from freshview.durable.epoch import TakenOver, claim
-from freshview.durable.files import Torn
 from freshview.durable.loading import Loading
 from freshview.durable.runner import Runner
-from freshview.durable.shared_memory import make_private
 from freshview.durable.stats import BatchStats, batch_stats
 from freshview.durable.step import Lost, Stale
+from freshview.durable.storage.blocks import Pieces
+from freshview.durable.storage.files import Torn
+from freshview.durable.storage.shared_memory import make_private
 from freshview.durable.task import Figures
 from freshview.durable.work import Work
 from freshview.errors import (

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from freshview.durable.batch_log import Log
-from freshview.durable.files import Folder
-from freshview.durable.settings import Settings
-from freshview.durable.shared_memory import memory_root
+from freshview.durable.settings import FlowSettings
 from freshview.durable.step import Clock, Sent
+from freshview.durable.storage.files import Folder
+from freshview.durable.storage.shared_memory import memory_root
 
 Role = Literal["driver", "worker"]
 
@@ -104,7 +104,7 @@ class Work(ABC):
     name: str
     place: str
     workers: int
-    settings: Settings
+    settings: FlowSettings
     folder: Folder
 
     @property

@@ -20,11 +20,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from freshview.durable.batch_log import NOTHING, Entry, version_of
-from freshview.durable.blocks import frame, unframe
 from freshview.durable.epoch import current, fence
-from freshview.durable.files import Torn
-from freshview.durable.lock import locked
-from freshview.durable.snapshots import Snapshots, redo_name
+from freshview.durable.snapshots import Snapshots, is_due, redo_name
 from freshview.durable.state import Position, State
 from freshview.durable.step import (
     At,
@@ -37,18 +34,11 @@ from freshview.durable.step import (
     Stale,
 )
 from freshview.durable.step_store import StepStore
+from freshview.durable.storage.blocks import frame, unframe
+from freshview.durable.storage.files import Torn
+from freshview.durable.storage.lock import locked
 from freshview.durable.work import DurableNode, Work
 from freshview.errors import SnapshotProblem
-
-SMALL = 1 << 20
-"""Bytes of state that are always worth a snapshot."""
-
-WORTH = 2
-"""Larger state is when half of it has come since the last one: to write it disturbs batches, and
-what is in the log is soon done again."""
-
-PASSED = 10
-"""Or when so many times were passed over."""
 
 PATIENCE = 60.0
 """Seconds for which a worker waits for the next version of those that it follows."""
@@ -366,11 +356,9 @@ class Worker:
 
     # ---------------------------------------------------------------- snapshots and old files
 
-    def _is_due(self, version: int, state: int, logged: int) -> bool:
-        """Whether it is time for a snapshot, and enough has come that it is worth its bytes."""
+    def _is_due(self, at: At, state: int, logged: int) -> bool:
         every = self.pipeline.settings.snapshot_every
-        turn, rest = divmod(version + self.part, every)
-        return rest == 0 and (logged * WORTH >= state - SMALL or turn % PASSED == 0)
+        return is_due(version_of(at.after) + self.part, every, state, logged)
 
     def _settle(self, at: At, keeping: bool) -> None:
         """At the first step of a version the one before it is safe: it is what is kept."""
@@ -380,7 +368,7 @@ class Worker:
         position, node = self._state.position, self._state.node
         assert position is not None
         assert node is not None
-        if at.after and self._is_due(version_of(at.after), node.bytes, position.logged):
+        if at.after and self._is_due(at, node.bytes, position.logged):
             with suppress(OSError, SnapshotProblem):  # the log has everything since the one before
                 if self.snapshots.put_behind(at.after, node, self.memory):
                     self._state.at(replace(position, logged=0))

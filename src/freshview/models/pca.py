@@ -86,9 +86,9 @@ class PCA(Live[Components]):
     ) -> None:
         super().__init__(cofactor)
         self.features = cofactor.features(columns)
-        if n_components is not None and n_components < 1:
+        if n_components is not None and not (isinstance(n_components, int) and n_components >= 1):
             raise FreshviewError(
-                f"n_components cannot be {n_components}", instead="give a number from 1 on"
+                f"n_components cannot be {n_components!r}", instead="give a whole number from 1 on"
             )
         self.n_components = n_components
 

@@ -16,7 +16,7 @@ from freshview.pipeline.declared import Declared
 from freshview.pipeline.flow import LOAD, Flow
 from freshview.pipeline.keyed import changes_of
 from freshview.pipeline.progress import Progress, Totals, prometheus
-from freshview.pipeline.pushed import pushed
+from freshview.pipeline.pushed import in_order, pushed, truths
 from freshview.spark.io.dead_letters import DeadLetters
 from freshview.spark.io.decode import Arrival
 from freshview.spark.io.emitter import Emitter
@@ -24,8 +24,10 @@ from freshview.spark.io.keys import KeyStore
 from freshview.spark.io.rows import Rejected
 from freshview.spark.io.sinks import Callback, Sink
 from freshview.spark.io.upsert import GONE
-from freshview.spark.nodes.node import COUNT
 from freshview.spark.nodes.refusals import Refused
+
+KEYS = "keys"
+"""What a note tells: the token of the last events by key that are in the views."""
 
 PUSHED = "push"
 """What a batch is called that nobody read from a source."""
@@ -44,6 +46,9 @@ class Changed(Declared):
         self._sinks: list[Sink] = []
         self._listeners: list[Callable[[Progress], object]] = []
         self._note: dict[str, Any] = {}
+        """What is told with the next batch: how far sources were read."""
+        self._noted = 0
+        """The version up to which that was told."""
         self._streams: dict[str, Relation] = {}
 
     @abstractmethod
@@ -86,13 +91,8 @@ class Changed(Declared):
         gives a primary key a second row (unless the stream is `trusted`): nothing is changed then.
         """
         self.start()
-        arrivals: dict[str, Arrival] = {}
-        for name, given in batch.items():
-            relation = self._stream(name)
-            table = pushed(relation, given)
-            self._contract.refuse_deletions(relation, table)
-            arrivals[relation.name] = Arrival(table)
-        return self.take(arrivals, {}, PUSHED)
+        given = self._given_rows(batch)
+        return self.take({name: Arrival(table) for name, table in given.items()}, {}, PUSHED)
 
     def load(self, batch: Mapping[str, Any], *, rows: int = LOAD, anew: bool = False) -> int:
         """Much data at once, as a first load; the last version of it.
@@ -102,18 +102,18 @@ class Changed(Declared):
         on behind them, after a restart too. Another load is refused until then, unless it is told
         to begin `anew`.
         """
+        if rows < 1:
+            raise BadRow(f"a load cannot have pieces of {rows} rows", instead="give at least 1")
         self.start()
-        tables = {}
-        for name, given in batch.items():
-            relation = self._stream(name)
-            if relation.name in self._keys.relations:
-                raise BadRow(f"'{relation.name}' is kept by key", instead="push or upsert its rows")
-            tables[relation.name] = pushed(relation, given)
-            self._contract.refuse_deletions(relation, tables[relation.name])
+        tables = self._given_rows(batch)
+        for name in tables:
+            if name in self._keys.relations:
+                raise BadRow(f"'{name}' is kept by key", instead="push or upsert its rows")
         with self._lock:
             began = time.perf_counter()
             self._catch_up(self._need())
             version = self._need().load(tables, self._note, rows=rows, anew=anew)
+            self._noted = version
             taken = time.perf_counter() - began
             self._done(version, {n: t.num_rows for n, t in tables.items()}, taken)
             return version
@@ -130,12 +130,30 @@ class Changed(Declared):
                 f"the rows of '{relation.name}' are not kept by key",
                 instead=f"make the pipeline with upserts=['{relation.name}']",
             )
-        table = pushed(relation, rows).drop_columns([COUNT])
-        gone = [False] * table.num_rows if deleted is None else [bool(d) for d in deleted]
+        table = in_order(relation, rows)
+        gone = truths(relation, deleted, table.num_rows)
         events = table.append_column(GONE, pa.array(gone, pa.bool_()))
         return self.take({relation.name: Arrival(events, keyed=True)}, {}, PUSHED)
 
+    def _given_rows(self, batch: Mapping[str, Any]) -> dict[str, pa.Table]:
+        """What a user gives for streams, with counts; one may be named more than once."""
+        if not isinstance(batch, Mapping):
+            raise BadRow(
+                f"a batch cannot be {type(batch).__name__}",
+                instead="give a mapping from names of streams to their rows",
+            )
+        tables: dict[str, pa.Table] = {}
+        for name, given in batch.items():
+            relation = self._stream(name)
+            table = pushed(relation, given)
+            self._contract.refuse_deletions(relation, table)
+            known = tables.get(relation.name)
+            tables[relation.name] = table if known is None else pa.concat_tables([known, table])
+        return tables
+
     def _stream(self, name: str) -> Relation:
+        if not isinstance(name, str):
+            raise BadRow(f"there is no stream {name!r}", instead="name it by its text")
         relation = self.catalog.relation(name)
         if relation.name not in self._streams:
             what = "a static table" if relation.static else "read by no view"
@@ -170,22 +188,26 @@ class Changed(Declared):
             self._note = noted
             if version is None:
                 return flow.version  # what came changes nothing: it may come again
+            self._noted = version
             taken = seconds + time.perf_counter() - began
             self._done(version, {name: a.rows for name, a in arrivals.items()}, taken, seconds)
             return version
 
     def _change(
-        self, flow: Flow, arrivals: Mapping[str, Arrival], note: Mapping[str, Any]
+        self, flow: Flow, arrivals: Mapping[str, Arrival], note: dict[str, Any]
     ) -> int | None:
-        """Make what has come a version; None if it changes nothing."""
+        """Make what has come a version; None if it changes nothing.
+
+        The note comes to know the events by key that are in it.
+        """
         changes, events = changes_of(arrivals, self._streams, self._keys)
         if not changes:
             return None
         if events:
-            self._keys.expect(flow.version + 1, events)
+            note[KEYS] = self._keys.expect(events)
         version = flow.apply(changes, note)
         if events:
-            self._keys.commit(version, events)
+            self._keys.commit(note[KEYS], events)
         return version
 
     def _without(self, arrivals: Mapping[str, Arrival], e: Refused) -> dict[str, Arrival]:
@@ -198,7 +220,9 @@ class Changed(Declared):
     def _catch_up(self, flow: Flow) -> int:
         """Finish what was begun: a version that is written down, and who is to hear of it."""
         version = flow.catch_up()
-        self._keys.resume(version)
+        if version != self._noted:  # it was done meanwhile, by whoever asked for something
+            self._note, self._noted = dict(flow.note), version
+        self._keys.resume(flow.note.get(KEYS))
         self._emitter.emit(version, self._read)
         return version
 

@@ -16,13 +16,13 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column, Relation
-from freshview.errors import BadRow, UnknownName
+from freshview.errors import BadRow, FreshviewError, UnknownName
 from freshview.runtime.ingest.columns import rows_of, table_of
 from freshview.runtime.relations.base import two_rows
 from freshview.spark.io.decode import Arrival
 from freshview.spark.io.keys import KeyStore
 from freshview.spark.io.rows import Rejected, names_of
-from freshview.spark.io.upsert import key_of
+from freshview.spark.io.upsert import RESERVED, by_number, key_of
 from freshview.spark.nodes.node import COUNT, PAYLOAD
 from freshview.spark.nodes.refusals import Wrong, refused
 from freshview.sql import Catalog
@@ -70,6 +70,14 @@ def contract_of(
     catalog: Catalog, streams: Mapping[str, Relation], kept: Iterable[Relation], trusted: Trusted
 ) -> Contract:
     """How the changes of each stream are checked."""
+    for r in streams.values():
+        for c in r.columns:
+            if c.name.lower() in RESERVED:
+                raise FreshviewError(
+                    f"the column '{c.name}' of '{r.name}' is called as what pipelines keep beside "
+                    "rows",
+                    instead="choose another name",
+                )
     told = set(catalog.relations) if trusted is True else {t.lower() for t in trusted or ()}
     for name in told:
         if name not in catalog.relations:
@@ -100,7 +108,8 @@ def _has_deletions(change: pa.Table) -> bool:
 def check_kept(relation: Relation, change: pa.Table, store: KeyStore) -> None:
     """Refuse rows with counts that do not go with the rows that the store has for their keys."""
     names, keys = names_of(relation), key_of(relation)
-    asked = change.select(keys).group_by(keys, use_threads=False).aggregate([])
+    numbered, by = by_number(change.select(keys))
+    asked = numbered.group_by(by, use_threads=False).aggregate([]).rename_columns(keys)
     held = Counter(rows_of(store.find(relation, asked).select(names)))
     net: Counter[Row] = Counter()
     counts = change.column(COUNT).to_pylist()

@@ -22,7 +22,7 @@ from freshview.durable.checkpoint import CheckpointProblem, opening, place_of
 from freshview.durable.commit_log import Interrupted, LoggedBatch
 from freshview.durable.epoch import TakenOver
 from freshview.durable.loading import Loading, loading_of
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.durable.stats import BatchStats, StageStats
 from freshview.durable.versions import Versions
 from freshview.errors import ProgramProblem, UnknownName
@@ -69,7 +69,7 @@ class Flow(Versions):
         checkpoint: str | Path,
         tables: Mapping[str, Batch] | None = None,
         functions: Functions = BUILTINS,
-        settings: Settings | None = None,
+        settings: FlowSettings | None = None,
     ) -> Flow:
         """Begin in an empty folder `checkpoint` (a path, or a URL of a Hadoop file system).
 
@@ -91,7 +91,7 @@ class Flow(Versions):
                     f"there is a checkpoint in {place} already",
                     instead="restart from it, or begin in another folder",
                 )
-            settled, told = prepare(made, functions), settings or Settings()
+            settled, told = prepare(made, functions), settings or FlowSettings()
             name = uuid.uuid4().hex
             found = ViewWork.of(name, place, workers, settled, functions, told)
             pipeline = attach_kernels(found, spark)
@@ -107,14 +107,14 @@ class Flow(Versions):
         checkpoint: str | Path,
         workers: int | None = None,
         functions: Functions = BUILTINS,
-        settings: Settings | None = None,
+        settings: FlowSettings | None = None,
     ) -> Flow:
         """Go on from a checkpoint of the same program, whatever became of the driver before.
 
         The number of workers is that of the checkpoint; to give another one is an error.
         """
         with opening(place_of(checkpoint)):
-            found = reopen(made, checkpoint, workers, functions, settings or Settings())
+            found = reopen(made, checkpoint, workers, functions, settings or FlowSettings())
             pipeline = attach_kernels(found, spark)
             check_nodes(pipeline)
             return cls._open(pipeline, made, spark)
@@ -223,8 +223,8 @@ __all__ = [
     "BatchStats",
     "CheckpointProblem",
     "Flow",
+    "FlowSettings",
     "Interrupted",
-    "Settings",
     "StageStats",
     "TakenOver",
 ]

@@ -13,7 +13,7 @@ from freshview.program.terms import Program
 from freshview.program.text import show_program
 from freshview.sql import Catalog
 
-FORMAT = 2
+FORMAT = 3
 """Counted up when an older checkpoint can no longer be read."""
 
 NAME = "pipeline.json"
@@ -22,16 +22,19 @@ NAME = "pipeline.json"
 Identity = dict[str, str | int | list[str]]
 
 
-def identity(program: Program, catalog: Catalog, checked: Iterable[str] = ()) -> Identity:
+def identity(
+    program: Program, catalog: Catalog, checked: Iterable[str] = (), by_key: Iterable[str] = ()
+) -> Identity:
     """What tells one program from another: its maps and triggers, and where its rows come from.
 
-    And which streams have their rows kept to be `checked`.
+    And which streams have their rows kept: to be `checked`, or `by_key`.
     """
     read = {r.name.lower() for r in program.relations}
     sources = sorted((n, repr(s)) for n, s in catalog.sources.items() if n in read)
     text = show_program(program) + repr(sources)
     program_id = hashlib.sha256(text.encode()).hexdigest()
-    return {"format": FORMAT, "program": program_id, "checked": sorted(checked)}
+    kept = {"checked": sorted(checked), "by key": sorted(by_key)}
+    return {"format": FORMAT, "program": program_id, **kept}
 
 
 def claim(folder: Path, mine: Identity) -> None:
@@ -62,16 +65,18 @@ def claim(folder: Path, mine: Identity) -> None:
         found = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(found, dict):
             raise ValueError(found)
-    except ValueError as e:
+    except (OSError, ValueError) as e:
         raise FreshviewError(f"the checkpoint '{folder}' is damaged", instead=again) from e
     if found.get("format") != mine["format"]:
         raise FreshviewError(
             f"the checkpoint '{folder}' was written by another version of Freshview", instead=again
         )
     if found.get("program") == mine["program"] and found != mine:
-        before = ", ".join(found.get("checked", ())) or "none"
+        what = "checked" if found.get("checked") != mine.get("checked") else "by key"
+        why = "to check them" if what == "checked" else "by key"
+        before = ", ".join(found.get(what, ())) or "none"
         raise FreshviewError(
-            f"the checkpoint '{folder}' keeps the rows of other streams to check them: {before}",
+            f"the checkpoint '{folder}' keeps the rows of other streams {why}: {before}",
             instead="give `trusted` and `upserts` as before, or choose another checkpoint",
         )
     if found != mine:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.errors import FreshviewError
 from freshview.pipeline.options import PipelineOptions
 from freshview.pipeline.pipeline import Pipeline
@@ -33,7 +33,7 @@ def pipeline(
     log: str | Path | None = None,
     upserts: Sequence[str] = (),
     trusted: bool | Sequence[str] = (),
-    settings: Settings | None = None,
+    settings: FlowSettings | None = None,
 ) -> Pipeline:
     """The views of a script, kept fresh on Spark.
 
@@ -54,6 +54,8 @@ def pipeline(
       are checked as `connect` does it, for which workers keep their rows.
     - `settings` say how the state is kept.
     """
+    if batch < 1:
+        raise FreshviewError(f"batches of {batch} records read nothing", instead="give 1 or more")
     text, name, folder = _script(script)
     choices = PipelineOptions(
         master,

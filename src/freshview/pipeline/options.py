@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.plan.options import Strategy
 
 
@@ -23,6 +23,6 @@ class PipelineOptions:
     packages: tuple[str, ...] = ()
     dead_letters: Path | None = None
     log: Path | None = None
-    settings: Settings | None = None
+    settings: FlowSettings | None = None
     upserts: tuple[str, ...] = ()
     trusted: bool | tuple[str, ...] = ()

@@ -15,9 +15,9 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshview.calculus.schema import Relation
 from freshview.distributed.compile import distribute
-from freshview.distributed.options import Options
+from freshview.distributed.options import DistributionOptions
 from freshview.errors import FreshviewError, FreshviewWarning
-from freshview.pipeline.changes import Changed
+from freshview.pipeline.changes import KEYS, Changed
 from freshview.pipeline.contract import contract_of, unique
 from freshview.pipeline.flow import Flow, Interrupted
 from freshview.pipeline.identity import claim, identity
@@ -94,7 +94,8 @@ class Pipeline(Changed):
             kept = kept_by_key(self.catalog, self._streams, self.choices.upserts)
             self._contract = contract_of(self.catalog, self._streams, kept, self.choices.trusted)
             checked = [r.name for r in self._contract.guarded]
-            claim(self._home, identity(program, self.catalog, checked))
+            by_key = [r.name for r in kept]
+            claim(self._home, identity(program, self.catalog, checked, by_key))
             self._begin(program, kept)
             used = [r.name for r in program.relations if not r.static]
             sources = inputs(self.catalog, used, self.folder)
@@ -123,7 +124,7 @@ class Pipeline(Changed):
         letters = self.choices.dead_letters or self._home / "dead_letters"
         self._letters = DeadLetters(letters)
         workers = self.choices.workers or max(1, spark.sparkContext.defaultParallelism)
-        spread = Options(workers=workers, deliver=True)
+        spread = DistributionOptions(workers=workers, deliver=True)
         made = distribute(program, options=spread, functions=self.catalog.functions)
         made = replace(made, guarded=self._contract.guarded)
         common: dict[str, Any] = {
@@ -141,9 +142,9 @@ class Pipeline(Changed):
             self._flow = self._flows.start(
                 made, spark, checkpoint=state, workers=workers, tables=tables, **common
             )
-        self._note = dict(self._flow.note)
+        self._note, self._noted = dict(self._flow.note), self._flow.version
         self._keys = KeyStore(self._home / "keys.sqlite", kept)
-        self._keys.resume(self._flow.version)
+        self._keys.resume(self._note.get(KEYS))
         self._emitter = Emitter(self._sinks, self._home / "sinks", self._flow.version)
         self._emitter.emit(self._flow.version, self._read)
 
@@ -220,8 +221,9 @@ class Pipeline(Changed):
         with self._lock:
             if self._flow is not None:
                 self._flow.close()
-                self._keys.close()
                 self._flow = None
+            if "_keys" in vars(self):  # else the start did not come so far
+                self._keys.close()
             if self._home != Path() and self.choices.checkpoint is None:
                 shutil.rmtree(self._home, ignore_errors=True)
             if self._given is None and self._spark is not None:

@@ -105,7 +105,7 @@ def test_a_shipped_library_is_checked_whenever_it_is_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("pyarrow")
-    from freshview.durable.files import LocalFolder
+    from freshview.durable.storage.files import LocalFolder
     from freshview.spark.nodes.shipped_kernels import Shipped, fetch
 
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))

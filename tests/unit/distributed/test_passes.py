@@ -11,11 +11,11 @@ from freshview.calculus.terms import View
 from freshview.calculus.text import read
 from freshview.calculus.types import INT
 from freshview.calculus.walk import Names
-from freshview.distributed.compile import Compiler, Passes, distribute
+from freshview.distributed.compile import DistributedCompiler, PassResults, distribute
 from freshview.distributed.fusion import fuse_blocks
 from freshview.distributed.jobs import Jobs, count_jobs
 from freshview.distributed.locations import AtomLocations
-from freshview.distributed.options import LEVELS, Options
+from freshview.distributed.options import LEVELS, DistributionOptions
 from freshview.distributed.placement import by_key, choose_placement
 from freshview.distributed.simplify_transformers import simplify
 from freshview.distributed.terms import (
@@ -37,7 +37,7 @@ from freshview.distributed.terms import (
 )
 from freshview.distributed.text import show_placed
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Options as IvmOptions
+from freshview.ivm.options import DistributionOptions as IvmOptions
 from freshview.program.terms import Map, Program, Statement, Trigger
 from freshview.program.text import read_program
 from tests.differential.harness import case, compiled
@@ -53,8 +53,10 @@ ON BATCH UPDATE OF R {
 """
 
 
-def passes(text: str, placement: Placement, options: Options | None = None) -> Passes:
-    compiler = Compiler(read_program(text), placement, options or Options())
+def passes(
+    text: str, placement: Placement, options: DistributionOptions | None = None
+) -> PassResults:
+    compiler = DistributedCompiler(read_program(text), placement, options or DistributionOptions())
     return compiler.passes(compiler.statements(compiler.streams()), trace=True)
 
 
@@ -77,7 +79,7 @@ def test_of_equally_many_transformers_the_one_of_the_batch_is_taken() -> None:
     text = EXAMPLE.replace("M1[a, b] * M2[a, b]", "(DELTA R)(a, b) * M2[c, b]")
     placement = Placement({"M": Local(), "M1": Local(), "M2": Dist(("a",))})
     for measure in ("time", "transformers"):
-        options = Options(measure=measure)
+        options = DistributionOptions(measure=measure)
         [pushed] = passes(text, placement, options).pushed
         [gather] = pushed.source.moves
         [repart] = gather.body.moves
@@ -320,7 +322,7 @@ def test_a_placement_must_fit(at: Location | None, words: str) -> None:
 def test_a_map_stays_where_it_was_told_to() -> None:
     program = compiled(case("tpch_seed", "q03"), IvmOptions())
     told: dict[str, Location] = {"q03_Orders": Local(), "q03": Dist(("o_orderdate",))}
-    found = choose_placement(program, Options(), told)
+    found = choose_placement(program, DistributionOptions(), told)
     assert {name: found.maps[name] for name in told} == told
     assert found.maps["q03_Lineitem"] == Dist(("o_orderkey",))
 
@@ -328,7 +330,7 @@ def test_a_map_stays_where_it_was_told_to() -> None:
 def test_a_key_is_known_under_the_names_of_columns_joined_with_it() -> None:
     """Lineitem's orderkey is no key of its own, but Orders has one that it is joined with."""
     program = compiled(case("tpch_seed", "q03"), IvmOptions())
-    found = by_key(program, Options()).maps
+    found = by_key(program, DistributionOptions()).maps
     assert found["q03_Orders_2"] == Dist(("o_orderkey",))
     assert found["q03_Orders"] == Dist(("c_custkey",))
     assert found["q03_Customer"] == Dist(("o_orderkey",))

@@ -12,9 +12,10 @@ from unittest import mock
 
 import pytest
 
-from freshview.durable import files, task
+from freshview.durable import task
 from freshview.durable.snapshots import Snapshots
 from freshview.durable.state import Position, State
+from freshview.durable.storage import files
 from freshview.spark import resident
 from freshview.spark.resident import settle
 from tests.fault.dying import shared_nodes

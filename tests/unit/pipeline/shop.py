@@ -12,7 +12,7 @@ from freshview.distributed.compile import distribute
 from freshview.distributed.terms import Distributed
 from freshview.durable import task
 from freshview.durable.runner import InlineRunner
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.ivm.compile import compile_queries
 from freshview.pipeline.flow import Flow
 from freshview.runtime.ingest.columns import rows_of
@@ -59,12 +59,12 @@ class Shop:
         runner: Any = None,
         every: int = 3,
         native: bool = False,
-        settings: Settings | None = None,
+        settings: FlowSettings | None = None,
         restart: bool = False,
     ) -> None:
         self.place = folder / "checkpoint"
         self.memory = folder / "memory"
-        usual = Settings(snapshot_every=every, memory=str(self.memory), native=native)
+        usual = FlowSettings(snapshot_every=every, memory=str(self.memory), native=native)
         self.settings = settings or usual
         self.made = shop()
         self.runner = runner or InlineRunner()

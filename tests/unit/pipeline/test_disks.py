@@ -12,11 +12,11 @@ import pytest
 
 from freshview.codegen import private
 from freshview.codegen.private import NotPrivate
-from freshview.durable import files
-from freshview.durable import shared_memory as memory
 from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.epoch import TakenOver
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
+from freshview.durable.storage import files
+from freshview.durable.storage import shared_memory as memory
 from freshview.errors import FreshviewError
 from freshview.pipeline.flow import Flow
 from tests.fault.harm import full
@@ -114,7 +114,7 @@ def test_a_driver_is_fenced_although_the_epochs_are_gone(tmp_path: Path) -> None
 def test_memory_is_of_one_user(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(memory, "SHARED_MEMORY", tmp_path)
     assert memory.memory_root() == tmp_path / f"freshview-{os.geteuid()}"
-    shop = Shop(tmp_path, settings=Settings(native=False))
+    shop = Shop(tmp_path, settings=FlowSettings(native=False))
     shop.apply()
     root = memory.memory_root()
     (pipeline,) = root.iterdir()

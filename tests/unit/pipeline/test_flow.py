@@ -10,9 +10,10 @@ from unittest import mock
 import pyarrow as pa
 import pytest
 
-from freshview.durable import files, task
+from freshview.durable import task
 from freshview.durable.runner import InlineRunner
 from freshview.durable.step import Stale
+from freshview.durable.storage import files
 from freshview.errors import BadRow, FreshviewError, Overflow, UnknownName
 from freshview.pipeline.flow import CheckpointProblem, Flow, Interrupted, TakenOver
 from freshview.runtime.ingest.columns import rows_of

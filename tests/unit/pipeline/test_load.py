@@ -15,14 +15,14 @@ import pyarrow as pa
 import pytest
 
 from freshview.distributed.compile import distribute
-from freshview.distributed.options import Options
+from freshview.distributed.options import DistributionOptions
 from freshview.durable import commit_log as ledger
 from freshview.durable import worker
 from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.commit_log import Interrupted
 from freshview.durable.epoch import TakenOver
 from freshview.durable.runner import InlineRunner
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.durable.task import Order, Report, forget, run_stage
 from freshview.errors import BadRow, Overflow, ProgramProblem
 from freshview.ivm.compile import compile_queries
@@ -57,10 +57,12 @@ class Sales:
 
     def __init__(self, folder: Path, native: bool, runner: Any = None, every: int = 2) -> None:
         self.place = folder / "checkpoint"
-        self.settings = Settings(memory=str(folder / "memory"), native=native, snapshot_every=every)
+        self.settings = FlowSettings(
+            memory=str(folder / "memory"), native=native, snapshot_every=every
+        )
         catalog, queries = load(SQL)
         program = compile_queries(queries, list(catalog.relations.values()))
-        self.made = distribute(program, options=Options(workers=2, deliver=True))
+        self.made = distribute(program, options=DistributionOptions(workers=2, deliver=True))
         self.runner = runner or Counts()
         told: dict[str, Any] = {"workers": 2, "checkpoint": self.place, "settings": self.settings}
         self.flow = Flow.start(self.made, self.runner, **told)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from freshview.durable.runner import InlineRunner
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.errors import FreshviewError
 from freshview.pipeline.options import PipelineOptions
 from freshview.pipeline.pipeline import Pipeline
@@ -21,7 +21,7 @@ CREATE VIEW totals AS SELECT item, COUNT(*) AS n FROM sales GROUP BY item ORDER 
 
 
 def pipeline(folder: Path, **choices: Any) -> Pipeline:
-    settings = Settings(memory=str(folder / "memory"), native=False)
+    settings = FlowSettings(memory=str(folder / "memory"), native=False)
     runner: Any = InlineRunner()
     told = {"workers": 2, "settings": settings, "upserts": ("sales",)}
     flow = Pipeline(PipelineOptions(**{**told, **choices}), runner, folder)
@@ -60,7 +60,7 @@ def test_a_stop_before_the_start_means_nothing(tmp_path: Path) -> None:
 
 
 def test_a_start_that_failed_may_be_tried_again(tmp_path: Path) -> None:
-    settings = Settings(memory=str(tmp_path / "memory"), native=False)
+    settings = FlowSettings(memory=str(tmp_path / "memory"), native=False)
     runner: Any = InlineRunner()
     flow = Pipeline(PipelineOptions(workers=2, settings=settings), runner, tmp_path)
     flow.declare(SCRIPT.replace(";", " FROM FILE 's.csv' LINE DELIMITED CSV;", 1))

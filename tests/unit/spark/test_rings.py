@@ -14,7 +14,7 @@ import freshview as fv
 from freshview.algebra import Pair
 from freshview.codegen.toolchain import find_compiler
 from freshview.durable.runner import InlineRunner
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.errors import FreshviewError
 from freshview.pipeline.options import PipelineOptions
 from freshview.pipeline.pipeline import Pipeline
@@ -42,7 +42,7 @@ BATCHES: list[dict[str, list[Any]]] = [
 
 
 def pipeline(folder: Path, workers: int, native: bool = False, **told: Any) -> Pipeline:
-    settings = Settings(snapshot_every=2, memory=str(folder / "memory"), native=native)
+    settings = FlowSettings(snapshot_every=2, memory=str(folder / "memory"), native=native)
     choices = PipelineOptions(
         checkpoint=folder / "state", workers=workers, settings=settings, **told
     )

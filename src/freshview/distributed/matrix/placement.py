@@ -13,10 +13,11 @@ x * A is (A' * x')', and A' * B' is (B * A)'.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass, field
-from typing import TypeAlias, assert_never
+from typing import assert_never
 
+from freshview.distributed.matrix.spread import DriverTerm, Spread, SpreadRule, Value
 from freshview.distributed.matrix.terms import (
     TEMPORARY,
     Evaluate,
@@ -41,7 +42,7 @@ from freshview.linear.cost.cost import chain, dims
 from freshview.linear.language.build import above, add, beside, inverse, mul, scale, transpose
 from freshview.linear.language.meta import Meta, infer
 from freshview.linear.language.show import Tree, show
-from freshview.linear.language.sizes import ONE, Size
+from freshview.linear.language.sizes import ONE
 from freshview.linear.language.terms import (
     Above,
     Add,
@@ -62,55 +63,11 @@ from freshview.linear.language.terms import (
 from freshview.linear.language.walk import free
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """Which matrices are spread, and which of them are copied by columns as well.
-
-    What has more cells than `driver` is spread, unless the rank of an update is one of its sizes:
-    factors are narrow. `most` is how many cells the driver takes to invert a matrix.
-    """
-
-    sizes: Mapping[str, float]
-    rank: str
-    driver: int
-    most: int
-    copied: frozenset[str] = frozenset()
-
-    def is_large(self, m: Meta) -> bool:
-        """Whether a matrix of this shape is spread."""
-        narrow = any(self.rank in v for s in (m.rows, m.cols) for v, _ in s.terms)
-        return not narrow and self.at(m.rows) * self.at(m.cols) > self.driver
-
-    def at(self, s: Size) -> int:
-        """A size as a number."""
-        return int(s.at(self.sizes))
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """A spread matrix, maybe turned."""
-
-    name: str
-    meta: Meta
-    turned: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A matrix that the driver holds, as a term over what it has."""
-
-    term: Expr
-    meta: Meta
-
-
-Value: TypeAlias = Spread | Held
-
-
 @dataclass
 class Placer:
     """Statements one after the other, as steps of the driver and of the workers."""
 
-    rule: Rule
+    rule: SpreadRule
     scope: dict[str, Meta]
     limit: float = math.inf
     steps: list[Step] = field(default_factory=list)
@@ -127,9 +84,9 @@ class Placer:
         """A name for what a term is now."""
         found = self.value(term)
         self.scope[name] = infer(term, self.scope)
-        if isinstance(found, Held):
+        if isinstance(found, DriverTerm):
             self.steps.append(Evaluate(name, found.term, self.limit))
-            found = Held(Var(name), found.meta)
+            found = DriverTerm(Var(name), found.meta)
         elif not found.name.startswith(TEMPORARY):
             # A view would change under its hands.
             found = self._total(((1.0, self._rows(found)),), found.meta)
@@ -138,7 +95,7 @@ class Placer:
     def define(self, view: str, term: Expr) -> None:
         """A view is computed anew."""
         found = self.value(term)
-        if isinstance(found, Held):
+        if isinstance(found, DriverTerm):
             self.steps.append(Evaluate(view, found.term, math.inf))
         else:
             self.steps.append(Keep(view, self._rows(found)))
@@ -162,7 +119,7 @@ class Placer:
     def add(self, view: str, term: Expr) -> None:
         """View += a whole matrix."""
         found = self.value(term)
-        if isinstance(found, Held):
+        if isinstance(found, DriverTerm):
             self.steps.append(Follow(view, found.term))
         else:
             columns = self._columns(found) if view in self.rule.copied else None
@@ -190,7 +147,7 @@ class Placer:
             case Var(name):
                 if name in self._names:
                     return self._names[name]
-                return Spread(name, m) if self.rule.is_large(m) else Held(e, m)
+                return Spread(name, m) if self.rule.is_large(m) else DriverTerm(e, m)
             case Transpose(body):
                 return self._turned(self.value(body))
             case Mul(factors):
@@ -207,25 +164,25 @@ class Placer:
             case _:
                 assert_never(e)
 
-    def _small(self, e: Expr, m: Meta) -> Held:
+    def _small(self, e: Expr, m: Meta) -> DriverTerm:
         """What the driver computes of what it holds."""
 
         def held(t: Expr) -> Expr:
             found = self.value(t)
-            assert isinstance(found, Held)
+            assert isinstance(found, DriverTerm)
             return found.term
 
         match e:
             case Scale(by, body):
-                return Held(scale(by, held(body)), m)
+                return DriverTerm(scale(by, held(body)), m)
             case Add(terms):
-                return Held(add(*map(held, terms)), m)
+                return DriverTerm(add(*map(held, terms)), m)
             case Beside(parts):
-                return Held(beside(*map(held, parts)), m)
+                return DriverTerm(beside(*map(held, parts)), m)
             case Above(parts):
-                return Held(above(*map(held, parts)), m)
+                return DriverTerm(above(*map(held, parts)), m)
             case _:
-                return Held(e, m)
+                return DriverTerm(e, m)
 
     def _large(self, e: Expr, m: Meta) -> Spread:
         """What workers compute by rows."""
@@ -265,7 +222,7 @@ class Placer:
         made = self._fresh(m)
         at, rows = 0, self.rule.at(m.rows)
         for p in parts:
-            if isinstance(p, Held) or p.turned:
+            if isinstance(p, DriverTerm) or p.turned:
                 p = self._total(((1.0, self._rows_of_any(p)),), p.meta)
             self.steps.append(
                 Exchange(made.name, Operand(p.name), "place", p.meta.rows * p.meta.cols, at, rows)
@@ -274,8 +231,8 @@ class Placer:
         return made
 
     def _inverse(self, e: Expr, body: Value, m: Meta) -> Value:
-        if isinstance(body, Held):
-            return Held(inverse(body.term), m)
+        if isinstance(body, DriverTerm):
+            return DriverTerm(inverse(body.term), m)
         cells = self.rule.at(m.rows) ** 2
         if cells > self.rule.most:
             raise FreshviewError(
@@ -287,9 +244,9 @@ class Placer:
         name = self._name()
         self.steps.append(Evaluate(name, inverse(whole.term), self.limit))
         self.scope[name] = m
-        return self._total(((1.0, self._rows_of_any(Held(Var(name), m))),), m)
+        return self._total(((1.0, self._rows_of_any(DriverTerm(Var(name), m))),), m)
 
-    def _settled(self, e: Until, m: Meta) -> Held:
+    def _settled(self, e: Until, m: Meta) -> DriverTerm:
         """What the driver iterates, over what it holds."""
         for name in sorted(free(e)):
             if isinstance(self.value(Var(name)), Spread):
@@ -297,7 +254,7 @@ class Placer:
                     f"{show(e)} is iterated until it settles, over {name}, which workers share",
                     instead="iterate a number of rounds, or use linear.Program",
                 )
-        return Held(e, m)
+        return DriverTerm(e, m)
 
     # ---------------------------------------------------------------- products
 
@@ -309,14 +266,14 @@ class Placer:
 
     def _times(self, a: Value, b: Value) -> Value:
         m = Meta(a.meta.rows, b.meta.cols)
-        if isinstance(a, Held) and isinstance(b, Held):
+        if isinstance(a, DriverTerm) and isinstance(b, DriverTerm):
             if not self.rule.is_large(m):
-                return Held(mul(a.term, b.term), m)
+                return DriverTerm(mul(a.term, b.term), m)
             left, right = Operand(self._sent(a), "slice"), Operand(self._sent(b), "local")
             return self._multiplied(left, right, m, summed=False)
-        if isinstance(a, Held):
+        if isinstance(a, DriverTerm):
             return self._turned(self._times(self._turned(b), self._turned(a)))
-        if isinstance(b, Held):
+        if isinstance(b, DriverTerm):
             if not a.turned:
                 right = Operand(self._sent(b), "local")
                 return self._multiplied(Operand(a.name), right, m, summed=False)
@@ -345,21 +302,21 @@ class Placer:
             self._exchange(made.name, Operand(made.name, "partial"), "reduce", m)
         return made
 
-    def _gathered(self, found: Spread, by: Operand | None = None) -> Held:
+    def _gathered(self, found: Spread, by: Operand | None = None) -> DriverTerm:
         """A spread matrix, brought to the driver."""
         by = by or self._rows(found)
         m = found.meta
         name = found.name if found.name.startswith(TEMPORARY) else self._name()
         self.steps.append(Gather(name, by, m.rows * m.cols))
         self.scope[name] = m
-        return Held(Var(name), m)
+        return DriverTerm(Var(name), m)
 
     # ---------------------------------------------------------------- pieces
 
     def _turned(self, v: Value) -> Value:
         m = infer(transpose(Var("x")), {"x": v.meta})
-        if isinstance(v, Held):
-            return Held(transpose(v.term), m)
+        if isinstance(v, DriverTerm):
+            return DriverTerm(transpose(v.term), m)
         return Spread(v.name, m, not v.turned)
 
     def _rows(self, v: Spread) -> Operand:
@@ -381,7 +338,7 @@ class Placer:
     def _rows_of_any(self, v: Value) -> Operand:
         return self._rows(v) if isinstance(v, Spread) else Operand(self._sent(v), "slice")
 
-    def _sent(self, v: Held) -> str:
+    def _sent(self, v: DriverTerm) -> str:
         """The name under which workers have a matrix of the driver."""
         if isinstance(v.term, Var):
             name = v.term.name

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.types import Type
-from freshview.errors import BadRow, UnknownName
+from freshview.errors import BadRow, FreshviewError, UnknownName
 from freshview.factorized.order import read_order
 from freshview.plan.options import Strategy
 from freshview.program.terms import Program
@@ -19,12 +19,13 @@ from freshview.runtime.database.commit import commit, fill
 from freshview.runtime.database.declarations import Declaration, Defined, Script
 from freshview.runtime.database.declare import declare
 from freshview.runtime.database.fork import HalfChanged, watch
-from freshview.runtime.database.functions import from_python
 from freshview.runtime.database.state import State
 from freshview.runtime.database.tiering import Tiering
 from freshview.runtime.database.writer import Writer
+from freshview.runtime.functions import check_callable, from_python
 from freshview.runtime.ingest.change import Change, Hook, row_change
 from freshview.runtime.ingest.products import Combined, any_change, decomposed
+from freshview.runtime.persistence.manifest import folder_of
 from freshview.runtime.persistence.save import save
 from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.factorized import FactorizedView, handle
@@ -65,6 +66,13 @@ class Database:
         self._tiering = Tiering(settings)
         self._subscriptions = Subscriptions()
         watch(self)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """A copy would share kernels and locks with this one."""
+        raise FreshviewError(
+            "a database cannot be copied or pickled",
+            instead="save it with snapshot(path), and read it with freshview.restore(path)",
+        )
 
     # -- what is declared --------------------------------------------------------------------------
 
@@ -168,6 +176,11 @@ class Database:
         of columns are given as such, if they form some: a look at each row in Python that pays
         where a row costs more than that.
         """
+        if not isinstance(batch, Mapping):
+            raise BadRow(
+                f"a batch cannot be {batch!r}",
+                instead="give a mapping from the names of streams to their changes",
+            )
         changes = []
         for name, rows in batch.items():
             stream = self.state.stream(name)
@@ -205,6 +218,7 @@ class Database:
         Arrow tables. Gives a function that takes the hook away.
         """
         name = self.state.catalog.relation(relation).name
+        check_callable("the hook", hook)
         with self.still():
             self._hooks[name] = [*self._hooks.get(name, []), hook]
             self.rewire()
@@ -334,4 +348,4 @@ class Database:
         complete, and stays if it cannot be written.
         """
         with self.still():
-            save(self.state, Path(path))
+            save(self.state, folder_of(path))

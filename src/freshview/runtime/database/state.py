@@ -33,7 +33,7 @@ class State:
 
     def view(self, name: str) -> MaintainedView:
         """The view of a name."""
-        view = self.views.get(name.lower())
+        view = self.views.get(str(name).lower())
         if view is None:
             known = ", ".join(v.query.name for v in self.views.values()) or "none yet"
             raise UnknownName(f"there is no view '{name}'", instead=f"the views are: {known}")

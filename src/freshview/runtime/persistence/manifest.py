@@ -15,6 +15,15 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 
 
+def folder_of(path: str | Path) -> Path:
+    """The folder that a path names."""
+    if not isinstance(path, str | os.PathLike) or "\0" in str(path):
+        raise SnapshotProblem(
+            f"a snapshot is kept in a folder, not in {path!r}", instead="give its path"
+        )
+    return Path(path)
+
+
 def write_manifest(path: Path, body: Mapping[str, Any]) -> None:
     """Replace the manifest of a folder."""
     text = json.dumps(body)

@@ -17,7 +17,7 @@ from freshview.runtime.database.database import Database
 from freshview.runtime.database.declarations import Script, read_declaration
 from freshview.runtime.database.state import State
 from freshview.runtime.ingest.columns import rows_of
-from freshview.runtime.persistence.manifest import read_manifest
+from freshview.runtime.persistence.manifest import folder_of, read_manifest
 from freshview.runtime.relations.base import Base
 from freshview.runtime.relations.stored_base import StoredBase
 from freshview.runtime.settings import DatabaseSettings
@@ -37,7 +37,7 @@ def restore(
     `functions` gives again what was registered with `register_function`: for each name the
     function and the type of its result.
     """
-    path = Path(path)
+    path = folder_of(path)
     body = read_manifest(path)
     registered = {name.lower(): f for name, f in (functions or {}).items()}
     missing = sorted(set(body["functions"]) - registered.keys())

@@ -11,6 +11,7 @@ from freshview.calculus.rows import Row, conform
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.types import Type, Value
 from freshview.errors import FreshviewError, UnknownName
+from freshview.runtime.functions import check_callable
 from freshview.runtime.ingest.columns import html, rows_of
 from freshview.runtime.settings import EngineName
 from freshview.runtime.views.explain import explain
@@ -167,6 +168,11 @@ class ViewHandle:
 
         Each change then reads the view once, and compares: the cost follows the view's size.
         """
+        if not isinstance(versions, int) or versions < 1:
+            raise FreshviewError(
+                f"the changes of '{self.name}' cannot be kept for {versions!r} versions",
+                instead="give an integer from 1 on",
+            )
         if self._maintained.payloads.nested:
             raise FreshviewError(
                 f"the changes of '{self.name}' are not recorded, since it has categories",
@@ -200,6 +206,7 @@ class ViewHandle:
         an error in one is shown as a warning, and the change stays. Gives a function that ends
         the subscription.
         """
+        check_callable("the callback", callback)
         self.track(self._maintained.history.versions if self._maintained.history else MOST_VERSIONS)
         with self._db.still():
             self._maintained.callbacks = [*self._maintained.callbacks, callback]

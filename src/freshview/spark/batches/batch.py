@@ -10,8 +10,8 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from freshview.calculus.schema import Relation
 from freshview.distributed.batches.predicate_pushdown import pushed_predicates
 from freshview.distributed.terms import Random
-from freshview.durable.blocks import Pieces, pack_large
 from freshview.durable.commit_log import Prepared
+from freshview.durable.storage.blocks import Pieces, pack_large
 from freshview.errors import ProgramProblem, UnknownName
 from freshview.spark.batches.intake import checked, split
 from freshview.spark.batches.narrow_types import narrow_types

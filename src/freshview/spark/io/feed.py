@@ -137,10 +137,11 @@ class Feed:
 
     def _start_query(self) -> None:
         folder = self._owner.home / "offsets"
-        if self._done >= 0 and not folder.exists():
+        if self._done > _last(folder):
+            # Spark would count anew, and its batches would be taken for those that are done.
             raise FreshviewError(
-                f"the checkpoint has lost '{folder}', where the sources stand",
-                instead="remove the checkpoint to start over",
+                f"the checkpoint has lost '{folder}', where the sources stand, or has an old one",
+                instead="bring it back, or remove the checkpoint to start over",
             )
         trigger = self._owner.choices.trigger
         try:
@@ -223,6 +224,12 @@ class Feed:
             raise FreshviewError(
                 f"{label} cannot be applied: {type(e).__name__}: {_first(e)}"
             ) from e
+
+
+def _last(folder: Path) -> int:
+    """The last micro-batch that Spark has written down in its own folder; -1 if there is none."""
+    numbers = (p.name for p in (folder / "offsets").glob("*"))
+    return max((int(n) for n in numbers if n.isdecimal()), default=-1)
 
 
 def _flat(column: pa.ChunkedArray) -> pa.Table:

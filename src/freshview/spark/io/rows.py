@@ -73,7 +73,7 @@ def fitted(relation: Relation, table: pa.Table, *, delimiter: str = "") -> Check
     rejected = list(again.rejected)
     if reasons:
         for i, reason in sorted(reasons.items()):
-            row = {n: _plain(table.column(n)[i]) for n in table.column_names}
+            row = {n: _plain(v[i]) for n, v in zip(table.column_names, table.columns, strict=True)}
             rejected.append(Rejected(relation.name, reason, json.dumps(row, default=str)))
         good = pa.array([i for i in range(made.num_rows) if i not in reasons], pa.int64())
         made, at = made.take(good), at.take(good)
@@ -186,7 +186,7 @@ def _cast(c: Column, values: pa.Array) -> pa.Array | None:
     if c.type.kind == "double" and not pc.all(pc.is_finite(made)).as_py() and len(made):
         if made.null_count < len(made):
             return None
-    return made
+    return pc.add(made, 0.0) if c.type.kind == "double" else made  # there is one zero
 
 
 def _one_by_one(
@@ -206,9 +206,15 @@ def _one_by_one(
 def _plain(scalar: Any) -> Any:
     """A value of Python, or words for a moment that Python has no value for."""
     try:
-        return scalar.as_py()
+        value = scalar.as_py()
     except (ValueError, OverflowError):
         return "a moment outside of the years 1 to 9999"
+    # Where pandas is there, it is asked for nanoseconds.
+    return f"a moment finer than microseconds: {value}" if _is_finer(value) else value
+
+
+def _is_finer(value: Any) -> bool:
+    return bool(getattr(value, "nanosecond", 0))
 
 
 def value_of(c: Column, value: Any) -> Any:

@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from freshview.durable.files import load_whole, save_whole
+from freshview.durable.storage.files import load_whole, save_whole
 from freshview.linear.execute.semiring import Array
 
 _HEAD = struct.Struct("<Q")

@@ -27,13 +27,13 @@ from freshview.durable.checkpoint import (
 from freshview.durable.commit import Commit
 from freshview.durable.commit_log import Prepared
 from freshview.durable.coordinator import Coordinator
-from freshview.durable.files import folder_at
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.durable.step import At
+from freshview.durable.storage.folders import folder_at
 from freshview.durable.versions import Versions
 from freshview.linear.execute.semiring import Array, semiring
 from freshview.spark.matrix.arrays import pack, unpack
-from freshview.spark.matrix.work import BY, READ, READY, MatrixWork, Plan, request
+from freshview.spark.matrix.work import BY, READ, READY, MatrixPlan, MatrixWork, request
 from freshview.spark.runner import runner_of
 
 
@@ -77,13 +77,13 @@ class MatrixFlow(Versions):
     @classmethod
     def start(
         cls,
-        plan: Plan,
+        plan: MatrixPlan,
         spark: Any,
         *,
         workers: int,
         checkpoint: str | Path,
         inputs: Mapping[str, Array],
-        settings: Settings,
+        settings: FlowSettings,
         note: Mapping[str, Any],
     ) -> MatrixFlow:
         """Begin in an empty folder; `note` is kept with it, for who restarts."""
@@ -106,7 +106,7 @@ class MatrixFlow(Versions):
 
     @classmethod
     def restart(
-        cls, plan: Plan, spark: Any, *, checkpoint: str | Path, settings: Settings
+        cls, plan: MatrixPlan, spark: Any, *, checkpoint: str | Path, settings: FlowSettings
     ) -> MatrixFlow:
         """Go on from a checkpoint, whatever became of the driver before."""
         place = place_of(checkpoint)

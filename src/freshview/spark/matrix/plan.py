@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from freshview.distributed.matrix.communication_cost import pays
-from freshview.distributed.matrix.placement import Placer, Rule
+from freshview.distributed.matrix.placement import Placer
+from freshview.distributed.matrix.spread import SpreadRule
 from freshview.distributed.matrix.stages import course
 from freshview.distributed.matrix.terms import COLS, ROWS, VALUES, Begin, Course, Multiply
 from freshview.linear.compile.normal import Normal
@@ -18,7 +19,7 @@ from freshview.linear.language.meta import Meta
 from freshview.linear.language.sizes import size
 from freshview.linear.language.terms import Statement, Var
 from freshview.linear.language.walk import free
-from freshview.spark.matrix.work import READY, Plan
+from freshview.spark.matrix.work import READY, MatrixPlan
 
 ANEW = "anew"
 LEFT, RIGHT = "#u", "#v"
@@ -51,7 +52,7 @@ class Wanted:
     """The name of the rank of an update."""
 
 
-def planned(w: Wanted, rule: Rule, workers: int, copies: str | bool) -> Plan:
+def planned(w: Wanted, rule: SpreadRule, workers: int, copies: str | bool) -> MatrixPlan:
     """All the routines; which views are copied by columns is settled first."""
     if copies is not False:
         wanted = _turned(w, rule)
@@ -62,7 +63,7 @@ def planned(w: Wanted, rule: Rule, workers: int, copies: str | bool) -> Plan:
     return _Maker(w, rule).plan()
 
 
-def _turned(w: Wanted, rule: Rule) -> frozenset[str]:
+def _turned(w: Wanted, rule: SpreadRule) -> frozenset[str]:
     """The views that some trigger multiplies from the left and from the right."""
     plan = _Maker(w, rule).plan()
     found = set()
@@ -92,14 +93,14 @@ def stale(normal: Normal, kept: frozenset[str], changed: str) -> list[Statement]
 
 
 class _Maker:
-    def __init__(self, w: Wanted, rule: Rule) -> None:
+    def __init__(self, w: Wanted, rule: SpreadRule) -> None:
         self.w = w
         self.rule = rule
         self.courses: dict[str, Course] = {}
         self.shapes: dict[str, Mapping[str, tuple[int, int]]] = {}
         self.lefts: dict[str, str] = {}
 
-    def plan(self) -> Plan:
+    def plan(self) -> MatrixPlan:
         w, rule = self.w, self.rule
         self._routine(READY, partial(self._again, ""))
         self._routine(ANEW, partial(self._again, ""))
@@ -116,7 +117,7 @@ class _Maker:
             if n in w.kept and rule.is_large(m)
         }
         held = tuple(sorted(w.kept - spread.keys()))
-        return Plan(
+        return MatrixPlan(
             w.normal.semiring,
             dict(rule.sizes),
             w.rank,

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from freshview.distributed.matrix.communication_cost import NOMINAL, moved, seconds
-from freshview.distributed.matrix.placement import Rule
 from freshview.distributed.matrix.row_ranges import RowRanges
+from freshview.distributed.matrix.spread import SpreadRule
 from freshview.distributed.matrix.terms import COLS, ROWS, VALUES
 from freshview.distributed.matrix.text import show_steps
 from freshview.durable.checkpoint import CheckpointProblem
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.durable.stats import BatchStats
 from freshview.errors import FreshviewError
 from freshview.linear.compile.compile import Choice, candidates, choose, rank_name
@@ -43,7 +43,7 @@ from freshview.spark.matrix.plan import (
     replacing,
 )
 from freshview.spark.matrix.remote import Remote
-from freshview.spark.matrix.work import Plan
+from freshview.spark.matrix.work import MatrixPlan
 from freshview.spark.session import session
 
 DRIVER_CELLS = 1 << 18
@@ -84,7 +84,7 @@ class SparkProgram(Program):
         copies: Literal["auto"] | bool = "auto",
         driver_cells: int = DRIVER_CELLS,
         driver_inverse: int = DRIVER_INVERSE,
-        settings: Settings | None = None,
+        settings: FlowSettings | None = None,
         **options: Any,
     ) -> None:
         if "backend" in options:
@@ -95,13 +95,13 @@ class SparkProgram(Program):
         self._scratch = tempfile.mkdtemp(prefix="freshview-") if checkpoint is None else ""
         checkpoint = checkpoint or Path(self._scratch) / "checkpoint"
         self._told_before = told_of(checkpoint) if options.pop("_restart", False) else None
-        self._plan: Plan | None = None
+        self._plan: MatrixPlan | None = None
         self._deltas: dict[str, dict[Strategy, Trigger]] = {}
         self._rule = driver_cells, driver_inverse
         self.copies = copies
         self.workers = _workers(spark, workers, self._told_before)
         super().__init__(what, values, **options)
-        told = settings or Settings(snapshot_every=RARELY)
+        told = settings or FlowSettings(snapshot_every=RARELY)
         plan = self._spread()
         self._flow: MatrixFlow
         if self._told_before is not None:
@@ -177,7 +177,7 @@ class SparkProgram(Program):
     def _keep(self) -> None:
         self._spread()
 
-    def _spread(self) -> Plan:
+    def _spread(self) -> MatrixPlan:
         """The plan: one trigger by deltas for each input, and what computes views anew.
 
         Nothing in it is measured: who restarts must come to the same.
@@ -196,7 +196,7 @@ class SparkProgram(Program):
             self._kept = kept(self.normal, every, frozenset())
             ready = {n: pruned(t, self._kept) if t else None for n, t in triggers.items()}
             rank = rank_name(self.normal)
-            rule = Rule({**self.sizes, rank: 1.0}, rank, *self._rule)
+            rule = SpreadRule({**self.sizes, rank: 1.0}, rank, *self._rule)
             wanted = Wanted(self.normal, self._kept, ready, rank)
             self._plan = planned(wanted, rule, self.workers, self.copies)
             for name, made in self._deltas.items():
@@ -269,6 +269,12 @@ class SparkProgram(Program):
             given = {ROWS: places.rows, COLS: places.cols, VALUES: m.lost.values}
             self._flow.change(replacing(m.name), given, 0)
         self._told(why)
+
+    def _measure(self, moves: Sequence[Move]) -> None:
+        """The matrices are elsewhere: their drift is measured from time to time only."""
+
+    def _shrunk(self, moves: Sequence[Move]) -> bool:
+        return False
 
     def _run(self, t: Trigger, m: Move) -> None:
         self._flow.change(following(t.input), {t.left: m.left, t.right: m.right}, m.rank)

@@ -11,9 +11,10 @@ import numpy as np
 
 from freshview.distributed.matrix.row_ranges import RowRanges, span
 from freshview.distributed.matrix.terms import COLS, ROWS, Begin, Course, Form, Scatter, Stage, Turn
-from freshview.durable.files import Folder, folder_at
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.durable.step import Clock, Sent
+from freshview.durable.storage.files import Folder
+from freshview.durable.storage.folders import folder_at
 from freshview.durable.work import Role, Work
 from freshview.linear.execute.semiring import Array, semiring
 from freshview.linear.language.sizes import ONE
@@ -36,7 +37,7 @@ def request(what: str, name: str, **more: Array) -> bytes:
 
 
 @dataclass(frozen=True)
-class Plan:
+class MatrixPlan:
     """All that workers know of a matrix program."""
 
     ring: str
@@ -67,12 +68,14 @@ class MatrixWork(Work):
     name: str
     place: str
     workers: int
-    plan: Plan
-    settings: Settings
+    plan: MatrixPlan
+    settings: FlowSettings
     folder: Folder = field(compare=False)
 
     @classmethod
-    def of(cls, name: str, place: str, workers: int, plan: Plan, settings: Settings) -> MatrixWork:
+    def of(
+        cls, name: str, place: str, workers: int, plan: MatrixPlan, settings: FlowSettings
+    ) -> MatrixWork:
         """With everything that follows from the rest."""
         folder = folder_at(place, sync=settings.sync)
         return cls(name, place, workers, plan, settings, folder)
@@ -164,4 +167,4 @@ class MatrixWork(Work):
         return found
 
 
-__all__ = ["READ", "READY", "MatrixWork", "Plan", "request"]
+__all__ = ["READ", "READY", "MatrixPlan", "MatrixWork", "request"]

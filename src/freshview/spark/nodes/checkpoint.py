@@ -13,10 +13,11 @@ from freshview.calculus.functions import Functions
 from freshview.distributed.batches.prepare import prepare
 from freshview.distributed.terms import Distributed
 from freshview.distributed.text import show_distributed
-from freshview.durable.blocks import pack
 from freshview.durable.checkpoint import FORMAT, CheckpointProblem, describe, place_of
-from freshview.durable.files import Torn, folder_at
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
+from freshview.durable.storage.blocks import pack
+from freshview.durable.storage.files import Torn
+from freshview.durable.storage.folders import folder_at
 from freshview.program.text import show_program
 from freshview.spark.nodes.view_work import TABLES, ViewWork
 
@@ -48,7 +49,7 @@ def reopen(
     checkpoint: str | Path,
     workers: int | None,
     functions: Functions,
-    settings: Settings,
+    settings: FlowSettings,
 ) -> ViewWork:
     """The pipeline of a checkpoint, if it is one of this program."""
     place = place_of(checkpoint)
@@ -88,10 +89,10 @@ def check_nodes(pipeline: ViewWork) -> None:
     if kernels and not pipeline.kernels:
         raise CheckpointProblem(
             f"the maps in {pipeline.place} are of kernels, and there are none now",
-            instead="install a C++ compiler, and restart with Settings(native=True)",
+            instead="install a C++ compiler, and restart with FlowSettings(native=True)",
         )
     if pipeline.kernels and not kernels:
         raise CheckpointProblem(
             f"the maps in {pipeline.place} are kept by Python",
-            instead="restart with Settings(native=False), or begin anew in another folder",
+            instead="restart with FlowSettings(native=False), or begin anew in another folder",
         )

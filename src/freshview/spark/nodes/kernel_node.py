@@ -39,7 +39,7 @@ def kernel_of(
     return made, build(source, compiler=compiler or find_compiler(), flags=flags)
 
 
-class NativeNode:
+class KernelNode:
     """The maps of a worker, or of the driver, in a kernel.
 
     With a `state`, a file in shared memory, they outlive this process, and another one can go on.

@@ -3,64 +3,76 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshview.distributed.batches.guard import CHECKS
-from freshview.distributed.terms import Dist, Replicated, Transfer
-from freshview.durable.blocks import merged, pack, unpack
+from freshview.distributed.stages import Schedule
+from freshview.distributed.terms import Dist, Guard, Replicated, Transfer
 from freshview.durable.step import Clock, Sent
+from freshview.durable.storage.blocks import merged, pack, unpack
 from freshview.spark.batches.partition import own, spread
 from freshview.spark.nodes.node import Node
 from freshview.spark.nodes.refusals import check
 
-if TYPE_CHECKING:
-    from freshview.spark.nodes.view_work import ViewWork
+
+@dataclass(frozen=True, slots=True)
+class PartStep:
+    """A step of one part: its number in the schedule of a routine, and what is checked there."""
+
+    routine: str
+    schedule: Schedule
+    guards: tuple[Guard, ...]
+    step: int
+    is_first: bool
+    part: int
+    workers: int
+
+    @property
+    def is_driver(self) -> bool:
+        """The driver comes after the workers."""
+        return self.part == self.workers
 
 
 def perform(
     node: Node,
-    pipeline: ViewWork,
-    part: int,
-    routine: str,
-    step: int,
+    at: PartStep,
     inputs: Sequence[bytes],
     batch: bytes | memoryview,
     clock: Clock,
 ) -> Sent:
     """The step of one part; `batch` are the rows that it has of the batch and was not given yet."""
-    if step == pipeline.steps(routine, part)[0]:
+    routine, schedule = at.routine, at.schedule
+    if at.is_first:
         clock(node.begin, routine)
     for relation, parts in unpack(batch).items():
         for rows in parts:
             node.give(relation, rows)
-    found = pipeline.schedules[routine]
-    driver = part == pipeline.driver
-    work = found.turns[step] if driver else found.stages[step]
+    work = schedule.turns[at.step] if at.is_driver else schedule.stages[at.step]
     received = merged(inputs)
     for t in work.receives:
         for rows in received.get(t.target, ()):
             clock(node.receive, routine, t.target, rows)
-    outbox = _Outbox(pipeline.workers)
+    outbox = _Outbox(at.workers)
     for block in work.blocks:
-        for t in found.moves(block):
-            if driver and t.kind == "scatter":
+        for t in schedule.moves(block):
+            if at.is_driver and t.kind == "scatter":
                 outbox.put(t, node.send(routine, t.source))
-            elif not driver and t.kind == "keep":
-                rows = own(node.send(routine, t.source), t.by, part, pipeline.workers)
+            elif not at.is_driver and t.kind == "keep":
+                rows = own(node.send(routine, t.source), t.by, at.part, at.workers)
                 clock(node.receive, routine, t.target, rows)
         clock(node.run, routine, block)
-        if block == CHECKS and not driver and pipeline.guards.get(routine):
-            check(node, routine, pipeline.guards[routine])
-    if not driver:
-        stage = found.stages[step]
-        for t in stage.sends:
-            if not t.copies or part == 0:
-                outbox.put(t, node.send(routine, t.source))
-        gathered = [t for t in stage.gathers if not t.copies or part == 0]
-        return Sent(outbox.blocks(), _gathered(node, routine, gathered))
-    return Sent(outbox.blocks())
+        if block == CHECKS and not at.is_driver and at.guards:
+            check(node, routine, at.guards)
+    if at.is_driver:
+        return Sent(outbox.blocks())
+    stage = schedule.stages[at.step]
+    for t in stage.sends:
+        if not t.copies or at.part == 0:
+            outbox.put(t, node.send(routine, t.source))
+    gathered = [t for t in stage.gathers if not t.copies or at.part == 0]
+    return Sent(outbox.blocks(), _gathered(node, routine, gathered))
 
 
 def _gathered(node: Node, routine: str, gathers: Iterable[Transfer]) -> bytes:

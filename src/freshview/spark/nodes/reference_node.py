@@ -14,8 +14,8 @@ from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.schema import Column
 from freshview.calculus.types import STRING, Type
 from freshview.distributed.terms import Block, Compute, Distributed, Everywhere, Local, MapPlacement
-from freshview.durable.blocks import pack_large, unpack
-from freshview.durable.files import load_whole, save_whole
+from freshview.durable.storage.blocks import pack_large, unpack
+from freshview.durable.storage.files import load_whole, save_whole
 from freshview.durable.work import Role
 from freshview.errors import Overflow, SnapshotProblem
 from freshview.reference.closures import Work

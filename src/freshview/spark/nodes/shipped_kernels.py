@@ -16,7 +16,7 @@ from freshview.calculus.functions import Functions
 from freshview.codegen.private import private_folder, read_own
 from freshview.codegen.toolchain import Baseline, Flags, find_compiler, user_cache
 from freshview.distributed.terms import Distributed
-from freshview.durable.files import Folder
+from freshview.durable.storage.files import Folder
 from freshview.durable.work import Role
 from freshview.errors import BuildProblem, NotNative
 from freshview.spark.nodes.kernel_node import kernel_of

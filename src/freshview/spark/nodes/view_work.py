@@ -11,15 +11,17 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from freshview.calculus.functions import Functions
 from freshview.distributed.stages import Schedule, schedule
 from freshview.distributed.terms import Distributed, Guard
-from freshview.durable.blocks import unpack
-from freshview.durable.files import Folder, folder_at
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.durable.step import Clock, Lost, Sent
+from freshview.durable.storage.blocks import unpack
+from freshview.durable.storage.files import Folder
+from freshview.durable.storage.folders import folder_at
 from freshview.durable.work import Role, Work
-from freshview.spark.nodes.factory import make_node
+from freshview.spark.nodes.kernel_node import KernelNode
 from freshview.spark.nodes.node import READY, Node, change, reading
-from freshview.spark.nodes.perform import perform
-from freshview.spark.nodes.shipped_kernels import Shipped
+from freshview.spark.nodes.perform import PartStep, perform
+from freshview.spark.nodes.reference_node import ReferenceNode
+from freshview.spark.nodes.shipped_kernels import Shipped, fetch
 
 TABLES = "tables"
 
@@ -36,7 +38,7 @@ class ViewWork(Work):
     workers: int
     made: Distributed
     functions: Functions
-    settings: Settings
+    settings: FlowSettings
     folder: Folder = field(compare=False)
     schedules: Mapping[str, Schedule] = field(compare=False)
     kernels: Mapping[Role, Shipped] = field(compare=False, default_factory=dict)
@@ -52,7 +54,7 @@ class ViewWork(Work):
         workers: int,
         made: Distributed,
         functions: Functions,
-        settings: Settings,
+        settings: FlowSettings,
         kernels: Mapping[Role, Shipped] | None = None,
     ) -> ViewWork:
         """With everything that follows from the rest."""
@@ -72,8 +74,11 @@ class ViewWork(Work):
         return shipped.library[:16] if shipped else "python"
 
     def node(self, role: Role, folder: Path) -> Node:
-        """See `Work`."""
-        return make_node(self, role, folder)
+        """See `Work`: maps in a kernel if there is one, else in Python."""
+        shipped = self.kernels.get(role)
+        if shipped is None:
+            return ReferenceNode(self.made, role, self.functions)
+        return KernelNode(shipped.made, fetch(shipped, self.folder), folder / "state")
 
     def fill(self, node: Node) -> None:
         """See `Work`: the static tables."""
@@ -92,7 +97,10 @@ class ViewWork(Work):
         clock: Clock,
     ) -> Sent:
         """See `Work`."""
-        return perform(node, self, part, routine, step, inputs, batch, clock)
+        first = step == self.steps(routine, part)[0]
+        checks = self.guards.get(routine, ())
+        at = PartStep(routine, self.schedules[routine], checks, step, first, part, self.workers)
+        return perform(node, at, inputs, batch, clock)
 
     def tables(self) -> dict[str, list[pa.RecordBatch]]:
         """The rows of the static tables."""

@@ -10,7 +10,7 @@ from freshview.distributed.batches.prepare import prepare
 from freshview.distributed.batches.prune_columns import prune_columns
 from freshview.distributed.batches.share_batch_work import share_batch_work
 from freshview.distributed.compile import distribute
-from freshview.distributed.options import Options
+from freshview.distributed.options import DistributionOptions
 from freshview.distributed.simulate import Simulation
 from freshview.distributed.terms import Compute, Dist, Distributed, Replicated
 from freshview.ivm.compile import compile_queries
@@ -38,7 +38,7 @@ WHERE i.price < (SELECT SUM(j.price) FROM items j WHERE j.id = i.id)
 def made(sql: str, *, deliver: bool = True) -> Distributed:
     catalog, queries = load(SHOP + f"CREATE VIEW q AS {sql};")
     program = compile_queries(queries, list(catalog.relations.values()))
-    return distribute(program, options=Options(workers=2, deliver=deliver))
+    return distribute(program, options=DistributionOptions(workers=2, deliver=deliver))
 
 
 def columns(d: Distributed, relation: str) -> list[str]:

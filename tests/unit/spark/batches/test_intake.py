@@ -18,9 +18,9 @@ import pyarrow.compute as pc
 import pytest
 
 from freshview.durable import versions
-from freshview.durable.blocks import unpack
 from freshview.durable.runner import InlineRunner
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
+from freshview.durable.storage.blocks import unpack
 from freshview.durable.task import run_stage
 from freshview.pipeline.flow import Flow
 from freshview.runtime.ingest.columns import rows_of
@@ -69,7 +69,7 @@ class Late:
 
     def __init__(self, folder: Path, native: bool, runner: Any = None) -> None:
         self.place = folder / "checkpoint"
-        self.settings = Settings(memory=str(folder / "memory"), native=native, snapshot_every=2)
+        self.settings = FlowSettings(memory=str(folder / "memory"), native=native, snapshot_every=2)
         self.made, self.runner = shop(SQL), runner or InlineRunner()
         told = {"workers": 2, "checkpoint": self.place, "settings": self.settings}
         self.flow = Flow.start(self.made, self.runner, **told)

@@ -14,7 +14,7 @@ from freshview.distributed.matrix.communication_cost import pays
 from freshview.durable import task
 from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.runner import InlineRunner
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.errors import FreshviewError, UnknownName
 from freshview.linear.compile.compile import candidates, compile_source
 from freshview.linear.language.options import Options
@@ -32,7 +32,7 @@ def spread(folder: Path, what: Any = SQUARE, **options: Any) -> SparkProgram:
         "A": start,
         "workers": 2,
         "driver_cells": 20,
-        "settings": Settings(snapshot_every=2, memory=str(folder / "memory")),
+        "settings": FlowSettings(snapshot_every=2, memory=str(folder / "memory")),
         **options,
     }
     return SparkProgram(what, spark=InlineRunner(), checkpoint=folder / "checkpoint", **told)
@@ -147,7 +147,7 @@ def test_lost_redo_files_are_sent_again(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_drops_the_logs(tmp_path: Path) -> None:
-    p = spread(tmp_path, strategy="incremental", settings=Settings(memory=str(tmp_path / "m")))
+    p = spread(tmp_path, strategy="incremental", settings=FlowSettings(memory=str(tmp_path / "m")))
     change(p, 1)
     p.checkpoint()
     redo = list((tmp_path / "checkpoint" / "p0000").glob("redo-*"))

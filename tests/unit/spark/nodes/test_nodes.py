@@ -11,15 +11,15 @@ import pytest
 from freshview.codegen.toolchain import Flags
 from freshview.distributed.batches.prepare import prepare
 from freshview.distributed.compile import distribute
-from freshview.distributed.options import Options
+from freshview.distributed.options import DistributionOptions
 from freshview.distributed.terms import Distributed, Transfer
 from freshview.durable.runner import InlineRunner
-from freshview.durable.settings import Settings
+from freshview.durable.settings import FlowSettings
 from freshview.pipeline.flow import Flow
 from freshview.pipeline.options import PipelineOptions
 from freshview.pipeline.program import program_of
 from freshview.runtime.ingest.columns import rows_of
-from freshview.spark.nodes.kernel_node import NativeNode, kernel_of
+from freshview.spark.nodes.kernel_node import KernelNode, kernel_of
 from freshview.spark.nodes.node import PAYLOAD, change
 from freshview.spark.nodes.reference_node import ReferenceNode
 from freshview.sql.load import load
@@ -39,7 +39,7 @@ def spread(*views: str, workers: int = 2) -> Distributed:
     """The program that a pipeline makes of views."""
     catalog, queries = load(STREAMS + "".join(views))
     program = program_of(queries, catalog, PipelineOptions())
-    return distribute(program, options=Options(workers=workers, deliver=True))
+    return distribute(program, options=DistributionOptions(workers=workers, deliver=True))
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_views_share_what_is_sent_under_other_names(
     tmp_path: Path, native: bool, views: tuple[str, ...]
 ) -> None:
     """The second batch meets maps that are sent as another view calls their columns."""
-    settings = Settings(memory=str(tmp_path / "memory"), native=native)
+    settings = FlowSettings(memory=str(tmp_path / "memory"), native=native)
     alone = [spread(v) for v in views]
     flows = [
         Flow.start(made, InlineRunner(), workers=2, checkpoint=tmp_path / str(k), settings=settings)
@@ -77,7 +77,7 @@ def test_rows_are_received_by_position(native: bool, names: tuple[str, str]) -> 
     made = prepare(spread(JOIN, NESTED, PAIRS))
     routine, transfer, held = _sent_in_two_columns(made)
     node: Any = (
-        NativeNode(*kernel_of(made, "worker", flags=Flags(optimize=0)))
+        KernelNode(*kernel_of(made, "worker", flags=Flags(optimize=0)))
         if native
         else ReferenceNode(made, "worker")
     )

@@ -7,8 +7,9 @@ import pyarrow.fs as pa_fs
 import pytest
 
 from freshview.durable.epoch import TakenOver, claim, current, fence
-from freshview.durable.files import LocalFolder, Taken, Torn, folder_at
-from freshview.durable.remote_files import RemoteFolder
+from freshview.durable.storage.files import LocalFolder, Taken, Torn
+from freshview.durable.storage.folders import folder_at
+from freshview.durable.storage.remote_files import RemoteFolder
 from freshview.spark.java import launcher
 
 

@@ -11,8 +11,8 @@ import pytest
 from freshview.codegen.toolchain import find_compiler
 from freshview.durable import task
 from freshview.durable.checkpoint import CheckpointProblem
-from freshview.durable.seal import LIMIT, seal
-from freshview.spark.nodes.kernel_node import NativeNode
+from freshview.durable.storage.seal import LIMIT, seal
+from freshview.spark.nodes.kernel_node import KernelNode
 from freshview.spark.nodes.reference_node import ReferenceNode
 from tests.unit.pipeline.shop import Shop
 
@@ -171,7 +171,7 @@ def test_a_snapshot_that_is_damaged_inside(
     before = tmp_path / "before"
     shutil.copytree(shop.memory, before)
     shop.apply(1)
-    kind = NativeNode if native else ReferenceNode
+    kind = KernelNode if native else ReferenceNode
 
     def damaged(_: object, path: Path) -> None:
         path.write_bytes(b"freshview" * 100)

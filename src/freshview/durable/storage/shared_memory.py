@@ -32,7 +32,7 @@ def make_private(part: Path) -> None:
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
             raise NotPrivate(
                 f"anybody may rename what is in the folder '{root}'",
-                instead="name another one, Settings(memory=...), or set its sticky bit",
+                instead="name another one, FlowSettings(memory=...), or set its sticky bit",
             )
     private_folder(part.parent)
     private_folder(part)

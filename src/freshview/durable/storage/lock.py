@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from freshview.codegen.private import NotPrivate
-from freshview.durable.shared_memory import make_private
+from freshview.durable.storage.shared_memory import make_private
 
 
 @contextmanager

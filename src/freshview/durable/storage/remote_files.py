@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow.fs as pa_fs  # type: ignore[import-untyped]
 
-from freshview.durable.files import Taken, Torn, head_of, read_whole
+from freshview.durable.storage.files import Taken, Torn, head_of, read_whole
 
 
 class RemoteFolder:

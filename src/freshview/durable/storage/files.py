@@ -53,18 +53,6 @@ class Folder(Protocol):
         """A local copy of a file that `put` brought; False if it is missing or damaged."""
 
 
-def folder_at(place: str | Path, *, sync: bool = False) -> Folder:
-    """The folder at a path, or at a URL of any file system that Arrow knows (`hdfs://`, `s3://`)."""
-    text = str(place)
-    if "://" not in text:
-        return LocalFolder(Path(text), sync=sync)
-    if text.startswith("file://"):
-        return LocalFolder(Path(text.removeprefix("file://")), sync=sync)
-    from freshview.durable.remote_files import RemoteFolder
-
-    return RemoteFolder.at(text)
-
-
 def head_of(name: str, *data: bytes | memoryview) -> bytes:
     """What stands before data in a file: what it takes to see that they are whole.
 
@@ -83,7 +71,7 @@ def read_whole(source: BinaryIO, name: str) -> bytes:
     >>> read_whole(BytesIO(head_of("redo", b"rows") + b"row"), "redo")
     Traceback (most recent call last):
       ...
-    freshview.durable.files.Torn: 'redo' is damaged
+    freshview.durable.storage.files.Torn: 'redo' is damaged
     """
     head, data = source.read(_HEAD.size), source.read()
     if head != head_of(name, data):
