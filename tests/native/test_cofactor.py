@@ -16,7 +16,7 @@ from freshview.codegen.rings import gathered
 from freshview.codegen.toolchain import find_compiler
 from freshview.errors import NotNative
 from freshview.factorized.compile import compile_joins
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.terms import natural_join
 from freshview.ivm.options import Mode
 from freshview.program.terms import Program
@@ -33,7 +33,7 @@ RELATIONS = (
 def program(keys: str, variables: str, mode: Mode = "batch") -> Program:
     lifts = tuple(Apply("cofactor", (const(v), Var(v)), "Cofactor") for v in variables)
     return compile_joins(
-        {"q": natural_join(RELATIONS, tuple(keys), lifts)}, RELATIONS, Options(mode=mode)
+        {"q": natural_join(RELATIONS, tuple(keys), lifts)}, RELATIONS, ViewTreeOptions(mode=mode)
     )
 
 

@@ -8,7 +8,7 @@ from freshview.calculus.schema import Query
 from freshview.calculus.scope import relations
 from freshview.pipeline.options import PipelineOptions
 from freshview.plan.compile import compile_queries
-from freshview.plan.options import Options
+from freshview.plan.options import PlanOptions
 from freshview.program.terms import Program
 from freshview.sql import Catalog
 
@@ -18,5 +18,7 @@ def program_of(queries: Iterable[Query], catalog: Catalog, choices: PipelineOpti
     told = list(queries)
     read = {name for q in told for name in relations(q.term)}
     used = [r for r in catalog.relations.values() if r.name in read]
-    options = Options(strategy=choices.strategy, mode="batch", strict=choices.strict, caches=False)
+    options = PlanOptions(
+        strategy=choices.strategy, mode="batch", strict=choices.strict, caches=False
+    )
     return compile_queries(told, used, options, catalog.functions)

@@ -12,7 +12,7 @@ from freshview.errors import FreshviewError
 from freshview.factorized.order import VariableOrder
 from freshview.factorized.products import Groups
 from freshview.ivm.options import Mode
-from freshview.plan.options import Options, Strategy
+from freshview.plan.options import PlanOptions, Strategy
 from freshview.program.cost import Statistics
 
 EngineName = Literal["native", "reference"]
@@ -67,10 +67,10 @@ class DatabaseSettings:
             )
         self.planner_options("batch")  # it knows the strategies
 
-    def planner_options(self, mode: Mode, *, caches: bool = True) -> Options:
+    def planner_options(self, mode: Mode, *, caches: bool = True) -> PlanOptions:
         """The options of the planner, for triggers of a mode unless the user named one."""
         chosen = mode if self.mode == "auto" else self.mode
-        return Options(
+        return PlanOptions(
             strategy=self.strategy,
             mode=chosen,
             strict=self.strict,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from freshview.codegen.kernel import emit
 from freshview.codegen.options import USUAL, Passes
-from freshview.ivm.options import Options
+from freshview.ivm.options import DeltaOptions
 from tests.differential.harness import case, compiled
 
 
 def housed(workload: str, name: str, passes: Passes = USUAL) -> set[str]:
     c = case(workload, name)
-    text = emit(compiled(c, Options(mode="tuple")), c.catalog.functions, passes)
+    text = emit(compiled(c, DeltaOptions(mode="tuple")), c.catalog.functions, passes)
     lines = (line for line in text.splitlines() if line.startswith("using Rec_"))
     return {line for line in lines if "Head" in line}
 

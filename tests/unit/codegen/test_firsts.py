@@ -10,7 +10,7 @@ from freshview.codegen.firsts import firsts
 from freshview.codegen.kernel import write
 from freshview.codegen.options import Passes
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Mode, Options
+from freshview.ivm.options import DeltaOptions, Mode
 from freshview.program.terms import Program
 from freshview.sql import load
 from tests.differential.sql_cases import FIRSTS, SCHEMA
@@ -63,7 +63,7 @@ def test_other_choices(text: str) -> None:
 
 def program(sql: str, mode: Mode = "tuple") -> Program:
     catalog, queries = load(f"{SCHEMA};\n{sql}")
-    return compile_queries(queries, list(catalog.relations.values()), Options(mode=mode))
+    return compile_queries(queries, list(catalog.relations.values()), DeltaOptions(mode=mode))
 
 
 @pytest.mark.parametrize("mode", ["tuple", "batch"])

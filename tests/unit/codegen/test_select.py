@@ -8,7 +8,7 @@ from freshview.calculus.text import read, show
 from freshview.codegen.kernel import emit
 from freshview.codegen.options import Passes
 from freshview.codegen.select import shared_tests
-from freshview.ivm.options import Options
+from freshview.ivm.options import DeltaOptions
 from tests.differential.harness import case, compiled
 
 
@@ -32,7 +32,7 @@ def test_shared_tests(terms: list[str], expected: list[str]) -> None:
 
 def test_a_loop_without_branches_chooses_rows() -> None:
     c = case("tpch_seed", "q06")
-    program = compiled(c, Options(mode="tuple"))
+    program = compiled(c, DeltaOptions(mode="tuple"))
     text = emit(program, c.catalog.functions)
     assert "chosen += ((c10 < i32(9131ll)) & (c10 >= i32(8766ll)) & (c4 < i64(2400ll))" in text
     assert "chosen" not in emit(program, c.catalog.functions, Passes(select=False))
@@ -40,7 +40,7 @@ def test_a_loop_without_branches_chooses_rows() -> None:
 
 def test_look_ups_by_the_row_are_shared() -> None:
     c = case("tpch_seed", "q18")
-    program = compiled(c, Options(mode="tuple"))
+    program = compiled(c, DeltaOptions(mode="tuple"))
     text = emit(program, c.catalog.functions)
     trigger = text[text.index("static void on_Lineitem") : text.index("static void on_Orders")]
     look_up = "find(e.arena, Rec_m_q18_Lineitem_2::Key{c0})"

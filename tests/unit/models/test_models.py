@@ -206,7 +206,10 @@ def _connected(edges: Any, n: int) -> bool:
         (lambda db, cof: Ridge(cof, label="y", alpha="x"), "alpha cannot be 'x'; give a number"),
         (lambda db, cof: Ridge(cof, label="y", alpha=float("nan")), "alpha cannot be nan"),
         (lambda db, cof: Ridge(cof, label=None), "has no column 'None'"),
-        (lambda db, cof: PCA(cof, n_components=1.5), "n_components cannot be 1.5; give a whole number"),
+        (
+            lambda db, cof: PCA(cof, n_components=1.5),
+            "n_components cannot be 1.5; give a whole number",
+        ),
         (lambda db, cof: Cofactor(db, None), "SQL is a text, not None"),
     ],
 )

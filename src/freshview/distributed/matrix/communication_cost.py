@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from freshview.distributed.matrix.terms import Course, Exchange, Gather, Scatter, Step
 from freshview.linear.compile.trigger import Trigger
-from freshview.linear.cost.rates import Rates, trigger_seconds
 from freshview.linear.language.sizes import NOTHING, Size, total
+from freshview.linear.strategy.rates import Rates, trigger_seconds
 
 JOB = 0.1
 """Seconds of a job, or of one more stage of it, that does nothing: `design/spark.md`, section 1."""

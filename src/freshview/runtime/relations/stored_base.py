@@ -13,7 +13,7 @@ from freshview.calculus.types import INT
 from freshview.codegen.load import Instance, Kernel
 from freshview.errors import BadRow
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Options
+from freshview.ivm.options import DeltaOptions
 from freshview.program.terms import Program
 from freshview.runtime.ingest.change import Change
 from freshview.runtime.ingest.columns import rows_of
@@ -45,7 +45,7 @@ def base_program(relation: Relation) -> Program:
         Query("rows", relation.columns, vars, here),
         Query("faults", (Column("faults", INT),), ("faults",), faults),
     ]
-    return compile_queries(queries, [stream], Options(mode="tuple"))
+    return compile_queries(queries, [stream], DeltaOptions(mode="tuple"))
 
 
 def column_vars(relation: Relation) -> tuple[str, ...]:

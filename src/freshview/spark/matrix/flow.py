@@ -31,7 +31,7 @@ from freshview.durable.settings import FlowSettings
 from freshview.durable.step import At
 from freshview.durable.storage.folders import folder_at
 from freshview.durable.versions import Versions
-from freshview.linear.execute.semiring import Array, semiring
+from freshview.linear.kernels.semiring import Array, semiring
 from freshview.spark.matrix.arrays import pack, unpack
 from freshview.spark.matrix.work import BY, READ, READY, MatrixPlan, MatrixWork, request
 from freshview.spark.runner import runner_of
