@@ -11,9 +11,9 @@ from freshview.calculus.domain import is_int
 from freshview.calculus.rows import checked
 from freshview.calculus.schema import Relation
 from freshview.errors import BadRow, Place
-from freshview.runtime.database.base import too_often
-from freshview.runtime.ingest.change import counted, taken
+from freshview.runtime.ingest.change import counted_change, row_change
 from freshview.runtime.ingest.columns import table_of
+from freshview.runtime.ingest.consolidate import too_often
 from freshview.spark.io.rows import fitted
 from freshview.spark.nodes.node import COUNT
 
@@ -28,7 +28,7 @@ def pushed(relation: Relation, given: Any) -> pa.Table:
     True
     """
     given = _lasting(given)
-    change = counted(relation, given) if _has_counts(given) else taken(relation, given)
+    change = counted_change(relation, given) if _has_counts(given) else row_change(relation, given)
     if change.table is None:
         net = change.net()
         for row, count in net.items():
@@ -38,7 +38,7 @@ def pushed(relation: Relation, given: Any) -> pa.Table:
         return table.append_column(COUNT, pa.array(net.values(), pa.int64()))
     table = _table(change.table)
     if change.counts is None and COUNT in table.column_names:
-        change = counted(relation, table)
+        change = counted_change(relation, table)
         table = change.table
     made = _fitted(relation, table)
     if change.counts is None:
@@ -53,10 +53,10 @@ def pushed(relation: Relation, given: Any) -> pa.Table:
 def in_order(relation: Relation, given: Any) -> pa.Table:
     """All the rows of a relation as they were given, one after the other, without counts."""
     given = _lasting(given)
-    change = taken(relation, given)
+    change = row_change(relation, given)
     if change.table is None:
         rows = []
-        for number, row in enumerate(change.given(), 1):
+        for number, row in enumerate(change.python_rows(), 1):
             try:
                 rows.append(checked(relation, row))
             except BadRow as e:

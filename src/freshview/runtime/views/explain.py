@@ -12,7 +12,7 @@ from freshview.calculus.terms import Expr
 from freshview.program.abbreviate import abbreviate, abbreviate_program
 from freshview.program.terms import Program
 from freshview.program.text import show_program
-from freshview.runtime.database.compiled_plan import CompiledPlan
+from freshview.runtime.compile.compiled_plan import CompiledPlan
 from freshview.simplify import Rule, simplify
 
 
@@ -20,12 +20,12 @@ def explain(
     query: Query,
     program: Program,
     note: str = "",
-    recipe: CompiledPlan | None = None,
+    plan: CompiledPlan | None = None,
     centre: Mapping[str, float] = MappingProxyType({}),
 ) -> str:
-    """Every stage of a view: its term, each rule that changed it, the choice made, the program.
+    """Every stage of a view: its term, each rule that changed it, the strategy, the program.
 
-    Last comes the engine that runs it: a kernel, if there is its recipe; else `note` says why not.
+    Last comes the engine that runs it: a kernel, if there is its plan; else `note` says why not.
     `centre` is what a kernel takes from the variables of cofactors.
 
     Columns that nothing reads are shown as `..`; `freshview compile` writes the whole text.
@@ -46,20 +46,20 @@ def explain(
             "\n".join(["== simplified", *(steps or ["no rule applies"])]),
             "\n".join(["== choice", *choice]),
             f"== program\n{show_program(abbreviate_program(replace(program, notes=()))).rstrip()}",
-            *(["\n".join(["== engine", *_engine(note, recipe, centre)])] if note or recipe else []),
+            *(["\n".join(["== engine", *_engine(note, plan, centre)])] if note or plan else []),
         ]
     )
 
 
-def _engine(note: str, recipe: CompiledPlan | None, centre: Mapping[str, float]) -> list[str]:
-    if recipe is None:
+def _engine(note: str, plan: CompiledPlan | None, centre: Mapping[str, float]) -> list[str]:
+    if plan is None:
         return [f"reference: {note}"]
     lines = ["native"]
-    for name in recipe.deferred:
+    for name in plan.deferred:
         lines.append(f"{name} is recomputed when it is read")
-    for statement in recipe.scans:
+    for statement in plan.scans:
         lines.append(f"O(data), it walks through all the rows of a map: {statement}")
-    taken = [f"{name} - {x:.6g}" for name, x in centre.items() if x]
-    if taken:
-        lines.append(f"sums are about a centre, which keeps their digits: {', '.join(taken)}")
+    shifts = [f"{name} - {x:.6g}" for name, x in centre.items() if x]
+    if shifts:
+        lines.append(f"sums are about a centre, which keeps their digits: {', '.join(shifts)}")
     return lines

@@ -11,27 +11,26 @@ from freshview.errors import Overflow
 from freshview.program.terms import Program
 from freshview.reference.engine.run import Engine
 from freshview.reference.engine.store import Bounds
-from freshview.runtime.database.base import Base
-from freshview.runtime.database.stored_base import StatelessBase, StoredBase
+from freshview.runtime.relations.stored_base import AnyBase
 
-PATIENCE = 1_000_000
-"""Rows, each as often as it counts, that are followed one by one to see what becomes of them."""
+MAX_ROWS = 1_000_000
+"""Rows, each as often as it counts, that are run through the program to check its numbers."""
 
 
-def holds(
+def fits_kernel(
     program: Program,
     functions: Functions,
-    bases: Iterable[Base | StoredBase | StatelessBase],
+    bases: Iterable[AnyBase],
     *,
     wide: bool,
 ) -> bool:
     """Whether all the numbers of a kernel's maps are in their ranges over the base rows.
 
     The program of a kernel is not the one that the reference engine runs for the view, and has
-    other maps on the way. What would take too long to find out is taken for a no.
+    other maps in between. The answer is no for more than `MAX_ROWS` rows: the check takes long.
     """
     rows = [(b.relation, b.rows) for b in bases]
-    if sum(abs(n) for _, counts in rows for n in counts.values()) > PATIENCE:
+    if sum(abs(n) for _, counts in rows for n in counts.values()) > MAX_ROWS:
         return False
     engine = Engine(program, functions)
     for m in program.maps:

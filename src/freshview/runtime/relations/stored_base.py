@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from freshview.calculus.build import const, mul, sum_
 from freshview.calculus.rows import Row
@@ -15,9 +15,9 @@ from freshview.errors import BadRow
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions
 from freshview.program.terms import Program
-from freshview.runtime.database.base import Base, not_held, two_rows
 from freshview.runtime.ingest.change import Change
 from freshview.runtime.ingest.columns import rows_of
+from freshview.runtime.relations.base import Base, not_held, two_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -170,3 +170,6 @@ class StatelessBase:
     def rows(self) -> dict[Row, int]:
         """None."""
         return {}
+
+
+AnyBase: TypeAlias = Base | StoredBase | StatelessBase

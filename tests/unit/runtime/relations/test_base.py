@@ -14,7 +14,8 @@ from freshview.calculus.rows import Row, checked
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.types import BOOL, DATE, DOUBLE, INT, STRING, TIMESTAMP, decimal
 from freshview.errors import BadRow
-from freshview.runtime.database.base import Base, consolidate
+from freshview.runtime.ingest.consolidate import consolidate
+from freshview.runtime.relations.base import Base
 
 PLAIN = Relation("R", (Column("k", INT), Column("v", INT)))
 KEYED = Relation("K", (Column("k", INT), Column("v", INT)), key=("k",))

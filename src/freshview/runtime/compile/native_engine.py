@@ -76,16 +76,16 @@ class NativeEngine:
         if query not in self.queries:
             known = ", ".join(self.queries) or "there is none"
             raise UnknownName(f"there is no query '{query}'", instead=f"the queries are: {known}")
-        found: dict[Row, Number] = {}
+        rows: dict[Row, Number] = {}
         for row, count in self.instance.read_rows(self.kernel.query(query)):
-            found[row] = found.get(row, 0) + count
-        return found
+            rows[row] = rows.get(row, 0) + count
+        return rows
 
     def rows(self, query: str) -> list[Row]:
         """The rows of a query as a list, each as often as it counts, in the query's order."""
-        found = self.read(query)
+        counts = self.read(query)
         q = self.queries[query]
-        return repeated(query, arrange(list(found), q.vars, q.order), found)
+        return repeated(query, arrange(list(counts), q.vars, q.order), counts)
 
     def state(self) -> dict[str, int]:
         """How many rows every map holds."""

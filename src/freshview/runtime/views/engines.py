@@ -1,4 +1,4 @@
-"""What runs a view's program: the reference engine, or a kernel; both answer the same calls."""
+"""The engine of a view: the reference engine or a kernel, behind the same calls."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ from freshview.program.terms import Program
 from freshview.reference.engine.run import Engine
 from freshview.reference.engine.store import Bounds
 from freshview.reference.top import arrange
-from freshview.runtime.database.base import Base
-from freshview.runtime.database.kernels import Built
-from freshview.runtime.database.settings import EngineName
-from freshview.runtime.database.stored_base import StatelessBase, StoredBase
+from freshview.runtime.compile.kernels import BuiltKernel
 from freshview.runtime.ingest.change import Change
 from freshview.runtime.ingest.columns import left_range, table_of
 from freshview.runtime.ingest.products import Combined
+from freshview.runtime.relations.stored_base import AnyBase, StatelessBase
+from freshview.runtime.settings import EngineName
 from freshview.runtime.views.payloads import Payloads
 
 if TYPE_CHECKING:
@@ -30,10 +29,8 @@ if TYPE_CHECKING:
 else:
     from freshview.runtime.ingest.lazy_imports import pa
 
-AnyBase: TypeAlias = Base | StoredBase | StatelessBase
 
-
-class ReferenceServer:
+class ReferenceViewEngine:
     """A program on plain dictionaries."""
 
     name: EngineName = "reference"
@@ -107,7 +104,7 @@ class ReferenceServer:
         return 0, self.engine.counters.visits, self.engine.counters.writes
 
 
-class NativeServer:
+class KernelViewEngine:
     """A kernel."""
 
     name: EngineName = "native"
@@ -115,7 +112,7 @@ class NativeServer:
     def __init__(
         self,
         query: Query,
-        built: Built,
+        built: BuiltKernel,
         bases: Iterable[AnyBase],
         payloads: Payloads,
         state: Instance | None = None,
@@ -172,34 +169,34 @@ class NativeServer:
         if self.payloads:
             rows = [row for row, _ in self.instance.read_rows(self._query)]
             return self._gathered(rows)
-        found: dict[Row, int] = {}
+        counts: dict[Row, int] = {}
         for row, count in self.instance.read_rows(self._query):
-            found[row] = found.get(row, 0) + count
-        order = arrange(list(found), self.query.vars, self.query.order)
-        return repeated(self.query.name, order, found)
+            counts[row] = counts.get(row, 0) + count
+        order = arrange(list(counts), self.query.vars, self.query.order)
+        return repeated(self.query.name, order, counts)
 
-    def find(self, given: Mapping[int, Value]) -> list[Row] | None:
+    def find(self, values: Mapping[int, Value]) -> list[Row] | None:
         """The rows with these values by column, by a look-up; None where that is not enough."""
         key = self.kernel.queries[self._query].key
-        if not key or not set(key) <= given.keys():
+        if not key or not set(key) <= values.keys():
             return None
-        found = self.instance.find_rows(self._query, [given[i] for i in key])
-        if found is None:
+        matches = self.instance.find_rows(self._query, [values[i] for i in key])
+        if matches is None:
             return None
         if self.payloads:
-            return self._gathered([row for row, _ in found])
-        rest = [(i, value) for i, value in given.items() if i not in key]
-        good: dict[Row, int] = {}
-        for row, n in found:
+            return self._gathered([row for row, _ in matches])
+        rest = [(i, value) for i, value in values.items() if i not in key]
+        counts: dict[Row, int] = {}
+        for row, n in matches:
             if all(row[i] == value for i, value in rest):
-                good[row] = good.get(row, 0) + n
-        return repeated(self.query.name, good, good)
+                counts[row] = counts.get(row, 0) + n
+        return repeated(self.query.name, counts, counts)
 
     def _gathered(self, rows: list[Row]) -> list[Row]:
         """The rows with elements of a ring put together, in order; each comes once."""
         names = [c.name for c in self.kernel.queries[self._query].columns]
-        made = self.payloads.gathered(names, rows, self._watch())
-        return arrange(made, self.query.vars, self.query.order)
+        elements = self.payloads.gathered(names, rows, self._watch())
+        return arrange(elements, self.query.vars, self.query.order)
 
     def _watch(self) -> Watch | None:
         """What is known of the values that elements were made of."""
@@ -215,4 +212,4 @@ class NativeServer:
         return stats.bytes, stats.visits, stats.writes
 
 
-Server: TypeAlias = ReferenceServer | NativeServer
+ViewEngine: TypeAlias = ReferenceViewEngine | KernelViewEngine

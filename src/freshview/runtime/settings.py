@@ -21,10 +21,10 @@ ModeChoice = Literal["auto", "batch", "tuple"]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class DatabaseSettings:
     """How a database keeps its views, rows and kernels; `connect` tells what each word means.
 
-    >>> Settings(engine="fast")
+    >>> DatabaseSettings(engine="fast")
     Traceback (most recent call last):
         ...
     freshview.errors.FreshviewError: there is no engine 'fast'; use one of auto, native, reference
@@ -65,9 +65,9 @@ class Settings:
                 f"products cannot be {self.products!r}",
                 instead="give the groups of columns by stream, as {'r': [('k',), ('v',)]}",
             )
-        self.plan("batch")  # it knows the strategies
+        self.planner_options("batch")  # it knows the strategies
 
-    def plan(self, mode: Mode, *, caches: bool = True) -> PlanOptions:
+    def planner_options(self, mode: Mode, *, caches: bool = True) -> PlanOptions:
         """The options of the planner, for triggers of a mode unless the user named one."""
         chosen = mode if self.mode == "auto" else self.mode
         return PlanOptions(

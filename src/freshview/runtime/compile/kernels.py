@@ -1,4 +1,4 @@
-"""Kernels for recipes: found in the cache, or built: now, side by side, or in the background."""
+"""Kernels of plans: loaded from the cache, or built now, in parallel or in the background."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from freshview.codegen.library import toolchain
 from freshview.codegen.library.compiler import CppCompiler, Flags, find_compiler
 from freshview.codegen.library.load import Kernel
 from freshview.errors import BuildProblem
-from freshview.runtime.database.compiled_plan import CompiledPlan
+from freshview.runtime.compile.compiled_plan import CompiledPlan
 
-_BUILDERS = threading.BoundedSemaphore(2)  # background builds leave the machine to the others
+_BUILD_SLOTS = threading.BoundedSemaphore(2)  # background builds leave the machine to the others
 
 
 def forked() -> None:
     """In a new process nobody builds anything yet."""
-    global _BUILDERS
-    _BUILDERS = threading.BoundedSemaphore(2)
+    global _BUILD_SLOTS
+    _BUILD_SLOTS = threading.BoundedSemaphore(2)
 
 
 @dataclass(frozen=True)
-class Built:
-    """A kernel in this process, what it was made from, and the seconds that this took."""
+class BuiltKernel:
+    """A kernel in this process, the plan that it runs, and the seconds of the build."""
 
-    recipe: CompiledPlan
+    plan: CompiledPlan
     kernel: Kernel
     seconds: float
 
@@ -43,41 +43,41 @@ def compiler() -> CppCompiler | None:
 
 def need_compiler() -> CppCompiler:
     """The compiler of this machine, or a BuildProblem that says what to install."""
-    found = compiler()
-    if found is None:
+    this = compiler()
+    if this is None:
         raise BuildProblem(
             "there is no C++ compiler on this machine",
             instead="install g++ or clang++, run: pip install ziglang, or use engine='reference'",
         )
-    return found
+    return this
 
 
-def build(recipe: CompiledPlan, flags: Flags) -> Built:
-    """The kernel of a recipe, compiled unless the cache has it."""
+def build(plan: CompiledPlan, flags: Flags) -> BuiltKernel:
+    """The kernel of a plan, compiled unless the cache has it."""
     start = time.perf_counter()
-    path = toolchain.build(recipe.source, compiler=need_compiler(), flags=flags)
-    return Built(recipe, load(path), time.perf_counter() - start)
+    path = toolchain.build(plan.source, compiler=need_compiler(), flags=flags)
+    return BuiltKernel(plan, load(path), time.perf_counter() - start)
 
 
-def build_all(recipes: Sequence[CompiledPlan], flags: Flags) -> list[Built]:
-    """The kernels of several recipes, compiled on all the cores."""
+def build_all(plans: Sequence[CompiledPlan], flags: Flags) -> list[BuiltKernel]:
+    """The kernels of several plans, compiled on all the cores."""
     need_compiler()
-    if len(recipes) < 2:
-        return [build(r, flags) for r in recipes]
+    if len(plans) < 2:
+        return [build(plan, flags) for plan in plans]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(lambda r: build(r, flags), recipes))
+        return list(pool.map(lambda plan: build(plan, flags), plans))
 
 
-def cached(recipe: CompiledPlan, flags: Flags) -> Built | None:
-    """The kernel of a recipe if the cache has it."""
-    found = compiler()
-    if found is None:
+def cached(plan: CompiledPlan, flags: Flags) -> BuiltKernel | None:
+    """The kernel of a plan if the cache has it."""
+    this = compiler()
+    if this is None:
         return None
     start = time.perf_counter()
-    path = toolchain.cached(recipe.source, compiler=found, flags=flags)
+    path = toolchain.cached(plan.source, compiler=this, flags=flags)
     if path is None:
         return None
-    return Built(recipe, load(path), time.perf_counter() - start)
+    return BuiltKernel(plan, load(path), time.perf_counter() - start)
 
 
 @cache
@@ -86,34 +86,34 @@ def load(path: Path) -> Kernel:
     return Kernel(path)
 
 
-class Job:
-    """Something that is made in the background; `result` or `error` is there when it is done."""
+class BackgroundBuild:
+    """A kernel that a thread builds; `kernel` or `error` is there when it is done."""
 
-    def __init__(self, make: Callable[[], Built], wide: bool = False) -> None:
+    def __init__(self, build: Callable[[], BuiltKernel], wide: bool = False) -> None:
         self.wide = wide
-        self.result: Built | None = None
+        self.kernel: BuiltKernel | None = None
         self.error: BaseException | None = None
-        self._make = make
+        self._build = build
         self._done = threading.Event()
         # A program may end while a compiler runs: nobody waits for it then.
         threading.Thread(target=self._run, name="freshview build", daemon=True).start()
 
     def _run(self) -> None:
         try:
-            with _BUILDERS:
-                self.result = self._make()
+            with _BUILD_SLOTS:
+                self.kernel = self._build()
         except BaseException as e:
             self.error = e
         finally:
             self._done.set()
 
-    def again(self) -> Job:
-        """The same, from the beginning."""
-        return Job(self._make)
+    def restarted(self) -> BackgroundBuild:
+        """The same build, from the beginning."""
+        return BackgroundBuild(self._build, self.wide)
 
     @property
     def done(self) -> bool:
-        """Whether there is a result or an error."""
+        """Whether there is a kernel or an error."""
         return self._done.is_set()
 
     def wait(self, seconds: float | None = None) -> bool:

@@ -10,10 +10,10 @@ import pytest
 
 import freshview
 from freshview.errors import BadRow, BuildProblem, FreshviewError, FreshviewWarning, NotNative
-from freshview.runtime.database import kernels
+from freshview.runtime.compile import kernels
 from freshview.runtime.database.database import Database
-from freshview.runtime.database.engines import ENOUGH
-from freshview.runtime.database.stored_base import StoredBase
+from freshview.runtime.database.tiering import TIER_UP_ROWS
+from freshview.runtime.relations.stored_base import StoredBase
 
 STREAM = "CREATE STREAM r (k INT NOT NULL, v INT NOT NULL);"
 SUMS = "CREATE VIEW s AS SELECT k, SUM(v) AS total FROM r GROUP BY k;"
@@ -21,11 +21,11 @@ KEYED = (
     "CREATE STREAM o (id INT PRIMARY KEY, v INT NOT NULL); CREATE VIEW n AS SELECT id, v FROM o;"
 )
 UPPER = "CREATE STREAM t (a STRING NOT NULL); CREATE VIEW u AS SELECT upper(a) AS a FROM t;"
-MANY = [(i % 7, i) for i in range(ENOUGH)]
+MANY = [(i % 7, i) for i in range(TIER_UP_ROWS)]
 
 
 def wait(db: Database) -> None:
-    for job in list(db._engines.jobs.values()):
+    for job in list(db._tiering.builds.values()):
         assert job.wait(120)
 
 
@@ -46,13 +46,13 @@ def test_a_kernel_takes_over_when_it_is_ready() -> None:
     db.execute(STREAM + SUMS)
     view = db.view("s")
     db.insert("r", MANY[:-1])
-    assert (view.engine, db._engines.jobs) == ("reference", {})
+    assert (view.engine, db._tiering.builds) == ("reference", {})
     db.insert("r", MANY[-1:])
     before = view.rows()
     wait(db)
     db.delete("r", MANY[:100])
     assert view.engine == "native"
-    assert isinstance(db._bases["r"], StoredBase)
+    assert isinstance(db.state.bases["r"], StoredBase)
     assert "== engine\nnative" in view.explain()
     db.insert("r", MANY[:100])
     assert view.rows() == before
@@ -73,7 +73,7 @@ def test_a_kernel_takes_over_when_it_is_ready() -> None:
 def test_a_view_that_needs_python_stays_with_one_warning() -> None:
     db = freshview.connect()
     db.execute(UPPER)
-    rows = [("x",)] * ENOUGH
+    rows = [("x",)] * TIER_UP_ROWS
     db.insert("t", rows)
     wait(db)
     with pytest.warns(FreshviewWarning, match="'u' stays with the reference engine: ") as told:
@@ -193,7 +193,7 @@ def test_a_writer_takes_single_rows(engine: str, keep: bool, native: None) -> No
 
 @pytest.mark.native
 def test_functions_of_a_writer_that_were_kept_see_what_came_later(native: None) -> None:
-    """They were one kernel's own; then there is a follower, a hook, another view."""
+    """They were one kernel's own; then there is a subscription, a hook, another view."""
     db = freshview.connect(engine="native", keep_rows=False)
     db.execute(STREAM + SUMS)
     insert = db.writer("r").insert
@@ -258,7 +258,7 @@ def test_rows_that_come_before_the_views_are_in_kernels_too(native: None) -> Non
     db = freshview.connect(engine="native")
     db.execute(STREAM)
     db.insert("r", {"k": [1, 2], "v": [3, 4]})
-    assert isinstance(db._bases["r"], StoredBase)
+    assert isinstance(db.state.bases["r"], StoredBase)
     db.execute(SUMS)
     assert db.view("s").rows() == [(1, 3), (2, 4)]
 
@@ -272,7 +272,7 @@ def test_statistics_tell_sizes_and_work(native: None) -> None:
     assert told.engine == "native"
     assert set(told.rows.values()) == {7}
     assert told.bytes > 0
-    assert told.writes >= ENOUGH
+    assert told.writes >= TIER_UP_ROWS
     assert db.view("s").work == told.visits + told.writes
 
 
@@ -292,7 +292,7 @@ def test_the_reference_engine_stays_where_it_was_asked_for(native: None) -> None
     db.execute(STREAM + SUMS)
     for _ in range(2):
         db.insert("r", MANY)
-        assert db._engines.jobs == {}
+        assert db._tiering.builds == {}
     assert db.view("s").engine == "reference"
 
 

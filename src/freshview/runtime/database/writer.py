@@ -3,35 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from contextlib import AbstractContextManager
+from typing import Any, NamedTuple, Protocol
 from weakref import ref
 
 from freshview.calculus.rows import RowLike
 from freshview.calculus.schema import Relation
 from freshview.codegen.library.load import Instance, RowCall
 from freshview.errors import FreshviewError, Overflow
-from freshview.runtime.database.serve import AnyBase, NativeServer, Server
-from freshview.runtime.database.stored_base import StatelessBase, StoredBase
-
-if TYPE_CHECKING:
-    from freshview.runtime.database.database import Database
-
+from freshview.runtime.database.state import State
+from freshview.runtime.relations.stored_base import AnyBase, StatelessBase, StoredBase
+from freshview.runtime.views.engines import KernelViewEngine, ViewEngine
 
 MOST = 64
 """Relations of a kernel whose rows can be sent elsewhere."""
+
+
+class WriterHost(Protocol):
+    """What a writer needs of its database."""
+
+    @property
+    def lock(self) -> AbstractContextManager[object]:
+        """Held while rows change."""
+
+    @property
+    def state(self) -> State:
+        """Counts the rows that kernels took without the database."""
+
+    @property
+    def is_building(self) -> bool:
+        """Whether kernels are being built, so that the database must look at every change."""
+
+    def insert(self, relation: str, rows: Any) -> None:
+        """Insert rows into a stream."""
+
+    def delete(self, relation: str, rows: Any) -> None:
+        """Delete rows from a stream."""
 
 
 class Writer:
     """Inserts and deletes single rows of a stream; each call is a change of its own.
 
     `insert` and `delete` take the values of a row as arguments. They are attributes, and may be
-    kept: whatever is declared later, they do the right thing.
+    stored: they stay correct whatever is declared later.
     """
 
     insert: RowCall
     delete: RowCall
 
-    def __init__(self, db: Database, relation: Relation) -> None:
+    def __init__(self, db: WriterHost, relation: Relation) -> None:
         self.relation = relation
         self.instance: Instance | None = None
         self._index = 0
@@ -39,21 +59,20 @@ class Writer:
         self._slow = (_Slow(db, relation, 1), _Slow(db, relation, -1))
         self.insert, self.delete = self._slow
 
-    def wire(self, base: AnyBase, servers: Sequence[Server] | None) -> None:
+    def wire(self, base: AnyBase, engines: Sequence[ViewEngine] | None) -> None:
         """Take the shortest way: one kernel's own functions where there is nothing else to do.
 
-        `servers` is None where every row must be seen by the database.
+        `engines` is None where every row must be seen by the database.
         """
-        kernels = [s for s in servers or () if isinstance(s, NativeServer)]
+        kernels = [e for e in engines or () if isinstance(e, KernelViewEngine)]
         alone = None
         if len(kernels) == 1 and isinstance(base, StatelessBase):
             index = kernels[0].index[self.relation.name]
             alone = kernels[0].instance if index < MOST else None
-        db = self._db()
-        if db is not None and self.instance is not alone:
-            db.collect(self)  # who kept the old functions is sent to the database from now on
+        if self.instance is not alone:
+            self.pause()  # whoever holds the old functions goes through the database from now on
         steps: list[Any] | None = None
-        if servers is not None:
+        if engines is not None:
             steps = _steps(self.relation, base, kernels)
         for slow, sign in zip(self._slow, (0, 1), strict=True):
             slow.steps = [_Step(s[sign], s[1 - sign], x) for x, s in steps] if steps else steps
@@ -71,12 +90,22 @@ class Writer:
             self.delete = alone.delete_row(index, self._slow[1])
 
     def close(self) -> None:
-        """Ask the database about every row, whatever there is to say."""
+        """Send every row through the database from now on, which may refuse it."""
         self.insert, self.delete = self._slow
 
-    def divert(self, on: bool) -> int:
-        """Send the rows through the database or, again, straight on; tells how many came since."""
-        return 0 if self.instance is None else self.instance.divert(self._index, on)
+    def pause(self) -> None:
+        """Send every row through the database, which learns how many a kernel took without it."""
+        if self.instance is None:
+            return
+        rows = self.instance.divert(self._index, True)
+        db = self._db()
+        if db is not None:
+            db.state.count_rows(rows, [r.name for r in self.instance.kernel.relations])
+
+    def resume(self) -> None:
+        """Let rows go straight to the kernel again."""
+        if self.instance is not None:
+            self.instance.divert(self._index, False)
 
 
 def _checked(base: AnyBase, sign: int) -> bool:
@@ -84,7 +113,7 @@ def _checked(base: AnyBase, sign: int) -> bool:
 
 
 def _steps(
-    relation: Relation, base: AnyBase, kernels: Sequence[NativeServer]
+    relation: Relation, base: AnyBase, kernels: Sequence[KernelViewEngine]
 ) -> list[tuple[Instance, tuple[RowCall, RowCall]]] | None:
     """The functions that take a row and take it back, with their kernels, base first."""
     if not isinstance(base, StoredBase | StatelessBase):
@@ -103,9 +132,9 @@ class _Step(NamedTuple):
 
 
 class _Slow:
-    """The way through the database: its lock, its rows, its views, its followers."""
+    """The way through the database: its lock, its rows, its views, its subscriptions."""
 
-    def __init__(self, db: Database, relation: Relation, sign: int) -> None:
+    def __init__(self, db: WriterHost, relation: Relation, sign: int) -> None:
         self._db = ref(db)
         self._relation = relation
         self._sign = sign
@@ -117,15 +146,15 @@ class _Slow:
         if db is None:
             raise FreshviewError("the database of this writer is gone", instead="keep it")
         if not self._through(db, values):
-            # The usual door: it tells followers, and it finds the words for what is wrong.
+            # The usual door: it notifies subscribers, and it explains what is wrong.
             row: RowLike = values
             (db.insert if self._sign > 0 else db.delete)(self._relation.name, [row])
 
-    def _through(self, db: Database, values: tuple[Any, ...]) -> bool:
+    def _through(self, db: WriterHost, values: tuple[Any, ...]) -> bool:
         """Give the row to all the kernels; False where there is more to do, and nothing was."""
-        with db._lock:
+        with db.lock:
             steps = self.steps
-            if steps is None or db._engines.busy:
+            if steps is None or db.is_building:
                 return False
             done = 0
             try:
@@ -141,9 +170,10 @@ class _Slow:
                 if isinstance(e, _Refused | Overflow):
                     return False  # the database finds out whether it is so
                 raise
-            db._version += 1
-            db._changed = True
-            db._fed.add(self._relation.name)
+            state = db.state
+            state.version += 1  # as `count_rows` does, without a call for every row
+            state.has_changes = True
+            state.fed.add(self._relation.name)
             return True
 
 

@@ -1,4 +1,4 @@
-"""Where cofactors live: in a database of this process, or in a pipeline on Spark."""
+"""What cofactors need of a database of this process, or of a pipeline on Spark."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from freshview.calculus.rows import Row
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.types import Value
 from freshview.plan.options import Strategy
-from freshview.runtime.database.settings import EngineName
+from freshview.runtime.settings import EngineName
 from freshview.sql import Catalog
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
 
 
-class HomeView(Protocol):
+class HostedView(Protocol):
     """A view, as its model reads it."""
 
     @property
@@ -30,7 +30,7 @@ class HomeView(Protocol):
 
     @property
     def engine(self) -> EngineName:
-        """Which engine keeps it."""
+        """Which engine maintains it."""
 
     def rows(self) -> list[Row]:
         """The rows now, with elements of rings among their values."""
@@ -48,10 +48,10 @@ class HomeView(Protocol):
         """The rows, computed anew without rounding, from at most so many; None if they are not."""
 
     def explain(self) -> str:
-        """How it is kept."""
+        """How it is maintained."""
 
 
-class Home(Protocol):
+class CofactorHost(Protocol):
     """Streams, and views that are declared by their terms."""
 
     @property
@@ -67,8 +67,8 @@ class Home(Protocol):
 
     def define(
         self, query: Query, strategy: Strategy, *, order: str = "", reference: str = ""
-    ) -> HomeView:
+    ) -> HostedView:
         """Declare a view by its term."""
 
-    def view(self, name: str) -> HomeView:
+    def view(self, name: str) -> HostedView:
         """The view of a name."""

@@ -2,36 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from freshview.calculus.domain import is_int
-from freshview.calculus.rows import Row, RowLike, checked
+from freshview.calculus.rows import Row
 from freshview.calculus.schema import Relation
 from freshview.codegen.library.load import Instance
-from freshview.errors import BadRow, Overflow, Place
-
-if TYPE_CHECKING:
-    from freshview.runtime.ingest.change import Change
-
-
-def consolidate(relation: Relation, changes: Iterable[tuple[RowLike, int]]) -> dict[Row, int]:
-    """The net change a row: checked, added up, and without the rows that cancel out."""
-    net: dict[Row, int] = {}
-    for number, (given, multiplicity) in enumerate(changes, 1):
-        try:
-            row = checked(relation, given)
-        except BadRow as e:
-            raise e.located(Place(f"row {number} of '{relation.name}'")) from e.__cause__
-        if isinstance(multiplicity, bool) or not isinstance(multiplicity, int):
-            raise BadRow(
-                f"the multiplicity of a row of '{relation.name}' cannot be {multiplicity!r}",
-                instead="give an integer, positive to insert and negative to delete",
-            )
-        if not is_int(multiplicity):
-            raise too_often(relation.name, row)
-        net[row] = net.get(row, 0) + multiplicity
-    return {row: m for row, m in net.items() if m}
+from freshview.errors import BadRow
+from freshview.runtime.ingest.change import Change
+from freshview.runtime.ingest.consolidate import show_row, too_often
 
 
 class Base:
@@ -112,29 +91,17 @@ class Base:
 def not_held(name: str, row: Row, times: int) -> BadRow:
     """The complaint about a deletion of what is not there."""
     return BadRow(
-        f"'{name}' does not hold {_show(row)}{_times(times)}",
+        f"'{name}' does not hold {show_row(row)}{_times(times)}",
         instead="delete only rows that were inserted",
-    )
-
-
-def too_often(name: str, row: Row) -> Overflow:
-    """The complaint about a multiplicity that nobody can count."""
-    return Overflow(
-        f"'{name}' would hold {_show(row)} more often than 64 bits count",
-        instead="nothing was changed",
     )
 
 
 def two_rows(name: str, key: Row) -> BadRow:
     """The complaint about a second row for a declared key."""
     return BadRow(
-        f"'{name}' would hold two rows with the key {_show(key)}",
+        f"'{name}' would hold two rows with the key {show_row(key)}",
         instead="delete the old row in the same batch",
     )
-
-
-def _show(row: Row) -> str:
-    return f"({', '.join(map(repr, row))})"
 
 
 def _times(count: int) -> str:
