@@ -44,7 +44,7 @@ class Beside:
         self.case = case(workload, name)
         program = compiled(self.case, Options())
         functions = self.case.catalog.functions
-        self.made: Distributed = distribute(program, None, LEVELS[level], functions)
+        self.distributed: Distributed = distribute(program, None, LEVELS[level], functions)
         self.relations = {r.name: r for r in program.relations}
         self.order = [t.relation for t in program.triggers if t.event == "batch"]
         tables = self.case.workload.tables(seed=seed)
@@ -55,7 +55,7 @@ class Beside:
         self.functions = functions
         given = {n: table_of(self.relations[n].columns, list(t), n) for n, t in tables.items()}
         self.flow = Flow.start(
-            self.made,
+            self.distributed,
             runner,
             workers=workers,
             checkpoint=folder,
@@ -68,7 +68,7 @@ class Beside:
     def restart(self, runner: Any = None) -> None:
         """Go on with another driver."""
         self.flow = Flow.restart(
-            self.made,
+            self.distributed,
             runner or self.runner,
             checkpoint=self.folder,
             functions=self.functions,
@@ -98,7 +98,7 @@ class Beside:
 
     def check(self, where: str = "") -> None:
         """Every view is the same."""
-        for readout in self.made.readouts:
+        for readout in self.distributed.readouts:
             name = readout.query.name
             found = Counter(rows_of(self.flow.read(name)))
             wanted = Counter(self.engine.rows(name))

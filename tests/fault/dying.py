@@ -151,7 +151,7 @@ def shared_nodes() -> Iterator[None]:
     """While it lasts, nodes live in files."""
 
     def make(work: Any, role: Any, folder: Path) -> Any:
-        return SharedNode(work.made, role, work.functions, folder)
+        return SharedNode(work.distributed, role, work.functions, folder)
 
     with mock.patch.object(ViewWork, "node", make):
         yield

@@ -179,7 +179,7 @@ class Run:
         self.place, self.memory = folder / "checkpoint", folder / "memory"
         self.runner = runner or InlineRunner()
         self.rng = random.Random(f"lives of {c.seed}")
-        self.made = distributed(c)
+        self.distributed = distributed(c)
         self.wanted = answers(c)
         self.batches = [tables(b) for b in c.batches]
         self.settings = FlowSettings(
@@ -195,8 +195,8 @@ class Run:
         task.forget(str(self.place))
         told: dict[str, Any] = {"checkpoint": self.place, "settings": self.settings}
         if Flow.exists(self.place):
-            return Flow.restart(self.made, self.runner, **told)
-        return Flow.start(self.made, self.runner, workers=self.case.workers, **told)
+            return Flow.restart(self.distributed, self.runner, **told)
+        return Flow.start(self.distributed, self.runner, workers=self.case.workers, **told)
 
     def check(self, flow: Flow) -> None:
         """Every view is what DuckDB says of this version."""

@@ -22,7 +22,7 @@ class Pair:
     def __init__(
         self, program: Program, made: Distributed, workers: int, functions: Any, tables: Any
     ) -> None:
-        self.made = made
+        self.distributed = made
         self.engine = Engine(program, functions)
         self.simulation = Simulation(made, workers, functions)
         self.engine.load(tables)
@@ -40,10 +40,10 @@ class Pair:
     def check(self, where: str = "") -> None:
         """Every map has the reference's rows, each where its location says; so has every view."""
         assert not self.simulation.misplaced(), where
-        for held in self.made.held:
+        for held in self.distributed.maps:
             found, wanted = self.simulation.contents(held), self.engine.contents(held.name)
             assert equal(found, wanted), f"{where}: {held.name} at {held.at}"
-        for readout in self.made.readouts:
+        for readout in self.distributed.readouts:
             name = readout.query.name
             found, wanted = self.simulation.read(name), self.engine.read(name)
             assert same(Counter(found), Counter(wanted)), f"{where}: view {name}"

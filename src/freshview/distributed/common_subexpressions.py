@@ -31,17 +31,19 @@ Order = tuple[int, ...]
 
 
 def share_common(
-    steps: list[Step], held: list[MapPlacement]
+    steps: list[Step], temporaries: list[MapPlacement]
 ) -> tuple[list[Step], list[MapPlacement]]:
     """The steps without repetitions and without what nobody reads, and the maps they need."""
-    kept = _alive(_Sharing({h.name: h for h in held}).run(steps), {h.name for h in held})
+    kept = _alive(
+        _Sharing({m.name: m for m in temporaries}).run(steps), {m.name for m in temporaries}
+    )
     written = {target(s) for s in kept}
-    order = {h.name: h for h in held}
+    order = {m.name: m for m in temporaries}
     for s in kept:
         if isinstance(s, Transfer) and s.source in order:
             # Columns follow the map that is sent.
             order[s.target] = replace(order[s.target], keys=order[s.source].keys)
-    named = [_renamed(h, order[h.name], kept) for h in held if h.name in written]
+    named = [_renamed(m, order[m.name], kept) for m in temporaries if m.name in written]
     return kept, named
 
 
@@ -67,7 +69,7 @@ def _renamed(old: MapPlacement, new: MapPlacement, steps: list[Step]) -> MapPlac
 class _Sharing:
     """What was computed and moved so far, and under which versions of what it reads."""
 
-    held: dict[str, MapPlacement]
+    temporaries: dict[str, MapPlacement]
     versions: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     computed: list[tuple[Compute, Versions]] = field(default_factory=list)
     moved: dict[tuple[object, ...], str] = field(default_factory=dict)
@@ -88,7 +90,7 @@ class _Sharing:
     def _compute(self, step: Compute) -> Compute | None:
         s = step.statement
         step = replace(step, statement=replace(s, term=self._rewired(s.term)))
-        if s.target.name not in self.held:
+        if s.target.name not in self.temporaries:
             return step
         versions = self._read(sources(step))
         for other, seen in self.computed:

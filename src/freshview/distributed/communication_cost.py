@@ -120,11 +120,11 @@ def _canonical(e: Expr) -> tuple[Expr, dict[str, str]]:
     for t in subterms(e):
         match t:
             case Rel(_, vars_) | Delta(_, vars_) | View(_, vars_):
-                found = vars_
+                bound = vars_
             case Var(name) | Lift(name, _):
-                found = (name,)
+                bound = (name,)
             case _:
                 continue
-        for name in found:
+        for name in bound:
             names.setdefault(name, f"v{len(names)}")
     return rename(e, names), names

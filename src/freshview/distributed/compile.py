@@ -58,7 +58,7 @@ class PassResults:
     single: tuple[Step, ...]
     shared: tuple[Step, ...]
     blocks: tuple[Block, ...]
-    held: tuple[MapPlacement, ...]
+    maps: tuple[MapPlacement, ...]
 
 
 def distribute(
@@ -116,26 +116,28 @@ class DistributedCompiler:
     def routine(self, relations: tuple[str, ...]) -> Routine:
         """The blocks for batches of relations."""
         passes = self.passes(self.statements(relations))
-        return Routine(relations, passes.blocks, passes.held)
+        return Routine(relations, passes.blocks, passes.maps)
 
     def ready(self) -> Routine:
         """The blocks for the time when the static tables are loaded."""
         ready = [s for t in self.program.triggers if t.event == "ready" for s in t.statements]
         passes = self.passes(tuple(ready))
-        return Routine((), passes.blocks, passes.held)
+        return Routine((), passes.blocks, passes.maps)
 
     def readout(self, query: Query) -> Readout:
         """The blocks that bring a query's rows to the driver."""
         columns = tuple(dict.fromkeys(query.vars))
         names = Names(set(self.taken))
         result = names.fresh(RESULT)
-        held = MapPlacement(result, self._columns(query, columns), INT, Local(), temporary=True)
+        placement = MapPlacement(
+            result, self._columns(query, columns), INT, Local(), temporary=True
+        )
         if is_zero(query.term):
-            return Readout(query, result, (), (held,))
+            return Readout(query, result, (), (placement,))
         places = replace(self.places, maps={**self.places.maps, result: (columns, Local())})
         statement = Statement(View(result, columns), ":=", query.term)
         passes = self.passes((statement,), places, names)
-        return Readout(query, result, passes.blocks, (*passes.held, held))
+        return Readout(query, result, passes.blocks, (*passes.maps, placement))
 
     def _columns(self, query: Query, columns: tuple[str, ...]) -> tuple[Column, ...]:
         types = {v: c.type for v, c in zip(query.vars, query.columns, strict=True)}
@@ -167,13 +169,15 @@ class DistributedCompiler:
             pushed = tuple(push_transformers(s, places, prices, names) for s in statements)
         maker = SingleTransformer(self.program, self.functions, names)
         steps = maker.steps(pushed, [places.atom(s.target) for s in pushed])
-        shared, held = (
-            share_common(steps, maker.held) if self.options.share else (steps, maker.held)
+        shared, temporaries = (
+            share_common(steps, maker.temporaries)
+            if self.options.share
+            else (steps, maker.temporaries)
         )
-        shared, held = rename_temporaries(shared, held, Names(taken))
-        made = fuse_blocks(shared) if self.options.fuse else blocks(shared)
+        shared, temporaries = rename_temporaries(shared, temporaries, Names(taken))
+        fused = fuse_blocks(shared) if self.options.fuse else blocks(shared)
         return PassResults(
-            statements, located, pushed, tuple(steps), tuple(shared), made, tuple(held)
+            statements, located, pushed, tuple(steps), tuple(shared), fused, tuple(temporaries)
         )
 
 

@@ -41,14 +41,14 @@ def _words(placement: Placement) -> Iterable[str]:
 
 
 def _batch(streams: tuple[str, ...], passes: PassResults, places: AtomLocations) -> list[str]:
-    found = count_jobs(passes.blocks)
-    title = f"== a batch of {', '.join(streams)}: {_count(found.jobs, 'job')}"
+    counts = count_jobs(passes.blocks)
+    title = f"== a batch of {', '.join(streams)}: {_count(counts.jobs, 'job')}"
     return [
         "\n".join(["== well-formed", *_statements(passes.located, places)]),
         "\n".join(["== pushed", *_statements(passes.pushed, places)]),
         "\n".join(["== single transformer form", *_steps(passes.single)]),
         "\n".join(["== shared", *_steps(passes.shared)]),
-        "\n".join([f"{title}, {_count(found.stages, 'stage')}", *_blocks(passes.blocks)]),
+        "\n".join([f"{title}, {_count(counts.stages, 'stage')}", *_blocks(passes.blocks)]),
     ]
 
 

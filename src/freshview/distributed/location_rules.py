@@ -70,22 +70,22 @@ def union(tags: Sequence[Tag]) -> Tag | None:
     >>> union([Random(), Everywhere()]) is None
     True
     """
-    found = [t for t in dict.fromkeys(tags) if t != Everywhere()]
+    distinct = [t for t in dict.fromkeys(tags) if t != Everywhere()]
     constant = Everywhere() in tags
-    if len(found) == 1 and not constant:
-        [only] = found
+    if len(distinct) == 1 and not constant:
+        [only] = distinct
         # Each term's rows may be whole, but one row may come from several terms.
         return Random() if isinstance(only, Random) else only
-    if not found:
+    if not distinct:
         return Everywhere()
-    if all(isinstance(t, Local) for t in found):
+    if all(isinstance(t, Local) for t in distinct):
         return Local()
-    if all(isinstance(t, Replicated) for t in found):
+    if all(isinstance(t, Replicated) for t in distinct):
         return Replicated()
-    if not constant and all(isinstance(t, Dist | Random) for t in found):
+    if not constant and all(isinstance(t, Dist | Random) for t in distinct):
         return Random()
-    keys = {t.keys for t in found if isinstance(t, Dist | PartitionLocal)}
-    if len(keys) == 1 and all(isinstance(t, Dist | PartitionLocal | Replicated) for t in found):
+    keys = {t.keys for t in distinct if isinstance(t, Dist | PartitionLocal)}
+    if len(keys) == 1 and all(isinstance(t, Dist | PartitionLocal | Replicated) for t in distinct):
         return PartitionLocal(*keys)
     return None
 

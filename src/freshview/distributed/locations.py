@@ -36,8 +36,8 @@ class AtomLocations:
         batches = {}
         for r in program.relations:
             columns = tuple(c.name for c in r.columns)
-            given = placement.batches.get(r.name, Random())
-            batches[r.name] = columns, checked(f"(DELTA {r.name})", columns, given)
+            at = placement.batches.get(r.name, Random())
+            batches[r.name] = columns, checked(f"(DELTA {r.name})", columns, at)
         return cls(maps, batches)
 
     def atom(self, e: View | Delta | Rel) -> Location:

@@ -71,16 +71,16 @@ def _by_key(m: Map, keys: Keys, fixed: frozenset[str]) -> tuple[Location, str]:
 
 
 def choose_placement(
-    program: Program, options: DistributionOptions, given: Mapping[str, Location] | None = None
+    program: Program, options: DistributionOptions, pinned: Mapping[str, Location] | None = None
 ) -> Placement:
     """The cheapest placement found: the rule of thumb, and then one map after the other.
 
     A map may be spread by another key, or be copied to all the workers where that spares
     statements a trip. Maps that only views read stay where the rule of thumb puts them, and those
-    whose place is `given` stay there. If batches are to be delivered (`options.deliver`), each
+    whose place is `pinned` stay there. If batches are to be delivered (`options.deliver`), each
     arrives where its statements want it, so that most need no trip at all.
     """
-    choice = _Choice(program, options, given or {})
+    choice = _Choice(program, options, pinned or {})
     for _ in range(MOST_ROUNDS):
         moved = [choice.improve(m) for m in program.maps]
         if options.deliver:
@@ -94,10 +94,10 @@ class _Choice:
     """A placement while it is made better: where each map is, and what statements cost so."""
 
     def __init__(
-        self, program: Program, options: DistributionOptions, given: Mapping[str, Location]
+        self, program: Program, options: DistributionOptions, pinned: Mapping[str, Location]
     ) -> None:
         self.program = program
-        self.given = given
+        self.pinned = pinned
         self.prices = CostModel(program, options)
         self.workers = options.workers
         self.keys = Keys(program, options)
@@ -116,7 +116,7 @@ class _Choice:
         for m in program.maps:
             if isinstance(self.maps[m.name], Local):
                 self.maps[m.name] = self._without_key(m)
-        self.maps.update(given)
+        self.maps.update(pinned)
         self.left = MOST_TERMS
         self._memo: dict[tuple[Statement, Location, tuple[Location, ...]], tuple[float, float]] = {}
 
@@ -126,8 +126,8 @@ class _Choice:
 
     def improve(self, m: Map) -> bool:
         """Put a map where it costs least; whether that is elsewhere."""
-        told = m.name in self.fixed or m.name in self.given
-        if told or m.name not in self.read or self.left <= 0:
+        is_fixed = m.name in self.fixed or m.name in self.pinned
+        if is_fixed or m.name not in self.read or self.left <= 0:
             return False
         old = self.maps[m.name]
         costs: dict[Location, float] = {}
@@ -161,23 +161,23 @@ class _Choice:
         """Where the maps are that a batch meets, in the columns of its relation."""
         places = AtomLocations.of(self.program, self._now())
         columns = [c.name for c in self.keys.relations[t.relation].columns]
-        found: list[Location] = []
+        locations: list[Location] = []
         for s in t.statements:
             atoms = [e for e in subterms(s.term) if isinstance(e, View | Delta)]
             spots = [places.atom(e) for e in (s.target, *atoms) if isinstance(e, View)]
             for delta in (e for e in atoms if isinstance(e, Delta) and e.name == t.relation):
                 for at in spots:
                     if isinstance(at, Dist) and set(at.keys) <= set(delta.vars):
-                        found.append(Dist(tuple(columns[delta.vars.index(k)] for k in at.keys)))
-        return list(dict.fromkeys(found))
+                        locations.append(Dist(tuple(columns[delta.vars.index(k)] for k in at.keys)))
+        return list(dict.fromkeys(locations))
 
     def _now(self) -> Placement:
         return Placement(self.maps, self.arrivals)
 
     def _candidates(self, m: Map) -> list[Location]:
         keys = [name for name, _ in self.keys.of(m)] or [c.name for c in m.keys]
-        found: list[Location] = [self.maps[m.name], *(Dist((k,)) for k in keys), Replicated()]
-        return list(dict.fromkeys(found))
+        locations: list[Location] = [self.maps[m.name], *(Dist((k,)) for k in keys), Replicated()]
+        return list(dict.fromkeys(locations))
 
     def _cost(self, m: Map, at: Location) -> float:
         """What a batch of each relation costs, and the memory for the copies of a map.
@@ -193,9 +193,9 @@ class _Choice:
     def _total(self, places: AtomLocations) -> float:
         total = 0.0
         for statements in self.batches:
-            found = [self._statement(s, places) for s in statements]
-            total += max(rounds for rounds, _ in found)
-            total += sum(WAITING * rounds + rest for rounds, rest in found)
+            costs = [self._statement(s, places) for s in statements]
+            total += max(rounds for rounds, _ in costs)
+            total += sum(WAITING * rounds + rest for rounds, rest in costs)
         return total
 
     def _bytes(self, m: Map) -> float:
@@ -211,9 +211,9 @@ class _Choice:
         if key not in self._memo:
             self.left -= sum(1 for _ in subterms(s.term))
             search = Search(places, self.prices, lookahead=True)
-            found = search.best(s.term, s.target, places.atom(s.target))
-            rounds = float(found.bill.rounds) if found else float("inf")
-            rest = self.prices.total(found.bill)[0] - rounds if found else 0.0
+            plan = search.best(s.term, s.target, places.atom(s.target))
+            rounds = float(plan.bill.rounds) if plan else float("inf")
+            rest = self.prices.total(plan.bill)[0] - rounds if plan else 0.0
             self._memo[key] = rounds, rest
         return self._memo[key]
 
@@ -228,7 +228,7 @@ class _Choice:
 
     def _why(self, m: Map) -> str:
         at = self.maps[m.name]
-        if m.name in self.given:
+        if m.name in self.pinned:
             return "as it was told"
         ranked = dict(self.keys.of(m))
         match at:
@@ -261,11 +261,11 @@ def static(program: Program) -> frozenset[str]:
 
 def read_by_triggers(program: Program) -> frozenset[str]:
     """The maps that are read while batches are worked on, not only when a view is."""
-    found: set[str] = set()
+    names: set[str] = set()
     for t in program.triggers:
         for s in t.statements:
-            found |= stored(s.term)
-    return frozenset(found)
+            names |= stored(s.term)
+    return frozenset(names)
 
 
 class Keys:
@@ -291,12 +291,12 @@ class Keys:
     def of(self, m: Map) -> list[tuple[str, str]]:
         """The columns of a map that are keys of base tables, with those, largest first."""
         bound = self._bound(m)
-        found = []
+        ranked = []
         for c in m.keys:
             for column in bound.get(c.name, [])[:1]:
                 owners = [n for n in self._keys.get(self._root(column), ()) if self._streams(n)]
-                found += [(c.name, owner) for owner in owners[:1]]
-        return sorted(found, key=lambda f: (-self._rank(f[1]), f))
+                ranked += [(c.name, owner) for owner in owners[:1]]
+        return sorted(ranked, key=lambda f: (-self._rank(f[1]), f))
 
     def _streams(self, relation: str) -> bool:
         return not self.relations[relation].static
@@ -312,13 +312,13 @@ class Keys:
         return self.rows.get(relation, 0.0) + len(refers)
 
     def _bound(self, m: Map) -> Mapping[str, list[Column]]:
-        found: dict[str, list[Column]] = {}
+        columns_by_var: dict[str, list[Column]] = {}
         for t in subterms(m.definition):
             if isinstance(t, Rel) and t.name in self.relations:
                 columns = self.relations[t.name].columns
                 for v, c in zip(t.vars, columns, strict=True):
-                    found.setdefault(v, []).append((t.name, c.name))
-        return found
+                    columns_by_var.setdefault(v, []).append((t.name, c.name))
+        return columns_by_var
 
     def _root(self, column: Column) -> Column:
         while column in self._parent and self._parent[column] != column:

@@ -13,16 +13,16 @@ from freshview.distributed.common_subexpressions import sources, target
 from freshview.distributed.terms import Block, Compute, Distributed, Step, Transfer
 
 
-def schedule_blocks(made: Distributed) -> Distributed:
+def schedule_blocks(distributed: Distributed) -> Distributed:
     """The same program in settled blocks: their transfers are first and wait for nothing in them.
 
     The order of blocks that are cut stays, so they mean the same.
     """
     return replace(
-        made,
-        ready=replace(made.ready, blocks=settled(made.ready.blocks)),
-        routines=tuple(replace(r, blocks=settled(r.blocks)) for r in made.routines),
-        readouts=tuple(replace(r, blocks=settled(r.blocks)) for r in made.readouts),
+        distributed,
+        ready=replace(distributed.ready, blocks=settled(distributed.ready.blocks)),
+        routines=tuple(replace(r, blocks=settled(r.blocks)) for r in distributed.routines),
+        readouts=tuple(replace(r, blocks=settled(r.blocks)) for r in distributed.readouts),
     )
 
 
@@ -49,6 +49,6 @@ def _cut(block: Block) -> list[Block]:
 def _waits(step: Transfer, moved: list[Transfer], run: list[Compute]) -> bool:
     """Whether a transfer must come after one of these steps."""
     before: list[Step] = [*moved, *run]
-    made = {target(s) for s in before}
+    written = {target(s) for s in before}
     read = {name for s in run for name in sources(s)}
-    return step.source in made or step.target in made or step.target in read
+    return step.source in written or step.target in written or step.target in read

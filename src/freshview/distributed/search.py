@@ -219,15 +219,15 @@ class Search:
         keys = tuple(sorted(need & outs(plain)))
         sent = sum_(keys, plain)
         at = {p.tag: grouped(p.tag, keys, plain) for p in plans.values()}
-        found = dict(plans)
+        best = dict(plans)
         targets: list[Location] = [s for s in self.spots if set(s.keys) <= set(keys)]
         for sources in (_PARTS, _COPIES, (Local,)):
             # From wherever it comes of these, the price of the trip is the same.
             plan = _cheapest(p for p in plans.values() if isinstance(at[p.tag], sources))
             if plan is not None:
                 for to in (*targets, Replicated(), Local()):
-                    self._move(found, plan, at[plan.tag], sent, keys, to)
-        return found
+                    self._move(best, plan, at[plan.tag], sent, keys, to)
+        return best
 
     def _move(
         self,
@@ -303,9 +303,9 @@ def _better(cost: Total, than: PlacedTerm | None) -> bool:
 
 def _uniform(tags: Iterable[Tag]) -> Iterator[Callable[[Tag], bool]]:
     """Which tags may stand together in a union, one way after the other."""
-    found = tuple(dict.fromkeys(tags))
+    distinct = tuple(dict.fromkeys(tags))
     yield _one_of(Everywhere())
-    for keys in dict.fromkeys(t.keys for t in found if isinstance(t, Dist | PartitionLocal)):
+    for keys in dict.fromkeys(t.keys for t in distinct if isinstance(t, Dist | PartitionLocal)):
         yield _one_of(Dist(keys))
         yield _one_of(Dist(keys), PartitionLocal(keys), Replicated(), Everywhere())
     yield lambda t: isinstance(t, Dist | Random)
@@ -327,15 +327,15 @@ def _distinct(names: tuple[str, ...]) -> bool:
 
 def _spots(term: Expr, at: Location, places: AtomLocations) -> tuple[Dist, ...]:
     """Where it may pay to move something: to where an atom is, or to where two batches meet."""
-    found: dict[Dist, None] = {}
+    locations: dict[Dist, None] = {}
     if isinstance(at, Dist):
-        found[at] = None
+        locations[at] = None
     anywhere: list[Names] = []
     for t in subterms(term):
         if isinstance(t, View | Delta):
             spot = places.atom(t)
             if isinstance(spot, Dist):
-                found[spot] = None
+                locations[spot] = None
         if isinstance(t, Mul):
             data = [outs(f) for f in t.factors if has_data(f)]
             anywhere += [a & b for i, a in enumerate(data) for b in data[:i] if a & b]
@@ -345,6 +345,6 @@ def _spots(term: Expr, at: Location, places: AtomLocations) -> tuple[Dist, ...]:
             anywhere.append(frozenset(t.keys))
     for shared in anywhere:
         # Where nothing is placed yet that could be joined, the columns in common will do.
-        if not any(set(s.keys) <= shared for s in found):
-            found[Dist(tuple(sorted(shared)))] = None
-    return tuple(found)
+        if not any(set(s.keys) <= shared for s in locations):
+            locations[Dist(tuple(sorted(shared)))] = None
+    return tuple(locations)

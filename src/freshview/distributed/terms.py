@@ -182,7 +182,7 @@ class Routine:
 
     relations: tuple[str, ...]
     blocks: tuple[Block, ...]
-    held: tuple[MapPlacement, ...]
+    maps: tuple[MapPlacement, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ class Readout:
     query: Query
     result: str
     blocks: tuple[Block, ...]
-    held: tuple[MapPlacement, ...]
+    maps: tuple[MapPlacement, ...]
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ class Distributed:
 
     program: Program
     placement: Placement
-    held: tuple[MapPlacement, ...]
+    maps: tuple[MapPlacement, ...]
     ready: Routine
     routines: tuple[Routine, ...]
     readouts: tuple[Readout, ...]

@@ -130,9 +130,9 @@ def show_block(b: Block, *, short: bool = False) -> str:
     return "\n".join([f"{b.mode.upper()} {{", *(f"  {one(s, 2)}" for s in b.steps), "}"])
 
 
-def show_held(held: Iterable[MapPlacement]) -> str:
+def show_maps(placements: Iterable[MapPlacement]) -> str:
     """The locations of maps, one a line."""
-    return "\n".join(f"PLACE {h.name} {_place(h.at)};" for h in held)
+    return "\n".join(f"PLACE {placement.name} {_place(placement.at)};" for placement in placements)
 
 
 def _place(at: Location) -> str:
@@ -164,7 +164,7 @@ def _indented(text: str) -> str:
 
 def show_distributed(d: Distributed, *, short: bool = False) -> str:
     """A whole program: where the maps live, and what is done when."""
-    parts = [show_held(d.held)]
+    parts = [show_maps(d.maps)]
     parts += [show_routine(r, short=short) for r in (d.ready, *d.routines) if r.blocks]
     for r in d.readouts:
         blocks = "\n".join(show_block(b, short=short) for b in r.blocks)

@@ -81,9 +81,13 @@ class Log:
             return None
         if data is None:
             return None
-        told = json.loads(data)
+        record = json.loads(data)
         return Entry(
-            **{**told, "parts": tuple(told["parts"]), "loading": loading_from(told.get("loading"))}
+            **{
+                **record,
+                "parts": tuple(record["parts"]),
+                "loading": loading_from(record.get("loading")),
+            }
         )
 
     def block(self, entry: Entry, part: int) -> bytes | memoryview:

@@ -39,5 +39,5 @@ def read_commit(folder: Folder) -> Commit:
     data = folder.read("commit")
     if data is None:
         return Commit()
-    told = json.loads(data)
-    return Commit(**{**told, "loading": loading_from(told.get("loading"))})
+    record = json.loads(data)
+    return Commit(**{**record, "loading": loading_from(record.get("loading"))})

@@ -63,18 +63,18 @@ class CommitLog:
 
     def _written(self, version: int) -> list[Entry]:
         """The entries from a version on; a torn one was never answered for, and goes."""
-        found: list[Entry] = []
+        entries: list[Entry] = []
         before = self.commit
-        while (entry := self.work.log.entry(version + len(found))) is not None:
+        while (entry := self.work.log.entry(version + len(entries))) is not None:
             if (entry.after, entry.driver_after) != (before.after, before.driver_after):
                 break
-            found.append(entry)
+            entries.append(entry)
             before = self._commit_of(entry)
-        last = version + len(found) - 1
+        last = version + len(entries) - 1
         if entry is None:
             self._refuse_a_gap(last)
         self.work.log.drop(last + 1)
-        return found
+        return entries
 
     def _refuse_a_gap(self, last: int) -> None:
         """Entries are written in order, snapshots when a version is done: none is behind a gap."""
@@ -91,7 +91,7 @@ class CommitLog:
     def lay(self, batch: Prepared, version: int) -> LoggedBatch:
         """Write the rows of a batch down, for a version that may come; any thread may do that."""
         name = mark(version, uuid.uuid4().hex[:12])
-        with _told():
+        with _write_errors():
             fence(self.work.folder, self.epoch)
             parts = self.work.log.write_rows(name, batch.blocks)
         return LoggedBatch(name, batch.routine, batch.rows, parts)
@@ -103,11 +103,11 @@ class CommitLog:
         before = self._commit_of(self.pending[-1]) if self.pending else self.commit
         assert version_of(batch.mark) == before.version + 1
         after, driver_after = before.after, before.driver_after
-        told = loading or before.loading
+        last_load = loading or before.loading
         entry = Entry(
-            batch.mark, batch.routine, after, driver_after, batch.rows, batch.parts, note, told
+            batch.mark, batch.routine, after, driver_after, batch.rows, batch.parts, note, last_load
         )
-        with _told():
+        with _write_errors():
             fence(self.work.folder, self.epoch)
             self.work.log.write(entry)
         self.pending.append(entry)
@@ -186,7 +186,7 @@ class CommitLog:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _write_errors() -> Iterator[None]:
     """While something is written down: what goes wrong is told in our words."""
     try:
         yield

@@ -62,8 +62,8 @@ class Coordinator:
 
     def can_follow(self, routine: str) -> bool:
         """Whether a version is one step of each worker, of which at most the driver hears."""
-        found = self.pipeline.rounds[routine]
-        alone = [len(j) for j in found.jobs] == [1] and not found.stages[0].receives
+        schedule = self.pipeline.rounds[routine]
+        alone = [len(j) for j in schedule.jobs] == [1] and not schedule.stages[0].receives
         return alone and 0 not in self.pipeline.steps(routine, self.pipeline.driver)
 
     def follow(
@@ -128,34 +128,34 @@ class Coordinator:
     # ---------------------------------------------------------------- a version
 
     def _step(self, entry: Entry) -> Told:
-        found = self.pipeline.rounds[entry.routine]
+        schedule = self.pipeline.rounds[entry.routine]
         turns = self.pipeline.steps(entry.routine, self.pipeline.driver)
-        told = Told(jobs=len(found.jobs))
+        metrics = Told(jobs=len(schedule.jobs))
         along = tuple(sorted(r for r in self._asked if self._is_short(r)))
         self._asked.clear()
         self._ahead.clear()
         scattered: tuple[bytes, ...] = ()
         gathered: list[bytes] = []
-        for i in range(len(found.turns)):
+        for i in range(len(schedule.turns)):
             if i in turns:
                 at = At(self.epoch, entry.mark, entry.driver_after, entry.routine, i)
                 outcome = self.driver.step(at, gathered)
                 scattered = self._carried(scattered, outcome.sent.blocks)
-                self.driver_bytes, told.driver_base = outcome.state, outcome.base
-            if i < len(found.jobs):
+                self.driver_bytes, metrics.driver_base = outcome.state, outcome.base
+            if i < len(schedule.jobs):
                 orders = []
-                for number, stage in enumerate(found.jobs[i], found.first(i)):
+                for number, stage in enumerate(schedule.jobs[i], schedule.first(i)):
                     at = At(self.epoch, entry.mark, entry.after, entry.routine, number)
                     orders.append(self._order("step", at, stage, scattered))
-                if i + 1 == len(found.jobs):
+                if i + 1 == len(schedule.jobs):
                     orders[-1] = replace(orders[-1], along=along)
                 reports = self._job(orders)
                 if all(len(r.along) == len(along) for r in reports):
                     for k, routine in enumerate(along):
                         self._ahead[routine] = entry.mark, [r.along[k] for r in reports]
-                told.figures += [f for r in reports for f in r.figures]
+                metrics.figures += [f for r in reports for f in r.figures]
                 gathered = [r.gathered for r in reports]
-        return told
+        return metrics
 
     def _carried(self, before: tuple[bytes, ...], now: tuple[bytes, ...]) -> tuple[bytes, ...]:
         """What workers are sent with a job: all that was scattered, since any stage may take it."""
@@ -163,9 +163,9 @@ class Coordinator:
 
     def _is_short(self, routine: str) -> bool:
         """Whether a readout is one stage that waits for nothing, and can be read along."""
-        found = self.pipeline.rounds[routine]
-        first = found.turns[0]
-        return [len(j) for j in found.jobs] == [1] and not (first.receives or first.blocks)
+        schedule = self.pipeline.rounds[routine]
+        first = schedule.turns[0]
+        return [len(j) for j in schedule.jobs] == [1] and not (first.receives or first.blocks)
 
     def _order(
         self,
@@ -206,23 +206,23 @@ class Coordinator:
         return self._read_once(routine, now)
 
     def _read_once(self, routine: str, now: Commit) -> DurableNode | None:
-        found = self.pipeline.rounds[routine]
+        schedule = self.pipeline.rounds[routine]
         turns = self.pipeline.steps(routine, self.pipeline.driver)
         name = uuid.uuid4().hex
         self._asked.add(routine)
         mark, ahead = self._ahead.get(routine, (NOTHING, []))
         scattered: tuple[bytes, ...] = ()
         gathered: list[bytes] = []
-        for i in range(len(found.turns)):
+        for i in range(len(schedule.turns)):
             if i in turns:
                 at = At(self.epoch, NOTHING, now.driver_after, routine, i)
                 sent = self.driver.read(name, at, gathered)
                 scattered = _beside(scattered, sent.blocks)
-            if i < len(found.jobs) and mark and mark == now.after:
+            if i < len(schedule.jobs) and mark and mark == now.after:
                 gathered = ahead
-            elif i < len(found.jobs):
+            elif i < len(schedule.jobs):
                 orders = []
-                for number, stage in enumerate(found.jobs[i], found.first(i)):
+                for number, stage in enumerate(schedule.jobs[i], schedule.first(i)):
                     at = At(self.epoch, NOTHING, now.after, routine, number)
                     orders.append(self._order("read", at, stage, scattered, name))
                 gathered = [r.gathered for r in self._job(orders)]
@@ -242,14 +242,14 @@ class Coordinator:
     def _mend(self, lost: RedoLost) -> None:
         """Have everybody send again what a part received in a step, and write it down again."""
         entry, step, part = lost.entry, lost.step, lost.part
-        found = self.pipeline.rounds[entry.routine]
+        schedule = self.pipeline.rounds[entry.routine]
         if part == self.pipeline.driver:
-            last = found.first(step - 1) + len(found.jobs[step - 1]) - 1
+            last = schedule.first(step - 1) + len(schedule.jobs[step - 1]) - 1
             blocks = self._recall(entry, last, part)
         else:
-            job = next(i for i in range(len(found.jobs)) if step < found.first(i + 1))
-            blocks = self._recall(entry, step - 1, part) if step > found.first(job) else []
-            if any(t.kind == "scatter" for t in found.stages[step].receives):
+            job = next(i for i in range(len(schedule.jobs)) if step < schedule.first(i + 1))
+            blocks = self._recall(entry, step - 1, part) if step > schedule.first(job) else []
+            if any(t.kind == "scatter" for t in schedule.stages[step].receives):
                 blocks.append(self._scattered(entry, job)[part])
         self.pipeline.folder.write(redo_name(part, entry.mark, step), frame(blocks))
 

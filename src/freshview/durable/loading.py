@@ -52,9 +52,9 @@ class Loading:
         )
 
 
-def loading_from(told: Mapping[str, Any] | None) -> Loading | None:
+def loading_from(record: Mapping[str, Any] | None) -> Loading | None:
     """What was written down as JSON."""
-    return None if told is None else Loading(**told)
+    return None if record is None else Loading(**record)
 
 
 def loading_of(tables: Mapping[str, pa.Table], rows: int, pieces: int) -> Loading:

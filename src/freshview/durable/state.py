@@ -90,11 +90,11 @@ class State:
         """
         if self.node is not None and not self.node.shared:
             return self.position
-        found = self._told()
-        if found is None or not self._is_whole(*found):
+        stored = self._told()
+        if stored is None or not self._is_whole(*stored):
             self._drop()
             return None
-        generation, position = found
+        generation, position = stored
         if self.node is None or generation != self._generation:
             self._drop()
             self.node, self._generation = self._make(generation), generation

@@ -58,14 +58,14 @@ def batch_stats(
     version: int, rows: int, seconds: float, jobs: int, driver: int, figures: Iterable[Figures]
 ) -> BatchStats:
     """The figures of all the steps of a batch together; `driver` are the bytes of its maps."""
-    told = list(figures)
+    steps = list(figures)
     stages = []
-    for step in sorted({f.step for f in told}):
-        of = [f for f in told if f.step == step]
+    for step in sorted({f.step for f in steps}):
+        of = [f for f in steps if f.step == step]
         slowest = max(of, key=lambda f: f.seconds)
         sent = sum(f.sent for f in of)
         stages.append(StageStats(slowest.seconds, sent, slowest.native, slowest.arrow))
-    state = {f.part: f.state for f in told}
+    state = {f.part: f.state for f in steps}
     return BatchStats(
         version,
         rows,
@@ -73,6 +73,6 @@ def batch_stats(
         jobs,
         tuple(stages),
         driver + sum(state.values()),
-        len({f.part for f in told if f.rebuilt > 0}),
-        sum(f.rebuilt < 0 for f in told),
+        len({f.part for f in steps if f.rebuilt > 0}),
+        sum(f.rebuilt < 0 for f in steps),
     )

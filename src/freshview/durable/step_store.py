@@ -33,11 +33,11 @@ class StepStore:
         """Forget what was sent in the versions before one."""
         self._drop(lambda n: n.startswith("out-") and n[4:16] < before[:12])
 
-    def keep_given(self, reading: str, step: int, inputs: Sequence[bytes]) -> None:
+    def keep_inputs(self, reading: str, step: int, inputs: Sequence[bytes]) -> None:
         """Keep what a step of a reading took from others."""
         self._files.write(self._read(reading, step), frame(inputs))
 
-    def given(self, reading: str, step: int) -> list[bytes]:
+    def inputs(self, reading: str, step: int) -> list[bytes]:
         """What a step of a reading took from others; `Lost` if that is not known."""
         data = self._whole(self._read(reading, step))
         if data is None:

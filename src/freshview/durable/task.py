@@ -97,18 +97,18 @@ def provide(place: str, source: Callable[[], Work]) -> None:
 
 def worker_of(place: str, part: int, epoch: int) -> Worker:
     """The worker of this process for a part."""
-    found = _WORKERS.pop((place, part), None)
-    if found is None or found[0] != epoch:
-        if found is not None:
-            found[1].close()
+    cached = _WORKERS.pop((place, part), None)
+    if cached is None or cached[0] != epoch:
+        if cached is not None:
+            cached[1].close()
         known = _PIPELINES.get(place)
         if known is None or known[0] != epoch:
             known = _PIPELINES[place] = (epoch, _SOURCES[place]())
-        found = (epoch, Worker(known[1], part))
-    _WORKERS[place, part] = found
+        cached = (epoch, Worker(known[1], part))
+    _WORKERS[place, part] = cached
     if len(_WORKERS) > MOST:
         _let_go(next(iter(_WORKERS)))
-    return found[1]
+    return cached[1]
 
 
 def _let_go(key: tuple[str, int]) -> None:
@@ -157,8 +157,8 @@ def run_stage(order: Order, part: int, parcels: Iterable[Parcel]) -> Iterator[tu
     # Everybody must hear of a failure, or some would do a step that others do not.
     for target in range(order.workers):
         block = sent[target] if sent else b""
-        told = report if target == part or failure is not None else None
-        yield target, (part, block, told)
+        reported = report if target == part or failure is not None else None
+        yield target, (part, block, reported)
 
 
 def _read_along(order: Order, report: Report) -> Report:
@@ -166,16 +166,16 @@ def _read_along(order: Order, report: Report) -> Report:
     at, began = order.at, time.perf_counter()
     try:
         worker = worker_of(order.place, report.part, at.epoch)
-        found = tuple(
+        gathered = tuple(
             worker.read(uuid.uuid4().hex, At(at.epoch, NOTHING, at.mark, routine, 0)).gathered
             for routine in order.along
         )
     except FreshviewError:
         return report
     *before, last = report.figures
-    taken = time.perf_counter() - began
-    last = replace(last, seconds=last.seconds + taken, arrow=last.arrow + taken)
-    return replace(report, along=found, figures=(*before, last))
+    elapsed = time.perf_counter() - began
+    last = replace(last, seconds=last.seconds + elapsed, arrow=last.arrow + elapsed)
+    return replace(report, along=gathered, figures=(*before, last))
 
 
 def _outcome(order: Order, part: int, blocks: Sequence[bytes]) -> Outcome:
@@ -192,9 +192,9 @@ def _outcome(order: Order, part: int, blocks: Sequence[bytes]) -> Outcome:
         case "save":
             base = worker.save(order.at.epoch, order.at.after)
         case "recall":
-            found = worker.recall(order.at)
+            recalled = worker.recall(order.at)
             driver = order.wanted == order.workers
-            sent = Sent((), found.gathered if driver else found.blocks[order.wanted])
+            sent = Sent((), recalled.gathered if driver else recalled.blocks[order.wanted])
         case "forget":
             worker.forget()
             _WORKERS.pop((order.place, part), None)

@@ -159,10 +159,10 @@ class Versions:
         def write() -> None:
             try:
                 for n in numbers:
-                    laid = ready(n)
+                    logged = ready(n)
                     if lost.is_set():
                         return
-                    self._commit_log.write(*laid)
+                    self._commit_log.write(*logged)
             except BaseException:
                 self._renew()  # nobody waits for it any more
                 raise
@@ -175,18 +175,18 @@ class Versions:
         with ThreadPoolExecutor(1) as pool:
             written = pool.submit(write)
             try:
-                told = self._safely(lambda: self._coordinator.follow(epoch, versions, pending))
+                followed = self._safely(lambda: self._coordinator.follow(epoch, versions, pending))
             except BaseException:
                 lost.set()
                 wait([written])
                 with suppress(FreshviewError):
                     self._renew()  # tasks that are still there wait no longer
                 raise
-        through = [e for e in self._commit_log.pending if e.version <= told.version]
+        through = [e for e in self._commit_log.pending if e.version <= followed.version]
         if through:
             self._commit_log.done(through[-1])
-            rows, taken = sum(e.rows for e in through), time.perf_counter() - began
-            self._tell(through[-1].version, rows, taken, 1, told.figures)
+            rows, elapsed = sum(e.rows for e in through), time.perf_counter() - began
+            self._tell(through[-1].version, rows, elapsed, 1, followed.figures)
         self._finish()
         written.result()
 
@@ -208,25 +208,25 @@ class Versions:
         """Do a version."""
         began = time.perf_counter()
         try:
-            told = self._safely(lambda: self._coordinator.step(entry))
+            metrics = self._safely(lambda: self._coordinator.step(entry))
         except (CheckpointProblem, TakenOver, Interrupted):
             raise
         except FreshviewError:
             self._commit_log.give_up(entry)
             raise
         self._commit_log.done(entry)
-        self._bases[self.work.driver] = told.driver_base
-        taken = time.perf_counter() - began
-        self._tell(entry.version, entry.rows, taken, told.jobs, told.figures)
+        self._bases[self.work.driver] = metrics.driver_base
+        elapsed = time.perf_counter() - began
+        self._tell(entry.version, entry.rows, elapsed, metrics.jobs, metrics.figures)
 
     def _tell(
         self, version: int, rows: int, seconds: float, jobs: int, figures: Sequence[Figures]
     ) -> None:
         """Keep what a version took, and no more of the log than somebody needs."""
-        found = batch_stats(version, rows, seconds, jobs, self._coordinator.driver_bytes, figures)
+        stats = batch_stats(version, rows, seconds, jobs, self._coordinator.driver_bytes, figures)
         intake, written = self._taken
         self._taken = 0.0, 0.0
-        self._stats.append(replace(found, intake=intake, written=written))
+        self._stats.append(replace(stats, intake=intake, written=written))
         self._bases |= {f.part: f.base for f in figures}
         self._commit_log.truncate(self._bases)
 

@@ -153,13 +153,13 @@ class Work(ABC):
 
     def memory(self, part: int) -> Path:
         """The folder of a part in this machine's shared memory."""
-        told = self.settings.memory
-        root = memory_root() if told is None else Path(told)
+        folder = self.settings.memory
+        root = memory_root() if folder is None else Path(folder)
         return root / self.name / f"p{part:04}"
 
     def steps(self, routine: str, part: int) -> tuple[int, ...]:
         """The stages of a worker, or the turns in which the driver has something to do."""
-        found = self.rounds[routine]
+        schedule = self.rounds[routine]
         if part != self.driver:
-            return tuple(range(len(found.stages)))
-        return tuple(i for i, t in enumerate(found.turns) if t.receives or t.blocks)
+            return tuple(range(len(schedule.stages)))
+        return tuple(i for i, t in enumerate(schedule.turns) if t.receives or t.blocks)

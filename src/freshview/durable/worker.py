@@ -80,8 +80,8 @@ class Worker:
             if at.step == self._steps(at.routine)[0]:
                 self._settle(at, keeping)
             sent = self._do(at, inputs)
-            taken, base = time.perf_counter() - began, self.snapshots.oldest()
-            return Outcome(sent, taken, rebuilt, self._bytes(), base, self._clock)
+            elapsed, base = time.perf_counter() - began, self.snapshots.oldest()
+            return Outcome(sent, elapsed, rebuilt, self._bytes(), base, self._clock)
 
     def follow(self, epoch: int, versions: range) -> Outcome:
         """Do versions in the order in which they are written down, each as soon as it is there.
@@ -90,7 +90,7 @@ class Worker:
         another epoch. Every version is one step that takes nothing from others. No snapshots are
         made meanwhile: if one of these versions cannot be, all go back to those before it.
         """
-        found, reached = Outcome(Sent(())), self._got_to(epoch, versions)
+        outcome, reached = Outcome(Sent(())), self._got_to(epoch, versions)
         gathered = {}
         for version in range(reached + 1, versions.stop):
             entry = self._coming(version, epoch)
@@ -98,10 +98,10 @@ class Worker:
                 break
             [step] = self._steps(entry.routine)
             at = At(epoch, entry.mark, entry.after, entry.routine, step)
-            found, reached = found.and_then(self.step(at, keeping=True)), version
-            gathered[version] = found.sent.gathered
+            outcome, reached = outcome.and_then(self.step(at, keeping=True)), version
+            gathered[version] = outcome.sent.gathered
         base, state = self.snapshots.oldest(), self._bytes()
-        return replace(found, reached=reached, gathered=gathered, state=state, base=base)
+        return replace(outcome, reached=reached, gathered=gathered, state=state, base=base)
 
     def _got_to(self, epoch: int, versions: range) -> int:
         """The version after which to go on: an attempt before this one may have begun."""
@@ -135,7 +135,7 @@ class Worker:
         """
         with self._alone(at.epoch):
             self._bring(self._state, At(at.epoch, NOTHING, at.after, "", 0))
-            self.stored.keep_given(reading, at.step, inputs)
+            self.stored.keep_inputs(reading, at.step, inputs)
             steps = self._steps(at.routine)
             name, since = self._state.reading
             if name != reading or since >= at.step:
@@ -147,8 +147,8 @@ class Worker:
             assert position is not None
             self._state.dirty()
             for step in [s for s in steps if since < s <= at.step]:
-                given = self.stored.given(reading, step)
-                sent = self._perform(self._state, replace(at, step=step), given, b"")
+                step_inputs = self.stored.inputs(reading, step)
+                sent = self._perform(self._state, replace(at, step=step), step_inputs, b"")
             self._state.at(replace(position, readings=position.readings + 1))
             self._state.reading = (reading, at.step)
             return sent
@@ -384,9 +384,9 @@ class Worker:
 
     def _takes(self, routine: str, step: int) -> bool:
         """Whether a step takes anything from others."""
-        found = self.pipeline.rounds[routine]
+        schedule = self.pipeline.rounds[routine]
         driver = self.part == self.pipeline.driver
-        return bool(found.turns[step].receives if driver else found.stages[step].receives)
+        return bool(schedule.turns[step].receives if driver else schedule.stages[step].receives)
 
     def _bytes(self) -> int:
         return self._state.node.bytes if self._state.node is not None else 0

@@ -87,9 +87,9 @@ class Changed(Declared):
         """
         self.start()
         arrivals: dict[str, Arrival] = {}
-        for name, given in batch.items():
+        for name, rows in batch.items():
             relation = self._stream(name)
-            table = pushed(relation, given)
+            table = pushed(relation, rows)
             self._contract.refuse_deletions(relation, table)
             arrivals[relation.name] = Arrival(table)
         return self.take(arrivals, {}, PUSHED)
@@ -104,18 +104,18 @@ class Changed(Declared):
         """
         self.start()
         tables = {}
-        for name, given in batch.items():
+        for name, rows_given in batch.items():
             relation = self._stream(name)
             if relation.name in self._keys.relations:
                 raise BadRow(f"'{relation.name}' is kept by key", instead="push or upsert its rows")
-            tables[relation.name] = pushed(relation, given)
+            tables[relation.name] = pushed(relation, rows_given)
             self._contract.refuse_deletions(relation, tables[relation.name])
         with self._lock:
             began = time.perf_counter()
             self._catch_up(self._need())
             version = self._need().load(tables, self._note, rows=rows, anew=anew)
-            taken = time.perf_counter() - began
-            self._done(version, {n: t.num_rows for n, t in tables.items()}, taken)
+            seconds = time.perf_counter() - began
+            self._done(version, {n: t.num_rows for n, t in tables.items()}, seconds)
             return version
 
     def upsert(self, stream: str, rows: Any, deleted: Any = None) -> int:
@@ -170,8 +170,8 @@ class Changed(Declared):
             self._note = noted
             if version is None:
                 return flow.version  # what came changes nothing: it may come again
-            taken = seconds + time.perf_counter() - began
-            self._done(version, {name: a.rows for name, a in arrivals.items()}, taken, seconds)
+            elapsed = seconds + time.perf_counter() - began
+            self._done(version, {name: a.rows for name, a in arrivals.items()}, elapsed, seconds)
             return version
 
     def _change(
@@ -190,10 +190,10 @@ class Changed(Declared):
 
     def _without(self, arrivals: Mapping[str, Arrival], e: Refused) -> dict[str, Arrival]:
         """What a source gave without the rows that cannot be: they go to the dead letters."""
-        found = {n: set_aside(self._streams[n], a, e.wrong) for n, a in arrivals.items()}
-        if all(found[n].rows == a.rows for n, a in arrivals.items()):
+        kept = {n: set_aside(self._streams[n], a, e.wrong) for n, a in arrivals.items()}
+        if all(kept[n].rows == a.rows for n, a in arrivals.items()):
             raise e
-        return found
+        return kept
 
     def _catch_up(self, flow: Flow) -> int:
         """Finish what was begun: a version that is written down, and who is to hear of it."""
@@ -218,16 +218,16 @@ class Changed(Declared):
 
     def _tell(self, version: int, rows: int, seconds: float, source: float) -> None:
         stats = self._need().stats
-        found = stats[-1] if stats else None
+        last = stats[-1] if stats else None
         progress = Progress(
             version,
             rows,
             seconds,
             source,
-            tuple(s.seconds for s in found.stages) if found else (),
-            found.state if found else 0,
+            tuple(s.seconds for s in last.stages) if last else (),
+            last.state if last else 0,
             self._letters.count,
-            found.rebuilt if found else 0,
+            last.rebuilt if last else 0,
         )
         self.totals.add(progress)
         for listener in self._listeners:

@@ -45,17 +45,19 @@ class Contract:
 
     def words(self) -> list[str]:
         """One sentence a stream."""
-        found = {}
+        sentences = {}
         for r in self.guarded:
             key = f" by {', '.join(key_of(r))}" if r.key else ""
-            found[r.name] = f"checked, its rows are kept{key} on the workers"
-        found |= dict.fromkeys(self.kept, "checked against the rows that are kept by key")
-        found |= dict.fromkeys(self.appended, "rows only come, and it has no key: nothing to check")
-        found |= dict.fromkeys(
+            sentences[r.name] = f"checked, its rows are kept{key} on the workers"
+        sentences |= dict.fromkeys(self.kept, "checked against the rows that are kept by key")
+        sentences |= dict.fromkeys(
+            self.appended, "rows only come, and it has no key: nothing to check"
+        )
+        sentences |= dict.fromkeys(
             self.trusted,
             "trusted: a deletion of what is not there, or a second row of a key, is not noticed",
         )
-        return [f"{name}: {how}" for name, how in sorted(found.items())]
+        return [f"{name}: {how}" for name, how in sorted(sentences.items())]
 
     def refuse_deletions(self, relation: Relation, change: pa.Table) -> None:
         """A stream whose rows nobody keeps must not be taken rows from."""
@@ -70,12 +72,16 @@ def contract_of(
     catalog: Catalog, streams: Mapping[str, Relation], kept: Iterable[Relation], trusted: Trusted
 ) -> Contract:
     """How the changes of each stream are checked."""
-    told = set(catalog.relations) if trusted is True else {t.lower() for t in trusted or ()}
-    for name in told:
+    excused_names = (
+        set(catalog.relations) if trusted is True else {t.lower() for t in trusted or ()}
+    )
+    for name in excused_names:
         if name not in catalog.relations:
             raise UnknownName(f"there is no stream '{name}' to trust", instead="name a stream")
     by_key = frozenset(r.name for r in kept)
-    excused = frozenset(r.name for r in streams.values() if r.name.lower() in told) - by_key
+    excused = (
+        frozenset(r.name for r in streams.values() if r.name.lower() in excused_names) - by_key
+    )
     appended = frozenset(
         r.name
         for r in streams.values()
@@ -101,16 +107,16 @@ def check_kept(relation: Relation, change: pa.Table, store: KeyStore) -> None:
     """Refuse rows with counts that do not go with the rows that the store has for their keys."""
     names, keys = names_of(relation), key_of(relation)
     asked = change.select(keys).group_by(keys, use_threads=False).aggregate([])
-    held = Counter(rows_of(store.find(relation, asked).select(names)))
+    stored = Counter(rows_of(store.find(relation, asked).select(names)))
     net: Counter[Row] = Counter()
     counts = change.column(COUNT).to_pylist()
     for row, n in zip(rows_of(change.select(names)), counts, strict=True):
         net[row] += n
-    missing = {row: n for row, n in net.items() if held[row] + n < 0}
+    missing = {row: n for row, n in net.items() if stored[row] + n < 0}
     at = [names.index(k) for k in keys]
     sizes: Counter[Row] = Counter()
-    for row in {*net, *held}:
-        sizes[tuple(row[i] for i in at)] += held[row] + net[row]
+    for row in {*net, *stored}:
+        sizes[tuple(row[i] for i in at)] += stored[row] + net[row]
     doubled = {key: n for key, n in sizes.items() if n > 1}
     wrong = []
     if missing:
@@ -140,13 +146,13 @@ def set_aside(relation: Relation, arrival: Arrival, wrong: Iterable[Wrong]) -> A
     for w in wrong:
         if w.relation == relation.name:
             at = [names.index(n) for n in w.rows.schema.names if n != PAYLOAD]
-            told = [row[:-1] for row in rows_of(pa.Table.from_batches([w.rows]))]
-            why = {row: w.reason(i).what for i, row in enumerate(told)}
+            rows = [row[:-1] for row in rows_of(pa.Table.from_batches([w.rows]))]
+            why = {row: w.reason(i).what for i, row in enumerate(rows)}
             reasons.append((at, why))
     stays, rejected = [], list(arrival.rejected)
     for number, row in enumerate(rows_of(arrival.table.select(names))):
-        found = (why.get(tuple(row[i] for i in at)) for at, why in reasons)
-        reason = next((r for r in found if r), None)
+        matching = (why.get(tuple(row[i] for i in at)) for at, why in reasons)
+        reason = next((r for r in matching if r), None)
         if reason is None:
             stays.append(number)
         else:

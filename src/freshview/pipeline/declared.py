@@ -154,18 +154,20 @@ class Declared(ABC):
 
     def explain(self) -> str:
         """Where each map lives and why, and the program of all the views."""
-        made = self._need().pipeline.made
-        words = made.placement.words or [f"{n}: {at}" for n, at in made.placement.maps.items()]
+        distributed = self._need().pipeline.distributed
+        words = distributed.placement.words or [
+            f"{n}: {at}" for n, at in distributed.placement.maps.items()
+        ]
         parts = [["== checks", *self._contract.words()], ["== placement", *words]]
-        parts.append(["== program", _shown(made)])
+        parts.append(["== program", _shown(distributed)])
         return "\n\n".join("\n".join(part) for part in parts)
 
     def _query(self, name: str) -> Query:
-        found = self.queries.get(name.lower())
-        if found is None:
+        query = self.queries.get(name.lower())
+        if query is None:
             known = ", ".join(q.name for q in self.queries.values()) or "none yet"
             raise UnknownName(f"there is no view '{name}'", instead=f"the views are: {known}")
-        return found
+        return query
 
     def _need(self) -> Flow:
         if self._flow is None:
@@ -173,9 +175,9 @@ class Declared(ABC):
         return self._flow
 
 
-def _shown(made: Distributed) -> str:
+def _shown(distributed: Distributed) -> str:
     """The program of the views; what is kept to check batches is told in words."""
-    guards, p = made.guards, made.program
+    guards, p = distributed.guards, distributed.program
     own = {g.source for g in guards} | {name for g in guards for name in g.kept}
     maps = tuple(m for m in p.maps if m.name not in own)
     relations = tuple(r for r in p.relations if r.name not in own)

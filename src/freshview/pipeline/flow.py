@@ -57,12 +57,12 @@ class Flow(Versions):
         super().__init__(pipeline, runner_of(spark, pipeline.workers))
         self.pipeline = pipeline
         self._batches = Batches(pipeline, relations)
-        self._readouts = {r.query.name: r for r in pipeline.made.readouts}
+        self._readouts = {r.query.name: r for r in pipeline.distributed.readouts}
 
     @classmethod
     def start(
         cls,
-        made: Distributed,
+        distributed: Distributed,
         spark: Any,
         *,
         workers: int,
@@ -79,29 +79,29 @@ class Flow(Versions):
         if workers < 1:
             raise ProgramProblem(f"{workers} workers cannot do anything", instead="use 1 or more")
         place = place_of(checkpoint)
-        relations = {r.name: r for r in made.program.relations if r.static}
+        relations = {r.name: r for r in distributed.program.relations if r.static}
         rows = {}
-        for table, given in (tables or {}).items():
+        for table, batch in (tables or {}).items():
             if table not in relations:
                 raise UnknownName(f"there is no static table '{table}'", instead="apply its rows")
-            rows[table] = [checked(relations[table], given).drop_columns([COUNT])]
+            rows[table] = [checked(relations[table], batch).drop_columns([COUNT])]
         with opening(place):
             if cls.exists(place):
                 raise CheckpointProblem(
                     f"there is a checkpoint in {place} already",
                     instead="restart from it, or begin in another folder",
                 )
-            settled, told = prepare(made, functions), settings or FlowSettings()
+            prepared, options = prepare(distributed, functions), settings or FlowSettings()
             name = uuid.uuid4().hex
-            found = ViewWork.of(name, place, workers, settled, functions, told)
-            pipeline = attach_kernels(found, spark)
+            work = ViewWork.of(name, place, workers, prepared, functions, options)
+            pipeline = attach_kernels(work, spark)
             save_pipeline(pipeline, rows)
-            return cls._begin(pipeline, made, spark)
+            return cls._begin(pipeline, distributed, spark)
 
     @classmethod
     def restart(
         cls,
-        made: Distributed,
+        distributed: Distributed,
         spark: Any,
         *,
         checkpoint: str | Path,
@@ -114,24 +114,24 @@ class Flow(Versions):
         The number of workers is that of the checkpoint; to give another one is an error.
         """
         with opening(place_of(checkpoint)):
-            found = reopen(made, checkpoint, workers, functions, settings or FlowSettings())
-            pipeline = attach_kernels(found, spark)
+            work = reopen(distributed, checkpoint, workers, functions, settings or FlowSettings())
+            pipeline = attach_kernels(work, spark)
             check_nodes(pipeline)
-            return cls._open(pipeline, made, spark)
+            return cls._open(pipeline, distributed, spark)
 
     @classmethod
-    def _begin(cls, pipeline: ViewWork, made: Distributed, spark: Any) -> Flow:
+    def _begin(cls, pipeline: ViewWork, distributed: Distributed, spark: Any) -> Flow:
         """Open a checkpoint that was just written; if nothing can be written, there is none."""
         try:
-            return cls._open(pipeline, made, spark)
+            return cls._open(pipeline, distributed, spark)
         except (OSError, CheckpointProblem, NotPrivate):
             with suppress(OSError):
                 pipeline.folder.delete(["pipeline"])
             raise
 
     @classmethod
-    def _open(cls, pipeline: ViewWork, made: Distributed, spark: Any) -> Flow:
-        flow = cls(pipeline, made.program.relations, spark)
+    def _open(cls, pipeline: ViewWork, distributed: Distributed, spark: Any) -> Flow:
+        flow = cls(pipeline, distributed.program.relations, spark)
         flow._open_at(READY, [])
         return flow
 
@@ -167,19 +167,19 @@ class Flow(Versions):
         unless it is told to begin `anew`.
         """
         self._finish()
-        tables = {n: as_table(self._batches.relation(n), given) for n, given in changes.items()}
-        cut = pieces(tables, rows)
-        load = loading_of(tables, rows, len(cut))
+        tables = {n: as_table(self._batches.relation(n), batch) for n, batch in changes.items()}
+        parts = pieces(tables, rows)
+        load = loading_of(tables, rows, len(parts))
         done = 0 if anew else load.done_before(self._commit_log.commit.loading)
         before, first = self.note, self.version + 1 - done
 
         def ready(i: int) -> tuple[LoggedBatch, Mapping[str, Any], Loading]:
-            laid = self._commit_log.lay(self._batches.prepared(cut[i]), first + i)
-            told = before if i + 1 < len(cut) else dict(note or {})
-            return laid, told, replace(load, done=i + 1)
+            logged = self._commit_log.lay(self._batches.prepared(parts[i]), first + i)
+            piece_note = before if i + 1 < len(parts) else dict(note or {})
+            return logged, piece_note, replace(load, done=i + 1)
 
-        todo = range(done, len(cut))
-        routines = {self._batches.routine(cut[i]) for i in todo}
+        todo = range(done, len(parts))
+        routines = {self._batches.routine(parts[i]) for i in todo}
         if len(todo) > 1 and all(map(self._coordinator.can_follow, routines)):
             self._take_together(ready, todo)
         else:
@@ -211,11 +211,13 @@ class Flow(Versions):
             raise UnknownName(f"there is no query '{query}'", instead=f"the queries are: {known}")
         self._finish()
         readout = self._readouts[query]
-        held = next(h for h in readout.held if h.name == readout.result)
+        placement = next(h for h in readout.maps if h.name == readout.result)
         now = self._commit_log.commit
-        found = self._safely(lambda: self._coordinator.read(reading(query), now))
-        node = cast("Node | None", found)
-        return answer(readout, node.send(reading(query), held.name) if node else batch_of(held, {}))
+        reader = self._safely(lambda: self._coordinator.read(reading(query), now))
+        node = cast("Node | None", reader)
+        return answer(
+            readout, node.send(reading(query), placement.name) if node else batch_of(placement, {})
+        )
 
 
 __all__ = [

@@ -59,22 +59,22 @@ def claim(folder: Path, mine: Identity) -> None:
             ) from e
         return
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(found, dict):
-            raise ValueError(found)
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(stored, dict):
+            raise ValueError(stored)
     except ValueError as e:
         raise FreshviewError(f"the checkpoint '{folder}' is damaged", instead=again) from e
-    if found.get("format") != mine["format"]:
+    if stored.get("format") != mine["format"]:
         raise FreshviewError(
             f"the checkpoint '{folder}' was written by another version of Freshview", instead=again
         )
-    if found.get("program") == mine["program"] and found != mine:
-        before = ", ".join(found.get("checked", ())) or "none"
+    if stored.get("program") == mine["program"] and stored != mine:
+        before = ", ".join(stored.get("checked", ())) or "none"
         raise FreshviewError(
             f"the checkpoint '{folder}' keeps the rows of other streams to check them: {before}",
             instead="give `trusted` and `upserts` as before, or choose another checkpoint",
         )
-    if found != mine:
+    if stored != mine:
         raise FreshviewError(
             f"the checkpoint '{folder}' is of other views, streams or sources", instead=again
         )

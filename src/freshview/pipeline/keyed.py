@@ -19,17 +19,17 @@ def kept_by_key(
     catalog: Catalog, streams: Mapping[str, Relation], upserts: Iterable[str]
 ) -> list[Relation]:
     """The streams whose rows are kept by key, to know what an event replaces."""
-    told = {name.lower() for name in upserts}
-    for name in told:
+    upserted = {name.lower() for name in upserts}
+    for name in upserted:
         if not catalog.relation(name).key:
             raise BadRow(f"'{name}' has no primary key", instead="declare PRIMARY KEY (...)")
-    found = []
+    kept = []
     for r in streams.values():
         options = dict(getattr(catalog.sources.get(r.name.lower()), "options", ()))
         by_key = options.get("changes", "append") != "append"
-        if r.name.lower() in told or (by_key and options.get("old") != "envelope"):
-            found.append(r)
-    return found
+        if r.name.lower() in upserted or (by_key and options.get("old") != "envelope"):
+            kept.append(r)
+    return kept
 
 
 def changes_of(

@@ -55,7 +55,7 @@ def pipeline(
     - `settings` say how the state is kept.
     """
     text, name, folder = _script(script)
-    choices = PipelineOptions(
+    options = PipelineOptions(
         master,
         None if checkpoint is None else Path(checkpoint),
         workers,
@@ -70,9 +70,9 @@ def pipeline(
         tuple(upserts),
         trusted if isinstance(trusted, bool) else tuple(trusted),
     )
-    made = Pipeline(choices, spark, folder)
-    made.declare(text, name)
-    return made
+    created = Pipeline(options, spark, folder)
+    created.declare(text, name)
+    return created
 
 
 def _script(script: str | Path) -> tuple[str, str, Path]:

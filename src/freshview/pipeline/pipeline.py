@@ -124,22 +124,22 @@ class Pipeline(Changed):
         self._letters = DeadLetters(letters)
         workers = self.choices.workers or max(1, spark.sparkContext.defaultParallelism)
         spread = DistributionOptions(workers=workers, deliver=True)
-        made = distribute(program, options=spread, functions=self.catalog.functions)
-        made = replace(made, guarded=self._contract.guarded)
+        distributed = distribute(program, options=spread, functions=self.catalog.functions)
+        distributed = replace(distributed, guarded=self._contract.guarded)
         common: dict[str, Any] = {
             "functions": self.catalog.functions,
             "settings": self.choices.settings,
         }
         if self._flows.exists(state):
             self._flow = self._flows.restart(
-                made, spark, checkpoint=state, workers=self.choices.workers, **common
+                distributed, spark, checkpoint=state, workers=self.choices.workers, **common
             )
         else:
             static = [r.name for r in program.relations if r.static]
             tables = self._tables(spark, static)
             self.totals.read.update({name: t.num_rows for name, t in tables.items()})
             self._flow = self._flows.start(
-                made, spark, checkpoint=state, workers=workers, tables=tables, **common
+                distributed, spark, checkpoint=state, workers=workers, tables=tables, **common
             )
         self._note = dict(self._flow.note)
         self._keys = KeyStore(self._home / "keys.sqlite", kept)

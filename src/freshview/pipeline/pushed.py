@@ -15,7 +15,7 @@ from freshview.spark.io.rows import fitted
 from freshview.spark.nodes.node import COUNT
 
 
-def pushed(relation: Relation, given: Any) -> pa.Table:
+def pushed(relation: Relation, rows: Any) -> pa.Table:
     """Rows of a relation; the first one that does not fit is a BadRow.
 
     >>> from freshview.calculus.schema import Column
@@ -24,40 +24,40 @@ def pushed(relation: Relation, given: Any) -> pa.Table:
     >>> pushed(r, [(1, 2)]).to_pylist() == pushed(r, [((1, 2), 1)]).to_pylist()
     True
     """
-    if hasattr(given, "toArrow"):
-        given = given.toArrow()  # a DataFrame of Spark's
-    change = counted(relation, given) if _has_counts(given) else taken(relation, given)
+    if hasattr(rows, "toArrow"):
+        rows = rows.toArrow()  # a DataFrame of Spark's
+    change = counted(relation, rows) if _has_counts(rows) else taken(relation, rows)
     if change.table is None:
         net = change.net()
         table = table_of(relation.columns, list(net), relation.name)
         return table.append_column(COUNT, pa.array(net.values(), pa.int64()))
     table = change.table if isinstance(change.table, pa.Table) else _table(change.table)
-    found = fitted(relation, table)
-    if found.rejected:
-        raise BadRow(found.rejected[0].reason)
+    fit = fitted(relation, table)
+    if fit.rejected:
+        raise BadRow(fit.rejected[0].reason)
     if change.counts is None:
-        counts = pa.repeat(pa.scalar(1, pa.int64()), found.table.num_rows)
+        counts = pa.repeat(pa.scalar(1, pa.int64()), fit.table.num_rows)
     else:
         counts = pa.array(change.counts, pa.int64())
-    return found.table.append_column(COUNT, counts)
+    return fit.table.append_column(COUNT, counts)
 
 
-def _table(given: Any) -> pa.Table:
-    if isinstance(given, pa.RecordBatch):
-        return pa.Table.from_batches([given])
-    return pa.table(given)
+def _table(rows: Any) -> pa.Table:
+    if isinstance(rows, pa.RecordBatch):
+        return pa.Table.from_batches([rows])
+    return pa.table(rows)
 
 
-def _has_counts(given: Any) -> bool:
+def _has_counts(rows: Any) -> bool:
     """Whether rows come with how often they come: beside them, or in a column."""
-    if isinstance(given, tuple):
-        return len(given) == 2 and _is_many(given[0]) and not _is_many(given[1])
-    if isinstance(given, list):
-        return bool(given) and all(
+    if isinstance(rows, tuple):
+        return len(rows) == 2 and _is_many(rows[0]) and not _is_many(rows[1])
+    if isinstance(rows, list):
+        return bool(rows) and all(
             isinstance(r, tuple | list) and len(r) == 2 and isinstance(r[0], tuple | list | Mapping)
-            for r in given
+            for r in rows
         )
-    return hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__")
+    return hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__")
 
 
 def _is_many(value: object) -> bool:

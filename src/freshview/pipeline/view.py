@@ -98,8 +98,8 @@ class PipelineView:
 
     def to_df(self) -> DataFrame:
         """The rows at the current version as a Spark DataFrame."""
-        made: DataFrame = frame(self._owner.spark, self.to_arrow())
-        return made
+        df: DataFrame = frame(self._owner.spark, self.to_arrow())
+        return df
 
     def rows(self) -> list[Row]:
         """The rows as Python values."""
@@ -114,10 +114,10 @@ class PipelineView:
                 raise UnknownName(
                     f"'{self.name}' has no column '{name}'", instead=f"its columns are {known}"
                 )
-        given = [(names.index(name.lower()), value) for name, value in key.items()]
-        return [row for row in self.rows() if all(row[i] == value for i, value in given)]
+        wanted = [(names.index(name.lower()), value) for name, value in key.items()]
+        return [row for row in self.rows() if all(row[i] == value for i, value in wanted)]
 
     def to_pylist(self) -> list[dict[str, Any]]:
         """The rows as mappings from column names to values."""
-        found: list[dict[str, Any]] = self.to_arrow().to_pylist()
-        return found
+        rows: list[dict[str, Any]] = self.to_arrow().to_pylist()
+        return rows

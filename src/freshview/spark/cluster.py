@@ -92,10 +92,10 @@ class SparkRunner:
         self._first = self.sc.parallelize(range(self.workers), self.workers)
         self._anchor = None
         try:
-            told = executors(self.sc) if self._known else {}
-            self._names = assign(self.workers, self._names, list(told))
+            places = executors(self.sc) if self._known else {}
+            self._names = assign(self.workers, self._names, list(places))
             if self._names:
-                pins = pinned(self.sc, [told[n] for n in self._names])
+                pins = pinned(self.sc, [places[n] for n in self._names])
                 self._anchor = anchor(self.sc, pins)
                 self._first = pins
         except (Py4JError, TypeError) as e:  # calls that another Spark may not have
@@ -123,6 +123,6 @@ def _stage(
         assert all(target == part for target, _ in sent), f"blocks of others came to {part}"
         parcels = [parcel for _, parcel in sent]
     provide(order.place, lambda: pickle.loads(work.value))
-    made = run_stage(order, part, parcels)
-    yield from made if order.last else keyed(made)
+    results = run_stage(order, part, parcels)
+    yield from results if order.last else keyed(results)
     settle(order.place)

@@ -64,8 +64,8 @@ def _trust(cache: Path) -> list[str]:
     store = trust_store(trusted(), cache)
     if store is None:
         return []
-    told = {"trustStore": store, "trustStorePassword": PASSWORD}
-    return [f"-Djavax.net.ssl.{name}={value}" for name, value in told.items()]
+    properties = {"trustStore": store, "trustStorePassword": PASSWORD}
+    return [f"-Djavax.net.ssl.{name}={value}" for name, value in properties.items()]
 
 
 def _cache() -> Path:

@@ -18,14 +18,14 @@ def executors(sc: SparkContext) -> dict[str, str]:
     """The executors with what Spark calls their place; none where the driver does all."""
     if _is_alone(sc):
         return {}
-    told = sc._jsc.sc().statusStore().executorList(True)
-    found = {}
-    for i in range(told.size()):
-        one = told.apply(i)
+    listed = sc._jsc.sc().statusStore().executorList(True)
+    places = {}
+    for i in range(listed.size()):
+        one = listed.apply(i)
         if one.id() != "driver":
             host = one.hostPort().rpartition(":")[0]
-            found[str(one.id())] = f"executor_{host}_{one.id()}"
-    return found
+            places[str(one.id())] = f"executor_{host}_{one.id()}"
+    return places
 
 
 def executor_names(sc: SparkContext) -> str:
@@ -45,15 +45,15 @@ def assign(parts: int, before: Sequence[str], alive: Sequence[str]) -> list[str]
         return []
     most = -(-parts // len(alive))
     load = dict.fromkeys(sorted(alive), 0)
-    found: list[str | None] = []
+    staying: list[str | None] = []
     for part in range(parts):
         old = before[part] if part < len(before) else None
         stays = old if old in load and load[old] < most else None
-        found.append(stays)
+        staying.append(stays)
         if stays is not None:
             load[stays] += 1
     done = []
-    for name in found:
+    for name in staying:
         if name is None:
             name = min(load, key=lambda n: load[n])
             load[name] += 1

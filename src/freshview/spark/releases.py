@@ -109,12 +109,12 @@ def _coordinates(package: str, version: str) -> str:
         case "kafka":
             return kafka_package(version)
         case "delta":
-            found = delta_package(version)
-            if found is None:
+            delta = delta_package(version)
+            if delta is None:
                 raise FreshviewError(
                     f"no Delta is known for Spark {version}", instead=_delta(version)
                 )
-            return found
+            return delta
     if package.count(":") != 2 or not all(package.split(":")):
         raise FreshviewError(
             f"'{package}' is no package", instead="use kafka, delta, or GROUP:NAME:VERSION"
@@ -132,10 +132,12 @@ def advise_kafka(version: str) -> str:
 
 def advise_delta(version: str) -> str:
     """What to do where Spark has no Delta."""
-    found = delta_package(version)
-    if found is None:
+    package = delta_package(version)
+    if package is None:
         return _delta(version)
-    return f"give a new session the package delta ({found}): --package delta, or packages=['delta']"
+    return (
+        f"give a new session the package delta ({package}): --package delta, or packages=['delta']"
+    )
 
 
 def advise_unresolved(version: str) -> str:

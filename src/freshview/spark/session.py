@@ -61,15 +61,15 @@ def session(
     running = active()
     if running is not None:
         return running
-    told = {**SETTINGS, **(settings or {})}
+    options = {**SETTINGS, **(settings or {})}
     wanted = coordinates(packages, installed())
     if wanted:
-        told["spark.jars.packages"] = ",".join(wanted)
+        options["spark.jars.packages"] = ",".join(wanted)
     if any(":delta-spark" in p for p in wanted):
-        told = {**DELTA, **told}
+        options = {**DELTA, **options}
     try:
         with _errors_to(log):
-            return start_session(master, settings=told)
+            return start_session(master, settings=options)
     except NoJava as e:
         raise NoJava(e.what, instead=f"{e.instead}, {PROCESS}") from e
     except Exception as e:

@@ -40,15 +40,15 @@ def start_session(
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    told = {**SETTINGS, "spark.executorEnv.PYTHONPATH": _python_path()}
+    options = {**SETTINGS, "spark.executorEnv.PYTHONPATH": _python_path()}
     if master.startswith("local"):
-        told |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+        options |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     builder = SparkSession.builder.master(master).appName(name)
-    for key, value in {**told, **(settings or {})}.items():
+    for key, value in {**options, **(settings or {})}.items():
         builder = builder.config(key, value)
-    found = builder.getOrCreate()
-    found.sparkContext.setLogLevel("ERROR")
-    return found
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
 
 
 def _python_path() -> str:

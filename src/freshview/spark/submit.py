@@ -71,8 +71,8 @@ class Submit:
         if self._broadcasts[0] is not uses:
             self._broadcasts = uses, self._listed([uses._jbroadcast])
         if self._includes[0] != self.sc._python_includes:
-            told = list(self.sc._python_includes or ())
-            self._includes = told, self._listed(told)
+            includes = list(self.sc._python_includes or ())
+            self._includes = includes, self._listed(includes)
         return self._function(
             bytearray(command),
             self._environment,

@@ -348,5 +348,5 @@ def test_names_of_temporary_maps_are_free() -> None:
         triggers=(replace(t, statements=(replace(s, target=View("got", ("a",))),)),),
     )
     made = distribute(named, Placement({"got": A}))
-    assert {h.name for h in made.routines[0].held} == {"send", "got_1"}
+    assert {h.name for h in made.routines[0].maps} == {"send", "got_1"}
     assert Names({"got"}).fresh("got") == "got_1"

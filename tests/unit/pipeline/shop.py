@@ -66,7 +66,7 @@ class Shop:
         self.memory = folder / "memory"
         usual = FlowSettings(snapshot_every=every, memory=str(self.memory), native=native)
         self.settings = settings or usual
-        self.made = shop()
+        self.distributed = shop()
         self.runner = runner or InlineRunner()
         self.number = 0
         self.wanted: Counter[tuple[str | None, int]] = Counter()
@@ -74,7 +74,7 @@ class Shop:
             self.restart()
             return
         self.flow = Flow.start(
-            self.made,
+            self.distributed,
             self.runner,
             workers=workers,
             checkpoint=self.place,
@@ -110,7 +110,7 @@ class Shop:
 
     def restart(self, **told: Any) -> None:
         self.flow = Flow.restart(
-            self.made, self.runner, checkpoint=self.place, settings=self.settings, **told
+            self.distributed, self.runner, checkpoint=self.place, settings=self.settings, **told
         )
 
     def check(self) -> None:

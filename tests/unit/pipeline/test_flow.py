@@ -137,7 +137,7 @@ class TestRefusals:
     def test_a_second_start(self, tmp_path: Path) -> None:
         s = Shop(tmp_path)
         with pytest.raises(CheckpointProblem, match="already; restart from it"):
-            Flow.start(s.made, s.runner, workers=3, checkpoint=s.place)
+            Flow.start(s.distributed, s.runner, workers=3, checkpoint=s.place)
 
     def test_no_checkpoint(self, tmp_path: Path) -> None:
         with pytest.raises(CheckpointProblem, match="no checkpoint"):
@@ -151,7 +151,7 @@ class TestRefusals:
 
     def test_another_program(self, tmp_path: Path) -> None:
         s = Shop(tmp_path)
-        s.made = shop(SQL.replace("SUM(i.price)", "SUM(2 * i.price)"))
+        s.distributed = shop(SQL.replace("SUM(i.price)", "SUM(2 * i.price)"))
         with pytest.raises(CheckpointProblem, match="another program"):
             s.restart()
 

@@ -62,14 +62,14 @@ class Sales:
         )
         catalog, queries = load(SQL)
         program = compile_queries(queries, list(catalog.relations.values()))
-        self.made = distribute(program, options=DistributionOptions(workers=2, deliver=True))
+        self.distributed = distribute(program, options=DistributionOptions(workers=2, deliver=True))
         self.runner = runner or Counts()
         told: dict[str, Any] = {"workers": 2, "checkpoint": self.place, "settings": self.settings}
-        self.flow = Flow.start(self.made, self.runner, **told)
+        self.flow = Flow.start(self.distributed, self.runner, **told)
 
     def restart(self) -> None:
         told: dict[str, Any] = {"checkpoint": self.place, "settings": self.settings}
-        self.flow = Flow.restart(self.made, self.runner, **told)
+        self.flow = Flow.restart(self.distributed, self.runner, **told)
 
     def load(
         self, rows: list[tuple[int, int]], note: dict[str, Any] | None = None, pieces: int = PIECES

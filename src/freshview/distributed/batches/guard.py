@@ -39,23 +39,23 @@ CHECKS = 0
 """The block of a guarded routine after which it is known whether its batch can be."""
 
 
-def guard(made: Distributed, relations: Iterable[Relation]) -> Distributed:
+def guard(distributed: Distributed, relations: Iterable[Relation]) -> Distributed:
     """The same program, with the rows of these relations kept and checked; it is settled."""
     plans = [_Plan(r) for r in relations]
     if not plans:
-        return made
+        return distributed
     program = replace(
-        made.program,
-        relations=(*made.program.relations, *(p.source for p in plans)),
-        maps=(*made.program.maps, *(m for p in plans for m in p.maps())),
+        distributed.program,
+        relations=(*distributed.program.relations, *(p.source for p in plans)),
+        maps=(*distributed.program.maps, *(m for p in plans for m in p.maps())),
     )
-    batches = {**made.placement.batches, **{p.source.name: p.at for p in plans}}
+    batches = {**distributed.placement.batches, **{p.source.name: p.at for p in plans}}
     return replace(
-        made,
+        distributed,
         program=program,
-        placement=replace(made.placement, batches=batches),
-        held=(*made.held, *(h for p in plans for h in p.held())),
-        routines=tuple(_routine(r, plans) for r in made.routines),
+        placement=replace(distributed.placement, batches=batches),
+        maps=(*distributed.maps, *(placement for p in plans for placement in p.placements())),
+        routines=tuple(_routine(r, plans) for r in distributed.routines),
         guards=tuple(p.guard for p in plans),
     )
 
@@ -67,8 +67,8 @@ def _routine(r: Routine, plans: list[_Plan]) -> Routine:
     checks = tuple(s for p in mine for s in p.checks())
     updates = tuple(s for p in mine for s in p.updates())
     first = (Block("distributed", checks), Block("distributed", updates))
-    held = (h for p in mine for h in p.temporary())
-    return replace(r, blocks=(*first, *r.blocks), held=(*r.held, *held))
+    temporaries = (placement for p in mine for placement in p.temporary())
+    return replace(r, blocks=(*first, *r.blocks), maps=(*r.maps, *temporaries))
 
 
 @dataclass(frozen=True)
@@ -101,51 +101,51 @@ class _Plan:
     def guard(self) -> Guard:
         name = self.relation.name
         doubled = f"doubled of {name}" if self.key else ""
-        kept = tuple(h.name for h in self.held())
+        kept = tuple(placement.name for placement in self.placements())
         return Guard(self.relation, f"rows of {name}", kept, f"missing of {name}", doubled)
 
     def maps(self) -> list[Map]:
         """What is kept."""
         names = tuple(c.name for c in self.columns)
         whole: Expr = Rel(self.relation.name, names)
-        found = [Map(self._rows.name, self.columns, INT, whole)]
+        maps_kept = [Map(self._rows.name, self.columns, INT, whole)]
         if self.key:
             keys = tuple(c.name for c in self.key)
-            found.append(Map(self._keys.name, self.key, INT, Sum(keys, whole)))
-        return found
+            maps_kept.append(Map(self._keys.name, self.key, INT, Sum(keys, whole)))
+        return maps_kept
 
-    def held(self) -> list[MapPlacement]:
+    def placements(self) -> list[MapPlacement]:
         """The same, with their place."""
         return [self._rows, self._keys] if self.key else [self._rows]
 
     def temporary(self) -> list[MapPlacement]:
         """What there is while a batch is worked on."""
-        found = [self._net, self._map(self.guard.missing, self.columns, temporary=True)]
+        placements = [self._net, self._map(self.guard.missing, self.columns, temporary=True)]
         if self.key:
-            found += [self._net_key, self._map(self.guard.doubled, self.key, temporary=True)]
-        return found
+            placements += [self._net_key, self._map(self.guard.doubled, self.key, temporary=True)]
+        return placements
 
     def checks(self) -> list[Compute]:
         """Statements that leave in `missing` and `doubled` what cannot be."""
         names = _view(self._net).vars
-        found = [
-            self._made(_view(self._net), ":=", Delta(self.guard.source, names)),
-            self._made(*_beyond(self.guard.missing, self._net, self._rows, "<", 0)),
+        computes = [
+            self._compute(_view(self._net), ":=", Delta(self.guard.source, names)),
+            self._compute(*_beyond(self.guard.missing, self._net, self._rows, "<", 0)),
         ]
         if self.key:
             keys = _view(self._net_key)
-            found += [
-                self._made(keys, ":=", sum_(keys.vars, _view(self._net))),
-                self._made(*_beyond(self.guard.doubled, self._net_key, self._keys, ">", 1)),
+            computes += [
+                self._compute(keys, ":=", sum_(keys.vars, _view(self._net))),
+                self._compute(*_beyond(self.guard.doubled, self._net_key, self._keys, ">", 1)),
             ]
-        return found
+        return computes
 
     def updates(self) -> list[Compute]:
         """Statements that take the batch over."""
-        found = [self._made(_view(self._rows), "+=", _view(self._net))]
+        computes = [self._compute(_view(self._rows), "+=", _view(self._net))]
         if self.key:
-            found.append(self._made(_view(self._keys), "+=", _view(self._net_key)))
-        return found
+            computes.append(self._compute(_view(self._keys), "+=", _view(self._net_key)))
+        return computes
 
     @property
     def _rows(self) -> MapPlacement:
@@ -166,12 +166,12 @@ class _Plan:
     def _map(self, name: str, keys: tuple[Column, ...], *, temporary: bool = False) -> MapPlacement:
         return MapPlacement(name, keys, INT, self.at, temporary)
 
-    def _made(self, target: View, op: str, term: Expr) -> Compute:
+    def _compute(self, target: View, op: str, term: Expr) -> Compute:
         return Compute(Statement(target, "+=" if op == "+=" else ":=", term), self.at)
 
 
-def _view(held: MapPlacement) -> View:
-    return View(held.name, tuple(c.name for c in held.keys))
+def _view(placement: MapPlacement) -> View:
+    return View(placement.name, tuple(c.name for c in placement.keys))
 
 
 def _beyond(

@@ -29,19 +29,19 @@ class Test:
     __test__ = False  # pytest looks for classes of this name
 
 
-def pushed_predicates(made: Distributed) -> dict[str, tuple[Test, ...]]:
+def pushed_predicates(distributed: Distributed) -> dict[str, tuple[Test, ...]]:
     """By relation, what holds for every row that counts; those that fail may be left out.
 
     dR(a, b) * {a < 3} is 0 for a row with 3 or more: a test that stands beside each dR of the
     program is one that a row must pass to change anything.
     """
-    columns = {r.name: r.columns for r in made.program.relations}
-    found: dict[str, set[Test]] = {}
-    for s in statements(made):
+    columns = {r.name: r.columns for r in distributed.program.relations}
+    tests_by_relation: dict[str, set[Test]] = {}
+    for s in statements(distributed):
         for delta, beside in _batches(s.term, ()):
             tests = set(_tests(delta, beside, columns[delta.name]))
-            found[delta.name] = found.get(delta.name, tests) & tests
-    return {n: tuple(sorted(tests, key=repr)) for n, tests in found.items() if tests}
+            tests_by_relation[delta.name] = tests_by_relation.get(delta.name, tests) & tests
+    return {n: tuple(sorted(tests, key=repr)) for n, tests in tests_by_relation.items() if tests}
 
 
 def _batches(e: Expr, beside: tuple[Expr, ...]) -> Iterator[tuple[Delta, tuple[Expr, ...]]]:

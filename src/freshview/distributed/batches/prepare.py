@@ -11,12 +11,12 @@ from freshview.distributed.schedule_blocks import schedule_blocks
 from freshview.distributed.terms import Distributed
 
 
-def prepare(made: Distributed, functions: Functions = BUILTINS) -> Distributed:
+def prepare(distributed: Distributed, functions: Functions = BUILTINS) -> Distributed:
     """The same program, cheaper to run: no part of a batch made twice, no column for nothing.
 
     Streams that are to be guarded are.
     """
     return guard(
-        schedule_blocks(prune_columns(push_lookups(share_batch_work(made, functions)))),
-        made.guarded,
+        schedule_blocks(prune_columns(push_lookups(share_batch_work(distributed, functions)))),
+        distributed.guarded,
     )

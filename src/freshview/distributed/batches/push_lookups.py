@@ -10,9 +10,9 @@ from freshview.distributed.terms import Distributed
 from freshview.distributed.walk import with_terms
 
 
-def push_lookups(made: Distributed) -> Distributed:
+def push_lookups(distributed: Distributed) -> Distributed:
     """The same program with look-ups inside the unions that they follow."""
-    return with_terms(made, lambda e: bottom_up(e, look_up_early))
+    return with_terms(distributed, lambda e: bottom_up(e, look_up_early))
 
 
 def look_up_early(e: Expr) -> Expr | None:

@@ -82,25 +82,25 @@ class Placer:
 
     def assign(self, name: str, term: Expr) -> None:
         """A name for what a term is now."""
-        found = self.value(term)
+        value = self.value(term)
         self.scope[name] = infer(term, self.scope)
-        if isinstance(found, DriverTerm):
-            self.steps.append(Evaluate(name, found.term, self.limit))
-            found = DriverTerm(Var(name), found.meta)
-        elif not found.name.startswith(TEMPORARY):
+        if isinstance(value, DriverTerm):
+            self.steps.append(Evaluate(name, value.term, self.limit))
+            value = DriverTerm(Var(name), value.meta)
+        elif not value.name.startswith(TEMPORARY):
             # A view would change under its hands.
-            found = self._total(((1.0, self._rows(found)),), found.meta)
-        self._names[name] = found
+            value = self._total(((1.0, self._rows(value)),), value.meta)
+        self._names[name] = value
 
     def define(self, view: str, term: Expr) -> None:
         """A view is computed anew."""
-        found = self.value(term)
-        if isinstance(found, DriverTerm):
-            self.steps.append(Evaluate(view, found.term, math.inf))
+        value = self.value(term)
+        if isinstance(value, DriverTerm):
+            self.steps.append(Evaluate(view, value.term, math.inf))
         else:
-            self.steps.append(Keep(view, self._rows(found)))
+            self.steps.append(Keep(view, self._rows(value)))
         self._written(view)
-        if isinstance(found, Spread) and view in self.rule.copied:
+        if isinstance(value, Spread) and view in self.rule.copied:
             self._exchange(view, Operand(view), "columns", self.scope[view])
 
     def follow(self, view: str, left: Expr, right: Expr) -> None:
@@ -118,12 +118,12 @@ class Placer:
 
     def add(self, view: str, term: Expr) -> None:
         """View += a whole matrix."""
-        found = self.value(term)
-        if isinstance(found, DriverTerm):
-            self.steps.append(Follow(view, found.term))
+        value = self.value(term)
+        if isinstance(value, DriverTerm):
+            self.steps.append(Follow(view, value.term))
         else:
-            columns = self._columns(found) if view in self.rule.copied else None
-            self.steps.append(Plus(view, self._rows(found), columns))
+            columns = self._columns(value) if view in self.rule.copied else None
+            self.steps.append(Plus(view, self._rows(value), columns))
         self._written(view)
 
     def replace(self, view: str, names: Collection[str]) -> None:
@@ -167,20 +167,20 @@ class Placer:
     def _small(self, e: Expr, m: Meta) -> DriverTerm:
         """What the driver computes of what it holds."""
 
-        def held(t: Expr) -> Expr:
-            found = self.value(t)
-            assert isinstance(found, DriverTerm)
-            return found.term
+        def driver_term(t: Expr) -> Expr:
+            value = self.value(t)
+            assert isinstance(value, DriverTerm)
+            return value.term
 
         match e:
             case Scale(by, body):
-                return DriverTerm(scale(by, held(body)), m)
+                return DriverTerm(scale(by, driver_term(body)), m)
             case Add(terms):
-                return DriverTerm(add(*map(held, terms)), m)
+                return DriverTerm(add(*map(driver_term, terms)), m)
             case Beside(parts):
-                return DriverTerm(beside(*map(held, parts)), m)
+                return DriverTerm(beside(*map(driver_term, parts)), m)
             case Above(parts):
-                return DriverTerm(above(*map(held, parts)), m)
+                return DriverTerm(above(*map(driver_term, parts)), m)
             case _:
                 return DriverTerm(e, m)
 
@@ -191,9 +191,9 @@ class Placer:
                 return self._total(tuple(self._item(t) for t in terms), m)
             case Beside(parts):
                 pieces = tuple(self._rows_of_any(self.value(p)) for p in parts)
-                made = self._fresh(m)
-                self.steps.append(Join(made.name, pieces))
-                return made
+                joined = self._fresh(m)
+                self.steps.append(Join(joined.name, pieces))
+                return joined
             case Above(parts):
                 return self._stack([self.value(p) for p in parts], m)
             case _:
@@ -214,21 +214,23 @@ class Placer:
                 return by, self._rows_of_any(self.value(body))
 
     def _total(self, items: tuple[tuple[float, Operand | Fill], ...], m: Meta) -> Spread:
-        made = self._fresh(m)
-        self.steps.append(Total(made.name, items))
-        return made
+        total = self._fresh(m)
+        self.steps.append(Total(total.name, items))
+        return total
 
     def _stack(self, parts: list[Value], m: Meta) -> Spread:
-        made = self._fresh(m)
+        stacked = self._fresh(m)
         at, rows = 0, self.rule.at(m.rows)
         for p in parts:
             if isinstance(p, DriverTerm) or p.turned:
                 p = self._total(((1.0, self._rows_of_any(p)),), p.meta)
             self.steps.append(
-                Exchange(made.name, Operand(p.name), "place", p.meta.rows * p.meta.cols, at, rows)
+                Exchange(
+                    stacked.name, Operand(p.name), "place", p.meta.rows * p.meta.cols, at, rows
+                )
             )
             at += self.rule.at(p.meta.rows)
-        return made
+        return stacked
 
     def _inverse(self, e: Expr, body: Value, m: Meta) -> Value:
         if isinstance(body, DriverTerm):
@@ -258,10 +260,10 @@ class Placer:
 
     # ---------------------------------------------------------------- products
 
-    def _product(self, tree: Tree, found: list[Value]) -> Value:
+    def _product(self, tree: Tree, values: list[Value]) -> Value:
         if isinstance(tree, int):
-            return found[tree]
-        a, b = (self._product(side, found) for side in tree)
+            return values[tree]
+        a, b = (self._product(side, values) for side in tree)
         return self._times(a, b)
 
     def _times(self, a: Value, b: Value) -> Value:
@@ -293,20 +295,20 @@ class Placer:
 
     def _multiplied(self, left: Operand, right: Operand, m: Meta, *, summed: bool) -> Value:
         """A product of blocks: rows that stay or are gathered, or summands that are added up."""
-        made = self._fresh(m)
-        self.steps.append(Multiply(made.name, left, right, "partial" if summed else "rows"))
+        product = self._fresh(m)
+        self.steps.append(Multiply(product.name, left, right, "partial" if summed else "rows"))
         if not self.rule.is_large(m):
             form = "partial" if summed else "rows"
-            return self._gathered(made, Operand(made.name, form))  # type: ignore[arg-type]
+            return self._gathered(product, Operand(product.name, form))  # type: ignore[arg-type]
         if summed:
-            self._exchange(made.name, Operand(made.name, "partial"), "reduce", m)
-        return made
+            self._exchange(product.name, Operand(product.name, "partial"), "reduce", m)
+        return product
 
-    def _gathered(self, found: Spread, by: Operand | None = None) -> DriverTerm:
+    def _gathered(self, spread: Spread, by: Operand | None = None) -> DriverTerm:
         """A spread matrix, brought to the driver."""
-        by = by or self._rows(found)
-        m = found.meta
-        name = found.name if found.name.startswith(TEMPORARY) else self._name()
+        by = by or self._rows(spread)
+        m = spread.meta
+        name = spread.name if spread.name.startswith(TEMPORARY) else self._name()
         self.steps.append(Gather(name, by, m.rows * m.cols))
         self.scope[name] = m
         return DriverTerm(Var(name), m)

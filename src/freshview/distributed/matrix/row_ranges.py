@@ -45,18 +45,18 @@ class RowRanges:
         """Which of the rows are in a share; all of the share's own if all are meant."""
         if self._is_all(self.rows):
             return np.arange(share.stop - share.start)
-        found: Array = np.flatnonzero((self.rows >= share.start) & (self.rows < share.stop))
-        return found
+        numbers: Array = np.flatnonzero((self.rows >= share.start) & (self.rows < share.stop))
+        return numbers
 
     def read(self, block: Array, share: slice) -> Array:
         """The values in a share of the rows."""
         here = self.here(share)
         if self._is_all(self.rows):
-            found: Array = block[:, self.cols]
-            return found
+            values: Array = block[:, self.cols]
+            return values
         rows = self.rows[here] - share.start
-        found = block[rows] if self._is_all(self.cols) else block[rows, self.cols[here]]
-        return found
+        values = block[rows] if self._is_all(self.cols) else block[rows, self.cols[here]]
+        return values
 
     def write(self, block: Array, values: Array, share: slice) -> None:
         """Put the values that fall into a share of the rows."""

@@ -70,7 +70,7 @@ class _Walk:
     stages: dict[At, list[AtWorkers | Exchange]] = field(default_factory=lambda: defaultdict(list))
     receives: dict[At, list[Scatter | Exchange]] = field(default_factory=lambda: defaultdict(list))
     gathers: dict[int, list[Gather]] = field(default_factory=lambda: defaultdict(list))
-    held: dict[str, int] = field(default_factory=dict)
+    driver_has: dict[str, int] = field(default_factory=dict)
     """From which turn on the driver has a matrix."""
     looked: dict[str, int] = field(default_factory=dict)
     """The last turn in which it is read."""
@@ -122,23 +122,23 @@ class _Walk:
 
     def _pieces(self, view: str, *sent: str) -> tuple[Key, ...]:
         """The pieces of a view, and matrices of the driver that are broadcast."""
-        found: list[Key] = [("rows", view)]
+        keys: list[Key] = [("rows", view)]
         if view in self.copied:
-            found.append(("columns", view))
-        return (*found, *(("local", n) for n in sent))
+            keys.append(("columns", view))
+        return (*keys, *(("local", n) for n in sent))
 
     # ---------------------------------------------------------------- the driver
 
     def _decide(self, s: AtDriver, reads: Iterable[str], writes: str) -> None:
         names = set(reads)
-        turn = max([self.held.get(n, 0) for n in names] + [self.looked.get(writes, 0)])
+        turn = max([self.driver_has.get(n, 0) for n in names] + [self.looked.get(writes, 0)])
         self.turns[turn].append(s)
         for n in names:
             self.looked[n] = max(self.looked.get(n, 0), turn)
-        self.held[writes] = turn
+        self.driver_has[writes] = turn
 
     def _scatter(self, s: Scatter) -> None:
-        turn = self.held.get(s.name, 0)
+        turn = self.driver_has.get(s.name, 0)
         if s.name not in self.rewritten:
             self.waiting[s.name] = s
             self.ready["local", s.name] = (turn, 0)
@@ -161,7 +161,7 @@ class _Walk:
         job, _ = self.ready.get(key, BEFORE)
         self.stages[self.ready.get(key, BEFORE)]
         self.gathers[job].append(s)
-        self.held[s.name] = job + 1
+        self.driver_has[s.name] = job + 1
         self._note(key, (job, END))
 
     # ---------------------------------------------------------------- workers
@@ -179,7 +179,7 @@ class _Walk:
             self.ready[k] = at
 
     def _exchange(self, s: Exchange) -> None:
-        key, target = _key(s.source), _made(s)
+        key, target = _key(s.source), _received(s)
         job, stage = self._after([self.ready.get(key, BEFORE)], [target])
         self.stages[job, stage].append(s)
         self.receives[job, stage + 1].append(s)
@@ -189,8 +189,8 @@ class _Walk:
 
     def _after(self, ready: Iterable[At], targets: Iterable[Key]) -> At:
         """Where everything is there, and nobody needs what is overwritten."""
-        found = max([BEFORE, *ready, *(self.read.get(k, BEFORE) for k in targets)])
-        return (found[0] + 1, 0) if found[1] == END else found
+        latest = max([BEFORE, *ready, *(self.read.get(k, BEFORE) for k in targets)])
+        return (latest[0] + 1, 0) if latest[1] == END else latest
 
     def _note(self, key: Key, at: At) -> None:
         self.read[key] = max(self.read.get(key, BEFORE), at)
@@ -209,18 +209,18 @@ class _Walk:
 
     def _job(self, job: int) -> tuple[Stage, ...]:
         count = 1 + max((int(s) for j, s in self.stages if j == job), default=0)
-        found = []
+        stages = []
         for s in range(count):
             at = (job, float(s))
             gathers = tuple(self.gathers[job]) if s == count - 1 else ()
-            found.append(Stage(tuple(self.receives[at]), tuple(self.stages[at]), gathers))
-        return tuple(found)
+            stages.append(Stage(tuple(self.receives[at]), tuple(self.stages[at]), gathers))
+        return tuple(stages)
 
 
 def _key(o: Operand) -> Key:
     return ("local", o.name) if o.form == "slice" else (o.form, o.name)
 
 
-def _made(s: Exchange) -> Key:
+def _received(s: Exchange) -> Key:
     """The piece that an exchange makes."""
     return (s.how, s.name) if s.how in ("whole", "columns") else ("rows", s.name)

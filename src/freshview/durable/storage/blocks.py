@@ -34,7 +34,7 @@ def pack(rows: Rows) -> bytes:
 
 def pack_large(rows: Rows) -> Pieces:
     """The same bytes in pieces; numbers stay where they lie."""
-    found: list[bytes | memoryview] = []
+    pieces: list[bytes | memoryview] = []
     for name, batches in rows.items():
         filled = [b for b in batches if b.num_rows]
         if filled:
@@ -44,8 +44,8 @@ def pack_large(rows: Rows) -> Pieces:
                     out.write_batch(batch)
             text = name.encode()
             text += b"\0" * (-(len(text) + _HEAD.size) % 8)  # Arrow wants its bytes aligned
-            found += [_HEAD.pack(len(text), sink.tell()) + text, *sink.pieces]
-    return found
+            pieces += [_HEAD.pack(len(text), sink.tell()) + text, *sink.pieces]
+    return pieces
 
 
 class _Sink:
@@ -73,7 +73,7 @@ def unpack(data: bytes | memoryview | pa.Buffer) -> dict[str, list[pa.RecordBatc
     """The inverse of `pack`; the rows lie in the same memory."""
     whole = data if isinstance(data, pa.Buffer) else pa.py_buffer(data)
     view = memoryview(whole)
-    found: dict[str, list[pa.RecordBatch]] = {}
+    batches_by_name: dict[str, list[pa.RecordBatch]] = {}
     at = 0
     while at < whole.size:
         words, size = _HEAD.unpack_from(view, at)
@@ -81,18 +81,18 @@ def unpack(data: bytes | memoryview | pa.Buffer) -> dict[str, list[pa.RecordBatc
         name = bytes(view[at : at + words]).rstrip(b"\0").decode()
         at += words
         with pa.ipc.open_stream(whole.slice(at, size)) as rows:
-            found[name] = list(rows)
+            batches_by_name[name] = list(rows)
         at += size
-    return found
+    return batches_by_name
 
 
 def merged(blocks: Sequence[bytes]) -> dict[str, list[pa.RecordBatch]]:
     """The rows of several blocks, in their order."""
-    found: dict[str, list[pa.RecordBatch]] = {}
+    batches_by_name: dict[str, list[pa.RecordBatch]] = {}
     for block in blocks:
         for name, batches in unpack(block).items():
-            found.setdefault(name, []).extend(batches)
-    return found
+            batches_by_name.setdefault(name, []).extend(batches)
+    return batches_by_name
 
 
 def frame(blocks: Sequence[bytes]) -> bytes:
@@ -109,8 +109,8 @@ def unframe(data: bytes) -> list[bytes]:
     """The inverse of `frame`."""
     (count,) = struct.unpack_from("<Q", data)
     lengths = struct.unpack_from(f"<{count}Q", data, 8)
-    found, at = [], 8 * (count + 1)
+    blocks, at = [], 8 * (count + 1)
     for length in lengths:
-        found.append(data[at : at + length])
+        blocks.append(data[at : at + length])
         at += length
-    return found
+    return blocks

@@ -136,10 +136,10 @@ class LocalFolder:
     def names(self, folder: str = "") -> list[str]:
         """See `Folder`."""
         try:
-            found = os.listdir(self.root / folder)
+            names = os.listdir(self.root / folder)
         except FileNotFoundError:
             return []
-        return sorted(n for n in found if not n.startswith("."))
+        return sorted(n for n in names if not n.startswith("."))
 
     def delete(self, names: Iterable[str]) -> None:
         """See `Folder`."""

@@ -49,8 +49,8 @@ class RemoteFolder:
     def names(self, folder: str = "") -> list[str]:
         """See `Folder`."""
         where = f"{self.root}/{folder}".rstrip("/")
-        told = self.system.get_file_info(pa_fs.FileSelector(where, allow_not_found=True))
-        return sorted(f.base_name for f in told if not f.base_name.startswith("."))
+        infos = self.system.get_file_info(pa_fs.FileSelector(where, allow_not_found=True))
+        return sorted(f.base_name for f in infos if not f.base_name.startswith("."))
 
     def delete(self, names: Iterable[str]) -> None:
         """See `Folder`."""

@@ -31,10 +31,10 @@ def seal(folder: Path) -> str:
     Words of 64 bits are added up and xored: any change of a single one shows, and the random stamp
     in a kernel's state tells older copies of it apart.
     """
-    told = blake2b(digest_size=12)
+    digest = blake2b(digest_size=12)
     for name in sorted(os.listdir(folder)):
-        told.update(_sum_of(folder / name, name))
-    return told.hexdigest()
+        digest.update(_sum_of(folder / name, name))
+    return digest.hexdigest()
 
 
 def _sum_of(path: Path, name: str) -> bytes:
@@ -45,13 +45,13 @@ def _sum_of(path: Path, name: str) -> bytes:
         view = memoryview(_buffer)
         for number, (start, length) in enumerate(_windows(size), 1):
             view[length:] = bytes(len(view) - length) if length < len(view) else b""
-            found = os.preadv(fd, [view[:length]], start)
+            count = os.preadv(fd, [view[:length]], start)
             words = np.frombuffer(_buffer, np.uint64, -(-length // 8))
             part = int(np.add.reduce(words))
             xored ^= int(np.bitwise_xor.reduce(words))
             added += part
             placed += part * number
-            if found != length:
+            if count != length:
                 size = -1  # it is cut under our eyes
     finally:
         os.close(fd)

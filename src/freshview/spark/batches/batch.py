@@ -29,11 +29,11 @@ class Batches:
         self.pipeline = pipeline
         self._relations = {r.name: r for r in relations}
         """As users give them; the workers know fewer columns."""
-        self._narrow = {r.name: r for r in pipeline.made.program.relations}
-        self._waiting = {n for r in pipeline.made.routines for n in r.relations}
-        self._tests = pushed_predicates(pipeline.made)
+        self._narrow = {r.name: r for r in pipeline.distributed.program.relations}
+        self._waiting = {n for r in pipeline.distributed.routines for n in r.relations}
+        self._tests = pushed_predicates(pipeline.distributed)
         """What rows must pass to change anything."""
-        self._guards = {g.relation.name: g for g in pipeline.made.guards}
+        self._guards = {g.relation.name: g for g in pipeline.distributed.guards}
 
     def relation(self, name: str) -> Relation:
         """A relation whose rows may be given."""
@@ -47,29 +47,29 @@ class Batches:
     def prepared(self, changes: Mapping[str, Batch]) -> Prepared:
         """A batch as it is written down; `BadRow` if its rows do not fit."""
         rows, whole = {}, {}
-        for name, given in changes.items():
+        for name, batch in changes.items():
             relation = self.relation(name)
             if name in self._waiting and name in self._guards:
                 source = self._guards[name].source
-                every = checked(relation, given)
+                every = checked(relation, batch)
                 rows[name] = every.select([*(c.name for c in self._narrow[name].columns), COUNT])
                 columns = [c.name for c in self._narrow[source].columns]
                 whole[source] = every.rename_columns([*columns, COUNT])
             elif name in self._waiting:
-                rows[name] = checked(relation, given, self._narrow[name])
+                rows[name] = checked(relation, batch, self._narrow[name])
         count = sum(b.num_rows for b in rows.values())
         return Prepared(self.routine(rows), self._blocks({**rows, **whole}), count)
 
     def routine(self, relations: Iterable[str]) -> str:
         """What is done with a batch of these relations."""
-        made = self.pipeline.made
+        distributed = self.pipeline.distributed
         names = [n for n in relations if n in self._waiting]
-        return change(made.routines.index(made.routine(*names))) if names else NONE
+        return change(distributed.routines.index(distributed.routine(*names))) if names else NONE
 
     def _blocks(self, rows: Mapping[str, pa.RecordBatch]) -> list[Pieces]:
         """The rows of every worker and of the driver."""
         workers = self.pipeline.workers
-        at = self.pipeline.made.placement.batches
+        at = self.pipeline.distributed.placement.batches
         parts: list[dict[str, list[pa.RecordBatch]]] = [{} for _ in range(workers + 1)]
         for name, batch in rows.items():
             there, tests = at.get(name, Random()), self._tests.get(name, ())

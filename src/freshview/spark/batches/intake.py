@@ -20,12 +20,12 @@ from freshview.spark.batches.partition import spread
 from freshview.spark.nodes.node import COUNT
 
 
-def checked(relation: Relation, given: Any, wanted: Relation | None = None) -> pa.RecordBatch:
+def checked(relation: Relation, batch: Any, wanted: Relation | None = None) -> pa.RecordBatch:
     """Rows in the columns and types of a relation, and `COUNT`; `BadRow` says what does not fit.
 
     If only the columns of `wanted` are asked for, the others are looked at and left out.
     """
-    table = _table(relation, given)
+    table = _table(relation, batch)
     places = {str(n).lower(): i for i, n in reversed(list(enumerate(table.column_names)))}
     names = [c.name for c in relation.columns]
     for name in names:
@@ -101,9 +101,9 @@ def split(
             raise AssertionError(f"no batch arrives at {at}")
 
 
-def as_table(relation: Relation, given: Any) -> pa.Table:
+def as_table(relation: Relation, batch: Any) -> pa.Table:
     """Rows as an Arrow table, not checked yet; `BadRow` if they are none."""
-    return _table(relation, given)
+    return _table(relation, batch)
 
 
 def pieces(tables: Mapping[str, pa.Table], rows: int) -> list[dict[str, pa.Table]]:
@@ -116,24 +116,24 @@ def pieces(tables: Mapping[str, pa.Table], rows: int) -> list[dict[str, pa.Table
     """
     count = -(-sum(t.num_rows for t in tables.values()) // rows)
     ends = [3 * i + 1 for i in range(count)]
-    found = []
+    parts = []
     for before, end in pairwise([0, *ends]):
         piece = {}
         for name, table in tables.items():
             first, last = (table.num_rows * k // ends[-1] for k in (before, end))
             if first < last:
                 piece[name] = table.slice(first, last - first)
-        found.append(piece)
-    return found
+        parts.append(piece)
+    return parts
 
 
-def _table(relation: Relation, given: Any) -> pa.Table:
+def _table(relation: Relation, batch: Any) -> pa.Table:
     try:
-        if isinstance(given, pa.Table):
-            return given
-        if hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__"):
-            return pa.table(given)
-        batches = list(given)
+        if isinstance(batch, pa.Table):
+            return batch
+        if hasattr(batch, "__arrow_c_stream__") or hasattr(batch, "__arrow_c_array__"):
+            return pa.table(batch)
+        batches = list(batch)
         return pa.Table.from_batches(batches, None if batches else _schema(relation))
     except (pa.ArrowException, TypeError, ValueError) as e:
         raise BadRow(f"the rows of '{relation.name}' cannot be read: {e}") from e
@@ -181,11 +181,11 @@ def _is_fine(t: Type, column: pa.ChunkedArray, kind: pa.DataType) -> bool:
     return all(is_within(chunk) for chunk in column.chunks)
 
 
-def _holds(given: pa.DataType, kind: pa.DataType) -> bool:
+def _holds(actual: pa.DataType, kind: pa.DataType) -> bool:
     """Whether values of a type are values of another one; decimals may have fewer digits."""
-    if pa.types.is_decimal(kind) and pa.types.is_decimal(given):
-        return bool(given.scale == kind.scale and given.precision <= kind.precision)
-    return bool(given == kind)
+    if pa.types.is_decimal(kind) and pa.types.is_decimal(actual):
+        return bool(actual.scale == kind.scale and actual.precision <= kind.precision)
+    return bool(actual == kind)
 
 
 def _counts(relation: Relation, table: pa.Table) -> pa.Array:

@@ -40,9 +40,9 @@ def _tight(column: pa.Array, order: Places | None, is_count: bool) -> pa.Array:
     rows = len(column) if order is None else len(order)
     if rows >= FEW and not column.null_count:
         for kind in _narrower(column.type, is_count):
-            found = _narrowed(column, order, kind)
-            if found is not None:
-                return found
+            narrowed = _narrowed(column, order, kind)
+            if narrowed is not None:
+                return narrowed
     return column if order is None else pc.take(column, pa.array(order), boundscheck=False)
 
 
@@ -64,7 +64,7 @@ def _narrowed(column: pa.Array, order: Places | None, kind: pa.DataType) -> pa.A
     bits = kind.bit_width
     most = 10**kind.precision if pa.types.is_decimal(kind) else 1 << (bits - 1)
     rows = len(words) if order is None else len(order)
-    found = np.empty(rows, f"i{bits // 8}")
+    out = np.empty(rows, f"i{bits // 8}")
     for start in range(0, rows, BLOCK):
         some: Any = slice(start, start + BLOCK) if order is None else order[start : start + BLOCK]
         numbers = words[some, 0]
@@ -72,5 +72,5 @@ def _narrowed(column: pa.Array, order: Places | None, kind: pa.DataType) -> pa.A
             return None
         if wide == 2 and (words[some, 1] != numbers >> 63).any():
             return None
-        found[start : start + BLOCK] = numbers
-    return pa.Array.from_buffers(kind, rows, [None, pa.py_buffer(found)])
+        out[start : start + BLOCK] = numbers
+    return pa.Array.from_buffers(kind, rows, [None, pa.py_buffer(out)])

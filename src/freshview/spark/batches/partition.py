@@ -29,15 +29,15 @@ FEW = 6
 
 def workers_of(columns: Sequence[pa.Array], rows: int, workers: int) -> Homes:
     """For each row the worker that `worker` names for its values in these columns."""
-    found = np.empty(rows, np.min_scalar_type(workers - 1))
+    numbers = np.empty(rows, np.min_scalar_type(workers - 1))
     even = workers & (workers - 1) == 0
     for start in range(0, rows, BLOCK):
         end = min(start + BLOCK, rows)
         block = [c.slice(start, end - start) for c in columns]
         mixed = _mixed(block, end - start)
         # To divide takes longer than all the rest.
-        found[start:end] = mixed & np.uint64(workers - 1) if even else mixed % np.uint64(workers)
-    return found
+        numbers[start:end] = mixed & np.uint64(workers - 1) if even else mixed % np.uint64(workers)
+    return numbers
 
 
 def _mixed(columns: Sequence[pa.Array], rows: int) -> Codes:
@@ -142,8 +142,8 @@ def _text(column: pa.Array) -> Codes:
     encoded = column.dictionary_encode()
     codes = [crc32(s.encode()) for s in encoded.dictionary.to_pylist()]
     table = np.array(codes, np.uint64) if codes else np.zeros(1, np.uint64)
-    found: Codes = table[_numpy(encoded.indices, np.int64)]
-    return found
+    hashes: Codes = table[_numpy(encoded.indices, np.int64)]
+    return hashes
 
 
 def _decimal(column: pa.Array) -> Codes:

@@ -64,10 +64,10 @@ def _lines(
     lines = _array(part.column("value"))
     if changes == "debezium":
         full = i.options.get("old") == "envelope"
-        found = events_of_lines(i.relation, lines, keys, full=full)
-        return Arrival(found.table, not full, found.rejected)
-    found = rows_of_lines(i.relation, lines, deleted)
-    return _events(found) if changes == "upsert" else _appended(found)
+        rows = events_of_lines(i.relation, lines, keys, full=full)
+        return Arrival(rows.table, not full, rows.rejected)
+    rows = rows_of_lines(i.relation, lines, deleted)
+    return _events(rows) if changes == "upsert" else _appended(rows)
 
 
 def _columns(i: Input, part: pa.Table, changes: str, deleted: str) -> Arrival:
@@ -77,9 +77,9 @@ def _columns(i: Input, part: pa.Table, changes: str, deleted: str) -> Arrival:
             instead="envelopes come as JSON: from KAFKA, or from JSON files",
         )
     delimiter = str(i.options.get("delimiter", ",")) if i.source.kind in ("csv", "file") else ""
-    found = fitted(i.relation, part, delimiter=delimiter)
+    rows = fitted(i.relation, part, delimiter=delimiter)
     if changes != "upsert":
-        return _appended(found)
+        return _appended(rows)
     if deleted:
         if deleted not in part.column_names:
             raise BadRow(
@@ -87,8 +87,8 @@ def _columns(i: Input, part: pa.Table, changes: str, deleted: str) -> Arrival:
                 instead="correct the option 'deleted'",
             )
         gone = pc.fill_null(_array(part.column(deleted)).cast(pa.bool_()), False)
-        found.table = found.table.append_column(GONE, gone.take(found.at))
-    return _events(found)
+        rows.table = rows.table.append_column(GONE, gone.take(rows.at))
+    return _events(rows)
 
 
 def _text(i: Input, lines: pa.Array) -> Checked:
@@ -99,22 +99,22 @@ def _text(i: Input, lines: pa.Array) -> Checked:
 
 
 def _feed(i: Input, part: pa.Table) -> Arrival:
-    found = fitted(i.relation, part.drop_columns([CHANGE]))
-    kinds = _array(part.column(CHANGE)).take(found.at).to_pylist()
+    rows = fitted(i.relation, part.drop_columns([CHANGE]))
+    kinds = _array(part.column(CHANGE)).take(rows.at).to_pylist()
     counts = pa.array([_SIGNS[k] for k in kinds], pa.int64())
-    return Arrival(found.table.append_column(COUNT, counts), False, found.rejected)
+    return Arrival(rows.table.append_column(COUNT, counts), False, rows.rejected)
 
 
-def _appended(found: Checked) -> Arrival:
-    ones = pa.repeat(pa.scalar(1, pa.int64()), found.table.num_rows)
-    return Arrival(found.table.append_column(COUNT, ones), False, found.rejected)
+def _appended(rows: Checked) -> Arrival:
+    ones = pa.repeat(pa.scalar(1, pa.int64()), rows.table.num_rows)
+    return Arrival(rows.table.append_column(COUNT, ones), False, rows.rejected)
 
 
-def _events(found: Checked) -> Arrival:
-    table = found.table
+def _events(rows: Checked) -> Arrival:
+    table = rows.table
     if GONE not in table.column_names:
         table = table.append_column(GONE, pa.repeat(False, table.num_rows))
-    return Arrival(table, True, found.rejected)
+    return Arrival(table, True, rows.rejected)
 
 
 def _array(column: pa.ChunkedArray) -> pa.Array:

@@ -48,9 +48,9 @@ class Emitter:
         view = sink.view
         if sink.changes and view not in self._tables:
             self._tables[view] = self._kept(view)
-            told = self._tables[view].schema.metadata or {}
-            if VERSION in told:
-                self._told[view] = int(told[VERSION])
+            metadata = self._tables[view].schema.metadata or {}
+            if VERSION in metadata:
+                self._told[view] = int(metadata[VERSION])
         if view not in self._told:
             self._told[view] = version
             self._note()

@@ -54,8 +54,8 @@ class KeyStore:
     @property
     def version(self) -> int:
         """The version whose rows are here."""
-        found = self._db.execute("SELECT version FROM at").fetchone()
-        return 0 if found is None else int(found[0])
+        row = self._db.execute("SELECT version FROM at").fetchone()
+        return 0 if row is None else int(row[0])
 
     def find(self, relation: Relation, keys: pa.Table) -> pa.Table:
         """The rows that these keys have; a key without a row has none here either."""
@@ -89,10 +89,10 @@ class KeyStore:
 
     def resume(self, version: int) -> None:
         """Take over what was expected, if the views have come to its version; else forget it."""
-        found = self._db.execute("SELECT version, relation, events FROM expected").fetchall()
-        if found and self.version < found[0][0] <= version:
-            self.commit(version, {name: _unpacked(data) for _, name, data in found})
-        elif found:
+        expected = self._db.execute("SELECT version, relation, events FROM expected").fetchall()
+        if expected and self.version < expected[0][0] <= version:
+            self.commit(version, {name: _unpacked(data) for _, name, data in expected})
+        elif expected:
             self.forget()
 
     def forget(self) -> None:

@@ -25,13 +25,13 @@ def load_tables(
     spark: SparkSession, tables: Sequence[Input]
 ) -> tuple[dict[str, pa.Table], list[Rejected]]:
     """The rows of static tables, and those that do not fit."""
-    found: dict[str, pa.Table] = {}
+    rows: dict[str, pa.Table] = {}
     rejected: list[Rejected] = []
     for i in tables:
         checked = _load(spark, i)
-        found[i.relation.name] = checked.table
+        rows[i.relation.name] = checked.table
         rejected += checked.rejected
-    return found, rejected
+    return rows, rejected
 
 
 def _load(spark: SparkSession, i: Input) -> Checked:

@@ -42,17 +42,16 @@ def rows_of_lines(relation: Relation, lines: pa.Array, deleted: str = "") -> Che
     """
     table = _at_once(relation, lines, deleted)
     if table is not None:
-        found = fitted(relation, table.drop_columns([deleted]) if deleted else table)
-        if found.rejected:  # in the order in which they stood
-            others = sorted(set(range(len(lines))) - set(found.at.to_pylist()))
-            found.rejected = [
-                replace(r, row=lines[i].as_py())
-                for r, i in zip(found.rejected, others, strict=True)
+        fit = fitted(relation, table.drop_columns([deleted]) if deleted else table)
+        if fit.rejected:  # in the order in which they stood
+            others = sorted(set(range(len(lines))) - set(fit.at.to_pylist()))
+            fit.rejected = [
+                replace(r, row=lines[i].as_py()) for r, i in zip(fit.rejected, others, strict=True)
             ]
         if deleted:
-            gone = table.column(deleted).fill_null(False).take(found.at)
-            found.table = found.table.append_column(GONE, gone)
-        return found
+            gone = table.column(deleted).fill_null(False).take(fit.at)
+            fit.table = fit.table.append_column(GONE, gone)
+        return fit
     rows: list[list[Any]] = []
     gone_too: list[bool] = []
 
@@ -64,10 +63,10 @@ def rows_of_lines(relation: Relation, lines: pa.Array, deleted: str = "") -> Che
         gone_too.append(bool(goes))
 
     at, rejected = _each(relation, lines, take)
-    made = _table(relation, rows)
+    typed = _table(relation, rows)
     if deleted:
-        made = made.append_column(GONE, pa.array(gone_too, pa.bool_()))
-    return Checked(made, at, rejected)
+        typed = typed.append_column(GONE, pa.array(gone_too, pa.bool_()))
+    return Checked(typed, at, rejected)
 
 
 def events_of_lines(
@@ -200,12 +199,12 @@ def _row(
         try:
             if isinstance(value, Decimal) and c.type.kind == "double":
                 value = float(value)
-            made = value_of(c, value)
+            typed = value_of(c, value)
         except (ValueError, TypeError, OverflowError):
             raise ValueError(str(bad_value(relation, c, value))) from None
-        if made is None and needed and not c.type.nullable:
+        if typed is None and needed and not c.type.nullable:
             raise ValueError(str(bad_value(relation, c, None)))
-        row.append(made)
+        row.append(typed)
     return row
 
 

@@ -58,30 +58,30 @@ def fitted(relation: Relation, table: pa.Table, *, delimiter: str = "") -> Check
     ([{'a': 1}], ['{"a": "x"}', '{"a": null}'])
     """
     table, at, again = _set_apart(relation, table, delimiter)
-    given = {name.lower(): i for i, name in reversed(list(enumerate(table.column_names)))}
+    positions = {name.lower(): i for i, name in reversed(list(enumerate(table.column_names)))}
     reasons: dict[int, str] = {}
     columns = []
     for c in relation.columns:
-        if c.name.lower() not in given:
+        if c.name.lower() not in positions:
             raise BadRow(
                 f"what came for '{relation.name}' has no column '{c.name}'",
                 instead=f"its columns are {', '.join(c.name for c in relation.columns)}",
             )
-        values = _whole(table.column(given[c.name.lower()]))
+        values = _whole(table.column(positions[c.name.lower()]))
         columns.append(_column(relation, c, values, bool(delimiter), reasons))
-    made = pa.Table.from_arrays(columns, schema=_schema(relation))
+    typed = pa.Table.from_arrays(columns, schema=_schema(relation))
     rejected = list(again.rejected)
     if reasons:
         for i, reason in sorted(reasons.items()):
             row = {n: _plain(table.column(n)[i]) for n in table.column_names}
             rejected.append(Rejected(relation.name, reason, json.dumps(row, default=str)))
-        good = pa.array([i for i in range(made.num_rows) if i not in reasons], pa.int64())
-        made, at = made.take(good), at.take(good)
+        good = pa.array([i for i in range(typed.num_rows) if i not in reasons], pa.int64())
+        typed, at = typed.take(good), at.take(good)
     if again.table.num_rows:
-        made, at = pa.concat_tables([made, again.table]), pa.concat_arrays([at, again.at])
+        typed, at = pa.concat_tables([typed, again.table]), pa.concat_arrays([at, again.at])
         order = pc.sort_indices(at)
-        made, at = made.take(order), at.take(order)
-    return Checked(made, at, rejected)
+        typed, at = typed.take(order), at.take(order)
+    return Checked(typed, at, rejected)
 
 
 def _schema(relation: Relation) -> pa.Schema:
@@ -105,9 +105,9 @@ def _set_apart(
         if text is None:
             continue
         try:
-            found = list(csv.parse(iter([text]), "", relation, delimiter or ","))
-            rows += found
-            at += [i] * len(found)
+            parsed = list(csv.parse(iter([text]), "", relation, delimiter or ","))
+            rows += parsed
+            at += [i] * len(parsed)
         except FreshviewError as e:
             reason = f"{e.what}; {e.instead}" if e.instead else e.what
             again.rejected.append(Rejected(relation.name, reason, text))
@@ -131,13 +131,13 @@ def _column(
     """The values of a column; those that do not fit are NULL here and have a reason."""
     if fields and _is_text(values.type):
         values = _unquoted(c, values)
-    made = _cast(c, values)
-    if made is None:
-        made = _one_by_one(relation, c, values, reasons)
-    if not c.type.nullable and made.null_count:
-        for i in pc.indices_nonzero(pc.is_null(made)).to_pylist():
+    typed = _cast(c, values)
+    if typed is None:
+        typed = _one_by_one(relation, c, values, reasons)
+    if not c.type.nullable and typed.null_count:
+        for i in pc.indices_nonzero(pc.is_null(typed)).to_pylist():
             reasons.setdefault(i, str(bad_value(relation, c, None)))
-    return made
+    return typed
 
 
 def _unquoted(c: Column, values: pa.Array) -> pa.Array:
@@ -178,15 +178,15 @@ def _cast(c: Column, values: pa.Array) -> pa.Array | None:
     if text and c.type.kind == "int" and pc.any(pc.match_substring(values, "x")).as_py():
         return None  # Arrow reads 0x10 as a number; no database does
     try:
-        made = values.cast(target)
+        typed = values.cast(target)
     except pa.ArrowException:
         return None
-    if not is_within(made):
+    if not is_within(typed):
         return None
-    if c.type.kind == "double" and not pc.all(pc.is_finite(made)).as_py() and len(made):
-        if made.null_count < len(made):
+    if c.type.kind == "double" and not pc.all(pc.is_finite(typed)).as_py() and len(typed):
+        if typed.null_count < len(typed):
             return None
-    return made
+    return typed
 
 
 def _one_by_one(

@@ -79,8 +79,8 @@ class Parquet:
             pq.write_table(table, part / "part-0.parquet")
             shutil.rmtree(whole, ignore_errors=True)
             os.replace(part, whole)
-            found = sorted(int(p.name[8:]) for p in home.glob("version=*"))
-            for old in found[: -self.keep] if self.keep else []:
+            versions = sorted(int(p.name[8:]) for p in home.glob("version=*"))
+            for old in versions[: -self.keep] if self.keep else []:
                 shutil.rmtree(home / f"version={old}", ignore_errors=True)
         except OSError as e:
             raise FreshviewError(

@@ -51,8 +51,8 @@ class Input:
 
 def inputs(catalog: Catalog, names: Sequence[str], folder: Path) -> list[Input]:
     """The relations of these names that have sources."""
-    found = [(catalog.relation(n), catalog.sources.get(n.lower())) for n in names]
-    return [Input(r, s, folder) for r, s in found if s is not None]
+    pairs = [(catalog.relation(n), catalog.sources.get(n.lower())) for n in names]
+    return [Input(r, s, folder) for r, s in pairs if s is not None]
 
 
 def stream(spark: SparkSession, sources: Sequence[Input]) -> DataFrame:
@@ -61,15 +61,15 @@ def stream(spark: SparkSession, sources: Sequence[Input]) -> DataFrame:
 
     parts = [_READERS[i.source.kind](spark, i) for i in sources]
     types = [p.schema for p in parts]
-    made = []
+    tagged = []
     for number, part in enumerate(parts):
         columns = [
             F.struct("*").alias(f"r{k}") if k == number else F.lit(None).cast(t).alias(f"r{k}")
             for k, t in enumerate(types)
         ]
-        made.append(part.select(F.lit(number).alias(FROM), *columns))
-    whole = made[0]
-    for part in made[1:]:
+        tagged.append(part.select(F.lit(number).alias(FROM), *columns))
+    whole = tagged[0]
+    for part in tagged[1:]:
         whole = whole.unionAll(part)
     return whole
 
@@ -96,15 +96,15 @@ def check_folder(i: Input) -> None:
 
 
 def _csv(spark: SparkSession, i: Input) -> DataFrame:
-    found: DataFrame = _csv_options(_files(spark.readStream, i), i).csv(i.path)
-    return found
+    frame: DataFrame = _csv_options(_files(spark.readStream, i), i).csv(i.path)
+    return frame
 
 
 def csv_table(spark: SparkSession, i: Input) -> DataFrame:
     """All the lines that a folder of CSV files has now."""
     check_folder(i)
-    found: DataFrame = _csv_options(spark.read, i).csv(i.path)
-    return found
+    frame: DataFrame = _csv_options(spark.read, i).csv(i.path)
+    return frame
 
 
 def _csv_options(reader: Any, i: Input) -> Any:
@@ -121,8 +121,8 @@ def _csv_options(reader: Any, i: Input) -> Any:
 
 
 def _json(spark: SparkSession, i: Input) -> DataFrame:
-    found: DataFrame = _files(spark.readStream, i).text(i.path)
-    return found
+    frame: DataFrame = _files(spark.readStream, i).text(i.path)
+    return frame
 
 
 def json_table(spark: SparkSession, i: Input) -> DataFrame:
@@ -134,8 +134,8 @@ def json_table(spark: SparkSession, i: Input) -> DataFrame:
 def _parquet(spark: SparkSession, i: Input) -> DataFrame:
     check_folder(i)
     schema = _parquet_schema(spark, i)
-    found: DataFrame = _files(spark.readStream, i).schema(schema).parquet(i.path)
-    return found
+    frame: DataFrame = _files(spark.readStream, i).schema(schema).parquet(i.path)
+    return frame
 
 
 def _parquet_schema(spark: SparkSession, i: Input) -> Any:
@@ -193,16 +193,16 @@ def _check_delta(spark: SparkSession, i: Input) -> None:
     check_columns(i.relation, names, f"the Delta table '{i.path}'")
 
 
-def check_columns(relation: Relation, found: Sequence[str], where: str) -> None:
+def check_columns(relation: Relation, names: Sequence[str], where: str) -> None:
     """Refuse data that lacks a declared column, before anything is read."""
-    have = {n.lower() for n in found}
+    have = {n.lower() for n in names}
     for c in relation.columns:
         if c.name.lower() not in have:
             raise FreshviewError(
                 f"{where} have no column '{c.name}' for '{relation.name}'"
                 if where.startswith("the files")
                 else f"{where} has no column '{c.name}' for '{relation.name}'",
-                instead=f"they have {', '.join(found)}: declare those, or give a new checkpoint",
+                instead=f"they have {', '.join(names)}: declare those, or give a new checkpoint",
             )
 
 
@@ -217,7 +217,7 @@ def _kafka(spark: SparkSession, i: Input) -> DataFrame:
         reader = reader.option("maxOffsetsPerTrigger", str(i.options["rows_per_batch"]))
     try:
         with needs("Kafka", f"the source of '{i.relation.name}' is a Kafka topic", spark):
-            found = reader.load()
+            frame = reader.load()
     except FreshviewError:
         raise
     except Exception as e:
@@ -225,7 +225,7 @@ def _kafka(spark: SparkSession, i: Input) -> DataFrame:
             f"the Kafka topic of '{i.relation.name}' cannot be read: " + str(e).splitlines()[0],
             instead="check the options of its FROM clause",
         ) from e
-    return found.selectExpr(
+    return frame.selectExpr(
         "CAST(value AS STRING) AS value", "CAST(key AS STRING) AS key", "partition", "offset"
     )
 

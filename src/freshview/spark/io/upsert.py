@@ -106,8 +106,8 @@ def envelopes(relation: Relation, ops: pa.Array, before: pa.Table, after: pa.Tab
 
 
 def _differ(before: pa.Table, after: pa.Table) -> pa.Array:
-    found = pa.repeat(False, before.num_rows)
+    differs = pa.repeat(False, before.num_rows)
     for name in before.column_names:
         a, b = before.column(name).combine_chunks(), after.column(name).combine_chunks()
-        found = pc.or_(found, pc.fill_null(pc.not_equal(a, b), False))
-    return found
+        differs = pc.or_(differs, pc.fill_null(pc.not_equal(a, b), False))
+    return differs

@@ -30,19 +30,19 @@ def pack(arrays: Mapping[str, Array]) -> bytes:
 
 def unpack(data: bytes | memoryview) -> dict[str, Array]:
     """The inverse of `pack`, of several after each other too; the arrays lie in the same memory."""
-    found: dict[str, Array] = {}
+    arrays: dict[str, Array] = {}
     at = 0
     while at < len(data):
         (length,) = _HEAD.unpack_from(data, at)
         at += _HEAD.size
-        told = json.loads(bytes(data[at : at + length]))
+        header = json.loads(bytes(data[at : at + length]))
         at += length
-        for name, kind, shape in told:
+        for name, kind, shape in header:
             dtype = np.dtype(kind)
             count = int(np.prod(shape))
-            found[name] = np.frombuffer(data, dtype, count, at).reshape(shape)
+            arrays[name] = np.frombuffer(data, dtype, count, at).reshape(shape)
             at += -(-count * dtype.itemsize // _ALIGNED) * _ALIGNED
-    return found
+    return arrays
 
 
 def write(path: Path, arrays: Mapping[str, Array]) -> None:
@@ -56,8 +56,8 @@ def read(path: Path) -> dict[str, Array]:
 
 
 def _pieces(arrays: Mapping[str, Array]) -> Iterable[bytes | memoryview]:
-    told = [(n, a.dtype.str, a.shape) for n, a in arrays.items()]
-    head = json.dumps(told).encode()
+    header = [(n, a.dtype.str, a.shape) for n, a in arrays.items()]
+    head = json.dumps(header).encode()
     head += b" " * (-(len(head) + _HEAD.size) % _ALIGNED)
     yield _HEAD.pack(len(head)) + head
     for a in arrays.values():
@@ -81,7 +81,7 @@ def create(path: Path, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> A
 def attach(path: Path) -> Array:
     """An array that is there; what is written to it is seen by all."""
     try:
-        found: Array = np.load(path, mmap_mode="r+")
+        array: Array = np.load(path, mmap_mode="r+")
     except ValueError:  # NumPy maps no array without cells
-        found = np.load(path)
-    return found
+        array = np.load(path)
+    return array

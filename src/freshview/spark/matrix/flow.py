@@ -95,8 +95,8 @@ class MatrixFlow(Versions):
                     instead="restart from it, or begin in another folder",
                 )
             work = MatrixWork.of(uuid.uuid4().hex, place, workers, plan, settings)
-            told = {"format": FORMAT, "name": work.name, "workers": workers, **note}
-            work.folder.write("pipeline", json.dumps(told).encode(), new=True)
+            description = {"format": FORMAT, "name": work.name, "workers": workers, **note}
+            work.folder.write("pipeline", json.dumps(description).encode(), new=True)
             try:
                 return cls(work, spark, inputs)
             except (OSError, CheckpointProblem, NotPrivate):
@@ -111,15 +111,15 @@ class MatrixFlow(Versions):
         """Go on from a checkpoint, whatever became of the driver before."""
         place = place_of(checkpoint)
         with opening(place):
-            told = told_of(place)
-            work = MatrixWork.of(told["name"], place, told["workers"], plan, settings)
+            description = read_description(place)
+            work = MatrixWork.of(description["name"], place, description["workers"], plan, settings)
             return cls(work, spark, {})
 
-    def change(self, routine: str, given: Mapping[str, Array], rank: int) -> int:
+    def change(self, routine: str, matrices: Mapping[str, Array], rank: int) -> int:
         """A version: a routine with what the driver is given for it; its number."""
         self._finish()
         blocks = [[b""]] * self.work.workers
-        blocks.append([pack({f"local {n}": a for n, a in given.items()})])
+        blocks.append([pack({f"local {n}": a for n, a in matrices.items()})])
         batch = self._commit_log.lay(Prepared(routine, blocks, rank), self.version + 1)
         self._take(batch, {}, 0.0)
         return self.version
@@ -131,17 +131,17 @@ class MatrixFlow(Versions):
         if name not in self.plan.spread:
             self._finish()
             asked = request("all", name)
-            found = self._safely(
+            block = self._safely(
                 lambda: self._coordinator.ask_driver(asked, self._commit_log.commit)
             )
-            return np.array(unpack(found)[name])
+            return np.array(unpack(block)[name])
         return np.vstack(self._asked(name, request("all", name)))
 
     def cells(self, name: str, index: Any) -> Array:
         """Some rows, columns or cells of a matrix, by an index of NumPy."""
         if name not in self.plan.spread:
-            found: Array = self.matrix(name)[index]
-            return found
+            values: Array = self.matrix(name)[index]
+            return values
         places = RowRanges.of(index)
         pieces = self._asked(name, request("cells", name, **{ROWS: places.rows, COLS: places.cols}))
         if pieces[0].ndim == 2:
@@ -156,35 +156,35 @@ class MatrixFlow(Versions):
         """A matrix, or its transpose, times a narrow one."""
         if name not in self.plan.spread:
             whole = self.matrix(name)
-            found: Array = (whole.T if turned else whole) @ by
-            return found
+            product: Array = (whole.T if turned else whole) @ by
+            return product
         asked = request("turned" if turned else "times", name, **{BY: np.ascontiguousarray(by)})
         pieces = self._asked(name, asked)
         return reduce(semiring(self.plan.ring).plus, pieces) if turned else np.vstack(pieces)
 
     def _asked(self, name: str, asked: bytes) -> list[Array]:
         self._finish()
-        found = self._safely(lambda: self._coordinator.ask(asked, self._commit_log.commit))
-        return [unpack(block)[name] for block in found]
+        blocks = self._safely(lambda: self._coordinator.ask(asked, self._commit_log.commit))
+        return [unpack(block)[name] for block in blocks]
 
     @staticmethod
     def _shares(work: MatrixWork, inputs: Mapping[str, Array]) -> list[dict[str, Array]]:
-        found: list[dict[str, Array]] = [{} for _ in range(work.workers + 1)]
+        shares: list[dict[str, Array]] = [{} for _ in range(work.workers + 1)]
         for name, values in inputs.items():
-            for mine, more in zip(found, work.shares(name, values), strict=True):
+            for mine, more in zip(shares, work.shares(name, values), strict=True):
                 mine |= more
-        return found
+        return shares
 
 
-def told_of(checkpoint: str | Path) -> dict[str, Any]:
+def read_description(checkpoint: str | Path) -> dict[str, Any]:
     """What a checkpoint of a matrix program says of itself."""
     place = place_of(checkpoint)
-    told = describe(folder_at(place))
-    if told is None:
+    description = describe(folder_at(place))
+    if description is None:
         raise CheckpointProblem(f"there is no checkpoint in {place}", instead="start a program")
-    if told["format"] != FORMAT or "matrices" not in told:
+    if description["format"] != FORMAT or "matrices" not in description:
         raise CheckpointProblem(
             f"{place} is no checkpoint of a matrix program of this version of Freshview",
             instead="begin anew in another folder",
         )
-    return told
+    return description

@@ -39,16 +39,16 @@ class MatrixNode:
 
     def put(self, form: Form, name: str, values: Array) -> None:
         """A piece that replaces an old one; nobody else's memory is kept."""
-        made = self.create(form, name, values.shape, values.dtype)
-        np.copyto(made, values)
+        piece = self.create(form, name, values.shape, values.dtype)
+        np.copyto(piece, values)
 
     def create(
         self, form: Form, name: str, shape: tuple[int, ...], dtype: np.dtype[np.generic]
     ) -> Array:
         """A piece of zeros."""
-        made = arrays.create(self._path(form, name), shape, dtype)
-        self._mapped[form, name] = made
-        return made
+        piece = arrays.create(self._path(form, name), shape, dtype)
+        self._mapped[form, name] = piece
+        return piece
 
     def has(self, form: Form, name: str) -> bool:
         """Whether there is such a piece."""
@@ -58,9 +58,9 @@ class MatrixNode:
         """A piece under another name; what had that name goes."""
         self._mapped.pop((form, new), None)
         self._path(form, old).replace(self._path(form, new))
-        found = self._mapped.pop((form, old), None)
-        if found is not None:
-            self._mapped[form, new] = found
+        piece = self._mapped.pop((form, old), None)
+        if piece is not None:
+            self._mapped[form, new] = piece
 
     def clear(self) -> None:
         """Drop what lives no longer than a version."""
@@ -76,8 +76,8 @@ class MatrixNode:
 
     def save(self, path: Path) -> None:
         """Write what stays to a file."""
-        found = {f"{form} {name}": self.get(form, name) for form, name in self._there()}
-        arrays.write(path, found)
+        kept = {f"{form} {name}": self.get(form, name) for form, name in self._there()}
+        arrays.write(path, kept)
 
     def restore(self, path: Path) -> None:
         """Take it from a file that `save` wrote."""

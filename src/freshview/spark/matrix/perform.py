@@ -80,8 +80,8 @@ class Hand:
             case Begin():
                 pass
             case Evaluate(name, term, limit):
-                found = self._value(term, limit)
-                self.node.put("local", name, found.copy() if names(term) else found)
+                value = self._value(term, limit)
+                self.node.put("local", name, value.copy() if names(term) else value)
             case Follow(view, left, None):
                 into = self.node.get("local", view)
                 self.ring.plus(into, self._value(left), out=into)
@@ -118,16 +118,16 @@ class Hand:
                         sent[target] |= dict(self._pieces(s, target))
             else:
                 self._do(s)
-        told = {g.name: self._piece(g.source) for g in stage.gathers}
-        return Sent(_packed(sent), pack(told))
+        gathered = {g.name: self._piece(g.source) for g in stage.gathers}
+        return Sent(_packed(sent), pack(gathered))
 
     def _do(self, s: AtWorkers) -> None:
         match s:
             case Begin():
                 pass
             case Multiply(name, left, right, into):
-                found = self.ring.product(self._piece(left), self._piece(right))
-                self.node.put(into, name, found)
+                product = self.ring.product(self._piece(left), self._piece(right))
+                self.node.put(into, name, product)
             case Total(name, items):
                 self.node.put("rows", name, self._total(items))
             case Join(name, parts):
@@ -150,31 +150,31 @@ class Hand:
     def _piece(self, o: Operand) -> Array:
         if o.form == "slice":
             whole = self.node.get("local", o.name)
-            found = whole[span(len(whole), self.workers, self.part)]
+            piece = whole[span(len(whole), self.workers, self.part)]
         else:
-            found = self.node.get(o.form, o.name)
-        return found.T if o.turned else found
+            piece = self.node.get(o.form, o.name)
+        return piece.T if o.turned else piece
 
     def _total(self, items: Sequence[tuple[float, Operand | Fill]]) -> Array:
         total: Array | None = None
         for by, item in items:
-            found = self._filled(item) if isinstance(item, Fill) else self._piece(item)
-            found = found if by == 1 else by * found
+            term = self._filled(item) if isinstance(item, Fill) else self._piece(item)
+            term = term if by == 1 else by * term
             if total is None:
-                total = np.array(found, order="C", copy=True)
+                total = np.array(term, order="C", copy=True)
             else:
-                self.ring.plus(total, found, out=total)
+                self.ring.plus(total, term, out=total)
         assert total is not None
         return total
 
     def _filled(self, f: Fill) -> Array:
         share = span(f.rows, self.workers, self.part)
         value = self.ring.one if f.kind == "ones" else self.ring.zero
-        found = np.full((share.stop - share.start, f.cols), value, dtype=self.ring.dtype)
+        rows = np.full((share.stop - share.start, f.cols), value, dtype=self.ring.dtype)
         if f.kind == "eye":
-            i = np.arange(len(found))
-            found[i, i + share.start] = self.ring.one
-        return found
+            i = np.arange(len(rows))
+            rows[i, i + share.start] = self.ring.one
+        return rows
 
     def _grow(self, view: str, left: Array, right: Array) -> None:
         share = span(len(left), self.workers, self.part)
@@ -205,29 +205,29 @@ class Hand:
 
     def _pieces(self, e: Exchange, target: int) -> Iterator[tuple[str, Array]]:
         """What this worker has for another one, with the place where it goes."""
-        found = self._piece(e.source)
+        piece = self._piece(e.source)
         match e.how:
             case "whole":
-                yield f"{e.how} {e.name} 0", found
+                yield f"{e.how} {e.name} 0", piece
             case "reduce":
-                yield f"{e.how} {e.name} 0", found[span(len(found), self.workers, target)]
+                yield f"{e.how} {e.name} 0", piece[span(len(piece), self.workers, target)]
             case "columns":
-                yield f"{e.how} {e.name} 0", found[:, span(found.shape[1], self.workers, target)]
+                yield f"{e.how} {e.name} 0", piece[:, span(piece.shape[1], self.workers, target)]
             case "place":
                 rows = self.shapes[e.source.name][e.source.turned]
                 first = e.at + span(rows, self.workers, self.part).start
                 share = span(e.rows, self.workers, target)
-                low, high = max(first, share.start), min(first + len(found), share.stop)
+                low, high = max(first, share.start), min(first + len(piece), share.stop)
                 if low < high:
-                    yield f"{e.how} {e.name} {low}", found[low - first : high - first]
+                    yield f"{e.how} {e.name} {low}", piece[low - first : high - first]
             case _:
                 assert_never(e.how)
 
     def _receive(self, e: Exchange, came: Sequence[Mapping[str, Array]]) -> None:
         pieces: list[tuple[int, Array]] = []
         for sender in range(self.workers):
-            told = came[sender] if sender != self.part else dict(self._pieces(e, self.part))
-            for key, values in told.items():
+            blocks = came[sender] if sender != self.part else dict(self._pieces(e, self.part))
+            for key, values in blocks.items():
                 what, _, at = key.rpartition(" ")
                 if what == f"{e.how} {e.name}":
                     pieces.append((int(at), values))
@@ -268,11 +268,11 @@ def _is_sum(g: Gather) -> bool:
 
 def _packed(sent: Sequence[Mapping[str, Array]]) -> tuple[bytes, ...]:
     """A block for each worker; equal ones are one object, which is pickled once."""
-    made: dict[tuple[int, ...], bytes] = {}
-    found = []
+    packed: dict[tuple[int, ...], bytes] = {}
+    blocks = []
     for block in sent:
         key = tuple(id(a) for a in block.values())
-        if key not in made:
-            made[key] = pack(block)
-        found.append(made[key])
-    return tuple(found)
+        if key not in packed:
+            packed[key] = pack(block)
+        blocks.append(packed[key])
+    return tuple(blocks)

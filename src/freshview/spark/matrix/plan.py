@@ -66,12 +66,12 @@ def planned(w: Wanted, rule: SpreadRule, workers: int, copies: str | bool) -> Ma
 def _turned(w: Wanted, rule: SpreadRule) -> frozenset[str]:
     """The views that some trigger multiplies from the left and from the right."""
     plan = _Maker(w, rule).plan()
-    found = set()
+    names = set()
     for name in w.triggers:
         for s in plan.courses.get(following(name), Course((), ())).steps:
             if isinstance(s, Multiply) and s.into == "partial" and s.right.form == "slice":
-                found.add(s.left.name)
-    return frozenset(found & plan.spread.keys())
+                names.add(s.left.name)
+    return frozenset(names & plan.spread.keys())
 
 
 def stale(normal: Normal, kept: frozenset[str], changed: str) -> list[Statement]:
@@ -116,7 +116,7 @@ class _Maker:
             for n, m in w.normal.scope.items()
             if n in w.kept and rule.is_large(m)
         }
-        held = tuple(sorted(w.kept - spread.keys()))
+        on_driver = tuple(sorted(w.kept - spread.keys()))
         return MatrixPlan(
             w.normal.semiring,
             dict(rule.sizes),
@@ -125,7 +125,7 @@ class _Maker:
             self.courses,
             self.shapes,
             spread,
-            held,
+            on_driver,
             rule.copied,
         )
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Literal, Self
 
 from freshview.distributed.matrix.communication_cost import NOMINAL, moved, seconds
-from freshview.distributed.matrix.spread import SpreadRule
 from freshview.distributed.matrix.row_ranges import RowRanges
+from freshview.distributed.matrix.spread import SpreadRule
 from freshview.distributed.matrix.terms import COLS, ROWS, VALUES
 from freshview.distributed.matrix.text import show_steps
 from freshview.durable.checkpoint import CheckpointProblem
@@ -31,7 +31,7 @@ from freshview.linear.language.options import Strategy
 from freshview.linear.language.show import show_source
 from freshview.linear.language.terms import Source
 from freshview.linear.language.walk import free
-from freshview.spark.matrix.flow import MatrixFlow, told_of
+from freshview.spark.matrix.flow import MatrixFlow, read_description
 from freshview.spark.matrix.plan import (
     ANEW,
     LEFT,
@@ -94,14 +94,14 @@ class SparkProgram(Program):
         spark = spark or session(master)
         self._scratch = tempfile.mkdtemp(prefix="freshview-") if checkpoint is None else ""
         checkpoint = checkpoint or Path(self._scratch) / "checkpoint"
-        self._told_before = told_of(checkpoint) if options.pop("_restart", False) else None
+        self._told_before = read_description(checkpoint) if options.pop("_restart", False) else None
         self._plan: MatrixPlan | None = None
         self._deltas: dict[str, dict[Strategy, Trigger]] = {}
         self._rule = driver_cells, driver_inverse
         self.copies = copies
         self.workers = _workers(spark, workers, self._told_before)
         super().__init__(what, values, **options)
-        told = settings or FlowSettings(snapshot_every=RARELY)
+        flow_settings = settings or FlowSettings(snapshot_every=RARELY)
         plan = self._spread()
         self._flow: MatrixFlow
         if self._told_before is not None:
@@ -110,7 +110,9 @@ class SparkProgram(Program):
                     f"{checkpoint} is of another matrix program",
                     instead="restart with the same program and options, or begin in another folder",
                 )
-            self._flow = MatrixFlow.restart(plan, spark, checkpoint=checkpoint, settings=told)
+            self._flow = MatrixFlow.restart(
+                plan, spark, checkpoint=checkpoint, settings=flow_settings
+            )
         else:
             self._flow = MatrixFlow.start(
                 plan,
@@ -118,7 +120,7 @@ class SparkProgram(Program):
                 workers=self.workers,
                 checkpoint=checkpoint,
                 inputs=self.values,
-                settings=told,
+                settings=flow_settings,
                 note={"matrices": self._digest(), "sizes": self.sizes},
             )
         # From here on nobody but the workers holds what is spread.
@@ -163,10 +165,10 @@ class SparkProgram(Program):
 
     # ---------------------------------------------------------------- compiling
 
-    def _bind(self, given: Mapping[str, object]) -> dict[str, Array]:
+    def _bind(self, matrices: Mapping[str, object]) -> dict[str, Array]:
         if self._told_before is None:
-            return super()._bind(given)
-        if given:
+            return super()._bind(matrices)
+        if matrices:
             raise FreshviewError("a restart takes the matrices of its checkpoint", instead="update")
         self.sizes = {n: float(s) for n, s in self._told_before["sizes"].items()}
         return {}
@@ -186,11 +188,15 @@ class SparkProgram(Program):
             triggers: dict[str, Trigger | None] = {}
             for i in self.normal.inputs:
                 if i.dynamic:
-                    made = candidates(self.normal, i.name, self.options)
-                    deltas: dict[Strategy, Trigger] = {**made}
+                    triggers_by_strategy = candidates(self.normal, i.name, self.options)
+                    deltas: dict[Strategy, Trigger] = {**triggers_by_strategy}
                     deltas.pop("reevaluate", None)
                     best = choose(deltas, self.sizes, 1) if deltas else None
-                    self._deltas[i.name] = made if best is None else _only(made, best.strategy)
+                    self._deltas[i.name] = (
+                        triggers_by_strategy
+                        if best is None
+                        else _only(triggers_by_strategy, best.strategy)
+                    )
                     triggers[i.name] = best.trigger if best else None
             every = [t for t in triggers.values() if t is not None]
             self._kept = kept(self.normal, every, frozenset())
@@ -199,8 +205,8 @@ class SparkProgram(Program):
             rule = SpreadRule({**self.sizes, rank: 1.0}, rank, *self._rule)
             wanted = Wanted(self.normal, self._kept, ready, rank)
             self._plan = planned(wanted, rule, self.workers, self.copies)
-            for name, made in self._deltas.items():
-                for t in made.values():
+            for name, triggers_by_strategy in self._deltas.items():
+                for t in triggers_by_strategy.values():
                     self._running[id(t)] = ready[name] or t if t is triggers[name] else t
         return self._plan
 
@@ -211,9 +217,9 @@ class SparkProgram(Program):
         them is expected to be faster depends on the operations, the jobs, and what moves.
         """
         plan = self._spread()
-        made = self._deltas[name]
-        if len(made) == 1:
-            (strategy, only), *_ = made.items()
+        triggers = self._deltas[name]
+        if len(triggers) == 1:
+            (strategy, only), *_ = triggers.items()
             return Choice(only, strategy, "it was asked for")
         sizes = {**self.sizes, plan.rank: float(rank)}
         price = {
@@ -224,12 +230,12 @@ class SparkProgram(Program):
                 self.workers,
                 self.rates or NOMINAL,
             )
-            for s, t in made.items()
+            for s, t in triggers.items()
         }
         best = min(price, key=lambda s: price[s])
-        told = ", ".join(f"{s} {p:.3g} s" for s, p in price.items())
-        why = f"{best} is expected to be fastest for an update of rank {rank}: {told}"
-        return Choice(made[best], best, why)
+        prices = ", ".join(f"{s} {p:.3g} s" for s, p in price.items())
+        why = f"{best} is expected to be fastest for an update of rank {rank}: {prices}"
+        return Choice(triggers[best], best, why)
 
     def _routine(self, name: str, strategy: Strategy) -> str:
         return anew(name) if strategy == "reevaluate" else following(name)
@@ -266,8 +272,8 @@ class SparkProgram(Program):
             self._flow.change(anew(m.name), {LEFT: m.left, RIGHT: m.right}, m.rank)
         else:
             places = RowRanges.of(m.lost.index)
-            given = {ROWS: places.rows, COLS: places.cols, VALUES: m.lost.values}
-            self._flow.change(replacing(m.name), given, 0)
+            cells = {ROWS: places.rows, COLS: places.cols, VALUES: m.lost.values}
+            self._flow.change(replacing(m.name), cells, 0)
         self._told(why)
 
     def _run(self, t: Trigger, m: Move) -> None:
@@ -305,25 +311,25 @@ class SparkProgram(Program):
             f"and the driver, in {len(course.jobs)} jobs of {len(course.stages)} stages\n"
             f"spread by rows: {', '.join(spread) or 'none'} ({sum(spread.values()):,} bytes)\n"
             f"by columns too: {', '.join(sorted(plan.copied)) or 'none'}\n"
-            f"with the driver: {', '.join(plan.held) or 'none'}\n"
+            f"with the driver: {', '.join(plan.on_driver) or 'none'}\n"
             f"{show_steps(course.steps)}"
         )
 
 
-def _only(made: Mapping[Strategy, Trigger], best: Strategy) -> dict[Strategy, Trigger]:
+def _only(triggers: Mapping[Strategy, Trigger], best: Strategy) -> dict[Strategy, Trigger]:
     """The best trigger by deltas, and the one that computes anew."""
-    return {s: t for s, t in made.items() if s in (best, "reevaluate")}
+    return {s: t for s, t in triggers.items() if s in (best, "reevaluate")}
 
 
-def _workers(spark: Any, told: int | None, before: Mapping[str, Any] | None) -> int:
+def _workers(spark: Any, wanted: int | None, before: Mapping[str, Any] | None) -> int:
     if before is not None:
-        if told is not None and told != before["workers"]:
+        if wanted is not None and wanted != before["workers"]:
             raise CheckpointProblem(
-                f"the checkpoint is of {before['workers']} workers, not of {told}",
+                f"the checkpoint is of {before['workers']} workers, not of {wanted}",
                 instead=f"restart with {before['workers']}, or begin anew in another folder",
             )
         return int(before["workers"])
-    found = spark.sparkContext.defaultParallelism if told is None else told
-    if found < 1:
-        raise FreshviewError(f"{found} workers cannot do anything", instead="use 1 or more")
-    return int(found)
+    count = spark.sparkContext.defaultParallelism if wanted is None else wanted
+    if count < 1:
+        raise FreshviewError(f"{count} workers cannot do anything", instead="use 1 or more")
+    return int(count)

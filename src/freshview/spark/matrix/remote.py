@@ -40,5 +40,5 @@ class Remote:
 
     def copy(self) -> Array:
         """All of it, here."""
-        found = self._flow.matrix(self._name)
-        return found.T if self._turned else found
+        whole = self._flow.matrix(self._name)
+        return whole.T if self._turned else whole

@@ -50,13 +50,13 @@ class MatrixPlan:
     shapes: Mapping[str, Mapping[str, tuple[int, int]]]
     """By routine, the shapes of spread matrices that it makes on the way."""
     spread: Mapping[str, tuple[int, int]]
-    held: tuple[str, ...]
+    on_driver: tuple[str, ...]
     copied: frozenset[str]
 
     def kept(self, role: Role) -> frozenset[tuple[Form, str]]:
         """The pieces that a node keeps from version to version."""
         if role == "driver":
-            return frozenset(("local", n) for n in self.held)
+            return frozenset(("local", n) for n in self.on_driver)
         rows: frozenset[tuple[Form, str]] = frozenset(("rows", n) for n in self.spread)
         return rows | {("columns", n) for n in self.copied}
 
@@ -144,27 +144,27 @@ class MatrixWork(Work):
         rows = node.get("rows", name)
         share = span(self.plan.spread[name][0], self.workers, part)
         if what == "cells":
-            found = RowRanges(asked[ROWS], asked[COLS]).read(rows, share)
+            values = RowRanges(asked[ROWS], asked[COLS]).read(rows, share)
         elif what == "times":
-            found = rows @ asked[BY]
+            values = rows @ asked[BY]
         elif what == "turned":
-            found = rows.T @ asked[BY][share]
+            values = rows.T @ asked[BY][share]
         else:
-            found = rows
-        return Sent((), pack({name: found}))
+            values = rows
+        return Sent((), pack({name: values}))
 
     def shares(self, name: str, values: Array) -> list[dict[str, Array]]:
         """What every part is given of a matrix: workers, then the driver."""
-        found: list[dict[str, Array]] = [{} for _ in range(self.workers + 1)]
+        shares_by_part: list[dict[str, Array]] = [{} for _ in range(self.workers + 1)]
         if name not in self.plan.spread:
-            found[self.driver][f"local {name}"] = values
-            return found
+            shares_by_part[self.driver][f"local {name}"] = values
+            return shares_by_part
         for part in range(self.workers):
-            found[part][f"rows {name}"] = values[span(values.shape[0], self.workers, part)]
+            shares_by_part[part][f"rows {name}"] = values[span(values.shape[0], self.workers, part)]
             if name in self.plan.copied:
                 columns = values[:, span(values.shape[1], self.workers, part)]
-                found[part][f"columns {name}"] = columns
-        return found
+                shares_by_part[part][f"columns {name}"] = columns
+        return shares_by_part
 
 
 __all__ = ["READ", "READY", "MatrixPlan", "MatrixWork", "request"]

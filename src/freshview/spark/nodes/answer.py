@@ -11,7 +11,7 @@ from freshview.runtime.ingest.columns import arranged
 from freshview.spark.nodes.elements import schema_with_elements
 
 
-def answer(readout: Readout, found: pa.RecordBatch) -> pa.Table:
+def answer(readout: Readout, rows: pa.RecordBatch) -> pa.Table:
     """The rows in the columns of the query, each as often as it counts, in the query's order.
 
     Elements of rings stay the bytes that nodes send; `elements.rows_with_elements` reads them.
@@ -20,9 +20,9 @@ def answer(readout: Readout, found: pa.RecordBatch) -> pa.Table:
     columns = list(dict.fromkeys(query.vars))
     schema = schema_with_elements(query.columns)
     at = [columns.index(v) for v in query.vars]
-    arrays = [found.column(i).cast(f.type) for i, f in zip(at, schema, strict=True)]
+    arrays = [rows.column(i).cast(f.type) for i, f in zip(at, schema, strict=True)]
     table = pa.Table.from_arrays(arrays, schema=schema)
-    counts = np.asarray(found.column(len(columns)).to_pylist(), np.int64)
+    counts = np.asarray(rows.column(len(columns)).to_pylist(), np.int64)
     if table.num_rows and (counts != 1).any():
         total = sum(max(n, 0) for n in counts.tolist())
         if total > MOST_LISTED:

@@ -22,9 +22,9 @@ from freshview.program.text import show_program
 from freshview.spark.nodes.view_work import TABLES, ViewWork
 
 
-def digest(made: Distributed) -> str:
+def digest(distributed: Distributed) -> str:
     """What tells programs apart: their text, and where their maps are."""
-    text = show_program(made.program) + show_distributed(made)
+    text = show_program(distributed.program) + show_distributed(distributed)
     return sha256(text.encode()).hexdigest()
 
 
@@ -38,14 +38,14 @@ def save_pipeline(pipeline: ViewWork, tables: Mapping[str, list[pa.RecordBatch]]
         "format": FORMAT,
         "name": pipeline.name,
         "workers": pipeline.workers,
-        "program": digest(pipeline.made),
+        "program": digest(pipeline.distributed),
         "native": bool(pipeline.kernels),
     }
     pipeline.folder.write("pipeline", json.dumps(description).encode(), new=True)
 
 
 def reopen(
-    made: Distributed,
+    distributed: Distributed,
     checkpoint: str | Path,
     workers: int | None,
     functions: Functions,
@@ -54,38 +54,38 @@ def reopen(
     """The pipeline of a checkpoint, if it is one of this program."""
     place = place_of(checkpoint)
     try:
-        told = describe(folder_at(place))
+        description = describe(folder_at(place))
     except Torn as e:
         raise CheckpointProblem(
             f"the checkpoint in {place} is damaged, or of another version of Freshview",
             instead="restart with that one, or begin anew in another folder",
         ) from e
-    if told is None:
+    if description is None:
         raise CheckpointProblem(f"there is no checkpoint in {place}", instead="start a flow")
-    if told["format"] != FORMAT:
+    if description["format"] != FORMAT:
         raise CheckpointProblem(
             f"{place} was written by another version of Freshview",
             instead="restart with that one, or begin anew in another folder",
         )
-    if workers is not None and workers != told["workers"]:
+    if workers is not None and workers != description["workers"]:
         raise CheckpointProblem(
-            f"{place} is of {told['workers']} workers, not of {workers}",
-            instead=f"restart with {told['workers']}, or begin anew in another folder",
+            f"{place} is of {description['workers']} workers, not of {workers}",
+            instead=f"restart with {description['workers']}, or begin anew in another folder",
         )
-    settled = prepare(made, functions)
-    if digest(settled) != told["program"]:
+    prepared = prepare(distributed, functions)
+    if digest(prepared) != description["program"]:
         raise CheckpointProblem(
             f"{place} is of another program",
             instead="restart with the same views, or begin anew in another folder",
         )
-    name, count = told["name"], told["workers"]
-    return ViewWork.of(name, place, count, settled, functions, settings)
+    name, count = description["name"], description["workers"]
+    return ViewWork.of(name, place, count, prepared, functions, settings)
 
 
 def check_nodes(pipeline: ViewWork) -> None:
     """Maps that kernels wrote are read by kernels, and those of Python by Python."""
-    told = describe(pipeline.folder)
-    kernels = told is not None and told["native"]
+    description = describe(pipeline.folder)
+    kernels = description is not None and description["native"]
     if kernels and not pipeline.kernels:
         raise CheckpointProblem(
             f"the maps in {pipeline.place} are of kernels, and there are none now",

@@ -73,10 +73,10 @@ def _plain(x: Any) -> Any:
     )
 
 
-def _value(told: Any) -> Any:
-    match told:
+def _value(data: Any) -> Any:
+    match data:
         case None | bool() | int() | float() | str():
-            return told
+            return data
         case ["decimal", str(text)]:
             return Decimal(text)
         case ["real", str(text)]:
@@ -95,7 +95,7 @@ def _value(told: Any) -> Any:
             return list(map(_value, parts))
         case ["map", *pairs]:
             return {_value(k): _value(v) for k, v in pairs}
-    raise ValueError(f"{told!r} is no value")
+    raise ValueError(f"{data!r} is no value")
 
 
 def _element(name: str, fields: list[Any]) -> Any:
@@ -105,10 +105,11 @@ def _element(name: str, fields: list[Any]) -> Any:
             f"there is no ring class '{name}' in this process",
             instead="import it before the pipeline is restarted",
         )
-    made = object.__new__(kinds[-1])  # a dataclass with slots replaces the class that it is made of
+    # A dataclass with slots replaces the class that it was written as: the last one counts.
+    element = object.__new__(kinds[-1])
     for field, value in fields:
-        object.__setattr__(made, field, _value(value))
-    return made
+        object.__setattr__(element, field, _value(value))
+    return element
 
 
 def _fields(x: Element) -> list[str]:
@@ -118,8 +119,8 @@ def _fields(x: Element) -> list[str]:
 
 
 def _slots(kind: type) -> tuple[str, ...]:
-    told = kind.__dict__.get("__slots__", ())
-    return (told,) if isinstance(told, str) else tuple(told)
+    slots = kind.__dict__.get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
 def _classes(kind: type[Any]) -> Iterator[type[Any]]:

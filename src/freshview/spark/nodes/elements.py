@@ -23,15 +23,15 @@ from freshview.runtime.ingest.columns import arrow_type
 from freshview.spark.nodes.element_text import decode, encode
 
 
-def refuse_elements(made: Distributed, role: Role) -> None:
+def refuse_elements(distributed: Distributed, role: Role) -> None:
     """Kernels hold elements, but give and take none: then Python keeps the maps."""
-    held = [h for r in made.routines for h in r.held]
-    held += [h for q in made.readouts for h in q.held]
-    for h in (*made.held, *held):
-        if is_element(h.payload):
+    temporary = [placement for r in distributed.routines for placement in r.maps]
+    temporary += [placement for q in distributed.readouts for placement in q.maps]
+    for placement in (*distributed.maps, *temporary):
+        if is_element(placement.payload):
             raise NotNative(
-                f"the map '{h.name}' of the {role} holds elements of {h.payload}, which kernels do "
-                "not exchange with other nodes"
+                f"the map '{placement.name}' of the {role} holds elements of {placement.payload}, "
+                "which kernels do not exchange with other nodes"
             )
 
 

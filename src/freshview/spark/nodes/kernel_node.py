@@ -34,9 +34,9 @@ def kernel_of(
 ) -> tuple[NodeProgram, Path]:
     """The program of a node, and its compiled kernel, which any process may load."""
     refuse_elements(d, role)
-    made = node_program(d, role)
-    source = emit(made.program, functions.with_(SUM_OF), PASSES)
-    return made, build(source, compiler=compiler or find_compiler(), flags=flags)
+    program = node_program(d, role)
+    source = emit(program.program, functions.with_(SUM_OF), PASSES)
+    return program, build(source, compiler=compiler or find_compiler(), flags=flags)
 
 
 class KernelNode:
@@ -45,14 +45,14 @@ class KernelNode:
     With a `state`, a file in shared memory, they outlive this process, and another one can go on.
     """
 
-    def __init__(self, made: NodeProgram, library: Path, state: Path | None = None) -> None:
-        self._made = made
+    def __init__(self, program: NodeProgram, library: Path, state: Path | None = None) -> None:
+        self._program = program
         self._kernel = Kernel(library)
         self._instance = self._kernel.open(state)
         self.shared = state is not None
         self._file = state
         self._batches: dict[str, list[pa.RecordBatch]] = defaultdict(list)
-        self._columns = {r.name: [c.name for c in r.columns] for r in made.program.relations}
+        self._columns = {r.name: [c.name for c in r.columns] for r in program.program.relations}
 
     def load(self, table: str, rows: pa.RecordBatch) -> None:
         """Rows of a static table, before anything else."""
@@ -63,7 +63,7 @@ class KernelNode:
         self._batches.clear()
         if routine == READY:
             self._instance.ready()
-        self._start(self._made.begins[routine])
+        self._start(self._program.begins[routine])
 
     def give(self, relation: str, rows: pa.RecordBatch) -> None:
         """Rows of a batch for this node: the columns of the relation, and maybe `COUNT`."""
@@ -76,14 +76,14 @@ class KernelNode:
     def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
         """Rows that another node sends to a temporary map; equal rows add up."""
         if rows.num_rows:
-            name = self._made.receives[routine, target]
+            name = self._program.receives[routine, target]
             # Columns travel by position: they are called as in the map that was sent.
             there = rows.rename_columns(self._columns[name])
             self._instance.apply_arrow(self._kernel.relation(name), there)
 
     def run(self, routine: str, block: int) -> None:
         """The statements that this node has in a block of the routine, in order."""
-        for run in self._made.runs[routine, block]:
+        for run in self._program.runs[routine, block]:
             if run.reads is None:
                 self._start(run.starts)
                 continue
@@ -107,12 +107,12 @@ class KernelNode:
 
     def send(self, routine: str, source: str) -> pa.RecordBatch:
         """The rows of a map of the routine, temporary or not."""
-        name = self._made.maps[routine, source]
+        name = self._program.maps[routine, source]
         number = self._kernel.map(name)
         rows = pa.record_batch(self._instance.map_arrow(number))
-        [held] = [m for m in self._made.program.maps if m.name == name]
-        keys = rows.schema.names[: len(held.keys)]
-        return rows.rename_columns([*keys, *(c.name for c in payload_columns(held))])
+        [stored] = [m for m in self._program.program.maps if m.name == name]
+        keys = rows.schema.names[: len(stored.keys)]
+        return rows.rename_columns([*keys, *(c.name for c in payload_columns(stored))])
 
     def save(self, path: Path) -> None:
         """Write all the maps to a file."""

@@ -84,38 +84,45 @@ class _Maker:
         self.maps: dict[tuple[str, str], str] = {}
 
     def made(self) -> NodeProgram:
-        for number, (name, blocks, held) in enumerate(self._routines()):
-            self._routine(number, name, blocks, held)
+        for number, (name, blocks, temporaries) in enumerate(self._routines()):
+            self._routine(number, name, blocks, temporaries)
         maps = (*self.d.program.maps, *self.temporary)
         program = Program(tuple(self.made_relations), maps, tuple(self.triggers), ())
         return NodeProgram(program, self.runs, self.begins, self.receives, self.maps)
 
     def _routines(self) -> Iterator[tuple[str, tuple[Block, ...], tuple[MapPlacement, ...]]]:
-        yield READY, self.d.ready.blocks, self.d.ready.held
+        yield READY, self.d.ready.blocks, self.d.ready.maps
         for i, r in enumerate(self.d.routines):
-            yield change(i), r.blocks, r.held
+            yield change(i), r.blocks, r.maps
         for q in self.d.readouts:
-            yield reading(q.query.name), q.blocks, q.held
+            yield reading(q.query.name), q.blocks, q.maps
 
     def _routine(
-        self, number: int, name: str, blocks: tuple[Block, ...], held: tuple[MapPlacement, ...]
+        self,
+        number: int,
+        name: str,
+        blocks: tuple[Block, ...],
+        temporaries: tuple[MapPlacement, ...],
     ) -> None:
-        own = {h.name: f"{number}.{h.name}" for h in held}
-        made = _made_of_batches(number, blocks)
+        own = {placement.name: f"{number}.{placement.name}" for placement in temporaries}
+        definitions = _made_of_batches(number, blocks)
         for m in self.d.program.maps:
             self.maps[name, m.name] = m.name
-        for h in held:
-            self.maps[name, h.name] = own[h.name]
-            keys = tuple(c.name for c in h.keys)
+        for placement in temporaries:
+            self.maps[name, placement.name] = own[placement.name]
+            keys = tuple(c.name for c in placement.keys)
             # Parts of one batch may share records. The others are defined by nothing but
             # themselves, so that no other map shares theirs.
-            definition = made.get(h.name, View(own[h.name], keys))
-            self.temporary.append(Map(own[h.name], h.keys, h.payload, definition))
+            definition = definitions.get(placement.name, View(own[placement.name], keys))
+            self.temporary.append(
+                Map(own[placement.name], placement.keys, placement.payload, definition)
+            )
         empty = [
-            Statement(View(own[h.name], tuple(c.name for c in h.keys)), ":=", ZERO) for h in held
+            Statement(View(own[placement.name], tuple(c.name for c in placement.keys)), ":=", ZERO)
+            for placement in temporaries
         ]
         self.begins[name] = self._starts(f"begin {number}", (), "insert", empty)
-        self._transfers(number, name, blocks, held, own)
+        self._transfers(number, name, blocks, temporaries, own)
         self.count = 0
         for at, block in enumerate(blocks):
             statements = [_renamed(c.statement, own) for c in self._computes(block)]
@@ -145,23 +152,23 @@ class _Maker:
         number: int,
         name: str,
         blocks: tuple[Block, ...],
-        held: tuple[MapPlacement, ...],
+        temporaries: tuple[MapPlacement, ...],
         own: dict[str, str],
     ) -> None:
         """Relations for what is sent to this node."""
-        known = {h.name: h for h in held}
+        known = {placement.name: placement for placement in temporaries}
         for step in (s for b in blocks for s in b.steps if isinstance(s, Transfer)):
             if isinstance(step.to, Local) != (self.role == "driver"):
                 continue
-            h = known[step.target]
-            payload = payload_columns(h)
-            columns = (*h.keys, *payload)
-            keys = tuple(c.name for c in h.keys)
+            placement = known[step.target]
+            payload = payload_columns(placement)
+            columns = (*placement.keys, *payload)
+            keys = tuple(c.name for c in placement.keys)
             sent = tuple(Var(c.name) for c in payload)
             value = sent[0] if len(sent) == 1 else Apply(SUM_OF.name, sent)
-            add = Statement(View(own[h.name], keys), "+=", value)
-            title = f"to {number}.{h.name}"
-            self.receives[name, h.name] = self._starts(title, columns, "insert", [add])
+            add = Statement(View(own[placement.name], keys), "+=", value)
+            title = f"to {number}.{placement.name}"
+            self.receives[name, placement.name] = self._starts(title, columns, "insert", [add])
 
     def _starts(
         self, title: str, columns: tuple[Column, ...], event: str, statements: list[Statement]
@@ -177,10 +184,10 @@ class _Maker:
         return title
 
 
-def payload_columns(h: MapPlacement | Map) -> tuple[Column, ...]:
+def payload_columns(placement: MapPlacement | Map) -> tuple[Column, ...]:
     """How the numbers of a map travel: sums of doubles in their parts, so that none is rounded."""
-    payload = Column(PAYLOAD, h.payload)
-    return parts_of(payload) if h.payload.kind == "double" else (payload,)
+    payload = Column(PAYLOAD, placement.payload)
+    return parts_of(payload) if placement.payload.kind == "double" else (payload,)
 
 
 def _made_of_batches(number: int, blocks: tuple[Block, ...]) -> dict[str, Expr]:
@@ -193,11 +200,11 @@ def _made_of_batches(number: int, blocks: tuple[Block, ...]) -> dict[str, Expr]:
         return replace(e, name=f"{number} {e.name}") if isinstance(e, Delta) else None
 
     steps = [s for b in blocks for s in b.steps]
-    found = {}
+    definitions = {}
     for s in (s.statement for s in steps if isinstance(s, Compute)):
         if s.op == ":=" and not _views(s) and _read(s) is not None:
-            found[s.target.name] = bottom_up(s.term, rule)
-    return found
+            definitions[s.target.name] = bottom_up(s.term, rule)
+    return definitions
 
 
 def together(statements: Iterable[Statement]) -> list[Statement]:
@@ -207,18 +214,18 @@ def together(statements: Iterable[Statement]) -> list[Statement]:
     the same batch past statements that neither write what it reads or writes, nor read what it
     writes.
     """
-    found: list[Statement] = []
+    grouped: list[Statement] = []
     for s in statements:
         batch, reads = _read(s), _views(s)
-        at = len(found)
-        while batch is not None and at and _read(found[at - 1]) != batch:
-            passed = found[at - 1]
+        at = len(grouped)
+        while batch is not None and at and _read(grouped[at - 1]) != batch:
+            passed = grouped[at - 1]
             if passed.target.name in reads | {s.target.name} or s.target.name in _views(passed):
                 break
             at -= 1
-        beside = at > 0 and _read(found[at - 1]) == batch
-        found.insert(at if beside else len(found), s)
-    return found
+        beside = at > 0 and _read(grouped[at - 1]) == batch
+        grouped.insert(at if beside else len(grouped), s)
+    return grouped
 
 
 def _views(s: Statement) -> set[str]:

@@ -27,12 +27,12 @@ from freshview.spark.nodes.node_program import NodeProgram
 class Shipped:
     """The kernel of a role: what it does, and its library by the hash of its bytes."""
 
-    made: NodeProgram
+    program: NodeProgram
     library: str
 
 
 def ship(
-    made: Distributed, functions: Functions, folder: Folder, baseline: Baseline
+    distributed: Distributed, functions: Functions, folder: Folder, baseline: Baseline
 ) -> tuple[Mapping[Role, Shipped], str]:
     """Build the kernels of both roles and leave them in a folder; or none, and the reason.
 
@@ -42,7 +42,11 @@ def ship(
     if compiler is None:
         return {}, "there is no C++ compiler"
     build = partial(
-        kernel_of, made, functions=functions, flags=Flags(baseline=baseline), compiler=compiler
+        kernel_of,
+        distributed,
+        functions=functions,
+        flags=Flags(baseline=baseline),
+        compiler=compiler,
     )
     roles: tuple[Role, ...] = get_args(Role)
     try:
@@ -50,12 +54,12 @@ def ship(
             built = dict(zip(roles, pool.map(build, roles), strict=True))
     except (NotNative, BuildProblem) as e:
         return {}, str(e)
-    found: dict[Role, Shipped] = {}
+    kernels: dict[Role, Shipped] = {}
     for role, (program, path) in built.items():
         data = path.read_bytes()
-        found[role] = Shipped(program, hashlib.sha256(data).hexdigest())
-        folder.write(_name(found[role]), data)
-    return found, ""
+        kernels[role] = Shipped(program, hashlib.sha256(data).hexdigest())
+        folder.write(_name(kernels[role]), data)
+    return kernels, ""
 
 
 def fetch(shipped: Shipped, folder: Folder) -> Path:

@@ -36,7 +36,7 @@ class ViewWork(Work):
     name: str
     place: str
     workers: int
-    made: Distributed
+    distributed: Distributed
     functions: Functions
     settings: FlowSettings
     folder: Folder = field(compare=False)
@@ -52,16 +52,16 @@ class ViewWork(Work):
         name: str,
         place: str,
         workers: int,
-        made: Distributed,
+        distributed: Distributed,
         functions: Functions,
         settings: FlowSettings,
         kernels: Mapping[Role, Shipped] | None = None,
     ) -> ViewWork:
         """With everything that follows from the rest."""
         folder = folder_at(place, sync=settings.sync)
-        found, checks = schedules(made), guards(made)
-        told = (folder, found, kernels or {}, checks)
-        return cls(name, place, workers, made, functions, settings, *told)
+        scheduled, checks = schedules(distributed), guards(distributed)
+        derived = (folder, scheduled, kernels or {}, checks)
+        return cls(name, place, workers, distributed, functions, settings, *derived)
 
     @property
     def rounds(self) -> Mapping[str, Schedule]:
@@ -77,8 +77,8 @@ class ViewWork(Work):
         """See `Work`: maps in a kernel if there is one, else in Python."""
         shipped = self.kernels.get(role)
         if shipped is None:
-            return ReferenceNode(self.made, role, self.functions)
-        return KernelNode(shipped.made, fetch(shipped, self.folder), folder / "state")
+            return ReferenceNode(self.distributed, role, self.functions)
+        return KernelNode(shipped.program, fetch(shipped, self.folder), folder / "state")
 
     def fill(self, node: Node) -> None:
         """See `Work`: the static tables."""
@@ -113,16 +113,16 @@ class ViewWork(Work):
         return unpack(memoryview(data)[len(name) :])
 
 
-def schedules(made: Distributed) -> dict[str, Schedule]:
+def schedules(distributed: Distributed) -> dict[str, Schedule]:
     """The schedule of every routine of a settled program, by name."""
-    found = {NONE: schedule(()), READY: schedule(made.ready.blocks)}
-    found |= {change(i): schedule(r.blocks) for i, r in enumerate(made.routines)}
-    return found | {reading(r.query.name): schedule(r.blocks) for r in made.readouts}
+    scheduled = {NONE: schedule(()), READY: schedule(distributed.ready.blocks)}
+    scheduled |= {change(i): schedule(r.blocks) for i, r in enumerate(distributed.routines)}
+    return scheduled | {reading(r.query.name): schedule(r.blocks) for r in distributed.readouts}
 
 
-def guards(made: Distributed) -> dict[str, tuple[Guard, ...]]:
+def guards(distributed: Distributed) -> dict[str, tuple[Guard, ...]]:
     """By routine, the guards of the relations in it."""
     return {
-        change(i): tuple(g for g in made.guards if g.relation.name in r.relations)
-        for i, r in enumerate(made.routines)
+        change(i): tuple(g for g in distributed.guards if g.relation.name in r.relations)
+        for i, r in enumerate(distributed.routines)
     }

@@ -75,7 +75,7 @@ def test_rows_that_are_told_apart_keep_their_columns() -> None:
 
 def test_parts_of_a_batch_are_made_once() -> None:
     plain, shared = made(NESTED), share_batch_work(made(NESTED))
-    parts = [h.name for r in shared.routines for h in r.held if h.name.startswith("part")]
+    parts = [h.name for r in shared.routines for h in r.maps if h.name.startswith("part")]
     assert parts
     assert len(steps(shared)) == len(steps(plain)) + len(parts)
 

@@ -70,13 +70,13 @@ class Late:
     def __init__(self, folder: Path, native: bool, runner: Any = None) -> None:
         self.place = folder / "checkpoint"
         self.settings = FlowSettings(memory=str(folder / "memory"), native=native, snapshot_every=2)
-        self.made, self.runner = shop(SQL), runner or InlineRunner()
+        self.distributed, self.runner = shop(SQL), runner or InlineRunner()
         told = {"workers": 2, "checkpoint": self.place, "settings": self.settings}
-        self.flow = Flow.start(self.made, self.runner, **told)
+        self.flow = Flow.start(self.distributed, self.runner, **told)
 
     def restart(self) -> None:
         told = {"checkpoint": self.place, "settings": self.settings}
-        self.flow = Flow.restart(self.made, self.runner, **told)
+        self.flow = Flow.restart(self.distributed, self.runner, **told)
 
     def logged(self) -> list[pa.RecordBatch]:
         """The rows in the log."""

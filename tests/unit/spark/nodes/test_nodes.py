@@ -95,7 +95,7 @@ def test_rows_are_received_by_position(native: bool, names: tuple[str, str]) -> 
 
 def _sent_in_two_columns(made: Distributed) -> tuple[str, Transfer, Any]:
     for number, routine in enumerate(made.routines):
-        held = {h.name: h for h in routine.held}
+        held = {h.name: h for h in routine.maps}
         for step in (s for b in routine.blocks for s in b.steps if isinstance(s, Transfer)):
             if step.kind != "gather" and len(held[step.target].keys) == 2:
                 return change(number), step, held[step.target]
