@@ -142,7 +142,7 @@ def _through_the_file(name: str) -> Callable[..., Any]:
     return call
 
 
-for _name in ("load", "begin", "give", "receive", "run", "send", "save", "restore"):
+for _name in ("load", "begin", "add_batch", "receive", "run", "send", "save", "restore"):
     setattr(SharedNode, _name, _through_the_file(_name))
 
 

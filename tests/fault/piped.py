@@ -126,7 +126,7 @@ class Piped:
 
     def live(self) -> None:
         """Lives that are killed, then one that is not."""
-        places: list[tuple[Any, str]] = [(CsvFile, "take")]
+        places: list[tuple[Any, str]] = [(CsvFile, "read_rows")]
         places += [(KeyStore, name) for name in ("find", "expect", "resume", "commit")]
         if self.sinks:
             places.append((Written, "emit"))

@@ -185,7 +185,7 @@ class Run:
         self.settings = FlowSettings(
             snapshot_every=c.snapshot_every, memory=str(self.memory), native=c.nodes == "kernel"
         )
-        self.answered = folder / "answered"
+        self.clear_loading = folder / "answered"
         self.story: list[str] = []
 
     # ---------------------------------------------------------------- a life
@@ -210,7 +210,7 @@ class Run:
         assert flow.note.get("offset", 0) == at, "the offset is not that of the version"
         version = flow.apply(self.batches[at], {"offset": at + 1})
         assert version == at + 1, "a version was lost or doubled"
-        with self.answered.open("a") as out:
+        with self.clear_loading.open("a") as out:
             out.write(f"{version}\n")
         self.check(flow)
 
@@ -218,7 +218,7 @@ class Run:
         """Open the flow and do some versions; what was answered for must be there."""
         flow = self.open()
         self.check(flow)
-        told = self.answered.read_text().split() if self.answered.exists() else []
+        told = self.clear_loading.read_text().split() if self.clear_loading.exists() else []
         assert flow.version >= max(map(int, told), default=0), "an answered version is lost"
         for _ in range(versions):
             if flow.version < VERSIONS:

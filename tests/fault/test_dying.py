@@ -85,8 +85,8 @@ class Load(Life):
         total = sum(t.num_rows for t in self.every.values())
         self.size = -(-total // len(self.batches))
         self.pieces = -(-total // self.size)
-        conductor = self.beside.flow._coordinator
-        assert conductor.can_follow(self.beside.flow._batches.routine(self.every))
+        coordinator = self.beside.flow._coordinator
+        assert coordinator.can_follow(self.beside.flow._packer.routine(self.every))
 
     def go(self) -> None:
         """Restart and load, unless it was told that all is loaded."""

@@ -16,7 +16,7 @@ from freshview.calculus.scope import outs, relations
 from freshview.calculus.types import INT
 from freshview.distributed.compile import distribute
 from freshview.distributed.options import LEVELS
-from freshview.distributed.placement import static
+from freshview.distributed.placement import static_maps
 from freshview.distributed.terms import (
     Dist,
     Everywhere,
@@ -43,7 +43,7 @@ STRATEGIES = [Options(), Options(depth=1), Options(depth=0)]
 @st.composite
 def placements(draw: st.DrawFn, program: Program) -> Placement:
     """Every map anywhere that it may be; every batch anywhere that it may arrive."""
-    fixed = static(program)
+    fixed = static_maps(program)
     maps: dict[str, Location] = {}
     for m in program.maps:
         if m.name in fixed and draw(st.booleans()):

@@ -29,16 +29,16 @@ MOST_ROUNDS = 2
 MOST_TERMS = 20_000
 """Subterms looked at while the placement is made better: large programs are worth fewer tries."""
 
-WORTHWHILE = 0.05
+LEAST_SAVING = 0.05
 """A map moves house if a batch of each relation saves this part of a round then."""
 
-WAITING = 0.3
+SHARED_ROUND = 0.3
 """What a round of one statement costs when another one takes as many."""
 
 MOST_DELIVERIES = 20_000
 """The same while places for batches are looked for."""
 
-MEMORY = 1e9
+COPIED_BYTES_A_ROUND = 1e9
 """Bytes of copies on all workers together that are worth a round."""
 
 Column = tuple[str, str]
@@ -55,7 +55,7 @@ def by_key(program: Program, options: DistributionOptions) -> Placement:
     maps: dict[str, Location] = {}
     words = []
     for m in program.maps:
-        maps[m.name], why = _by_key(m, keys, static(program))
+        maps[m.name], why = _by_key(m, keys, static_maps(program))
         words.append(f"{m.name}: {why}")
     return Placement(maps, words=tuple(words))
 
@@ -80,7 +80,7 @@ def choose_placement(
     whose place is `pinned` stay there. If batches are to be delivered (`options.deliver`), each
     arrives where its statements want it, so that most need no trip at all.
     """
-    choice = _Choice(program, options, pinned or {})
+    choice = _PlacementSearch(program, options, pinned or {})
     for _ in range(MOST_ROUNDS):
         moved = [choice.improve(m) for m in program.maps]
         if options.deliver:
@@ -90,7 +90,7 @@ def choose_placement(
     return choice.placement()
 
 
-class _Choice:
+class _PlacementSearch:
     """A placement while it is made better: where each map is, and what statements cost so."""
 
     def __init__(
@@ -102,7 +102,7 @@ class _Choice:
         self.workers = options.workers
         self.keys = Keys(program, options)
         self.read = read_by_triggers(program)
-        self.fixed = static(program)
+        self.fixed = static_maps(program)
         self.batches = [t.statements for t in program.triggers if t.event == "batch"]
         self.names = {
             s: tuple(sorted({s.target.name, *stored(s.term)})) for b in self.batches for s in b
@@ -135,7 +135,7 @@ class _Choice:
             self.maps[m.name] = at
             costs[at] = self._cost(m, at)
         best = min(costs, key=lambda at: costs[at])
-        self.maps[m.name] = best if costs[best] + WORTHWHILE < costs[old] else old
+        self.maps[m.name] = best if costs[best] + LEAST_SAVING < costs[old] else old
         return self.maps[m.name] != old
 
     def deliver(self, t: Trigger) -> bool:
@@ -154,7 +154,7 @@ class _Choice:
         self.deliveries -= before - self.left
         self.left = before
         best = min(costs, key=lambda at: costs[at])
-        self.arrivals[t.relation] = best if costs[best] + WORTHWHILE < costs[old] else old
+        self.arrivals[t.relation] = best if costs[best] + LEAST_SAVING < costs[old] else old
         return self.arrivals[t.relation] != old
 
     def _destinations(self, t: Trigger) -> list[Location]:
@@ -187,7 +187,7 @@ class _Choice:
         """
         total = self._total(AtomLocations.of(self.program, self._now()))
         if isinstance(at, Replicated):
-            total += self._bytes(m) * self.workers / MEMORY
+            total += self._bytes(m) * self.workers / COPIED_BYTES_A_ROUND
         return total
 
     def _total(self, places: AtomLocations) -> float:
@@ -195,7 +195,7 @@ class _Choice:
         for statements in self.batches:
             costs = [self._statement(s, places) for s in statements]
             total += max(rounds for rounds, _ in costs)
-            total += sum(WAITING * rounds + rest for rounds, rest in costs)
+            total += sum(SHARED_ROUND * rounds + rest for rounds, rest in costs)
         return total
 
     def _bytes(self, m: Map) -> float:
@@ -253,7 +253,7 @@ def _how(at: Location) -> str:
     return f"by {', '.join(at.keys)}" if isinstance(at, Dist) else "to every worker"
 
 
-def static(program: Program) -> frozenset[str]:
+def static_maps(program: Program) -> frozenset[str]:
     """The maps that no batch changes."""
     changed = {s.target.name for t in program.triggers if t.event != "ready" for s in t.statements}
     return frozenset(m.name for m in program.maps if m.name not in changed)

@@ -20,13 +20,13 @@ def schedule_blocks(distributed: Distributed) -> Distributed:
     """
     return replace(
         distributed,
-        ready=replace(distributed.ready, blocks=settled(distributed.ready.blocks)),
-        routines=tuple(replace(r, blocks=settled(r.blocks)) for r in distributed.routines),
-        readouts=tuple(replace(r, blocks=settled(r.blocks)) for r in distributed.readouts),
+        ready=replace(distributed.ready, blocks=cut_blocks(distributed.ready.blocks)),
+        routines=tuple(replace(r, blocks=cut_blocks(r.blocks)) for r in distributed.routines),
+        readouts=tuple(replace(r, blocks=cut_blocks(r.blocks)) for r in distributed.readouts),
     )
 
 
-def settled(blocks: Iterable[Block]) -> tuple[Block, ...]:
+def cut_blocks(blocks: Iterable[Block]) -> tuple[Block, ...]:
     """Every block in as few settled ones as it takes."""
     return tuple(part for block in blocks for part in _cut(block))
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from freshview.durable.loading import Loading, loading_from
 from freshview.durable.storage.blocks import Pieces
-from freshview.durable.storage.files import Folder, Torn
+from freshview.durable.storage.files import Folder, TornFile
 
-NOTHING = ""
+NO_VERSION = ""
 """The mark of the time before any version."""
 
 
@@ -23,7 +23,7 @@ def mark(version: int, token: str) -> str:
 def version_of(mark: str) -> int:
     """The number of a version; -1 before any.
 
-    >>> version_of(mark(12, "1f3a")), version_of(NOTHING)
+    >>> version_of(mark(12, "1f3a")), version_of(NO_VERSION)
     (12, -1)
     """
     return int(mark.partition("-")[0]) if mark else -1
@@ -52,7 +52,7 @@ class Entry:
         return version_of(self.mark)
 
 
-class Log:
+class BatchLog:
     """The batches of a pipeline: for each version an entry, and the rows of every worker.
 
     They are files of their own, since chains of entries are read without rows.
@@ -77,7 +77,7 @@ class Log:
         """The entry of a version; None if it was never finished."""
         try:
             data = self.folder.read(_entry(version))
-        except Torn:
+        except TornFile:
             return None
         if data is None:
             return None
@@ -96,7 +96,7 @@ class Log:
             return b""
         data = self.folder.map(_rows(entry.mark, part))
         if data is None:
-            raise Torn(f"the rows of version {entry.version} for worker {part} are gone")
+            raise TornFile(f"the rows of version {entry.version} for worker {part} are gone")
         return data
 
     def drop(self, version: int) -> None:

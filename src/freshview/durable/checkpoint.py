@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from freshview.durable.storage.files import Folder, Torn
+from freshview.durable.storage.files import Folder, TornFile
 from freshview.durable.storage.folders import folder_at
 from freshview.errors import FreshviewError
 
@@ -27,11 +27,11 @@ def place_of(checkpoint: str | Path) -> str:
 
 
 @contextmanager
-def opening(place: str) -> Iterator[None]:
+def checkpoint_errors(place: str) -> Iterator[None]:
     """While a checkpoint is begun or taken over: what its disk refuses is told in our words."""
     try:
         yield
-    except Torn as e:
+    except TornFile as e:
         raise CheckpointProblem(
             f"the checkpoint in {place} cannot be read: {e}",
             instead="bring that file back, or begin anew in another folder",
@@ -43,11 +43,11 @@ def opening(place: str) -> Iterator[None]:
         ) from e
 
 
-def is_there(checkpoint: str | Path) -> bool:
+def checkpoint_exists(checkpoint: str | Path) -> bool:
     """Whether there is a checkpoint, be it damaged."""
     try:
         return describe(folder_at(place_of(checkpoint))) is not None
-    except Torn:
+    except TornFile:
         return True
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from freshview.durable.batch_log import NOTHING
+from freshview.durable.batch_log import NO_VERSION
 from freshview.durable.loading import Loading, loading_from
 from freshview.durable.storage.files import Folder
 
@@ -20,8 +20,8 @@ class Commit:
     """
 
     version: int = -1
-    after: str = NOTHING
-    driver_after: str = NOTHING
+    after: str = NO_VERSION
+    driver_after: str = NO_VERSION
     note: Mapping[str, Any] = field(default_factory=dict)
     loading: Loading | None = None
     """The last load, until its end is told."""

@@ -16,13 +16,13 @@ from freshview.durable.epoch import TakenOver, fence, succeed
 from freshview.durable.loading import Loading
 from freshview.durable.snapshots import Snapshots
 from freshview.durable.storage.blocks import Pieces
-from freshview.durable.storage.files import Taken
+from freshview.durable.storage.files import AlreadyExists
 from freshview.durable.work import Work
 from freshview.errors import FreshviewError
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PackedBatch:
     """A batch before it is written down."""
 
     routine: str
@@ -54,14 +54,14 @@ class CommitLog:
         self.work = work
         self.epoch = epoch
         self.commit = commit
-        self.pending = self._written(commit.version + 1)
+        self.pending = self._read_pending(commit.version + 1)
 
     @property
-    def undone(self) -> Entry | None:
+    def next_pending(self) -> Entry | None:
         """The version that is to be done next."""
         return self.pending[0] if self.pending else None
 
-    def _written(self, version: int) -> list[Entry]:
+    def _read_pending(self, version: int) -> list[Entry]:
         """The entries from a version on; a torn one was never answered for, and goes."""
         entries: list[Entry] = []
         before = self.commit
@@ -88,7 +88,7 @@ class CommitLog:
                 instead="bring that file back, or begin in another folder",
             )
 
-    def lay(self, batch: Prepared, version: int) -> LoggedBatch:
+    def append_rows(self, batch: PackedBatch, version: int) -> LoggedBatch:
         """Write the rows of a batch down, for a version that may come; any thread may do that."""
         name = mark(version, uuid.uuid4().hex[:12])
         with _write_errors():
@@ -96,7 +96,7 @@ class CommitLog:
             parts = self.work.log.write_rows(name, batch.blocks)
         return LoggedBatch(name, batch.routine, batch.rows, parts)
 
-    def write(
+    def append(
         self, batch: LoggedBatch, note: Mapping[str, Any], loading: Loading | None = None
     ) -> None:
         """From here on the batch is part of the pipeline, whatever happens."""
@@ -112,9 +112,9 @@ class CommitLog:
             self.work.log.write(entry)
         self.pending.append(entry)
 
-    def done(self, entry: Entry) -> None:
+    def mark_done(self, entry: Entry) -> None:
         """Say that a version is done, and all before it."""
-        self._say(self._commit_of(entry))
+        self._write_commit(self._commit_of(entry))
         self.pending = [e for e in self.pending if e.version > entry.version]
 
     def _commit_of(self, entry: Entry) -> Commit:
@@ -130,7 +130,7 @@ class CommitLog:
             entry.loading,
         )
 
-    def give_up(self, entry: Entry) -> None:
+    def discard(self, entry: Entry) -> None:
         """A batch that cannot be: it leaves the log, and the next one has its version.
 
         What was written down after it begins where it would have ended, and goes, too. Whoever has
@@ -143,13 +143,13 @@ class CommitLog:
             raise self.interrupted(e) from e
         self.pending = []
 
-    def answered(self) -> None:
+    def clear_loading(self) -> None:
         """Whoever asked for the last load hears that it is done."""
         if self.commit.loading is not None:
             with suppress(Interrupted):  # it is done all the same
-                self._say(replace(self.commit, loading=None))
+                self._write_commit(replace(self.commit, loading=None))
 
-    def renew(self) -> int:
+    def next_epoch(self) -> int:
         """Another epoch for the same driver: who is ahead of what is asked of him goes back."""
         try:
             self.epoch = succeed(self.work.folder, self.epoch)
@@ -157,7 +157,7 @@ class CommitLog:
             raise self.interrupted(e) from e
         return self.epoch
 
-    def _say(self, commit: Commit) -> None:
+    def _write_commit(self, commit: Commit) -> None:
         try:
             fence(self.work.folder, self.epoch)
             write_commit(self.work.folder, replace(commit, epoch=self.epoch))
@@ -167,10 +167,10 @@ class CommitLog:
 
     def interrupted(self, e: Exception) -> Interrupted:
         """What to tell when workers or files have failed."""
-        if self.undone is None:
+        if self.next_pending is None:
             return Interrupted(f"the workers failed: {_cause(e)}", instead="mend that, ask again")
         return Interrupted(
-            f"version {self.undone.version} is written down and not done: {_cause(e)}",
+            f"version {self.next_pending.version} is written down and not done: {_cause(e)}",
             instead="mend that; whatever is asked next goes on with it",
         )
 
@@ -190,7 +190,7 @@ def _write_errors() -> Iterator[None]:
     """While something is written down: what goes wrong is told in our words."""
     try:
         yield
-    except Taken as e:
+    except AlreadyExists as e:
         raise TakenOver(
             "another driver has taken this pipeline over", instead="stop this one"
         ) from e

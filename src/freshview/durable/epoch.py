@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from freshview.durable.storage.files import Folder, Taken
+from freshview.durable.storage.files import AlreadyExists, Folder
 from freshview.errors import FreshviewError
 
 
@@ -16,7 +16,7 @@ def claim(folder: Folder, last: int = 0) -> int:
         epoch = max(current(folder), last) + 1
         try:
             folder.write(_name(epoch), b"", new=True)
-        except Taken:
+        except AlreadyExists:
             continue
         folder.delete(_name(n) for n in _numbers(folder) if n < epoch)
         return epoch
@@ -26,7 +26,7 @@ def succeed(folder: Folder, epoch: int) -> int:
     """The next number, for the driver that has this one; `TakenOver` if another has come since."""
     try:
         folder.write(_name(epoch + 1), b"", new=True)
-    except Taken:
+    except AlreadyExists:
         pass
     else:
         folder.delete([_name(epoch)])

@@ -16,7 +16,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from freshview.durable.storage.blocks import pack_large
 from freshview.errors import ProgramProblem
 
-SOME = 1024
+SAMPLE_ROWS = 1024
 """Rows at both ends of a table that tell it from others."""
 
 
@@ -61,7 +61,7 @@ def loading_of(tables: Mapping[str, pa.Table], rows: int, pieces: int) -> Loadin
     """What a load of tables in pieces of so many rows is known by."""
     check = 0
     for name, table in sorted(tables.items()):
-        ends = table.slice(0, SOME), table.slice(max(0, table.num_rows - SOME))
+        ends = table.slice(0, SAMPLE_ROWS), table.slice(max(0, table.num_rows - SAMPLE_ROWS))
         for piece in pack_large({name: [b for end in ends for b in end.to_batches()]}):
             check = crc32(piece, check)
     sizes = ", ".join(f"{t.num_rows:,} rows of {name}" for name, t in sorted(tables.items()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from freshview.durable.task import Order, Parcel, Report, provide, run_stage
+from freshview.durable.task import Parcel, StageOrder, WorkerReport, provide, run_stage
 from freshview.durable.work import Work
 
 
@@ -15,7 +15,7 @@ class Runner(Protocol):
     def provide(self, work: Work) -> None:
         """Let all the workers have the work that orders are about, before the first one."""
 
-    def run(self, orders: Sequence[Order]) -> list[Report]:
+    def run(self, orders: Sequence[StageOrder]) -> list[WorkerReport]:
         """The stages of one job, each on every worker; what they report, by part."""
 
     def close(self) -> None:
@@ -29,7 +29,7 @@ class InlineRunner:
         """See `Runner`."""
         provide(work.place, lambda: work)
 
-    def run(self, orders: Sequence[Order]) -> list[Report]:
+    def run(self, orders: Sequence[StageOrder]) -> list[WorkerReport]:
         """See `Runner`."""
         workers = orders[0].workers
         came: list[list[Parcel]] = [[] for _ in range(workers)]

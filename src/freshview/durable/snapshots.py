@@ -10,19 +10,19 @@ from threading import Thread
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from freshview.durable.batch_log import NOTHING, version_of
+from freshview.durable.batch_log import NO_VERSION, version_of
 from freshview.durable.storage.files import Folder
 from freshview.durable.work import DurableNode
 from freshview.errors import FreshviewError
 
-SMALL = 1 << 20
+SMALL_STATE = 1 << 20
 """Bytes of state that are always worth a snapshot."""
 
-WORTH = 2
+STATE_PER_LOGGED_BYTE = 2
 """Larger state is when half of it has come since the last one: to write it disturbs batches, and
 what is in the log is soon done again."""
 
-PASSED = 10
+MOST_SKIPPED = 10
 """Or when so many times were passed over."""
 
 
@@ -33,9 +33,9 @@ class Snapshots:
         self.folder = folder
         self.name = part_name(part)
         self._oldest: int | None = None
-        self._behind: Thread | None = None
+        self._uploading: Thread | None = None
 
-    def put_behind(self, mark: str, node: DurableNode, memory: Path) -> bool:
+    def put_in_background(self, mark: str, node: DurableNode, memory: Path) -> bool:
         """A snapshot of a node as it is now, which becomes durable while others work on it.
 
         Only a copy within `memory` is made at once. False if the one before is still on its way.
@@ -52,15 +52,15 @@ class Snapshots:
             if isinstance(e, BlockingIOError):
                 return False
             raise
-        self._behind = Thread(target=self._bring_home, args=(mark, local, lock), daemon=True)
-        self._behind.start()
+        self._uploading = Thread(target=self._upload, args=(mark, local, lock), daemon=True)
+        self._uploading.start()
         return True
 
-    def _bring_home(self, mark: str, local: Path, lock: int) -> None:
+    def _upload(self, mark: str, local: Path, lock: int) -> None:
         try:
             with suppress(OSError, FreshviewError, pa.ArrowException):
                 self.folder.put(self._path(mark), local)
-                self.look_again()
+                self.refresh()
                 self.truncate(keep=2)
         finally:
             local.unlink(missing_ok=True)
@@ -68,11 +68,11 @@ class Snapshots:
 
     def wait(self) -> None:
         """Until the snapshot that this process has under way is there, or has failed."""
-        if self._behind is not None:
-            self._behind.join()
-            self._behind = None
+        if self._uploading is not None:
+            self._uploading.join()
+            self._uploading = None
 
-    def look_again(self) -> None:
+    def refresh(self) -> None:
         """Another process may have written a snapshot."""
         self._oldest = None
 
@@ -94,7 +94,7 @@ class Snapshots:
     def oldest(self) -> int:
         """The version of the oldest one: no log before it is needed; -1 without any."""
         if self._oldest is None:
-            self._oldest = version_of(next(iter(self._marks()), NOTHING))
+            self._oldest = version_of(next(iter(self._marks()), NO_VERSION))
         return self._oldest
 
     def versions(self) -> list[int]:
@@ -154,4 +154,6 @@ def is_due(turn: int, every: int, state: int, logged: int) -> bool:
     (True, False)
     """
     passed, rest = divmod(turn, every)
-    return rest == 0 and (logged * WORTH >= state - SMALL or passed % PASSED == 0)
+    return rest == 0 and (
+        logged * STATE_PER_LOGGED_BYTE >= state - SMALL_STATE or passed % MOST_SKIPPED == 0
+    )

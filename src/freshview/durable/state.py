@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from zlib import crc32
 
-from freshview.durable.batch_log import NOTHING
+from freshview.durable.batch_log import NO_VERSION
 from freshview.durable.storage.files import write_out
 from freshview.durable.storage.seal import seal
 from freshview.durable.work import DurableNode, Work
@@ -27,7 +27,7 @@ class Position:
     `seal` tells the files of a node that lives in some, as the step left them.
     """
 
-    mark: str = NOTHING
+    mark: str = NO_VERSION
     step: int = -1
     complete: bool = True
     dirty: bool = False
@@ -72,7 +72,7 @@ class State:
         self.part = part
         self.folder = folder
         self.node: DurableNode | None = None
-        self.batch = NOTHING
+        self.batch = NO_VERSION
         """The version whose batch this process has given to the node."""
         self.reading = ("", -1)
         """The reading that this process was the last to be at, and the last step that it did."""
@@ -82,7 +82,7 @@ class State:
         self.position: Position | None = None
         """Where the node stands; None where there is none, or none that can be trusted."""
 
-    def look(self) -> Position | None:
+    def refresh(self) -> Position | None:
         """Find out where the node stands: once for all that is done under a lock.
 
         Another process may have been at work on the maps, and files may have been lost or changed.
@@ -90,7 +90,7 @@ class State:
         """
         if self.node is not None and not self.node.shared:
             return self.position
-        stored = self._told()
+        stored = self._stored_position()
         if stored is None or not self._is_whole(*stored):
             self._drop()
             return None
@@ -101,13 +101,13 @@ class State:
             if not self.node.shared:
                 self._drop()
                 return None
-            self._remember(position)
+            self._attach(position)
         elif position != self.position:
             # Another process has been at work on these maps; their memory is the same.
-            self._remember(position)
+            self._attach(position)
         return position
 
-    def at(self, position: Position) -> None:
+    def set_position(self, position: Position) -> None:
         """Note where the node stands now."""
         assert self.node is not None
         if self.node.shared:
@@ -124,7 +124,7 @@ class State:
     def dirty(self) -> None:
         """Note that a step begins."""
         assert self.position is not None
-        self.at(replace(self.position, dirty=True))
+        self.set_position(replace(self.position, dirty=True))
 
     def renew(self) -> DurableNode:
         """An empty node with the static tables, in a new folder."""
@@ -137,21 +137,21 @@ class State:
                     shutil.rmtree(old, ignore_errors=True)
         self.pipeline.fill(node)
         self.node = node
-        self._remember(Position())
-        self.at(Position())
+        self._attach(Position())
+        self.set_position(Position())
         return node
 
     def close(self) -> None:
         """Give the node's memory back."""
         self._drop()
 
-    def _remember(self, position: Position) -> None:
+    def _attach(self, position: Position) -> None:
         """Take over the maps from another process: what this one knows beside them is old."""
         if self.node is not None:
             self.node.take_over()
-        self.position, self.batch, self.reading = position, NOTHING, ("", -1)
+        self.position, self.batch, self.reading = position, NO_VERSION, ("", -1)
 
-    def _told(self) -> tuple[str, Position] | None:
+    def _stored_position(self) -> tuple[str, Position] | None:
         try:
             return read_position((self.folder / "position").read_bytes())
         except OSError:  # it may be anything by now

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from freshview.durable.task import Figures
+from freshview.durable.task import StepMetrics
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class BatchStats:
 
 
 def batch_stats(
-    version: int, rows: int, seconds: float, jobs: int, driver: int, figures: Iterable[Figures]
+    version: int, rows: int, seconds: float, jobs: int, driver: int, figures: Iterable[StepMetrics]
 ) -> BatchStats:
     """The figures of all the steps of a batch together; `driver` are the bytes of its maps."""
     steps = list(figures)

@@ -12,15 +12,15 @@ from freshview.durable.storage.blocks import frame, unframe
 from freshview.errors import BadRow, FreshviewError
 
 
-class Stale(FreshviewError):
+class StaleStep(FreshviewError):
     """An attempt of a step that is long done: nobody waits for it."""
 
 
-class Lost(FreshviewError):
+class LostState(FreshviewError):
     """Maps cannot be rebuilt: a file is damaged or gone."""
 
 
-class RedoLost(Lost):
+class LostRedo(LostState):
     """What others sent to a part in one step is damaged or gone; they can send it again."""
 
     def __init__(self, part: int, entry: Entry, step: int) -> None:
@@ -32,7 +32,7 @@ class RedoLost(Lost):
 class Refusal(BadRow):
     """A step that a part refuses before it has changed a map that stays."""
 
-    def together(self, others: Sequence[Refusal]) -> Refusal:
+    def merge(self, others: Sequence[Refusal]) -> Refusal:
         """What several parts refuse, as one refusal; it is itself among the others."""
         return self
 
@@ -52,7 +52,7 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentBlocks:
     """What a step sends: a block for each worker, and one for the driver."""
 
     blocks: tuple[bytes, ...]
@@ -63,14 +63,14 @@ class Sent:
         return frame([self.gathered, *self.blocks])
 
     @classmethod
-    def load(cls, data: bytes) -> Sent:
+    def load(cls, data: bytes) -> SentBlocks:
         """The inverse of `dump`."""
         gathered, *blocks = unframe(data)
         return cls(tuple(blocks), gathered)
 
 
 @dataclass(frozen=True, slots=True)
-class At:
+class StepId:
     """A step: of which version, after which other one, and who asks."""
 
     epoch: int
@@ -89,7 +89,7 @@ class At:
 class Outcome:
     """What a step sent, and what it took."""
 
-    sent: Sent
+    sent: SentBlocks
     seconds: float = 0.0
     rebuilt: int = 0
     """Versions that were done again to rebuild the maps; -1 if the step itself was done before."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from freshview.durable.step import Lost, Sent
+from freshview.durable.step import LostState, SentBlocks
 from freshview.durable.storage.blocks import frame, unframe
-from freshview.durable.storage.files import LocalFolder, Torn
+from freshview.durable.storage.files import LocalFolder, TornFile
 
 
 class StepStore:
@@ -20,14 +20,14 @@ class StepStore:
         self._part = memory.name
         self._files = LocalFolder(memory.parent)
 
-    def keep_sent(self, mark: str, step: int, sent: Sent) -> None:
+    def keep_sent(self, mark: str, step: int, sent: SentBlocks) -> None:
         """Keep what a step of a version sent."""
         self._files.write(self._out(mark, step), sent.dump())
 
-    def sent(self, mark: str, step: int) -> Sent | None:
+    def sent(self, mark: str, step: int) -> SentBlocks | None:
         """What a step of a version sent, if that is still known."""
         data = self._whole(self._out(mark, step))
-        return None if data is None else Sent.load(data)
+        return None if data is None else SentBlocks.load(data)
 
     def drop_sent(self, before: str) -> None:
         """Forget what was sent in the versions before one."""
@@ -38,10 +38,10 @@ class StepStore:
         self._files.write(self._read(reading, step), frame(inputs))
 
     def inputs(self, reading: str, step: int) -> list[bytes]:
-        """What a step of a reading took from others; `Lost` if that is not known."""
+        """What a step of a reading took from others; `LostState` if that is not known."""
         data = self._whole(self._read(reading, step))
         if data is None:
-            raise Lost(f"step {step} of a reading is gone", instead="read again")
+            raise LostState(f"step {step} of a reading is gone", instead="read again")
         return unframe(data)
 
     def drop_readings(self, but: str) -> None:
@@ -51,7 +51,7 @@ class StepStore:
     def _whole(self, name: str) -> bytes | None:
         try:
             return self._files.read(name)
-        except Torn:
+        except TornFile:
             return None
 
     def _drop(self, old: Callable[[str], bool]) -> None:

@@ -8,22 +8,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from freshview.durable.batch_log import NOTHING
-from freshview.durable.step import At, Outcome, Sent
+from freshview.durable.batch_log import NO_VERSION
+from freshview.durable.step import Outcome, SentBlocks, StepId
 from freshview.durable.work import Work
 from freshview.durable.worker import Worker
 from freshview.errors import FreshviewError
 
-Kind = Literal["step", "follow", "read", "save", "recall", "forget"]
+OrderKind = Literal["step", "follow", "read", "save", "recall", "forget"]
 """Do a step; the steps of versions to come; a step of a readout; write a snapshot; tell what a step
 sent; leave no trace."""
 
-Parcel: TypeAlias = tuple[int, bytes, "Report | None"]
+Parcel: TypeAlias = tuple[int, bytes, "WorkerReport | None"]
 """A sender, its block, and what it reports, which travels to its own next stage."""
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class StepMetrics:
     """What one step of one worker took."""
 
     part: int
@@ -40,14 +40,14 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class WorkerReport:
     """What the driver learns of a worker at the end of a job."""
 
     part: int
     gathered: bytes = b""
-    figures: tuple[Figures, ...] = ()
+    figures: tuple[StepMetrics, ...] = ()
     failure: FreshviewError | None = None
-    along: tuple[bytes, ...] = ()
+    prefetched: tuple[bytes, ...] = ()
     """What was gathered by the readings that were asked for along with the step."""
     reached: int = -1
     """The version up to which versions were followed."""
@@ -56,7 +56,7 @@ class Report:
 
 
 @dataclass(frozen=True)
-class Order:
+class StageOrder:
     """What all the workers are asked to do in a stage; the `last` one of a job reports.
 
     `scattered` has the driver's block for each worker, `reading` the name of a reading, `wanted`
@@ -64,14 +64,14 @@ class Order:
     """
 
     place: str
-    kind: Kind
-    at: At
+    kind: OrderKind
+    at: StepId
     workers: int
     last: bool = True
     scattered: tuple[bytes, ...] = ()
     reading: str = ""
     wanted: int = -1
-    along: tuple[str, ...] = ()
+    prefetch: tuple[str, ...] = ()
     """Readouts of one stage that are read when the step is done: routines, by name."""
     versions: range = range(0)
     """Those that are to be followed."""
@@ -86,7 +86,7 @@ _PIPELINES: dict[str, tuple[int, Work]] = {}
 _SOURCES: dict[str, Callable[[], Work]] = {}
 """By place, how a process comes by the work there: from its driver, never from the checkpoint."""
 
-MOST = 32
+MOST_WORKERS = 32
 """How many workers a process keeps: of a pipeline that ends, only some processes hear."""
 
 
@@ -106,12 +106,12 @@ def worker_of(place: str, part: int, epoch: int) -> Worker:
             known = _PIPELINES[place] = (epoch, _SOURCES[place]())
         cached = (epoch, Worker(known[1], part))
     _WORKERS[place, part] = cached
-    if len(_WORKERS) > MOST:
-        _let_go(next(iter(_WORKERS)))
+    if len(_WORKERS) > MOST_WORKERS:
+        _evict(next(iter(_WORKERS)))
     return cached[1]
 
 
-def _let_go(key: tuple[str, int]) -> None:
+def _evict(key: tuple[str, int]) -> None:
     """Close the worker that was asked for least lately; its maps lie in memory that others see."""
     _WORKERS.pop(key)[1].close()
     if all(place != key[0] for place, _ in _WORKERS):
@@ -125,14 +125,16 @@ def forget(place: str) -> None:
     _PIPELINES.pop(place, None)
 
 
-def run_stage(order: Order, part: int, parcels: Iterable[Parcel]) -> Iterator[tuple[int, Parcel]]:
+def run_stage(
+    order: StageOrder, part: int, parcels: Iterable[Parcel]
+) -> Iterator[tuple[int, Parcel]]:
     """One stage of one worker: a parcel for every worker, or, at the end of a job, its report.
 
     All that comes is taken, or Spark would throw the process away.
     """
     came = sorted(parcels, key=lambda parcel: parcel[0])
     reports = [r for _, _, r in came if r is not None]
-    mine = next((r for r in reports if r.part == part), Report(part))
+    mine = next((r for r in reports if r.part == part), WorkerReport(part))
     failure = next((r.failure for r in reports if r.failure is not None), None)
     blocks = [block for _, block, _ in came]
     if order.scattered:
@@ -149,8 +151,8 @@ def run_stage(order: Order, part: int, parcels: Iterable[Parcel]) -> Iterator[tu
         except FreshviewError as e:
             failure = e
     report = replace(mine, gathered=gathered, failure=failure)
-    if order.along and failure is None:
-        report = _read_along(order, report)
+    if order.prefetch and failure is None:
+        report = _prefetch(order, report)
     if order.last:
         yield part, (part, b"", report)
         return
@@ -161,31 +163,33 @@ def run_stage(order: Order, part: int, parcels: Iterable[Parcel]) -> Iterator[tu
         yield target, (part, block, reported)
 
 
-def _read_along(order: Order, report: Report) -> Report:
+def _prefetch(order: StageOrder, report: WorkerReport) -> WorkerReport:
     """Readings of the version that was just done; none at all if one of them fails."""
     at, began = order.at, time.perf_counter()
     try:
         worker = worker_of(order.place, report.part, at.epoch)
         gathered = tuple(
-            worker.read(uuid.uuid4().hex, At(at.epoch, NOTHING, at.mark, routine, 0)).gathered
-            for routine in order.along
+            worker.read(
+                uuid.uuid4().hex, StepId(at.epoch, NO_VERSION, at.mark, routine, 0)
+            ).gathered
+            for routine in order.prefetch
         )
     except FreshviewError:
         return report
     *before, last = report.figures
     elapsed = time.perf_counter() - began
     last = replace(last, seconds=last.seconds + elapsed, arrow=last.arrow + elapsed)
-    return replace(report, along=gathered, figures=(*before, last))
+    return replace(report, prefetched=gathered, figures=(*before, last))
 
 
-def _outcome(order: Order, part: int, blocks: Sequence[bytes]) -> Outcome:
+def _outcome(order: StageOrder, part: int, blocks: Sequence[bytes]) -> Outcome:
     began = time.perf_counter()
     worker = worker_of(order.place, part, order.at.epoch)
     if order.kind == "step":
         return worker.step(order.at, blocks)
     if order.kind == "follow":
         return worker.follow(order.at.epoch, order.versions)
-    sent, base = Sent(()), -1
+    sent, base = SentBlocks(()), -1
     match order.kind:
         case "read":
             sent = worker.read(order.reading, order.at, blocks)
@@ -194,14 +198,16 @@ def _outcome(order: Order, part: int, blocks: Sequence[bytes]) -> Outcome:
         case "recall":
             recalled = worker.recall(order.at)
             driver = order.wanted == order.workers
-            sent = Sent((), recalled.gathered if driver else recalled.blocks[order.wanted])
+            sent = SentBlocks((), recalled.gathered if driver else recalled.blocks[order.wanted])
         case "forget":
             worker.forget()
             _WORKERS.pop((order.place, part), None)
     return Outcome(sent, time.perf_counter() - began, base=base)
 
 
-def _figures(order: Order, part: int, o: Outcome) -> Figures:
+def _figures(order: StageOrder, part: int, o: Outcome) -> StepMetrics:
     sent = sum(len(b) for b in o.sent.blocks) + len(o.sent.gathered)
     native, arrow = o.clock.native, o.clock.total - o.clock.native
-    return Figures(part, order.at.step, o.seconds, sent, o.rebuilt, o.state, o.base, native, arrow)
+    return StepMetrics(
+        part, order.at.step, o.seconds, sent, o.rebuilt, o.state, o.base, native, arrow
+    )

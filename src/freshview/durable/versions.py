@@ -14,19 +14,19 @@ from threading import Event
 from typing import Any, Self, TypeVar
 
 from freshview.durable.batch_log import Entry
-from freshview.durable.checkpoint import CheckpointProblem, is_there
+from freshview.durable.checkpoint import CheckpointProblem, checkpoint_exists
 from freshview.durable.commit import read_commit
-from freshview.durable.commit_log import CommitLog, Interrupted, LoggedBatch, Prepared
+from freshview.durable.commit_log import CommitLog, Interrupted, LoggedBatch, PackedBatch
 from freshview.durable.coordinator import Coordinator
 from freshview.durable.epoch import TakenOver, claim
 from freshview.durable.loading import Loading
 from freshview.durable.runner import Runner
 from freshview.durable.stats import BatchStats, batch_stats
-from freshview.durable.step import Lost, Stale
+from freshview.durable.step import LostState, StaleStep
 from freshview.durable.storage.blocks import Pieces
-from freshview.durable.storage.files import Torn
+from freshview.durable.storage.files import TornFile
 from freshview.durable.storage.shared_memory import make_private
-from freshview.durable.task import Figures
+from freshview.durable.task import StepMetrics
 from freshview.durable.work import Work
 from freshview.errors import (
     BadRow,
@@ -60,16 +60,18 @@ class Versions:
         self._coordinator = self.coordinator_type(work, runner, epoch)
         self._stats: deque[BatchStats] = deque(maxlen=work.settings.history)
         self._bases: dict[int, int] = {}
-        self._taken = 0.0, 0.0
+        self._intake_seconds = 0.0, 0.0
         self._closed = False
-        self._apart = False
+        self._workers_ahead = False
         """Whether workers may be ahead of the commit."""
 
     def _open_at(self, ready: str, blocks: Sequence[Pieces]) -> None:
         """Go on with what was not finished; `ready` is the routine of the first version of all."""
-        if self._commit_log.undone is None and self.version < 0:
-            self._commit_log.write(self._commit_log.lay(Prepared(ready, blocks, 0), 0), {})
-        while self._commit_log.undone is not None:
+        if self._commit_log.next_pending is None and self.version < 0:
+            self._commit_log.append(
+                self._commit_log.append_rows(PackedBatch(ready, blocks, 0), 0), {}
+            )
+        while self._commit_log.next_pending is not None:
             try:
                 self._finish()
             except (BadRow, Overflow) as e:
@@ -85,7 +87,7 @@ class Versions:
     @staticmethod
     def exists(checkpoint: str | Path) -> bool:
         """Whether there is a checkpoint to restart from."""
-        return is_there(checkpoint)
+        return checkpoint_exists(checkpoint)
 
     @property
     def version(self) -> int:
@@ -128,7 +130,7 @@ class Versions:
 
     # ---------------------------------------------------------------- a batch
 
-    def _take(
+    def _run_batch(
         self,
         batch: LoggedBatch,
         note: Mapping[str, Any],
@@ -138,11 +140,11 @@ class Versions:
     ) -> None:
         """Make a batch the next version, and do it."""
         began = time.perf_counter()
-        self._commit_log.write(batch, note, loading)
-        self._taken = intake, written + time.perf_counter() - began
+        self._commit_log.append(batch, note, loading)
+        self._intake_seconds = intake, written + time.perf_counter() - began
         self._finish()
 
-    def _take_together(
+    def _run_together(
         self,
         ready: Callable[[int], tuple[LoggedBatch, Mapping[str, Any], Loading]],
         numbers: Sequence[int],
@@ -162,16 +164,16 @@ class Versions:
                     logged = ready(n)
                     if lost.is_set():
                         return
-                    self._commit_log.write(*logged)
+                    self._commit_log.append(*logged)
             except BaseException:
-                self._renew()  # nobody waits for it any more
+                self._next_epoch()  # nobody waits for it any more
                 raise
 
         def pending() -> list[Entry]:
             wait([written])
             return self._commit_log.pending
 
-        self._apart = True
+        self._workers_ahead = True
         with ThreadPoolExecutor(1) as pool:
             written = pool.submit(write)
             try:
@@ -180,31 +182,31 @@ class Versions:
                 lost.set()
                 wait([written])
                 with suppress(FreshviewError):
-                    self._renew()  # tasks that are still there wait no longer
+                    self._next_epoch()  # tasks that are still there wait no longer
                 raise
         through = [e for e in self._commit_log.pending if e.version <= followed.version]
         if through:
-            self._commit_log.done(through[-1])
+            self._commit_log.mark_done(through[-1])
             rows, elapsed = sum(e.rows for e in through), time.perf_counter() - began
-            self._tell(through[-1].version, rows, elapsed, 1, followed.figures)
+            self._record(through[-1].version, rows, elapsed, 1, followed.figures)
         self._finish()
         written.result()
 
-    def _renew(self) -> None:
+    def _next_epoch(self) -> None:
         """Begin another epoch: who is ahead of the commit goes back to it."""
-        self._coordinator.epoch = self._commit_log.renew()
+        self._coordinator.epoch = self._commit_log.next_epoch()
 
     def _finish(self) -> None:
         """Do what was written down and is not done."""
         if self._closed:
             raise ProgramProblem("the flow is closed", instead="restart it from its checkpoint")
-        if self._apart and self._commit_log.pending:
-            self._renew()
-        self._apart = False
-        while (entry := self._commit_log.undone) is not None:
-            self._do(entry)
+        if self._workers_ahead and self._commit_log.pending:
+            self._next_epoch()
+        self._workers_ahead = False
+        while (entry := self._commit_log.next_pending) is not None:
+            self._run_version(entry)
 
-    def _do(self, entry: Entry) -> None:
+    def _run_version(self, entry: Entry) -> None:
         """Do a version."""
         began = time.perf_counter()
         try:
@@ -212,20 +214,20 @@ class Versions:
         except (CheckpointProblem, TakenOver, Interrupted):
             raise
         except FreshviewError:
-            self._commit_log.give_up(entry)
+            self._commit_log.discard(entry)
             raise
-        self._commit_log.done(entry)
+        self._commit_log.mark_done(entry)
         self._bases[self.work.driver] = metrics.driver_base
         elapsed = time.perf_counter() - began
-        self._tell(entry.version, entry.rows, elapsed, metrics.jobs, metrics.figures)
+        self._record(entry.version, entry.rows, elapsed, metrics.jobs, metrics.figures)
 
-    def _tell(
-        self, version: int, rows: int, seconds: float, jobs: int, figures: Sequence[Figures]
+    def _record(
+        self, version: int, rows: int, seconds: float, jobs: int, figures: Sequence[StepMetrics]
     ) -> None:
         """Keep what a version took, and no more of the log than somebody needs."""
         stats = batch_stats(version, rows, seconds, jobs, self._coordinator.driver_bytes, figures)
-        intake, written = self._taken
-        self._taken = 0.0, 0.0
+        intake, written = self._intake_seconds
+        self._intake_seconds = 0.0, 0.0
         self._stats.append(replace(stats, intake=intake, written=written))
         self._bases |= {f.part: f.base for f in figures}
         self._commit_log.truncate(self._bases)
@@ -234,7 +236,7 @@ class Versions:
         """Do something on the workers; what goes wrong is told in our words."""
         try:
             return work()
-        except (Lost, Stale, Torn, BuildProblem, SnapshotProblem) as e:
+        except (LostState, StaleStep, TornFile, BuildProblem, SnapshotProblem) as e:
             raise CheckpointProblem(f"the state cannot be rebuilt: {e}") from e
         except FreshviewError:
             raise

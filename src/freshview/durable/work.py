@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from freshview.durable.batch_log import Log
+from freshview.durable.batch_log import BatchLog
 from freshview.durable.settings import FlowSettings
-from freshview.durable.step import Clock, Sent
+from freshview.durable.step import Clock, SentBlocks
 from freshview.durable.storage.files import Folder
 from freshview.durable.storage.shared_memory import memory_root
 
@@ -51,7 +51,7 @@ class DurableNode(Protocol):
         """Give the memory back."""
 
 
-class Moved(Protocol):
+class TransferLike(Protocol):
     """Something that is sent: by the driver (`scatter`), or by workers."""
 
     @property
@@ -63,7 +63,7 @@ class StageLike(Protocol):
     """What every worker does in one go."""
 
     @property
-    def receives(self) -> Sequence[Moved]:
+    def receives(self) -> Sequence[TransferLike]:
         """What it takes from others."""
 
 
@@ -134,13 +134,13 @@ class Work(ABC):
         inputs: Sequence[bytes],
         batch: bytes | memoryview,
         clock: Clock,
-    ) -> Sent:
+    ) -> SentBlocks:
         """A step of one part; `batch` is what it has of the batch and was not given yet."""
 
     @property
-    def log(self) -> Log:
+    def log(self) -> BatchLog:
         """The log of its batches."""
-        return Log(self.folder)
+        return BatchLog(self.folder)
 
     @property
     def driver(self) -> int:

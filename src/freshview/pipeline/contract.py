@@ -19,12 +19,12 @@ from freshview.calculus.schema import Column, Relation
 from freshview.errors import BadRow, UnknownName
 from freshview.runtime.database.base import two_rows
 from freshview.runtime.ingest.columns import rows_of, table_of
-from freshview.spark.io.decode import Arrival
+from freshview.spark.io.decode import DecodedBatch
 from freshview.spark.io.keys import KeyStore
-from freshview.spark.io.rows import Rejected, names_of
+from freshview.spark.io.rows import RejectedRow, names_of
 from freshview.spark.io.upsert import key_of
 from freshview.spark.nodes.node import COUNT, PAYLOAD
-from freshview.spark.nodes.refusals import Wrong, refused
+from freshview.spark.nodes.violations import Violation, refusal_of
 from freshview.sql import Catalog
 
 Trusted = bool | tuple[str, ...]
@@ -37,9 +37,9 @@ class Contract:
 
     guarded: tuple[Relation, ...] = ()
     """Workers keep their rows."""
-    kept: frozenset[str] = frozenset()
+    keyed: frozenset[str] = frozenset()
     """Their rows are kept by key anyway."""
-    appended: frozenset[str] = frozenset()
+    append_only: frozenset[str] = frozenset()
     """A source adds rows, there is no key, and nothing can be wrong."""
     trusted: frozenset[str] = frozenset()
 
@@ -49,9 +49,9 @@ class Contract:
         for r in self.guarded:
             key = f" by {', '.join(key_of(r))}" if r.key else ""
             sentences[r.name] = f"checked, its rows are kept{key} on the workers"
-        sentences |= dict.fromkeys(self.kept, "checked against the rows that are kept by key")
+        sentences |= dict.fromkeys(self.keyed, "checked against the rows that are kept by key")
         sentences |= dict.fromkeys(
-            self.appended, "rows only come, and it has no key: nothing to check"
+            self.append_only, "rows only come, and it has no key: nothing to check"
         )
         sentences |= dict.fromkeys(
             self.trusted,
@@ -61,7 +61,7 @@ class Contract:
 
     def refuse_deletions(self, relation: Relation, change: pa.Table) -> None:
         """A stream whose rows nobody keeps must not be taken rows from."""
-        if relation.name in self.appended and _has_deletions(change):
+        if relation.name in self.append_only and _has_deletions(change):
             raise BadRow(
                 f"'{relation.name}' is read from a source that only adds rows: they are not kept",
                 instead="declare its PRIMARY KEY, or push its rows without a FROM clause",
@@ -69,7 +69,7 @@ class Contract:
 
 
 def contract_of(
-    catalog: Catalog, streams: Mapping[str, Relation], kept: Iterable[Relation], trusted: Trusted
+    catalog: Catalog, streams: Mapping[str, Relation], keyed: Iterable[Relation], trusted: Trusted
 ) -> Contract:
     """How the changes of each stream are checked."""
     excused_names = (
@@ -78,7 +78,7 @@ def contract_of(
     for name in excused_names:
         if name not in catalog.relations:
             raise UnknownName(f"there is no stream '{name}' to trust", instead="name a stream")
-    by_key = frozenset(r.name for r in kept)
+    by_key = frozenset(r.name for r in keyed)
     excused = (
         frozenset(r.name for r in streams.values() if r.name.lower() in excused_names) - by_key
     )
@@ -103,7 +103,7 @@ def _has_deletions(change: pa.Table) -> bool:
     return bool(pc.any(pc.less(change.column(COUNT), 0), min_count=0).as_py())
 
 
-def check_kept(relation: Relation, change: pa.Table, store: KeyStore) -> None:
+def check_keyed(relation: Relation, change: pa.Table, store: KeyStore) -> None:
     """Refuse rows with counts that do not go with the rows that the store has for their keys."""
     names, keys = names_of(relation), key_of(relation)
     asked = change.select(keys).group_by(keys, use_threads=False).aggregate([])
@@ -118,32 +118,34 @@ def check_kept(relation: Relation, change: pa.Table, store: KeyStore) -> None:
     for row in {*net, *stored}:
         sizes[tuple(row[i] for i in at)] += stored[row] + net[row]
     doubled = {key: n for key, n in sizes.items() if n > 1}
-    wrong = []
+    violations = []
     if missing:
-        wrong.append(_wrong(relation, relation.columns, missing, doubled=False))
+        violations.append(_violation(relation, relation.columns, missing, doubled=False))
     if doubled:
         columns = tuple(relation.columns[i] for i in at)
-        wrong.append(_wrong(relation, columns, doubled, doubled=True))
-    if wrong:
-        raise refused(wrong)
+        violations.append(_violation(relation, columns, doubled, doubled=True))
+    if violations:
+        raise refusal_of(violations)
 
 
-def _wrong(
+def _violation(
     relation: Relation, columns: tuple[Column, ...], rows: Mapping[Row, int], *, doubled: bool
-) -> Wrong:
+) -> Violation:
     table = table_of(columns, list(rows), relation.name)
     numbered = table.append_column(PAYLOAD, pa.array(rows.values(), pa.int64()))
     [batch] = numbered.combine_chunks().to_batches()
-    return Wrong(relation.name, batch, doubled)
+    return Violation(relation.name, batch, doubled)
 
 
-def set_aside(relation: Relation, arrival: Arrival, wrong: Iterable[Wrong]) -> Arrival:
+def without_violations(
+    relation: Relation, arrival: DecodedBatch, violations: Iterable[Violation]
+) -> DecodedBatch:
     """What came without the rows that cannot be; of a key that would have two, all of them."""
     if arrival.keyed:
         return arrival
     names = names_of(relation)
     reasons: list[tuple[list[int], dict[Row, str]]] = []
-    for w in wrong:
+    for w in violations:
         if w.relation == relation.name:
             at = [names.index(n) for n in w.rows.schema.names if n != PAYLOAD]
             rows = [row[:-1] for row in rows_of(pa.Table.from_batches([w.rows]))]
@@ -158,11 +160,13 @@ def set_aside(relation: Relation, arrival: Arrival, wrong: Iterable[Wrong]) -> A
         else:
             text = dict(zip(names, row, strict=True))
             text[COUNT] = arrival.table.column(COUNT)[number].as_py()
-            rejected.append(Rejected(relation.name, reason, json.dumps(text, default=str)))
-    return Arrival(arrival.table.take(pa.array(stays, pa.int64())), False, rejected)
+            rejected.append(RejectedRow(relation.name, reason, json.dumps(text, default=str)))
+    return DecodedBatch(arrival.table.take(pa.array(stays, pa.int64())), False, rejected)
 
 
-def unique(relation: Relation, table: pa.Table) -> tuple[pa.Table, list[Rejected]]:
+def without_duplicate_keys(
+    relation: Relation, table: pa.Table
+) -> tuple[pa.Table, list[RejectedRow]]:
     """The rows of a static table without those that share a key, and these with the reason."""
     keys = key_of(relation)
     if not keys or not table.num_rows:
@@ -177,5 +181,5 @@ def unique(relation: Relation, table: pa.Table) -> tuple[pa.Table, list[Rejected
             stays.append(number)
         else:
             text = json.dumps(dict(zip(names_of(relation), row, strict=True)), default=str)
-            rejected.append(Rejected(relation.name, two_rows(relation.name, key).what, text))
+            rejected.append(RejectedRow(relation.name, two_rows(relation.name, key).what, text))
     return (table.take(pa.array(stays, pa.int64())) if rejected else table), rejected

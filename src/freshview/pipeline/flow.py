@@ -18,7 +18,7 @@ from freshview.calculus.schema import Relation
 from freshview.codegen.private import NotPrivate
 from freshview.distributed.batches.prepare import prepare
 from freshview.distributed.terms import Distributed
-from freshview.durable.checkpoint import CheckpointProblem, opening, place_of
+from freshview.durable.checkpoint import CheckpointProblem, checkpoint_errors, place_of
 from freshview.durable.commit_log import Interrupted, LoggedBatch
 from freshview.durable.epoch import TakenOver
 from freshview.durable.loading import Loading, loading_of
@@ -26,17 +26,18 @@ from freshview.durable.settings import FlowSettings
 from freshview.durable.stats import BatchStats, StageStats
 from freshview.durable.versions import Versions
 from freshview.errors import ProgramProblem, UnknownName
-from freshview.spark.batches.batch import Batch, Batches
-from freshview.spark.batches.intake import as_table, checked, pieces
-from freshview.spark.nodes.answer import answer
+from freshview.spark.batches.pack_batch import Batch, BatchPacker
+from freshview.spark.batches.split_batch import split_load
+from freshview.spark.batches.validate import as_table, validated
 from freshview.spark.nodes.attach_kernels import attach_kernels
 from freshview.spark.nodes.checkpoint import check_nodes, reopen, save_pipeline
-from freshview.spark.nodes.node import COUNT, READY, Node, reading
+from freshview.spark.nodes.node import COUNT, READY, Node, read_routine
+from freshview.spark.nodes.query_result import query_result
 from freshview.spark.nodes.reference_node import batch_of
 from freshview.spark.nodes.view_work import ViewWork
 from freshview.spark.runner import runner_of
 
-LOAD = 2_000_000
+LOAD_ROWS = 2_000_000
 """Rows of a piece of a load."""
 
 
@@ -56,7 +57,7 @@ class Flow(Versions):
         """Use `start` or `restart`."""
         super().__init__(pipeline, runner_of(spark, pipeline.workers))
         self.pipeline = pipeline
-        self._batches = Batches(pipeline, relations)
+        self._packer = BatchPacker(pipeline, relations)
         self._readouts = {r.query.name: r for r in pipeline.distributed.readouts}
 
     @classmethod
@@ -84,8 +85,8 @@ class Flow(Versions):
         for table, batch in (tables or {}).items():
             if table not in relations:
                 raise UnknownName(f"there is no static table '{table}'", instead="apply its rows")
-            rows[table] = [checked(relations[table], batch).drop_columns([COUNT])]
-        with opening(place):
+            rows[table] = [validated(relations[table], batch).drop_columns([COUNT])]
+        with checkpoint_errors(place):
             if cls.exists(place):
                 raise CheckpointProblem(
                     f"there is a checkpoint in {place} already",
@@ -113,7 +114,7 @@ class Flow(Versions):
 
         The number of workers is that of the checkpoint; to give another one is an error.
         """
-        with opening(place_of(checkpoint)):
+        with checkpoint_errors(place_of(checkpoint)):
             work = reopen(distributed, checkpoint, workers, functions, settings or FlowSettings())
             pipeline = attach_kernels(work, spark)
             check_nodes(pipeline)
@@ -144,10 +145,10 @@ class Flow(Versions):
         """
         self._finish()
         t0 = time.perf_counter()
-        prepared = self._batches.prepared(changes)
+        prepared = self._packer.pack(changes)
         t1 = time.perf_counter()
-        batch = self._commit_log.lay(prepared, self.version + 1)
-        self._take(batch, note or {}, t1 - t0, time.perf_counter() - t1)
+        batch = self._commit_log.append_rows(prepared, self.version + 1)
+        self._run_batch(batch, note or {}, t1 - t0, time.perf_counter() - t1)
         return self.version
 
     def load(
@@ -155,7 +156,7 @@ class Flow(Versions):
         changes: Mapping[str, Batch],
         note: Mapping[str, Any] | None = None,
         *,
-        rows: int = LOAD,
+        rows: int = LOAD_ROWS,
         anew: bool = False,
     ) -> int:
         """Much data at once, as a first load: in pieces of `rows` rows, each a version.
@@ -167,27 +168,27 @@ class Flow(Versions):
         unless it is told to begin `anew`.
         """
         self._finish()
-        tables = {n: as_table(self._batches.relation(n), batch) for n, batch in changes.items()}
-        parts = pieces(tables, rows)
+        tables = {n: as_table(self._packer.relation(n), batch) for n, batch in changes.items()}
+        parts = split_load(tables, rows)
         load = loading_of(tables, rows, len(parts))
         done = 0 if anew else load.done_before(self._commit_log.commit.loading)
         before, first = self.note, self.version + 1 - done
 
         def ready(i: int) -> tuple[LoggedBatch, Mapping[str, Any], Loading]:
-            logged = self._commit_log.lay(self._batches.prepared(parts[i]), first + i)
+            logged = self._commit_log.append_rows(self._packer.pack(parts[i]), first + i)
             piece_note = before if i + 1 < len(parts) else dict(note or {})
             return logged, piece_note, replace(load, done=i + 1)
 
         todo = range(done, len(parts))
-        routines = {self._batches.routine(parts[i]) for i in todo}
+        routines = {self._packer.routine(parts[i]) for i in todo}
         if len(todo) > 1 and all(map(self._coordinator.can_follow, routines)):
-            self._take_together(ready, todo)
+            self._run_together(ready, todo)
         else:
-            self._take_in_turn(ready, todo)
-        self._commit_log.answered()
+            self._run_in_turn(ready, todo)
+        self._commit_log.clear_loading()
         return self.version
 
-    def _take_in_turn(
+    def _run_in_turn(
         self,
         ready: Callable[[int], tuple[LoggedBatch, Mapping[str, Any], Loading]],
         numbers: Sequence[int],
@@ -201,7 +202,7 @@ class Flow(Versions):
                 batch, note, loading = ahead.result()
                 if i != numbers[-1]:
                     ahead = pool.submit(ready, i + 1)
-                self._take(batch, note, time.perf_counter() - began, loading=loading)
+                self._run_batch(batch, note, time.perf_counter() - began, loading=loading)
                 began = time.perf_counter()
 
     def read(self, query: str) -> pa.Table:
@@ -213,10 +214,11 @@ class Flow(Versions):
         readout = self._readouts[query]
         placement = next(h for h in readout.maps if h.name == readout.result)
         now = self._commit_log.commit
-        reader = self._safely(lambda: self._coordinator.read(reading(query), now))
+        reader = self._safely(lambda: self._coordinator.read(read_routine(query), now))
         node = cast("Node | None", reader)
-        return answer(
-            readout, node.send(reading(query), placement.name) if node else batch_of(placement, {})
+        return query_result(
+            readout,
+            node.send(read_routine(query), placement.name) if node else batch_of(placement, {}),
         )
 
 

@@ -17,11 +17,11 @@ from freshview.calculus.schema import Relation
 from freshview.distributed.compile import distribute
 from freshview.distributed.options import DistributionOptions
 from freshview.errors import FreshviewError, FreshviewWarning
-from freshview.pipeline.changes import Changed
-from freshview.pipeline.contract import contract_of, unique
+from freshview.pipeline.contract import contract_of, without_duplicate_keys
 from freshview.pipeline.flow import Flow, Interrupted
 from freshview.pipeline.identity import claim, identity
-from freshview.pipeline.keyed import kept_by_key
+from freshview.pipeline.ingest import PipelineIngest
+from freshview.pipeline.keyed_streams import keyed_streams
 from freshview.pipeline.options import PipelineOptions
 from freshview.pipeline.program import program_of
 from freshview.program.terms import Program
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from freshview.spark.types import SparkSession
 
 
-class Pipeline(Changed):
+class Pipeline(PipelineIngest):
     """Streams, tables and views on Spark.
 
     Views are declared first. `start` compiles them and begins to read the sources, if there are
@@ -51,19 +51,19 @@ class Pipeline(Changed):
 
     def __init__(
         self,
-        choices: PipelineOptions,
+        options: PipelineOptions,
         spark: SparkSession | None = None,
         folder: Path | None = None,
         flows: type[Flow] | None = None,
     ) -> None:
         super().__init__()
-        self.choices = choices
+        self.options = options
         self.folder = folder or Path.cwd()
         self._flows = flows or Flow
-        self._given = spark
+        self._user_session = spark
         self._spark: SparkSession | None = spark
         self._home = Path()
-        self._gone = False
+        self._discarded = False
         """Whether it has run and stopped without a checkpoint."""
 
     # -- from the start to the end -----------------------------------------------------------------
@@ -76,7 +76,7 @@ class Pipeline(Changed):
         """
         if self._flow is not None:
             return self
-        if self._gone:
+        if self._discarded:
             raise FreshviewError(
                 "the pipeline was stopped, and what it knew is gone",
                 instead="make another one; one with a checkpoint goes on after a stop",
@@ -85,14 +85,14 @@ class Pipeline(Changed):
             raise FreshviewError(
                 "the pipeline has no views", instead="declare one with CREATE VIEW"
             )
-        program = program_of(self.queries.values(), self.catalog, self.choices)
+        program = program_of(self.queries.values(), self.catalog, self.options)
         check_paths(inputs(self.catalog, [r.name for r in program.relations], self.folder))
-        self._owned = self.choices.checkpoint is None
+        self._owned = self.options.checkpoint is None
         try:
             self._home = self._folder()
             self._streams = {r.name: r for r in program.relations if not r.static}
-            kept = kept_by_key(self.catalog, self._streams, self.choices.upserts)
-            self._contract = contract_of(self.catalog, self._streams, kept, self.choices.trusted)
+            kept = keyed_streams(self.catalog, self._streams, self.options.upserts)
+            self._contract = contract_of(self.catalog, self._streams, kept, self.options.trusted)
             checked = [r.name for r in self._contract.guarded]
             claim(self._home, identity(program, self.catalog, checked))
             self._begin(program, kept)
@@ -106,7 +106,7 @@ class Pipeline(Changed):
         return self
 
     def _folder(self) -> Path:
-        named = self.choices.checkpoint
+        named = self.options.checkpoint
         if named is None:
             return Path(tempfile.mkdtemp(prefix="freshview-"))
         if "://" in str(named) or ":/" in str(named):
@@ -120,19 +120,19 @@ class Pipeline(Changed):
         spark = self.spark
         check_workers(spark)
         state = self._home / "state"
-        letters = self.choices.dead_letters or self._home / "dead_letters"
+        letters = self.options.dead_letters or self._home / "dead_letters"
         self._letters = DeadLetters(letters)
-        workers = self.choices.workers or max(1, spark.sparkContext.defaultParallelism)
+        workers = self.options.workers or max(1, spark.sparkContext.defaultParallelism)
         spread = DistributionOptions(workers=workers, deliver=True)
         distributed = distribute(program, options=spread, functions=self.catalog.functions)
         distributed = replace(distributed, guarded=self._contract.guarded)
         common: dict[str, Any] = {
             "functions": self.catalog.functions,
-            "settings": self.choices.settings,
+            "settings": self.options.settings,
         }
         if self._flows.exists(state):
             self._flow = self._flows.restart(
-                distributed, spark, checkpoint=state, workers=self.choices.workers, **common
+                distributed, spark, checkpoint=state, workers=self.options.workers, **common
             )
         else:
             static = [r.name for r in program.relations if r.static]
@@ -152,7 +152,7 @@ class Pipeline(Changed):
         tables, rejected = load_tables(spark, inputs(self.catalog, static, self.folder))
         for name, table in tables.items():
             if name not in self._contract.trusted:
-                tables[name], doubled = unique(self.catalog.relation(name), table)
+                tables[name], doubled = without_duplicate_keys(self.catalog.relation(name), table)
                 rejected += doubled
         self._letters.write("tables", rejected)
         return tables
@@ -161,10 +161,10 @@ class Pipeline(Changed):
     def spark(self) -> SparkSession:
         """The session: the given one, or a new one."""
         if self._spark is None:
-            c = self.choices
-            self._given = active()
+            c = self.options
+            self._user_session = active()
             log = c.log or self._home / "spark.log"
-            self._spark = self._given or session(c.master, packages=c.packages, log=log)
+            self._spark = self._user_session or session(c.master, packages=c.packages, log=log)
         return self._spark
 
     @property
@@ -184,12 +184,12 @@ class Pipeline(Changed):
 
     def await_done(self, timeout: float | None = None) -> bool:
         """Wait until the sources are read; whether that was so in time. Tells what went wrong."""
-        self._need()
+        self._running_flow()
         return self._feed.wait(timeout)
 
     def finish(self) -> None:
         """Finish the batch that is under way, and read no more; views can still be read."""
-        self._need()
+        self._running_flow()
         self._feed.stop()
 
     def stop(self) -> None:
@@ -197,7 +197,7 @@ class Pipeline(Changed):
         if self._flow is None:
             self._end()
             return
-        self._gone = self._owned
+        self._discarded = self._owned
         try:
             self.finish()
             with self._lock:
@@ -222,9 +222,9 @@ class Pipeline(Changed):
                 self._flow.close()
                 self._keys.close()
                 self._flow = None
-            if self._home != Path() and self.choices.checkpoint is None:
+            if self._home != Path() and self.options.checkpoint is None:
                 shutil.rmtree(self._home, ignore_errors=True)
-            if self._given is None and self._spark is not None:
+            if self._user_session is None and self._spark is not None:
                 with suppress(Exception):
                     self._spark.stop()
                 self._spark = None

@@ -1,4 +1,4 @@
-"""Jobs on Spark: one RDD job for the stages of an `Order` list, pinned where Spark lets us."""
+"""Jobs on Spark: one RDD job for the stages of an `StageOrder` list, pinned where Spark lets us."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import RDD, Broadcast, SparkContext, cloudpickle
 from pyspark.serializers import CPickleSerializer
 
-from freshview.durable.task import Order, Parcel, Report, provide, run_stage
+from freshview.durable.task import Parcel, StageOrder, WorkerReport, provide, run_stage
 from freshview.durable.work import Work
 from freshview.errors import FreshviewWarning
+from freshview.spark.freeze_modules import freeze_modules
 from freshview.spark.pin import anchor, anchored, assign, executor_names, executors, pinned
 from freshview.spark.probe import check_workers
-from freshview.spark.resident import settle
-from freshview.spark.submit import Submit, keyed
+from freshview.spark.submit import StageSubmitter, keyed_by_partition
 
 
 class SparkRunner:
@@ -39,7 +39,7 @@ class SparkRunner:
         self._names: list[str] = []
         self._first: RDD[Any] | None = None
         self._anchor: Any = None
-        self._submit = Submit(self.sc, workers)
+        self._submit = StageSubmitter(self.sc, workers)
         self._work: Broadcast[bytes] | None = None
 
     def provide(self, work: Work) -> None:
@@ -47,7 +47,7 @@ class SparkRunner:
         data: bytes = cloudpickle.dumps(work)  # type: ignore[no-untyped-call]
         self._work = self.sc.broadcast(data)
 
-    def run(self, orders: Sequence[Order]) -> list[Report]:
+    def run(self, orders: Sequence[StageOrder]) -> list[WorkerReport]:
         """See `Runner`."""
         base = self._base()
         rdd, reads = base._jrdd.rdd(), base._jrdd_deserializer
@@ -106,7 +106,7 @@ class SparkRunner:
 
 
 def _stage(
-    order: Order,
+    order: StageOrder,
     work: Broadcast[bytes],
     first: bool,
     zipped: bool,
@@ -124,5 +124,5 @@ def _stage(
         parcels = [parcel for _, parcel in sent]
     provide(order.place, lambda: pickle.loads(work.value))
     results = run_stage(order, part, parcels)
-    yield from results if order.last else keyed(results)
-    settle(order.place)
+    yield from results if order.last else keyed_by_partition(results)
+    freeze_modules(order.place)

@@ -9,7 +9,7 @@ from weakref import WeakSet
 from freshview import errors
 from freshview.errors import FreshviewError
 
-_ASKED: WeakSet[Any] = WeakSet()
+_CHECKED: WeakSet[Any] = WeakSet()
 """The contexts whose workers have answered well."""
 
 # The function travels by value: what is imported in it is what a worker finds.
@@ -32,7 +32,7 @@ class NoWorkers(FreshviewError):
 def check_workers(spark: Any) -> None:
     """Refuse a session whose workers do not find Freshview, and say which setting helps."""
     sc = getattr(spark, "sparkContext", None)
-    if sc is None or sc in _ASKED:
+    if sc is None or sc in _CHECKED:
         return
     scope: dict[str, Any] = {"__name__": "__main__"}
     exec(_LOOK, scope)
@@ -45,7 +45,7 @@ def check_workers(spark: Any) -> None:
                 f"(in {python})",
                 instead=_remedy(),
             )
-    _ASKED.add(sc)
+    _CHECKED.add(sc)
 
 
 def _remedy() -> str:

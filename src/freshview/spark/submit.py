@@ -18,14 +18,14 @@ from pyspark.serializers import CPickleSerializer, NoOpSerializer, Serializer
 
 from freshview.spark.releases import collected
 
-Work: TypeAlias = Callable[[int, Iterable[Any]], Iterator[Any]]
+StageFunction: TypeAlias = Callable[[int, Iterable[Any]], Iterator[Any]]
 """What a stage does with its partition; it can be pickled by name."""
 
-LARGE = 1 << 20
+LARGE_COMMAND = 1 << 20
 """Bytes of a command from which on Spark had better send it to every executor once."""
 
 
-class Submit:
+class StageSubmitter:
     """Makes RDDs of a context and collects them; an RDD here is one of the JVM."""
 
     def __init__(self, sc: SparkContext, partitions: int) -> None:
@@ -43,7 +43,13 @@ class Submit:
         self._partitioner = jvm.PythonPartitioner(partitions, id(self))
 
     def stage(
-        self, before: Any, reads: Serializer, work: Work, uses: Broadcast[Any], *, last: bool
+        self,
+        before: Any,
+        reads: Serializer,
+        work: StageFunction,
+        uses: Broadcast[Any],
+        *,
+        last: bool,
     ) -> Any:
         """An RDD of what `work` makes of the partitions of the one before; it `uses` a broadcast.
 
@@ -53,7 +59,7 @@ class Submit:
         return self._python(before, self._wrapped(work, reads, writes, uses), False, False)
 
     def shuffled(self, before: Any) -> Any:
-        """The items of a stage at the partitions that `keyed` named, as a JavaRDD."""
+        """The items of a stage at the partitions that `keyed_by_partition` named, as a JavaRDD."""
         pairs = self._pairs(before).asJavaPairRDD().partitionBy(self._partitioner)
         return self._python.valueOfPair(pairs)
 
@@ -62,11 +68,11 @@ class Submit:
         return collected(self._python.collectAndServe(rdd), CPickleSerializer())
 
     def _wrapped(
-        self, work: Work, reads: Serializer, writes: Serializer, uses: Broadcast[Any]
+        self, work: StageFunction, reads: Serializer, writes: Serializer, uses: Broadcast[Any]
     ) -> Any:
         command = pickle.dumps((work, None, reads, writes), pickle.HIGHEST_PROTOCOL)
         self.sc._pickled_broadcast_vars.clear()  # pickling has noted that it uses one
-        if len(command) > LARGE:
+        if len(command) > LARGE_COMMAND:
             return _wrap_function(self.sc, work, reads, writes)
         if self._broadcasts[0] is not uses:
             self._broadcasts = uses, self._listed([uses._jbroadcast])
@@ -88,7 +94,7 @@ class Submit:
         return ListConverter().convert(items, jvm._gateway_client)
 
 
-def keyed(items: Iterable[tuple[int, Any]]) -> Iterator[bytes]:
+def keyed_by_partition(items: Iterable[tuple[int, Any]]) -> Iterator[bytes]:
     """Items by their partition, as `shuffled` takes them."""
     for target, item in items:
         yield struct.pack("!q", target)

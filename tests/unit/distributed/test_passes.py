@@ -37,7 +37,7 @@ from freshview.distributed.terms import (
 )
 from freshview.distributed.text import show_placed
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import DistributionOptions as IvmOptions
+from freshview.ivm.options import Options as IvmOptions
 from freshview.program.terms import Map, Program, Statement, Trigger
 from freshview.program.text import read_program
 from tests.differential.harness import case, compiled

@@ -8,7 +8,7 @@ from freshview.calculus.types import INT
 from freshview.distributed.compile import distribute
 from freshview.distributed.jobs import count_jobs
 from freshview.distributed.options import LEVELS
-from freshview.distributed.schedule_blocks import schedule_blocks, settled
+from freshview.distributed.schedule_blocks import cut_blocks, schedule_blocks
 from freshview.distributed.stages import Schedule, schedule
 from freshview.distributed.terms import (
     Block,
@@ -61,22 +61,22 @@ def distributed(*steps: Compute | Transfer) -> Block:
 class TestSettle:
     def test_what_is_moved_comes_first(self) -> None:
         block = local(run("x", "y", AT_DRIVER), gather("s", "t"))
-        assert settled([block]) == (local(gather("s", "t"), run("x", "y", AT_DRIVER)),)
+        assert cut_blocks([block]) == (local(gather("s", "t"), run("x", "y", AT_DRIVER)),)
 
     def test_a_map_is_sent_before_it_changes(self) -> None:
         steps = (scatter("m", "t"), run("m", "y", AT_DRIVER))
-        assert settled([local(*steps)]) == (local(*steps),)
+        assert cut_blocks([local(*steps)]) == (local(*steps),)
 
     def test_what_was_computed_is_sent_after(self) -> None:
         block = local(run("m", "y", AT_DRIVER), scatter("m", "t"), run("m", "z", AT_DRIVER))
-        assert [len(b.steps) for b in settled([block])] == [1, 2]
+        assert [len(b.steps) for b in cut_blocks([block])] == [1, 2]
 
     def test_what_was_moved_is_moved_on(self) -> None:
-        assert len(settled([local(repart("a", "b"), repart("b", "c"))])) == 2
+        assert len(cut_blocks([local(repart("a", "b"), repart("b", "c"))])) == 2
 
     def test_a_copy_is_kept_when_it_is_made(self) -> None:
         block = distributed(run("m", "y", AT_WORKERS), keep("m", "t"), run("n", "t", AT_WORKERS))
-        assert [len(b.steps) for b in settled([block])] == [1, 2]
+        assert [len(b.steps) for b in cut_blocks([block])] == [1, 2]
 
 
 def shape(s: Schedule) -> tuple[list[list[tuple[int, ...]]], list[tuple[int, ...]]]:

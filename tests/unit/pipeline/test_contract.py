@@ -18,7 +18,7 @@ from freshview.durable.settings import FlowSettings
 from freshview.errors import BadRow, FreshviewError, UnknownName
 from freshview.pipeline.options import PipelineOptions
 from freshview.pipeline.pipeline import Pipeline
-from freshview.spark.nodes.refusals import Refused
+from freshview.spark.nodes.violations import RefusedBatch
 
 STREAMS = """
 CREATE STREAM o (id INT PRIMARY KEY, c INT, name STRING, at DATE);
@@ -121,17 +121,17 @@ def test_what_is_kept_to_check_outlives_a_stop_and_the_loss_of_memory(make: Make
     flow = make()
     for k in range(1, 8):
         flow.push({"o": [(k, k % 2, "a", None)], "i": [(k, D("1.00"), 0.0)]})
-        with pytest.raises(Refused):
+        with pytest.raises(RefusedBatch):
             flow.push({"i": [((k, D("1.00"), 0.0), 1), ((k + 1, D("1.00"), 0.0), -1)]})
     wanted = rows(flow)
     task.forget(str(flow.home / "state"))
-    with pytest.raises(Refused, match=r"the key \(3\)"):
+    with pytest.raises(RefusedBatch, match=r"the key \(3\)"):
         flow.push({"o": [(3, 1, "b", None)]})
     flow.stop()
     again = make()
-    with pytest.raises(Refused, match=r"the key \(3\)"):
+    with pytest.raises(RefusedBatch, match=r"the key \(3\)"):
         again.push({"o": [(3, 1, "b", None)]})
-    with pytest.raises(Refused, match="'i' does not hold"):
+    with pytest.raises(RefusedBatch, match="'i' does not hold"):
         again.push({"i": [((3, D("2.00"), 0.0), -1)]})
     assert rows(again) == wanted
     again.push({"o": [((3, 1, "a", None), -1), ((3, 0, "b", None), 1)]})
@@ -193,7 +193,9 @@ def test_a_load_that_cannot_be_stops_at_its_piece(make: Maker) -> None:
 def test_rows_that_are_kept_by_key_are_checked_there(make_plain: Maker) -> None:
     flow = make_plain(upserts=("o",))
     assert not [
-        g for g in flow.start()._need().pipeline.distributed.guards if g.relation.name == "o"
+        g
+        for g in flow.start()._running_flow().pipeline.distributed.guards
+        if g.relation.name == "o"
     ]
     flow.push({"o": [ORDER]})
     for batch, said in REFUSED.values():
@@ -229,7 +231,7 @@ class TestTrusted:
     def test_all_of_them(self, make_plain: Maker) -> None:
         flow = make_plain(trusted=True)
         flow.push({"i": [(ITEM, -1)]})
-        assert not flow._need().pipeline.distributed.guards
+        assert not flow._running_flow().pipeline.distributed.guards
         flow.stop()
 
     def test_a_name_that_is_none(self, make_plain: Maker) -> None:
@@ -280,7 +282,7 @@ def test_a_source_that_only_adds_rows_costs_nothing(make_plain: Maker, tmp_path:
     script = STREAMS.replace("w DOUBLE);", "w DOUBLE) FROM FILE 'i.csv' LINE DELIMITED CSV;")
     with make_plain(script + VIEWS) as flow:
         assert flow.await_done(60)
-        assert [g.relation.name for g in flow._need().pipeline.distributed.guards] == ["o"]
+        assert [g.relation.name for g in flow._running_flow().pipeline.distributed.guards] == ["o"]
         assert "i: rows only come, and it has no key: nothing to check" in flow.explain()
         flow.push({"i": [ITEM]})
         for give in (flow.push, flow.load):
@@ -325,7 +327,7 @@ def test_a_batch_that_was_refused_when_nobody_listened_does_not_stop_the_next_st
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(flow._need()._coordinator, "step", die)
+        patch.setattr(flow._running_flow()._coordinator, "step", die)
         with pytest.raises(KeyboardInterrupt):
             flow.push({"i": [(ITEM, -2)]})
     again = make_plain()

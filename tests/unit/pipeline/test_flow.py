@@ -12,7 +12,7 @@ import pytest
 
 from freshview.durable import task
 from freshview.durable.runner import InlineRunner
-from freshview.durable.step import Stale
+from freshview.durable.step import StaleStep
 from freshview.durable.storage import files
 from freshview.errors import BadRow, FreshviewError, Overflow, UnknownName
 from freshview.pipeline.flow import CheckpointProblem, Flow, Interrupted, TakenOver
@@ -41,7 +41,7 @@ def test_views_follow_batches(a_shop: Shop) -> None:
 
 
 def test_a_process_keeps_few_workers(tmp_path: Path) -> None:
-    with mock.patch.object(task, "MOST", 3), mock.patch.object(task, "_WORKERS", {}):
+    with mock.patch.object(task, "MOST_WORKERS", 3), mock.patch.object(task, "_WORKERS", {}):
         s = Shop(tmp_path, 5)
         for _ in range(4):
             s.apply()
@@ -106,7 +106,7 @@ def test_a_load_that_was_cut_short_goes_on(tmp_path: Path) -> None:
     s = Shop(tmp_path)
     much = s.batch(size=30)
     s.count(much)
-    take, taken = s.flow._take, []
+    take, taken = s.flow._run_batch, []
 
     def die(*given: Any, **told: Any) -> None:
         if len(taken) == 3:
@@ -114,7 +114,7 @@ def test_a_load_that_was_cut_short_goes_on(tmp_path: Path) -> None:
         taken.append(given)
         take(*given, **told)
 
-    with mock.patch.object(s.flow, "_take", die), pytest.raises(KeyboardInterrupt):
+    with mock.patch.object(s.flow, "_run_batch", die), pytest.raises(KeyboardInterrupt):
         s.flow.load(much, rows=20)
     s.restart()
     assert s.flow.version == 3
@@ -346,7 +346,7 @@ class TestTwoDrivers:
             s.apply(1)
         s.apply(1)
         [report, *_] = real(seen[0])
-        assert isinstance(report.failure, Stale)
+        assert isinstance(report.failure, StaleStep)
         s.check()
 
 

@@ -16,14 +16,13 @@ import pytest
 
 from freshview.distributed.compile import distribute
 from freshview.distributed.options import DistributionOptions
-from freshview.durable import commit_log as ledger
-from freshview.durable import worker
+from freshview.durable import commit_log, worker
 from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.commit_log import Interrupted
 from freshview.durable.epoch import TakenOver
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
-from freshview.durable.task import Order, Report, forget, run_stage
+from freshview.durable.task import StageOrder, WorkerReport, forget, run_stage
 from freshview.errors import BadRow, Overflow, ProgramProblem
 from freshview.ivm.compile import compile_queries
 from freshview.pipeline.flow import Flow
@@ -45,7 +44,7 @@ class Counts(InlineRunner):
         self.asked: Counter[str] = Counter()
         self.ended = False
 
-    def run(self, orders: Any) -> list[Report]:
+    def run(self, orders: Any) -> list[WorkerReport]:
         self.asked[orders[0].kind] += 1
         found = super().run(orders)
         self.ended = self.ended or orders[0].kind == "follow"
@@ -175,7 +174,7 @@ def _overflows(s: Sales) -> Any:
 class Half(Counts):
     """One worker follows to the end; then the job is lost, and what the other one has in memory."""
 
-    def run(self, orders: Any) -> list[Report]:
+    def run(self, orders: Any) -> list[WorkerReport]:
         if orders[0].kind == "follow" and not self.asked["follow"]:
             self.asked["follow"] += 1
             list(run_stage(orders[0], 0, []))
@@ -200,7 +199,10 @@ def test_a_job_that_is_lost_half_way_is_made_up_for(tmp_path: Path, native: bool
 def test_after_a_commit_that_failed_whatever_is_asked_goes_on(tmp_path: Path, native: bool) -> None:
     s, rows = Sales(tmp_path, native), some(100)
     full = OSError(errno.ENOSPC, "No space left on device")
-    with mock.patch.object(ledger, "write_commit", side_effect=full), pytest.raises(Interrupted):
+    with (
+        mock.patch.object(commit_log, "write_commit", side_effect=full),
+        pytest.raises(Interrupted),
+    ):
         s.load(rows)
     s.check(rows)
     assert s.load(rows) == PIECES
@@ -213,7 +215,7 @@ def test_after_an_epoch_that_could_not_begin_whatever_is_asked_goes_on(
 ) -> None:
     s, rows = Sales(tmp_path, native, Half()), some(100)
     full = OSError(errno.ENOSPC, "No space left on device")
-    with mock.patch.object(ledger, "succeed", side_effect=full), pytest.raises(Interrupted):
+    with mock.patch.object(commit_log, "succeed", side_effect=full), pytest.raises(Interrupted):
         s.load(rows)
     s.check(rows)
     s.flow.close()
@@ -221,7 +223,7 @@ def test_after_an_epoch_that_could_not_begin_whatever_is_asked_goes_on(
 
 def test_a_first_piece_that_is_bad_keeps_nobody_waiting(tmp_path: Path, native: bool) -> None:
     s = Sales(tmp_path, native)
-    prepared, follow = s.flow._batches.prepared, s.flow._coordinator.follow
+    prepared, follow = s.flow._packer.pack, s.flow._coordinator.follow
     told = Event()
 
     def bad(changes: Any) -> Any:
@@ -236,13 +238,13 @@ def test_a_first_piece_that_is_bad_keeps_nobody_waiting(tmp_path: Path, native: 
         return follow(*given)
 
     patches = (
-        mock.patch.object(s.flow._batches, "prepared", bad),
+        mock.patch.object(s.flow._packer, "pack", bad),
         mock.patch.object(s.flow._coordinator, "follow", late),
     )
     began = time.monotonic()
     with patches[0], patches[1], pytest.raises(BadRow):
         s.flow.load({"sales": table(some(100)).drop_columns(["price"])}, rows=25)
-    assert time.monotonic() - began < worker.PATIENCE / 2
+    assert time.monotonic() - began < worker.FOLLOW_TIMEOUT / 2
     s.flow.close()
 
 
@@ -277,7 +279,7 @@ def test_a_checkpoint_without_its_commit_is_refused(tmp_path: Path, native: bool
 class Twice(Counts):
     """Every task is attempted twice, by two processes."""
 
-    def run(self, orders: list[Order]) -> list[Report]:
+    def run(self, orders: list[StageOrder]) -> list[WorkerReport]:
         if orders[0].kind == "follow":
             for part in range(2):
                 list(run_stage(orders[0], part, []))
@@ -294,7 +296,7 @@ def test_a_second_attempt_finds_that_all_is_done(tmp_path: Path, native: bool) -
 
 def test_who_waits_too_long_goes(tmp_path: Path, native: bool) -> None:
     s = Sales(tmp_path, native)
-    lay, laid = s.flow._commit_log.lay, []
+    lay, laid = s.flow._commit_log.append_rows, []
 
     def slow(*given: Any) -> Any:
         while len(laid) == 2 and not s.runner.ended:  # until nobody waits
@@ -302,8 +304,8 @@ def test_who_waits_too_long_goes(tmp_path: Path, native: bool) -> None:
         laid.append(given)
         return lay(*given)
 
-    patience = mock.patch.object(worker, "PATIENCE", 0.05)
-    with patience, mock.patch.object(s.flow._commit_log, "lay", slow):
+    patience = mock.patch.object(worker, "FOLLOW_TIMEOUT", 0.05)
+    with patience, mock.patch.object(s.flow._commit_log, "append_rows", slow):
         assert s.load(some(100)) == PIECES
     s.check(some(100))
     s.flow.close()

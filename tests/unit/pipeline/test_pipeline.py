@@ -43,7 +43,7 @@ class Mortal(Flow):
     crash = ""
 
     def _finish(self) -> None:
-        if self.crash == "before" and self._commit_log.undone is not None:
+        if self.crash == "before" and self._commit_log.next_pending is not None:
             raise Crash
         began = self.version
         super()._finish()

@@ -17,7 +17,7 @@ import pytest
 from freshview.durable.commit_log import Interrupted
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
-from freshview.durable.task import Order, Report
+from freshview.durable.task import StageOrder, WorkerReport
 from freshview.errors import FreshviewError
 from freshview.pipeline.options import PipelineOptions
 from freshview.pipeline.pipeline import Pipeline
@@ -37,7 +37,7 @@ class Failing(InlineRunner):
 
     broken = False
 
-    def run(self, orders: Sequence[Order]) -> list[Report]:
+    def run(self, orders: Sequence[StageOrder]) -> list[WorkerReport]:
         if self.broken:
             raise RuntimeError("the executors are lost")
         return super().run(orders)

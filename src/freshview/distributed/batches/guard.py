@@ -35,13 +35,13 @@ from freshview.distributed.terms import (
 )
 from freshview.program.terms import Map, Statement
 
-CHECKS = 0
+CHECK_BLOCK = 0
 """The block of a guarded routine after which it is known whether its batch can be."""
 
 
 def guard(distributed: Distributed, relations: Iterable[Relation]) -> Distributed:
     """The same program, with the rows of these relations kept and checked; it is settled."""
-    plans = [_Plan(r) for r in relations]
+    plans = [_GuardMaps(r) for r in relations]
     if not plans:
         return distributed
     program = replace(
@@ -60,7 +60,7 @@ def guard(distributed: Distributed, relations: Iterable[Relation]) -> Distribute
     )
 
 
-def _routine(r: Routine, plans: list[_Plan]) -> Routine:
+def _routine(r: Routine, plans: list[_GuardMaps]) -> Routine:
     mine = [p for p in plans if p.relation.name in r.relations]
     if not mine:
         return r
@@ -72,7 +72,7 @@ def _routine(r: Routine, plans: list[_Plan]) -> Routine:
 
 
 @dataclass(frozen=True)
-class _Plan:
+class _GuardMaps:
     """The maps and statements for one relation; columns go by number here."""
 
     relation: Relation

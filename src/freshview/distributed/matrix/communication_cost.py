@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from freshview.distributed.matrix.terms import Course, Exchange, Gather, Scatter, Step
+from freshview.distributed.matrix.terms import Exchange, Gather, MatrixSchedule, Scatter, Step
 from freshview.linear.compile.trigger import Trigger
 from freshview.linear.cost.rates import Rates, trigger_seconds
 from freshview.linear.language.sizes import NOTHING, Size, total
 
-JOB = 0.1
+JOB_SECONDS = 0.1
 """Seconds of a job, or of one more stage of it, that does nothing: `design/spark.md`, section 1."""
 
-CELL = 8e-8
+CELL_SECONDS = 8e-8
 """Seconds in which a number moves: 100 MB a second, pickled, logged and read again."""
 
 NOMINAL = Rates(product=1e10, update=2e9, memory=5e8, inverse=3e9)
@@ -39,12 +39,20 @@ def _cells(s: Step, workers: int) -> Size:
 
 
 def seconds(
-    trigger: Trigger, course: Course, sizes: Mapping[str, float], workers: int, rates: Rates
+    trigger: Trigger,
+    schedule: MatrixSchedule,
+    sizes: Mapping[str, float],
+    workers: int,
+    rates: Rates,
 ) -> float:
     """How long an update takes: its operations on all the workers, its jobs, and what moves."""
-    stages = sum(len(j) for j in course.jobs)
-    cells = moved(course.steps, workers).at(sizes)
-    return trigger_seconds(trigger, sizes, rates) / workers + stages * JOB + cells * CELL
+    stages = sum(len(j) for j in schedule.jobs)
+    cells = moved(schedule.steps, workers).at(sizes)
+    return (
+        trigger_seconds(trigger, sizes, rates) / workers
+        + stages * JOB_SECONDS
+        + cells * CELL_SECONDS
+    )
 
 
 def pays(view: str, triggers: Iterable[Trigger], sizes: Mapping[str, float], workers: int) -> bool:
@@ -59,7 +67,7 @@ def pays(view: str, triggers: Iterable[Trigger], sizes: Mapping[str, float], wor
         if rank is None:
             continue
         k = rank.at(sizes)
-        spared += (workers - 1) * m.cols.at(sizes) * k * CELL
+        spared += (workers - 1) * m.cols.at(sizes) * k * CELL_SECONDS
         cells = m.rows.at(sizes) * m.cols.at(sizes) / workers
         costs += cells / NOMINAL.memory + cells * k / NOMINAL.update
     return spared > costs

@@ -149,7 +149,7 @@ class Placer:
                     return self._names[name]
                 return Spread(name, m) if self.rule.is_large(m) else DriverTerm(e, m)
             case Transpose(body):
-                return self._turned(self.value(body))
+                return self._transposed(self.value(body))
             case Mul(factors):
                 tree = chain(dims(factors, self.scope), self.rule.sizes)[1]
                 return self._product(tree, [self.value(f) for f in factors])
@@ -158,7 +158,7 @@ class Placer:
             case Let() | Iterate():
                 raise AssertionError("a statement of a trigger has none of these")
             case Until():
-                return self._settled(e, m)
+                return self._iterated(e, m)
             case Zero() | Ones() | Identity() | Scale() | Add() | Beside() | Above():
                 return self._large(e, m) if self.rule.is_large(m) else self._small(e, m)
             case _:
@@ -222,7 +222,7 @@ class Placer:
         stacked = self._fresh(m)
         at, rows = 0, self.rule.at(m.rows)
         for p in parts:
-            if isinstance(p, DriverTerm) or p.turned:
+            if isinstance(p, DriverTerm) or p.transposed:
                 p = self._total(((1.0, self._rows_of_any(p)),), p.meta)
             self.steps.append(
                 Exchange(
@@ -248,7 +248,7 @@ class Placer:
         self.scope[name] = m
         return self._total(((1.0, self._rows_of_any(DriverTerm(Var(name), m))),), m)
 
-    def _settled(self, e: Until, m: Meta) -> DriverTerm:
+    def _iterated(self, e: Until, m: Meta) -> DriverTerm:
         """What the driver iterates, over what it holds."""
         for name in sorted(free(e)):
             if isinstance(self.value(Var(name)), Spread):
@@ -274,24 +274,24 @@ class Placer:
             left, right = Operand(self._sent(a), "slice"), Operand(self._sent(b), "local")
             return self._multiplied(left, right, m, summed=False)
         if isinstance(a, DriverTerm):
-            return self._turned(self._times(self._turned(b), self._turned(a)))
+            return self._transposed(self._times(self._transposed(b), self._transposed(a)))
         if isinstance(b, DriverTerm):
-            if not a.turned:
+            if not a.transposed:
                 right = Operand(self._sent(b), "local")
                 return self._multiplied(Operand(a.name), right, m, summed=False)
             if a.name in self.rule.copied:
-                left = Operand(a.name, "columns", turned=True)
+                left = Operand(a.name, "columns", transposed=True)
                 return self._multiplied(left, Operand(self._sent(b), "local"), m, summed=False)
-            left = Operand(a.name, turned=True)
+            left = Operand(a.name, transposed=True)
             return self._multiplied(left, Operand(self._sent(b), "slice"), m, summed=True)
-        if not a.turned:
+        if not a.transposed:
             self._exchange(b.name, Operand(b.name), "whole", b.meta)
-            right = Operand(b.name, "whole", b.turned)
+            right = Operand(b.name, "whole", b.transposed)
             return self._multiplied(Operand(a.name), right, m, summed=False)
-        if not b.turned:
-            left = Operand(a.name, turned=True)
+        if not b.transposed:
+            left = Operand(a.name, transposed=True)
             return self._multiplied(left, Operand(b.name), m, summed=True)
-        return self._turned(self._times(self._turned(b), self._turned(a)))
+        return self._transposed(self._times(self._transposed(b), self._transposed(a)))
 
     def _multiplied(self, left: Operand, right: Operand, m: Meta, *, summed: bool) -> Value:
         """A product of blocks: rows that stay or are gathered, or summands that are added up."""
@@ -315,27 +315,27 @@ class Placer:
 
     # ---------------------------------------------------------------- pieces
 
-    def _turned(self, v: Value) -> Value:
+    def _transposed(self, v: Value) -> Value:
         m = infer(transpose(Var("x")), {"x": v.meta})
         if isinstance(v, DriverTerm):
             return DriverTerm(transpose(v.term), m)
-        return Spread(v.name, m, not v.turned)
+        return Spread(v.name, m, not v.transposed)
 
     def _rows(self, v: Spread) -> Operand:
         """The rows of a spread matrix: those of a turned one are columns."""
-        if not v.turned:
+        if not v.transposed:
             return Operand(v.name)
         if v.name not in self.rule.copied:
-            m = self._turned(v).meta
+            m = self._transposed(v).meta
             self._exchange(v.name, Operand(v.name), "columns", m)
-        return Operand(v.name, "columns", turned=True)
+        return Operand(v.name, "columns", transposed=True)
 
     def _columns(self, v: Spread) -> Operand:
         """The columns of a spread matrix."""
-        turned = self._turned(v)
-        assert isinstance(turned, Spread)
-        rows = self._rows(turned)
-        return Operand(rows.name, rows.form, not rows.turned)
+        transposed = self._transposed(v)
+        assert isinstance(transposed, Spread)
+        rows = self._rows(transposed)
+        return Operand(rows.name, rows.form, not rows.transposed)
 
     def _rows_of_any(self, v: Value) -> Operand:
         return self._rows(v) if isinstance(v, Spread) else Operand(self._sent(v), "slice")

@@ -37,7 +37,7 @@ class RowRanges:
         return cls(ALL if isinstance(rows, slice) else np.asarray(rows), np.asarray(cols))
 
     @property
-    def turned(self) -> RowRanges:
+    def transposed(self) -> RowRanges:
         """The same places of the transposed matrix."""
         return RowRanges(self.cols, self.rows)
 

@@ -41,7 +41,7 @@ class Spread:
 
     name: str
     meta: Meta
-    turned: bool = False
+    transposed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

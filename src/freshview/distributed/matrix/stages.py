@@ -18,7 +18,6 @@ from freshview.distributed.matrix.terms import (
     AtDriver,
     AtWorkers,
     Begin,
-    Course,
     Evaluate,
     Exchange,
     Follow,
@@ -27,6 +26,7 @@ from freshview.distributed.matrix.terms import (
     Grow,
     Join,
     Keep,
+    MatrixSchedule,
     Multiply,
     Operand,
     Plus,
@@ -47,7 +47,7 @@ BEFORE: At = (0, 0)
 END = float("inf")
 
 
-def course(steps: Sequence[Step], copied: Iterable[str] = ()) -> Course:
+def schedule_steps(steps: Sequence[Step], copied: Iterable[str] = ()) -> MatrixSchedule:
     """The turns and jobs of a routine."""
     walk = _Walk(frozenset(copied), _rewritten(steps))
     for s in steps:
@@ -86,31 +86,33 @@ class _Walk:
         match s:
             case Begin():
                 self.turns[0].append(s)
-                self._work(s, (), ())
+                self._place_on_workers(s, (), ())
             case Evaluate(name, term, _):
-                self._decide(s, free(term), name)
+                self._place_on_driver(s, free(term), name)
             case Follow(view, left, right):
                 known = free(left) | (free(right) if right is not None else frozenset())
-                self._decide(s, known | {view}, view)
+                self._place_on_driver(s, known | {view}, view)
             case Replace(view, spread):
                 if spread:
-                    self._work(s, self._pieces(view, ROWS, COLS, VALUES), self._pieces(view))
+                    self._place_on_workers(
+                        s, self._pieces(view, ROWS, COLS, VALUES), self._pieces(view)
+                    )
                 else:
-                    self._decide(s, {view}, view)
+                    self._place_on_driver(s, {view}, view)
             case Multiply(name, left, right, into):
-                self._work(s, (_key(left), _key(right)), ((into, name),))
+                self._place_on_workers(s, (_key(left), _key(right)), ((into, name),))
             case Total(name, items):
                 keys = [_key(i) for _, i in items if isinstance(i, Operand)]
-                self._work(s, keys, (("rows", name),))
+                self._place_on_workers(s, keys, (("rows", name),))
             case Join(name, parts):
-                self._work(s, [_key(p) for p in parts], (("rows", name),))
+                self._place_on_workers(s, [_key(p) for p in parts], (("rows", name),))
             case Grow(view, left, right):
-                self._work(s, self._pieces(view, left, right), self._pieces(view))
+                self._place_on_workers(s, self._pieces(view, left, right), self._pieces(view))
             case Plus(view, by, columns):
                 keys = [_key(o) for o in (by, columns) if o is not None]
-                self._work(s, [*keys, *self._pieces(view)], self._pieces(view))
+                self._place_on_workers(s, [*keys, *self._pieces(view)], self._pieces(view))
             case Keep(view, by):
-                self._work(s, (_key(by),), (("rows", view),))
+                self._place_on_workers(s, (_key(by),), (("rows", view),))
             case Scatter():
                 self._scatter(s)
             case Gather():
@@ -129,7 +131,7 @@ class _Walk:
 
     # ---------------------------------------------------------------- the driver
 
-    def _decide(self, s: AtDriver, reads: Iterable[str], writes: str) -> None:
+    def _place_on_driver(self, s: AtDriver, reads: Iterable[str], writes: str) -> None:
         names = set(reads)
         turn = max([self.driver_has.get(n, 0) for n in names] + [self.looked.get(writes, 0)])
         self.turns[turn].append(s)
@@ -166,7 +168,7 @@ class _Walk:
 
     # ---------------------------------------------------------------- workers
 
-    def _work(self, s: AtWorkers, reads: Iterable[Key], writes: Iterable[Key]) -> None:
+    def _place_on_workers(self, s: AtWorkers, reads: Iterable[Key], writes: Iterable[Key]) -> None:
         keys, targets = list(reads), list(writes)
         at = self._after([self.ready.get(k, BEFORE) for k in keys], targets)
         for form, name in keys:
@@ -197,7 +199,7 @@ class _Walk:
 
     # ---------------------------------------------------------------- all of it
 
-    def done(self, steps: tuple[Step, ...]) -> Course:
+    def done(self, steps: tuple[Step, ...]) -> MatrixSchedule:
         """Everything in its place."""
         jobs = 1 + max([int(j) for j, _ in self.stages], default=-1)
         turns = tuple(
@@ -205,7 +207,7 @@ class _Walk:
             for t in range(jobs + 1)
         )
         assert max(self.turns, default=0) <= jobs
-        return Course(turns, tuple(self._job(j) for j in range(jobs)), steps)
+        return MatrixSchedule(turns, tuple(self._job(j) for j in range(jobs)), steps)
 
     def _job(self, job: int) -> tuple[Stage, ...]:
         count = 1 + max((int(s) for j, s in self.stages if j == job), default=0)

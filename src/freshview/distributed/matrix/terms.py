@@ -40,7 +40,7 @@ class Operand:
 
     name: str
     form: Form = "rows"
-    turned: bool = False
+    transposed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +191,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
+class MatrixSchedule:
     """Turns of the driver around jobs, as `spark/stages.Schedule` has them."""
 
     turns: tuple[Turn, ...]

@@ -17,14 +17,14 @@ from freshview.errors import FreshviewError
 
 _HEAD = struct.Struct("<8sQII")  # as long as what Arrow aligns its rows to
 _MAGIC = b"freshview3"
-_AT_ONCE = getattr(maps, "MAP_POPULATE", 0)
+_POPULATE = getattr(maps, "MAP_POPULATE", 0)
 
 
-class Torn(FreshviewError):
+class TornFile(FreshviewError):
     """A file that was not written to its end, or was damaged since."""
 
 
-class Taken(FreshviewError):
+class AlreadyExists(FreshviewError):
     """A file of this name is there already."""
 
 
@@ -32,10 +32,10 @@ class Folder(Protocol):
     """Named files in a folder. A name may have a folder in it: `p3/redo-1`."""
 
     def write(self, name: str, *data: bytes | memoryview, new: bool = False) -> None:
-        """All of a file or nothing of it; with `new` there must not be one (`Taken`)."""
+        """All of a file or nothing of it; with `new` there must not be one (`AlreadyExists`)."""
 
     def read(self, name: str) -> bytes | None:
-        """What `write` wrote, None where there is none; `Torn` if it is damaged."""
+        """What `write` wrote, None where there is none; `TornFile` if it is damaged."""
 
     def map(self, name: str) -> bytes | memoryview | None:
         """The same, maybe as a view of the file, for data that are large and read once."""
@@ -65,17 +65,17 @@ def head_of(name: str, *data: bytes | memoryview) -> bytes:
 
 
 def read_whole(source: BinaryIO, name: str) -> bytes:
-    """The data of a file; `Torn` if they are not what was written under this name.
+    """The data of a file; `TornFile` if they are not what was written under this name.
 
     >>> from io import BytesIO
     >>> read_whole(BytesIO(head_of("redo", b"rows") + b"row"), "redo")
     Traceback (most recent call last):
       ...
-    freshview.durable.storage.files.Torn: 'redo' is damaged
+    freshview.durable.storage.files.TornFile: 'redo' is damaged
     """
     head, data = source.read(_HEAD.size), source.read()
     if head != head_of(name, data):
-        raise Torn(f"'{name}' is damaged")
+        raise TornFile(f"'{name}' is damaged")
     return data
 
 
@@ -95,7 +95,7 @@ def save_whole(path: Path, *data: bytes | memoryview) -> None:
 
 
 def load_whole(path: Path) -> bytes:
-    """What `save_whole` wrote; `Torn` if it is damaged."""
+    """What `save_whole` wrote; `TornFile` if it is damaged."""
     with path.open("rb") as source:
         return read_whole(source, "")
 
@@ -125,12 +125,12 @@ class LocalFolder:
             with (self.root / name).open("rb") as source:
                 size = os.fstat(source.fileno()).st_size
                 if size < _HEAD.size:
-                    raise Torn(f"'{name}' is damaged")
-                whole = memoryview(mmap(source.fileno(), size, MAP_SHARED | _AT_ONCE, PROT_READ))
+                    raise TornFile(f"'{name}' is damaged")
+                whole = memoryview(mmap(source.fileno(), size, MAP_SHARED | _POPULATE, PROT_READ))
         except FileNotFoundError:
             return None
         if whole[: _HEAD.size] != head_of(name, whole[_HEAD.size :]):
-            raise Torn(f"'{name}' is damaged")
+            raise TornFile(f"'{name}' is damaged")
         return whole[_HEAD.size :]
 
     def names(self, folder: str = "") -> list[str]:
@@ -156,7 +156,7 @@ class LocalFolder:
         try:
             wanted = self.read(f"{name}.sum")
             shutil.copyfile(self.root / name, to)
-        except (FileNotFoundError, Torn):
+        except (FileNotFoundError, TornFile):
             return False
         return wanted is not None and _check_of(to) == wanted
 
@@ -171,7 +171,7 @@ class LocalFolder:
             else:
                 os.link(draft, path)  # unlike a rename, it fails if the name is taken
         except FileExistsError as e:
-            raise Taken(f"'{path}' is there already") from e
+            raise AlreadyExists(f"'{path}' is there already") from e
         finally:
             draft.unlink(missing_ok=True)
         if self.sync:

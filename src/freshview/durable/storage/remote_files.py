@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow.fs as pa_fs  # type: ignore[import-untyped]
 
-from freshview.durable.storage.files import Taken, Torn, head_of, read_whole
+from freshview.durable.storage.files import AlreadyExists, TornFile, head_of, read_whole
 
 
 class RemoteFolder:
@@ -31,7 +31,7 @@ class RemoteFolder:
         """See `Folder`; whether the name is taken is asked before, since there is no better way."""
         path = f"{self.root}/{name}"
         if new and self._is_there(path):
-            raise Taken(f"'{path}' is there already")
+            raise AlreadyExists(f"'{path}' is there already")
         self._place(path, b"".join([head_of(name, *data), *data]))
 
     def read(self, name: str) -> bytes | None:
@@ -66,7 +66,7 @@ class RemoteFolder:
         """See `Folder`."""
         try:
             data = self.read(name)
-        except Torn:
+        except TornFile:
             return False
         if data is not None:
             to.write_bytes(data)

@@ -10,35 +10,37 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from freshview.spark.nodes.node import COUNT
 
-FEW = 1024
+FEWEST_ROWS = 1024
 """Rows for which it is not worth the calls."""
 
-BLOCK = 1 << 16
+BLOCK_ROWS = 1 << 16
 """Rows that are narrowed at once: what comes in between stays in the processor's cache."""
 
-Places = np.ndarray[Any, np.dtype[np.int32]]
+RowNumbers = np.ndarray[Any, np.dtype[np.int32]]
 """Numbers of rows."""
 
 
-def narrow_types(rows: pa.RecordBatch, order: Places | None = None) -> pa.RecordBatch:
+def narrow_types(rows: pa.RecordBatch, order: RowNumbers | None = None) -> pa.RecordBatch:
     """The same numbers in narrower types where all of them fit; nodes take any width.
 
     If an order is given, these rows in this order.
 
     >>> many = pa.record_batch({"a": range(5000), "__count": [1] * 5000})
-    >>> [str(t) for t in tight(many).schema.types]
+    >>> [str(t) for t in narrow_types(many).schema.types]
     ['int32', 'int8']
     """
-    if order is None and rows.num_rows < FEW:
+    if order is None and rows.num_rows < FEWEST_ROWS:
         return rows
     names = rows.schema.names
-    columns = [_tight(c, order, n == COUNT) for n, c in zip(names, rows.columns, strict=True)]
+    columns = [
+        _narrow_column(c, order, n == COUNT) for n, c in zip(names, rows.columns, strict=True)
+    ]
     return pa.RecordBatch.from_arrays(columns, names)
 
 
-def _tight(column: pa.Array, order: Places | None, is_count: bool) -> pa.Array:
+def _narrow_column(column: pa.Array, order: RowNumbers | None, is_count: bool) -> pa.Array:
     rows = len(column) if order is None else len(order)
-    if rows >= FEW and not column.null_count:
+    if rows >= FEWEST_ROWS and not column.null_count:
         for kind in _narrower(column.type, is_count):
             narrowed = _narrowed(column, order, kind)
             if narrowed is not None:
@@ -56,7 +58,7 @@ def _narrower(kind: pa.DataType, is_count: bool) -> list[pa.DataType]:
     return []
 
 
-def _narrowed(column: pa.Array, order: Places | None, kind: pa.DataType) -> pa.Array | None:
+def _narrowed(column: pa.Array, order: RowNumbers | None, kind: pa.DataType) -> pa.Array | None:
     """A column of whole or decimal numbers in another type; None if one of them does not fit."""
     wide = column.type.bit_width // 64  # the words of a number, the lower one first
     words = np.frombuffer(column.buffers()[1], np.int64).reshape(-1, wide)
@@ -65,12 +67,14 @@ def _narrowed(column: pa.Array, order: Places | None, kind: pa.DataType) -> pa.A
     most = 10**kind.precision if pa.types.is_decimal(kind) else 1 << (bits - 1)
     rows = len(words) if order is None else len(order)
     out = np.empty(rows, f"i{bits // 8}")
-    for start in range(0, rows, BLOCK):
-        some: Any = slice(start, start + BLOCK) if order is None else order[start : start + BLOCK]
+    for start in range(0, rows, BLOCK_ROWS):
+        some: Any = (
+            slice(start, start + BLOCK_ROWS) if order is None else order[start : start + BLOCK_ROWS]
+        )
         numbers = words[some, 0]
         if numbers.min() <= -most or numbers.max() >= most:
             return None
         if wide == 2 and (words[some, 1] != numbers >> 63).any():
             return None
-        out[start : start + BLOCK] = numbers
+        out[start : start + BLOCK_ROWS] = numbers
     return pa.Array.from_buffers(kind, rows, [None, pa.py_buffer(out)])

@@ -10,7 +10,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from freshview.errors import FreshviewError
-from freshview.spark.io.rows import Rejected
+from freshview.spark.io.rows import RejectedRow
 
 
 class DeadLetters:
@@ -28,7 +28,7 @@ class DeadLetters:
         """How many rows there are of this run."""
         return sum(self._counts.values())
 
-    def write(self, batch: str, rejected: Sequence[Rejected]) -> None:
+    def write(self, batch: str, rejected: Sequence[RejectedRow]) -> None:
         """Keep the rows that came with a batch and did not fit."""
         for relation, rows in groupby(
             sorted(rejected, key=attrgetter("relation")), attrgetter("relation")
@@ -37,7 +37,7 @@ class DeadLetters:
         if rejected:
             self._counts[batch] = len(rejected)
 
-    def _write(self, path: Path, rows: Iterable[Rejected]) -> None:
+    def _write(self, path: Path, rows: Iterable[RejectedRow]) -> None:
         lines = [json.dumps({"reason": r.reason, "row": r.row}, ensure_ascii=False) for r in rows]
         part = path.with_suffix(".part")
         try:

@@ -9,9 +9,9 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from freshview.errors import BadRow
 from freshview.spark.io.records import events_of_lines, rows_of_lines
-from freshview.spark.io.rows import CORRUPT, Checked, Rejected, fitted
+from freshview.spark.io.rows import CORRUPT, RejectedRow, TypedRows, fit_rows
 from freshview.spark.io.sources import Input
-from freshview.spark.io.upsert import GONE
+from freshview.spark.io.upsert import DELETED
 from freshview.spark.nodes.node import COUNT
 
 CHANGE = "__change"
@@ -21,12 +21,12 @@ _SIGNS = {"insert": 1, "update_postimage": 1, "delete": -1, "update_preimage": -
 
 
 @dataclass
-class Arrival:
+class DecodedBatch:
     """Rows with counts, or events of keys (then `keyed`), and what did not fit."""
 
     table: pa.Table
     keyed: bool = False
-    rejected: list[Rejected] = field(default_factory=list)
+    rejected: list[RejectedRow] = field(default_factory=list)
 
     @property
     def rows(self) -> int:
@@ -34,7 +34,7 @@ class Arrival:
         return int(self.table.num_rows)
 
 
-def decode(i: Input, part: pa.Table) -> Arrival:
+def decode(i: Input, part: pa.Table) -> DecodedBatch:
     """The rows that a source gave for its relation.
 
     `changes` in the FROM clause says what a record means: one more row, the new row of its key,
@@ -60,24 +60,24 @@ def decode(i: Input, part: pa.Table) -> Arrival:
 
 def _lines(
     i: Input, part: pa.Table, changes: str, deleted: str, keys: pa.Array | None = None
-) -> Arrival:
+) -> DecodedBatch:
     lines = _array(part.column("value"))
     if changes == "debezium":
         full = i.options.get("old") == "envelope"
         rows = events_of_lines(i.relation, lines, keys, full=full)
-        return Arrival(rows.table, not full, rows.rejected)
+        return DecodedBatch(rows.table, not full, rows.rejected)
     rows = rows_of_lines(i.relation, lines, deleted)
     return _events(rows) if changes == "upsert" else _appended(rows)
 
 
-def _columns(i: Input, part: pa.Table, changes: str, deleted: str) -> Arrival:
+def _columns(i: Input, part: pa.Table, changes: str, deleted: str) -> DecodedBatch:
     if changes == "debezium":
         raise BadRow(
             f"the source of '{i.relation.name}' has no envelopes",
             instead="envelopes come as JSON: from KAFKA, or from JSON files",
         )
     delimiter = str(i.options.get("delimiter", ",")) if i.source.kind in ("csv", "file") else ""
-    rows = fitted(i.relation, part, delimiter=delimiter)
+    rows = fit_rows(i.relation, part, delimiter=delimiter)
     if changes != "upsert":
         return _appended(rows)
     if deleted:
@@ -87,34 +87,34 @@ def _columns(i: Input, part: pa.Table, changes: str, deleted: str) -> Arrival:
                 instead="correct the option 'deleted'",
             )
         gone = pc.fill_null(_array(part.column(deleted)).cast(pa.bool_()), False)
-        rows.table = rows.table.append_column(GONE, gone.take(rows.at))
+        rows.table = rows.table.append_column(DELETED, gone.take(rows.at))
     return _events(rows)
 
 
-def _text(i: Input, lines: pa.Array) -> Checked:
+def _text(i: Input, lines: pa.Array) -> TypedRows:
     """Lines that nobody has split into fields."""
     columns = {c.name: pa.nulls(len(lines), pa.string()) for c in i.relation.columns}
     delimiter = str(i.options.get("delimiter", ","))
-    return fitted(i.relation, pa.table({**columns, CORRUPT: lines}), delimiter=delimiter)
+    return fit_rows(i.relation, pa.table({**columns, CORRUPT: lines}), delimiter=delimiter)
 
 
-def _feed(i: Input, part: pa.Table) -> Arrival:
-    rows = fitted(i.relation, part.drop_columns([CHANGE]))
+def _feed(i: Input, part: pa.Table) -> DecodedBatch:
+    rows = fit_rows(i.relation, part.drop_columns([CHANGE]))
     kinds = _array(part.column(CHANGE)).take(rows.at).to_pylist()
     counts = pa.array([_SIGNS[k] for k in kinds], pa.int64())
-    return Arrival(rows.table.append_column(COUNT, counts), False, rows.rejected)
+    return DecodedBatch(rows.table.append_column(COUNT, counts), False, rows.rejected)
 
 
-def _appended(rows: Checked) -> Arrival:
+def _appended(rows: TypedRows) -> DecodedBatch:
     ones = pa.repeat(pa.scalar(1, pa.int64()), rows.table.num_rows)
-    return Arrival(rows.table.append_column(COUNT, ones), False, rows.rejected)
+    return DecodedBatch(rows.table.append_column(COUNT, ones), False, rows.rejected)
 
 
-def _events(rows: Checked) -> Arrival:
+def _events(rows: TypedRows) -> DecodedBatch:
     table = rows.table
-    if GONE not in table.column_names:
-        table = table.append_column(GONE, pa.repeat(False, table.num_rows))
-    return Arrival(table, True, rows.rejected)
+    if DELETED not in table.column_names:
+        table = table.append_column(DELETED, pa.repeat(False, table.num_rows))
+    return DecodedBatch(table, True, rows.rejected)
 
 
 def _array(column: pa.ChunkedArray) -> pa.Array:

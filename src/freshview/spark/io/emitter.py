@@ -37,7 +37,7 @@ class Emitter:
         """Sinks that were never told anything begin behind `version`."""
         self.folder = folder
         self.sinks: list[Sink] = []
-        self._told: dict[str, int] = _versions(folder / "told.json")
+        self._emitted: dict[str, int] = _read_versions(folder / "told.json")
         self._tables: dict[str, pa.Table] = {}
         for sink in sinks:
             self.add(sink, version)
@@ -47,18 +47,18 @@ class Emitter:
         self.sinks.append(sink)
         view = sink.view
         if sink.changes and view not in self._tables:
-            self._tables[view] = self._kept(view)
+            self._tables[view] = self._read_table(view)
             metadata = self._tables[view].schema.metadata or {}
             if VERSION in metadata:
-                self._told[view] = int(metadata[VERSION])
-        if view not in self._told:
-            self._told[view] = version
-            self._note()
+                self._emitted[view] = int(metadata[VERSION])
+        if view not in self._emitted:
+            self._emitted[view] = version
+            self._write_versions()
 
     def emit(self, version: int, read: Callable[[str], pa.Table]) -> None:
         """Tell a version to all the sinks that do not have it."""
         for view in dict.fromkeys(s.view for s in self.sinks):
-            if self._told[view] < version:
+            if self._emitted[view] < version:
                 self._emit(view, version, read(view))
 
     def _emit(self, view: str, version: int, table: pa.Table) -> None:
@@ -77,13 +77,13 @@ class Emitter:
                 ) from e
         if view in self._tables:
             self._tables[view] = table
-            self._keep(view, table, version)
-        self._told[view] = version
-        self._note()
+            self._write_table(view, table, version)
+        self._emitted[view] = version
+        self._write_versions()
 
     # -- what was told -----------------------------------------------------------------------------
 
-    def _kept(self, view: str) -> pa.Table:
+    def _read_table(self, view: str) -> pa.Table:
         """A view as it was told, without columns if it never was."""
         path = self._path(view)
         if not path.exists():
@@ -97,25 +97,25 @@ class Emitter:
                 instead="take that file away, and all rows of the view are told anew",
             ) from e
 
-    def _keep(self, view: str, table: pa.Table, version: int) -> None:
+    def _write_table(self, view: str, table: pa.Table, version: int) -> None:
         numbered = table.replace_schema_metadata({VERSION: str(version)})
         part = self._path(view).with_suffix(".part")
-        with _writing(part):
+        with _write_errors(part):
             with pa.OSFile(str(part), "wb") as out, pa.ipc.new_file(out, numbered.schema) as file:
                 file.write_table(numbered)
             os.replace(part, self._path(view))
 
-    def _note(self) -> None:
+    def _write_versions(self) -> None:
         part = self.folder / "told.part"
-        with _writing(part):
-            part.write_text(json.dumps(self._told, sort_keys=True))
+        with _write_errors(part):
+            part.write_text(json.dumps(self._emitted, sort_keys=True))
             os.replace(part, self.folder / "told.json")
 
     def _path(self, view: str) -> Path:
         return self.folder / f"{quote(view, safe='')}.arrow"
 
 
-def _versions(path: Path) -> dict[str, int]:
+def _read_versions(path: Path) -> dict[str, int]:
     try:
         return {str(view): int(version) for view, version in json.loads(path.read_text()).items()}
     except FileNotFoundError:
@@ -128,7 +128,7 @@ def _versions(path: Path) -> dict[str, int]:
 
 
 @contextmanager
-def _writing(path: Path) -> Iterator[None]:
+def _write_errors(path: Path) -> Iterator[None]:
     """While a file is written: what goes wrong is told in our words."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

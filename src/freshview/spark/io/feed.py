@@ -16,7 +16,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from freshview.errors import FreshviewError
-from freshview.spark.io.decode import Arrival, decode
+from freshview.spark.io.decode import DecodedBatch, decode
 from freshview.spark.io.load import file_of
 from freshview.spark.io.sources import ENDLESS, FROM, Input, stream
 
@@ -38,16 +38,16 @@ class Owner(Protocol):
         """The session."""
 
     @property
-    def choices(self) -> Any:
+    def options(self) -> Any:
         """What the user chose."""
 
     @property
     def home(self) -> Path:
         """The folder of the checkpoint."""
 
-    def take(
+    def apply(
         self,
-        arrivals: Mapping[str, Arrival],
+        arrivals: Mapping[str, DecodedBatch],
         note: Mapping[str, Any],
         batch: str,
         seconds: float = 0.0,
@@ -142,7 +142,7 @@ class Feed:
                 f"the checkpoint has lost '{folder}', where the sources stand",
                 instead="remove the checkpoint to start over",
             )
-        trigger = self._owner.choices.trigger
+        trigger = self._owner.options.trigger
         try:
             frame = stream(self._owner.spark, self._streams)
             writer = frame.writeStream.foreachBatch(self._on_batch).option(
@@ -173,14 +173,14 @@ class Feed:
     def _apply(self, frame: DataFrame, number: int) -> None:
         began = time.perf_counter()
         table = frame.toArrow()
-        arrivals: dict[str, Arrival] = {}
+        arrivals: dict[str, DecodedBatch] = {}
         for k, i in enumerate(self._streams):
             mine = table.filter(pc.equal(table.column(FROM), k))
             if mine.num_rows:
                 arrivals[i.relation.name] = decode(i, _flat(mine.column(f"r{k}")))
         seconds = time.perf_counter() - began
         if arrivals:
-            self._give(arrivals, {BATCH: number}, f"batch-{number:09d}", seconds)
+            self._deliver(arrivals, {BATCH: number}, f"batch-{number:09d}", seconds)
         self._done = number
 
     # -- files -------------------------------------------------------------------------------------
@@ -197,9 +197,9 @@ class Feed:
     def _turn(self, readers: dict[str, Any]) -> None:
         """Some records of every file, as one change."""
         began = time.perf_counter()
-        arrivals: dict[str, Arrival] = {}
+        arrivals: dict[str, DecodedBatch] = {}
         for name, (i, reader) in list(readers.items()):
-            part = reader.take(self._owner.choices.batch)
+            part = reader.read_rows(self._owner.options.batch)
             if part is None:
                 del readers[name]
                 continue
@@ -209,14 +209,18 @@ class Feed:
             return
         seconds = time.perf_counter() - began
         label = f"rows-{sum(self._read.values()):012d}"
-        self._give(arrivals, {FILES: dict(self._read)}, label, seconds)
+        self._deliver(arrivals, {FILES: dict(self._read)}, label, seconds)
 
-    def _give(
-        self, arrivals: Mapping[str, Arrival], note: Mapping[str, Any], label: str, seconds: float
+    def _deliver(
+        self,
+        arrivals: Mapping[str, DecodedBatch],
+        note: Mapping[str, Any],
+        label: str,
+        seconds: float,
     ) -> None:
         """What was read, for the views; what goes wrong from here on is not the sources' fault."""
         try:
-            self._owner.take(arrivals, note, label, seconds)
+            self._owner.apply(arrivals, note, label, seconds)
         except FreshviewError:
             raise
         except Exception as e:

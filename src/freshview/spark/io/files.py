@@ -31,13 +31,13 @@ class CsvFile:
         self._blocks = self._read()
         self._ahead: pa.Table | None = None
         while self.position < position:
-            if self.take(position - self.position) is None:
+            if self.read_rows(position - self.position) is None:
                 raise BadRow(
                     f"'{path}' for '{relation.name}' is shorter than what was read from it",
                     instead="put the file back, or start over with another checkpoint",
                 )
 
-    def take(self, count: int) -> pa.Table | None:
+    def read_rows(self, count: int) -> pa.Table | None:
         """At most `count` records; None at the end."""
         parts: list[pa.Table] = []
         while count > 0:

@@ -20,7 +20,7 @@ from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type
 from freshview.errors import FreshviewError
 from freshview.runtime.ingest.columns import arrow_schema, arrow_type
-from freshview.spark.io.upsert import GONE, key_of
+from freshview.spark.io.upsert import DELETED, key_of
 
 
 class KeyStore:
@@ -30,7 +30,7 @@ class KeyStore:
     >>> from freshview.calculus.types import INT
     >>> r = Relation("r", (Column("k", INT), Column("v", INT)), key=("k",))
     >>> store = KeyStore(":memory:", [r])
-    >>> store.commit(1, {"r": pa.table({"k": [1, 2], "v": [5, 6], GONE: [False, False]})})
+    >>> store.commit(1, {"r": pa.table({"k": [1, 2], "v": [5, 6], DELETED: [False, False]})})
     >>> store.find(r, pa.table({"k": [2, 3]})).to_pylist(), store.version
     ([{'k': 2, 'v': 6}], 1)
     """
@@ -61,7 +61,7 @@ class KeyStore:
         """The rows that these keys have; a key without a row has none here either."""
         types = {c.name: c.type for c in relation.columns}
         names = key_of(relation)
-        stored = [_stored(keys.column(n), types[n]) for n in names]
+        stored = [_to_sqlite(keys.column(n), types[n]) for n in names]
         table = self._table(relation.name)
         on = " AND ".join(f"t.{_q(n)} = w.{_q(n)}" for n in names)
         columns = ", ".join(f"t.{_q(c.name)}" for c in relation.columns)
@@ -76,7 +76,7 @@ class KeyStore:
         )
         db.execute("COMMIT")
         rows = db.execute(f"SELECT {columns} FROM temp.wanted w JOIN {table} t ON {on}").fetchall()
-        return _read(relation, rows)
+        return _from_sqlite(relation, rows)
 
     def expect(self, version: int, events: Mapping[str, pa.Table]) -> None:
         """Keep the last events of keys until it is certain that they are in a version."""
@@ -120,8 +120,8 @@ class KeyStore:
 
     def _write(self, relation: Relation, events: pa.Table) -> None:
         table, keys = self._table(relation.name), key_of(relation)
-        gone = events.filter(events.column(GONE))
-        kept = events.filter(pc.invert(events.column(GONE)))
+        gone = events.filter(events.column(DELETED))
+        kept = events.filter(pc.invert(events.column(DELETED)))
         types = {c.name: c.type for c in relation.columns}
         where = " AND ".join(f"{_q(n)} = ?" for n in keys)
         self._db.executemany(f"DELETE FROM {table} WHERE {where}", _tuples(gone, keys, types))
@@ -158,7 +158,7 @@ def _q(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _stored(column: pa.ChunkedArray, t: Type) -> pa.ChunkedArray:
+def _to_sqlite(column: pa.ChunkedArray, t: Type) -> pa.ChunkedArray:
     """Values as SQLite keeps them: integers, doubles and texts."""
     match t.kind:
         case "decimal":
@@ -172,16 +172,21 @@ def _stored(column: pa.ChunkedArray, t: Type) -> pa.ChunkedArray:
 
 
 def _tuples(table: pa.Table, names: list[str], types: Mapping[str, Type]) -> Iterable[Any]:
-    return zip(*(_stored(table.column(n), types[n]).to_pylist() for n in names), strict=True)
+    return zip(*(_to_sqlite(table.column(n), types[n]).to_pylist() for n in names), strict=True)
 
 
-_KEPT = {"decimal": pa.string(), "date": pa.int32(), "timestamp": pa.int64(), "bool": pa.int64()}
+_SQLITE_TYPES = {
+    "decimal": pa.string(),
+    "date": pa.int32(),
+    "timestamp": pa.int64(),
+    "bool": pa.int64(),
+}
 
 
-def _read(relation: Relation, rows: list[tuple[Any, ...]]) -> pa.Table:
+def _from_sqlite(relation: Relation, rows: list[tuple[Any, ...]]) -> pa.Table:
     columns = zip(*rows, strict=True) if rows else ([] for _ in relation.columns)
     arrays = []
     for c, values in zip(relation.columns, columns, strict=True):
         target = arrow_type(c.type)
-        arrays.append(pa.array(values, _KEPT.get(c.type.kind, target)).cast(target))
+        arrays.append(pa.array(values, _SQLITE_TYPES.get(c.type.kind, target)).cast(target))
     return pa.Table.from_arrays(arrays, schema=arrow_schema(relation.columns))

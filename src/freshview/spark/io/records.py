@@ -21,17 +21,17 @@ import pyarrow.json as pj  # type: ignore[import-untyped]
 from freshview.calculus.rows import bad_value
 from freshview.calculus.schema import Relation
 from freshview.runtime.ingest.columns import arrow_schema, arrow_type
-from freshview.spark.io.rows import Checked, Rejected, fitted, value_of
-from freshview.spark.io.upsert import GONE, envelopes, key_of, net
+from freshview.spark.io.rows import RejectedRow, TypedRows, fit_rows, value_of
+from freshview.spark.io.upsert import DELETED, envelope_events, key_of, net_change
 
-WHOLE = ("int", "decimal", "double", "bool", "string")
+ARROW_KINDS = ("int", "decimal", "double", "bool", "string")
 """Kinds that Arrow reads from JSON itself; dates and timestamps come as texts."""
 
 
-def rows_of_lines(relation: Relation, lines: pa.Array, deleted: str = "") -> Checked:
+def rows_of_lines(relation: Relation, lines: pa.Array, deleted: str = "") -> TypedRows:
     """The rows that JSON lines tell.
 
-    `deleted` names a field that is true where the row goes: the rows then have the column `GONE`.
+    `deleted` names a field that is true for deleted rows; the result then has the column `DELETED`.
 
     >>> from freshview.calculus.schema import Column
     >>> from freshview.calculus.types import INT
@@ -40,9 +40,9 @@ def rows_of_lines(relation: Relation, lines: pa.Array, deleted: str = "") -> Che
     >>> got.table.to_pylist(), [one.row for one in got.rejected]
     ([{'a': 1}], ['{"a": "x"}', 'oops'])
     """
-    table = _at_once(relation, lines, deleted)
+    table = _read_together(relation, lines, deleted)
     if table is not None:
-        fit = fitted(relation, table.drop_columns([deleted]) if deleted else table)
+        fit = fit_rows(relation, table.drop_columns([deleted]) if deleted else table)
         if fit.rejected:  # in the order in which they stood
             others = sorted(set(range(len(lines))) - set(fit.at.to_pylist()))
             fit.rejected = [
@@ -50,7 +50,7 @@ def rows_of_lines(relation: Relation, lines: pa.Array, deleted: str = "") -> Che
             ]
         if deleted:
             gone = table.column(deleted).fill_null(False).take(fit.at)
-            fit.table = fit.table.append_column(GONE, gone)
+            fit.table = fit.table.append_column(DELETED, gone)
         return fit
     rows: list[list[Any]] = []
     gone_too: list[bool] = []
@@ -62,16 +62,16 @@ def rows_of_lines(relation: Relation, lines: pa.Array, deleted: str = "") -> Che
         rows.append(_row(relation, record))
         gone_too.append(bool(goes))
 
-    at, rejected = _each(relation, lines, take)
+    at, rejected = _read_each(relation, lines, take)
     typed = _table(relation, rows)
     if deleted:
-        typed = typed.append_column(GONE, pa.array(gone_too, pa.bool_()))
-    return Checked(typed, at, rejected)
+        typed = typed.append_column(DELETED, pa.array(gone_too, pa.bool_()))
+    return TypedRows(typed, at, rejected)
 
 
 def events_of_lines(
     relation: Relation, lines: pa.Array, keys: pa.Array | None = None, *, full: bool = False
-) -> Checked:
+) -> TypedRows:
     """The events that Debezium envelopes tell; `keys` are those of the messages, if there are any.
 
     An envelope may stand under `payload`, as it does where schemas are sent along. A message
@@ -107,15 +107,15 @@ def events_of_lines(
     def skip() -> None:
         next(number)
 
-    at, rejected = _each(relation, lines, take, skip)
+    at, rejected = _read_each(relation, lines, take, skip)
     before, after = (_table(relation, side) for side in sides)
     if full:
         goes = pa.array([op in ("u", "d") for op in ops], pa.bool_())
         comes = pa.array([op != "d" for op in ops], pa.bool_())
-        change = net(relation, [(after.filter(comes), 1), (before.filter(goes), -1)])
-        return Checked(change, at, rejected)
-    events = envelopes(relation, pa.array(ops, pa.string()), before, after)
-    return Checked(events, at, rejected)
+        change = net_change(relation, [(after.filter(comes), 1), (before.filter(goes), -1)])
+        return TypedRows(change, at, rejected)
+    events = envelope_events(relation, pa.array(ops, pa.string()), before, after)
+    return TypedRows(events, at, rejected)
 
 
 def _key(text: str | None) -> Mapping[str, Any]:
@@ -133,11 +133,11 @@ def _payload(record: Any) -> Mapping[str, Any]:
     return inner if isinstance(inner, dict) else record
 
 
-def _at_once(relation: Relation, lines: pa.Array, deleted: str) -> pa.Table | None:
+def _read_together(relation: Relation, lines: pa.Array, deleted: str) -> pa.Table | None:
     if len(lines) == 0 or lines.null_count:
         return None
     fields = [
-        pa.field(c.name, arrow_type(c.type) if c.type.kind in WHOLE else pa.string())
+        pa.field(c.name, arrow_type(c.type) if c.type.kind in ARROW_KINDS else pa.string())
         for c in relation.columns
     ]
     if deleted:
@@ -157,15 +157,15 @@ def _at_once(relation: Relation, lines: pa.Array, deleted: str) -> pa.Table | No
     return table if table.num_rows == len(lines) else None
 
 
-def _each(
+def _read_each(
     relation: Relation,
     lines: pa.Array,
     take: Callable[[Mapping[str, Any]], None],
     skip: Callable[[], None] = lambda: None,
-) -> tuple[pa.Array, list[Rejected]]:
+) -> tuple[pa.Array, list[RejectedRow]]:
     """Give every record to `take`; where those stood that it took, and the others."""
     at: list[int] = []
-    rejected: list[Rejected] = []
+    rejected: list[RejectedRow] = []
     for i, line in enumerate(lines.to_pylist()):
         if line is None or not line.strip():
             skip()
@@ -175,7 +175,7 @@ def _each(
         except ValueError as e:
             skip()
             reason = f"a record of '{relation.name}' is not JSON: {e}"
-            rejected.append(Rejected(relation.name, reason, line))
+            rejected.append(RejectedRow(relation.name, reason, line))
             continue
         try:
             if not isinstance(record, dict):
@@ -184,7 +184,7 @@ def _each(
             take(record)
             at.append(i)
         except ValueError as e:
-            rejected.append(Rejected(relation.name, str(e), line))
+            rejected.append(RejectedRow(relation.name, str(e), line))
     return pa.array(np.array(at, dtype=np.int64)), rejected
 
 

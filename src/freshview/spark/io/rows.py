@@ -27,7 +27,7 @@ CORRUPT = "__corrupt"
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
+class RejectedRow:
     """A row that does not fit its relation: what it looked like, and why."""
 
     relation: str
@@ -36,15 +36,15 @@ class Rejected:
 
 
 @dataclass
-class Checked:
+class TypedRows:
     """Rows of a relation, where each of them stood in what was given, and what did not fit."""
 
     table: pa.Table
     at: pa.Array
-    rejected: list[Rejected] = field(default_factory=list)
+    rejected: list[RejectedRow] = field(default_factory=list)
 
 
-def fitted(relation: Relation, table: pa.Table, *, delimiter: str = "") -> Checked:
+def fit_rows(relation: Relation, table: pa.Table, *, delimiter: str = "") -> TypedRows:
     """The rows of a table as the relation declares them; columns are found by name.
 
     A `delimiter` says that the texts are fields of CSV lines: an empty one is then NULL, or the
@@ -53,7 +53,7 @@ def fitted(relation: Relation, table: pa.Table, *, delimiter: str = "") -> Check
 
     >>> from freshview.calculus.types import INT
     >>> r = Relation("r", (Column("a", INT),))
-    >>> got = fitted(r, pa.table({"a": ["1", "x", None]}))
+    >>> got = fit_rows(r, pa.table({"a": ["1", "x", None]}))
     >>> got.table.to_pylist(), [one.row for one in got.rejected]
     ([{'a': 1}], ['{"a": "x"}', '{"a": null}'])
     """
@@ -74,14 +74,14 @@ def fitted(relation: Relation, table: pa.Table, *, delimiter: str = "") -> Check
     if reasons:
         for i, reason in sorted(reasons.items()):
             row = {n: _plain(table.column(n)[i]) for n in table.column_names}
-            rejected.append(Rejected(relation.name, reason, json.dumps(row, default=str)))
+            rejected.append(RejectedRow(relation.name, reason, json.dumps(row, default=str)))
         good = pa.array([i for i in range(typed.num_rows) if i not in reasons], pa.int64())
         typed, at = typed.take(good), at.take(good)
     if again.table.num_rows:
         typed, at = pa.concat_tables([typed, again.table]), pa.concat_arrays([at, again.at])
         order = pc.sort_indices(at)
         typed, at = typed.take(order), at.take(order)
-    return Checked(typed, at, rejected)
+    return TypedRows(typed, at, rejected)
 
 
 def _schema(relation: Relation) -> pa.Schema:
@@ -90,10 +90,10 @@ def _schema(relation: Relation) -> pa.Schema:
 
 def _set_apart(
     relation: Relation, table: pa.Table, delimiter: str
-) -> tuple[pa.Table, pa.Array, Checked]:
+) -> tuple[pa.Table, pa.Array, TypedRows]:
     """The records that were understood, where they stood, and what the others are after all."""
     empty = pa.Table.from_pylist([], schema=_schema(relation))
-    again = Checked(empty, pa.array([], pa.int64()))
+    again = TypedRows(empty, pa.array([], pa.int64()))
     everywhere = pa.array(np.arange(table.num_rows))
     if CORRUPT not in table.column_names:
         return table, everywhere, again
@@ -110,7 +110,7 @@ def _set_apart(
             at += [i] * len(parsed)
         except FreshviewError as e:
             reason = f"{e.what}; {e.instead}" if e.instead else e.what
-            again.rejected.append(Rejected(relation.name, reason, text))
+            again.rejected.append(RejectedRow(relation.name, reason, text))
     if rows:
         cells = zip(*rows, strict=True)
         arrays = [pa.array(c, f.type) for c, f in zip(cells, empty.schema, strict=True)]

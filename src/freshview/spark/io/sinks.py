@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 VERSION = "__version"
 
 
-class Sparked(Protocol):
+class SessionOwner(Protocol):
     """Who has a session, perhaps only later: a pipeline."""
 
     @property
@@ -94,7 +94,7 @@ class TempView:
     """A temporary view of Spark's, replaced at every version."""
 
     view: str
-    owner: Sparked
+    owner: SessionOwner
     name: str = ""
     changes: bool = False
 
@@ -108,7 +108,7 @@ class Delta:
     """A Delta table with the changes of a view and their version; a version is written once."""
 
     view: str
-    owner: Sparked
+    owner: SessionOwner
     path: str
     changes: bool = True
 
@@ -134,7 +134,7 @@ class Kafka:
     """
 
     view: str
-    owner: Sparked
+    owner: SessionOwner
     bootstrap: str
     topic: str
     changes: bool = True

@@ -17,7 +17,7 @@ from freshview.calculus.schema import Relation
 from freshview.spark.io.rows import names_of
 from freshview.spark.nodes.node import COUNT
 
-GONE = "__gone"
+DELETED = "__gone"
 """The column of a table of events that is true where a key has no row any more."""
 
 _AT = "__at"
@@ -29,14 +29,14 @@ def key_of(relation: Relation) -> list[str]:
     return [c.name for c in relation.columns if c.name.lower() in key]
 
 
-def last(relation: Relation, events: pa.Table) -> pa.Table:
+def last_events(relation: Relation, events: pa.Table) -> pa.Table:
     """The last event of every key.
 
     >>> from freshview.calculus.schema import Column
     >>> from freshview.calculus.types import INT
     >>> r = Relation("r", (Column("k", INT), Column("v", INT)), key=("k",))
-    >>> events = pa.table({"k": [1, 2, 1], "v": [5, 6, 7], GONE: [False, False, True]})
-    >>> last(r, events).to_pylist()
+    >>> events = pa.table({"k": [1, 2, 1], "v": [5, 6, 7], DELETED: [False, False, True]})
+    >>> last_events(r, events).to_pylist()
     [{'k': 2, 'v': 6, '__gone': False}, {'k': 1, 'v': 7, '__gone': True}]
     """
     if events.num_rows < 2:
@@ -46,18 +46,18 @@ def last(relation: Relation, events: pa.Table) -> pa.Table:
     return events.take(ends.combine_chunks().sort())
 
 
-def replaced(relation: Relation, events: pa.Table, old: pa.Table) -> pa.Table:
+def change_of_events(relation: Relation, events: pa.Table, old: pa.Table) -> pa.Table:
     """What the last events of keys change, given the rows that these keys had: net, with counts.
 
     >>> from freshview.calculus.schema import Column
     >>> from freshview.calculus.types import INT
     >>> r = Relation("r", (Column("k", INT), Column("v", INT)), key=("k",))
-    >>> events = pa.table({"k": [1, 2], "v": [7, 6], GONE: [False, False]})
-    >>> replaced(r, events, pa.table({"k": [1, 2], "v": [5, 6]})).to_pylist()
+    >>> events = pa.table({"k": [1, 2], "v": [7, 6], DELETED: [False, False]})
+    >>> change_of_events(r, events, pa.table({"k": [1, 2], "v": [5, 6]})).to_pylist()
     [{'k': 1, 'v': 7, '__count': 1}, {'k': 1, 'v': 5, '__count': -1}]
     """
-    new = events.filter(pc.invert(events.column(GONE))).drop_columns([GONE])
-    return net(relation, [(new, 1), (old, -1)])
+    new = events.filter(pc.invert(events.column(DELETED))).drop_columns([DELETED])
+    return net_change(relation, [(new, 1), (old, -1)])
 
 
 def as_events(relation: Relation, change: pa.Table) -> pa.Table:
@@ -65,10 +65,10 @@ def as_events(relation: Relation, change: pa.Table) -> pa.Table:
     order = pc.sort_indices(change, sort_keys=[(COUNT, "ascending")])  # who goes, goes first
     sorted_ = change.take(order)
     gone = pc.less(sorted_.column(COUNT), 0)
-    return last(relation, sorted_.drop_columns([COUNT]).append_column(GONE, gone))
+    return last_events(relation, sorted_.drop_columns([COUNT]).append_column(DELETED, gone))
 
 
-def net(relation: Relation, parts: Sequence[tuple[pa.Table, int]]) -> pa.Table:
+def net_change(relation: Relation, parts: Sequence[tuple[pa.Table, int]]) -> pa.Table:
     """Rows that come (1) and go (-1), added up: those that cancel out are left out."""
     names = names_of(relation)
     both = pa.concat_tables(
@@ -82,7 +82,9 @@ def net(relation: Relation, parts: Sequence[tuple[pa.Table, int]]) -> pa.Table:
     return added.filter(pc.not_equal(added.column(COUNT), 0)).combine_chunks()
 
 
-def envelopes(relation: Relation, ops: pa.Array, before: pa.Table, after: pa.Table) -> pa.Table:
+def envelope_events(
+    relation: Relation, ops: pa.Array, before: pa.Table, after: pa.Table
+) -> pa.Table:
     """Events from the rows before and after: `c`, `r` and `u` bring a row, `d` takes one.
 
     `before` and `after` stand side by side with `ops`. An update that moves a row to another key
@@ -97,11 +99,11 @@ def envelopes(relation: Relation, ops: pa.Array, before: pa.Table, after: pa.Tab
 
     def events(table: pa.Table, chosen: pa.Array, is_gone: bool) -> pa.Table:
         part = table.select(names).append_column(_AT, at).filter(chosen)
-        return part.append_column(GONE, pa.repeat(is_gone, part.num_rows))
+        return part.append_column(DELETED, pa.repeat(is_gone, part.num_rows))
 
     both = pa.concat_tables([events(before, goes, True), events(after, comes, False)])
     # Stable: the old key of a moved row goes before its new one comes.
-    order = pc.sort_indices(both, sort_keys=[(_AT, "ascending"), (GONE, "descending")])
+    order = pc.sort_indices(both, sort_keys=[(_AT, "ascending"), (DELETED, "descending")])
     return both.take(order).drop_columns([_AT])
 
 

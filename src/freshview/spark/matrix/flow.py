@@ -15,20 +15,20 @@ import numpy as np
 from freshview.codegen.private import NotPrivate
 from freshview.distributed.matrix.row_ranges import RowRanges, span
 from freshview.distributed.matrix.terms import COLS, ROWS
-from freshview.durable.batch_log import NOTHING
+from freshview.durable.batch_log import NO_VERSION
 from freshview.durable.checkpoint import (
     FORMAT,
     CheckpointProblem,
+    checkpoint_errors,
+    checkpoint_exists,
     describe,
-    is_there,
-    opening,
     place_of,
 )
 from freshview.durable.commit import Commit
-from freshview.durable.commit_log import Prepared
+from freshview.durable.commit_log import PackedBatch
 from freshview.durable.coordinator import Coordinator
 from freshview.durable.settings import FlowSettings
-from freshview.durable.step import At
+from freshview.durable.step import StepId
 from freshview.durable.storage.folders import folder_at
 from freshview.durable.versions import Versions
 from freshview.linear.execute.semiring import Array, semiring
@@ -42,21 +42,23 @@ class MatrixCoordinator(Coordinator):
 
     def ask(self, asked: bytes, now: Commit) -> list[bytes]:
         """What every worker has of it."""
-        return self._mended(lambda: self._ask(asked, now))
+        return self._with_repairs(lambda: self._ask(asked, now))
 
     def ask_driver(self, asked: bytes, now: Commit) -> bytes:
         """What the driver has of it."""
-        at = At(self.epoch, NOTHING, now.driver_after, READ, 0)
-        return self._mended(lambda: self.driver.read(uuid.uuid4().hex, at, [asked]).gathered)
+        at = StepId(self.epoch, NO_VERSION, now.driver_after, READ, 0)
+        return self._with_repairs(lambda: self.driver.read(uuid.uuid4().hex, at, [asked]).gathered)
 
     def _ask(self, asked: bytes, now: Commit) -> list[bytes]:
-        at = At(self.epoch, NOTHING, now.after, READ, 0)
+        at = StepId(self.epoch, NO_VERSION, now.after, READ, 0)
         scattered = (asked,) * self.pipeline.workers
         stage = self.pipeline.rounds[READ].stages[0]
         order = self._order("read", at, stage, scattered, uuid.uuid4().hex)
         return [r.gathered for r in self._job([order])]
 
-    def _carried(self, before: tuple[bytes, ...], now: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    def _scattered_so_far(
+        self, before: tuple[bytes, ...], now: tuple[bytes, ...]
+    ) -> tuple[bytes, ...]:
         """Workers keep what was scattered for as long as a version lasts."""
         return now
 
@@ -88,8 +90,8 @@ class MatrixFlow(Versions):
     ) -> MatrixFlow:
         """Begin in an empty folder; `note` is kept with it, for who restarts."""
         place = place_of(checkpoint)
-        with opening(place):
-            if is_there(place):
+        with checkpoint_errors(place):
+            if checkpoint_exists(place):
                 raise CheckpointProblem(
                     f"there is a checkpoint in {place} already",
                     instead="restart from it, or begin in another folder",
@@ -110,7 +112,7 @@ class MatrixFlow(Versions):
     ) -> MatrixFlow:
         """Go on from a checkpoint, whatever became of the driver before."""
         place = place_of(checkpoint)
-        with opening(place):
+        with checkpoint_errors(place):
             description = read_description(place)
             work = MatrixWork.of(description["name"], place, description["workers"], plan, settings)
             return cls(work, spark, {})
@@ -120,8 +122,8 @@ class MatrixFlow(Versions):
         self._finish()
         blocks = [[b""]] * self.work.workers
         blocks.append([pack({f"local {n}": a for n, a in matrices.items()})])
-        batch = self._commit_log.lay(Prepared(routine, blocks, rank), self.version + 1)
-        self._take(batch, {}, 0.0)
+        batch = self._commit_log.append_rows(PackedBatch(routine, blocks, rank), self.version + 1)
+        self._run_batch(batch, {}, 0.0)
         return self.version
 
     # ---------------------------------------------------------------- reading
@@ -135,7 +137,7 @@ class MatrixFlow(Versions):
                 lambda: self._coordinator.ask_driver(asked, self._commit_log.commit)
             )
             return np.array(unpack(block)[name])
-        return np.vstack(self._asked(name, request("all", name)))
+        return np.vstack(self._ask_workers(name, request("all", name)))
 
     def cells(self, name: str, index: Any) -> Array:
         """Some rows, columns or cells of a matrix, by an index of NumPy."""
@@ -143,7 +145,9 @@ class MatrixFlow(Versions):
             values: Array = self.matrix(name)[index]
             return values
         places = RowRanges.of(index)
-        pieces = self._asked(name, request("cells", name, **{ROWS: places.rows, COLS: places.cols}))
+        pieces = self._ask_workers(
+            name, request("cells", name, **{ROWS: places.rows, COLS: places.cols})
+        )
         if pieces[0].ndim == 2:
             return np.vstack(pieces)  # rows are in order, and so are workers
         out = np.empty(len(places.rows), dtype=pieces[0].dtype)
@@ -152,17 +156,17 @@ class MatrixFlow(Versions):
             out[places.here(span(height, self.work.workers, part))] = values
         return out
 
-    def times(self, name: str, by: Array, *, turned: bool = False) -> Array:
+    def times(self, name: str, by: Array, *, transposed: bool = False) -> Array:
         """A matrix, or its transpose, times a narrow one."""
         if name not in self.plan.spread:
             whole = self.matrix(name)
-            product: Array = (whole.T if turned else whole) @ by
+            product: Array = (whole.T if transposed else whole) @ by
             return product
-        asked = request("turned" if turned else "times", name, **{BY: np.ascontiguousarray(by)})
-        pieces = self._asked(name, asked)
-        return reduce(semiring(self.plan.ring).plus, pieces) if turned else np.vstack(pieces)
+        asked = request("turned" if transposed else "times", name, **{BY: np.ascontiguousarray(by)})
+        pieces = self._ask_workers(name, asked)
+        return reduce(semiring(self.plan.ring).plus, pieces) if transposed else np.vstack(pieces)
 
-    def _asked(self, name: str, asked: bytes) -> list[Array]:
+    def _ask_workers(self, name: str, asked: bytes) -> list[Array]:
         self._finish()
         blocks = self._safely(lambda: self._coordinator.ask(asked, self._commit_log.commit))
         return [unpack(block)[name] for block in blocks]

@@ -36,7 +36,7 @@ from freshview.distributed.matrix.terms import (
     Total,
     Turn,
 )
-from freshview.durable.step import Sent
+from freshview.durable.step import SentBlocks
 from freshview.linear.compile.trigger import names
 from freshview.linear.execute.evaluate import evaluate
 from freshview.linear.execute.semiring import Array, Semiring
@@ -46,7 +46,7 @@ from freshview.spark.matrix.node import MatrixNode
 
 
 @dataclass(frozen=True)
-class Hand:
+class PartExecutor:
     """Does the work of one part on its node."""
 
     node: MatrixNode
@@ -59,7 +59,7 @@ class Hand:
 
     # ---------------------------------------------------------------- the driver
 
-    def turn(self, turn: Turn, inputs: Sequence[bytes]) -> Sent:
+    def turn(self, turn: Turn, inputs: Sequence[bytes]) -> SentBlocks:
         """Take what was gathered, go through the statements, scatter."""
         came = [unpack(block) for block in inputs]
         for g in turn.receives:
@@ -71,11 +71,13 @@ class Hand:
             if isinstance(s, Scatter):
                 sent[f"local {s.name}"] = self.node.get("local", s.name)
             else:
-                self._decide(s)
+                self._run_on_driver(s)
         block = pack(sent)
-        return Sent(tuple(block for _ in range(self.workers)))  # one object: it is pickled once
+        return SentBlocks(
+            tuple(block for _ in range(self.workers))
+        )  # one object: it is pickled once
 
-    def _decide(self, s: AtDriver) -> None:
+    def _run_on_driver(self, s: AtDriver) -> None:
         match s:
             case Begin():
                 pass
@@ -96,11 +98,11 @@ class Hand:
                 assert_never(s)
 
     def _value(self, term: Expr, limit: float = math.inf) -> Array:
-        return evaluate(term, _Held(self.node), self.ring, self.sizes, limit)
+        return evaluate(term, _DriverMatrices(self.node), self.ring, self.sizes, limit)
 
     # ---------------------------------------------------------------- workers
 
-    def stage(self, stage: Stage, inputs: Sequence[bytes]) -> Sent:
+    def stage(self, stage: Stage, inputs: Sequence[bytes]) -> SentBlocks:
         """Take what was sent, go through the statements, send and tell."""
         came = [unpack(block) for block in inputs]
         for r in stage.receives:
@@ -117,11 +119,11 @@ class Hand:
                     if target != self.part:
                         sent[target] |= dict(self._pieces(s, target))
             else:
-                self._do(s)
+                self._run_on_worker(s)
         gathered = {g.name: self._piece(g.source) for g in stage.gathers}
-        return Sent(_packed(sent), pack(gathered))
+        return SentBlocks(_packed(sent), pack(gathered))
 
-    def _do(self, s: AtWorkers) -> None:
+    def _run_on_worker(self, s: AtWorkers) -> None:
         match s:
             case Begin():
                 pass
@@ -153,7 +155,7 @@ class Hand:
             piece = whole[span(len(whole), self.workers, self.part)]
         else:
             piece = self.node.get(o.form, o.name)
-        return piece.T if o.turned else piece
+        return piece.T if o.transposed else piece
 
     def _total(self, items: Sequence[tuple[float, Operand | Fill]]) -> Array:
         total: Array | None = None
@@ -184,7 +186,7 @@ class Hand:
             self.ring.accumulate(self.node.get("columns", view), left, right[share])
 
     def _keep(self, view: str, by: Operand) -> None:
-        if by.form == "rows" and not by.turned and by.name.startswith(TEMPORARY):
+        if by.form == "rows" and not by.transposed and by.name.startswith(TEMPORARY):
             self.node.rename("rows", by.name, view)
         else:
             self.node.put("rows", view, self._piece(by))
@@ -195,8 +197,8 @@ class Hand:
         places.write(rows, values, span(self.shapes[view][0], self.workers, self.part))
         if ("columns", view) in self.node.kept:
             share = span(self.shapes[view][1], self.workers, self.part)
-            turned = values.T if values.ndim == 2 else values
-            places.turned.write(self.node.get("columns", view).T, turned, share)
+            transposed = values.T if values.ndim == 2 else values
+            places.transposed.write(self.node.get("columns", view).T, transposed, share)
 
     def _places(self) -> RowRanges:
         return RowRanges(self.node.get("local", ROWS), self.node.get("local", COLS))
@@ -214,7 +216,7 @@ class Hand:
             case "columns":
                 yield f"{e.how} {e.name} 0", piece[:, span(piece.shape[1], self.workers, target)]
             case "place":
-                rows = self.shapes[e.source.name][e.source.turned]
+                rows = self.shapes[e.source.name][e.source.transposed]
                 first = e.at + span(rows, self.workers, self.part).start
                 share = span(e.rows, self.workers, target)
                 low, high = max(first, share.start), min(first + len(piece), share.stop)
@@ -251,7 +253,7 @@ class Hand:
             into[at - share.start : at - share.start + len(values)] = values
 
 
-class _Held(dict[str, Array]):
+class _DriverMatrices(dict[str, Array]):
     """The matrices of the driver, by name."""
 
     def __init__(self, node: MatrixNode) -> None:

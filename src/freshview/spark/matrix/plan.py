@@ -10,8 +10,8 @@ from functools import partial
 from freshview.distributed.matrix.communication_cost import pays
 from freshview.distributed.matrix.placement import Placer
 from freshview.distributed.matrix.spread import SpreadRule
-from freshview.distributed.matrix.stages import course
-from freshview.distributed.matrix.terms import COLS, ROWS, VALUES, Begin, Course, Multiply
+from freshview.distributed.matrix.stages import schedule_steps
+from freshview.distributed.matrix.terms import COLS, ROWS, VALUES, Begin, MatrixSchedule, Multiply
 from freshview.linear.compile.normal import Normal
 from freshview.linear.compile.trigger import Dense, Trigger
 from freshview.linear.execute.follow import MAGNIFIES
@@ -21,7 +21,7 @@ from freshview.linear.language.terms import Statement, Var
 from freshview.linear.language.walk import free
 from freshview.spark.matrix.work import READY, MatrixPlan
 
-ANEW = "anew"
+RECOMPUTE = "anew"
 LEFT, RIGHT = "#u", "#v"
 """The factors of an update after which views are computed anew."""
 
@@ -31,9 +31,9 @@ def following(name: str) -> str:
     return f"follow {name}"
 
 
-def anew(name: str) -> str:
+def recomputing(name: str) -> str:
     """The routine that adds to an input and computes anew what depends on it."""
-    return f"{ANEW} {name}"
+    return f"{RECOMPUTE} {name}"
 
 
 def replacing(name: str) -> str:
@@ -42,7 +42,7 @@ def replacing(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class PlanInput:
     """What is to be spread: a program, its views, and the trigger of each input, if it has one."""
 
     normal: Normal
@@ -52,23 +52,23 @@ class Wanted:
     """The name of the rank of an update."""
 
 
-def planned(w: Wanted, rule: SpreadRule, workers: int, copies: str | bool) -> MatrixPlan:
+def plan_matrices(w: PlanInput, rule: SpreadRule, workers: int, copies: str | bool) -> MatrixPlan:
     """All the routines; which views are copied by columns is settled first."""
     if copies is not False:
-        wanted = _turned(w, rule)
+        wanted = _multiplied_on_both_sides(w, rule)
         if copies == "auto":
             triggers = [t for t in w.triggers.values() if t is not None]
             wanted = frozenset(v for v in wanted if pays(v, triggers, rule.sizes, workers))
         rule = replace(rule, copied=wanted)
-    return _Maker(w, rule).plan()
+    return _Planner(w, rule).plan()
 
 
-def _turned(w: Wanted, rule: SpreadRule) -> frozenset[str]:
+def _multiplied_on_both_sides(w: PlanInput, rule: SpreadRule) -> frozenset[str]:
     """The views that some trigger multiplies from the left and from the right."""
-    plan = _Maker(w, rule).plan()
+    plan = _Planner(w, rule).plan()
     names = set()
     for name in w.triggers:
-        for s in plan.courses.get(following(name), Course((), ())).steps:
+        for s in plan.schedules.get(following(name), MatrixSchedule((), ())).steps:
             if isinstance(s, Multiply) and s.into == "partial" and s.right.form == "slice":
                 names.add(s.left.name)
     return frozenset(names & plan.spread.keys())
@@ -92,23 +92,23 @@ def stale(normal: Normal, kept: frozenset[str], changed: str) -> list[Statement]
     return [s for s in normal.statements if s.name in wanted]
 
 
-class _Maker:
-    def __init__(self, w: Wanted, rule: SpreadRule) -> None:
+class _Planner:
+    def __init__(self, w: PlanInput, rule: SpreadRule) -> None:
         self.w = w
         self.rule = rule
-        self.courses: dict[str, Course] = {}
+        self.schedules: dict[str, MatrixSchedule] = {}
         self.shapes: dict[str, Mapping[str, tuple[int, int]]] = {}
         self.lefts: dict[str, str] = {}
 
     def plan(self) -> MatrixPlan:
         w, rule = self.w, self.rule
         self._routine(READY, partial(self._again, ""))
-        self._routine(ANEW, partial(self._again, ""))
+        self._routine(RECOMPUTE, partial(self._again, ""))
         for name, trigger in w.triggers.items():
             if trigger is not None:
                 self._routine(following(name), partial(self._trigger, trigger), MAGNIFIES)
                 self.lefts[following(name)] = trigger.left
-            self._routine(anew(name), partial(self._add, name))
+            self._routine(recomputing(name), partial(self._add, name))
             if w.normal.semiring != "real":
                 self._routine(replacing(name), partial(self._replace, name))
         spread = {
@@ -122,7 +122,7 @@ class _Maker:
             dict(rule.sizes),
             w.rank,
             self.lefts,
-            self.courses,
+            self.schedules,
             self.shapes,
             spread,
             on_driver,
@@ -134,7 +134,7 @@ class _Maker:
         if name == READY:
             placer.steps.append(Begin())
         fill(placer)
-        self.courses[name] = course(placer.steps, self.rule.copied)
+        self.schedules[name] = schedule_steps(placer.steps, self.rule.copied)
         self.shapes[name] = placer.shapes
 
     def _again(self, changed: str, p: Placer) -> None:

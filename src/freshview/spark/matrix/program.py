@@ -33,16 +33,16 @@ from freshview.linear.language.terms import Source
 from freshview.linear.language.walk import free
 from freshview.spark.matrix.flow import MatrixFlow, read_description
 from freshview.spark.matrix.plan import (
-    ANEW,
     LEFT,
+    RECOMPUTE,
     RIGHT,
-    Wanted,
-    anew,
+    PlanInput,
     following,
-    planned,
+    plan_matrices,
+    recomputing,
     replacing,
 )
-from freshview.spark.matrix.remote import Remote
+from freshview.spark.matrix.remote import RemoteMatrix
 from freshview.spark.matrix.work import MatrixPlan
 from freshview.spark.session import session
 
@@ -52,7 +52,7 @@ DRIVER_CELLS = 1 << 18
 DRIVER_INVERSE = 1 << 24
 """Up to how many cells the driver takes to invert a matrix: 4,096 rows, 128 MB."""
 
-RARELY = 64
+SNAPSHOT_EVERY = 64
 """After how many versions a worker writes a snapshot: redo files are narrow, snapshots are not."""
 
 
@@ -94,18 +94,18 @@ class SparkProgram(Program):
         spark = spark or session(master)
         self._scratch = tempfile.mkdtemp(prefix="freshview-") if checkpoint is None else ""
         checkpoint = checkpoint or Path(self._scratch) / "checkpoint"
-        self._told_before = read_description(checkpoint) if options.pop("_restart", False) else None
+        self._description = read_description(checkpoint) if options.pop("_restart", False) else None
         self._plan: MatrixPlan | None = None
         self._deltas: dict[str, dict[Strategy, Trigger]] = {}
         self._rule = driver_cells, driver_inverse
         self.copies = copies
-        self.workers = _workers(spark, workers, self._told_before)
+        self.workers = _workers(spark, workers, self._description)
         super().__init__(what, values, **options)
-        flow_settings = settings or FlowSettings(snapshot_every=RARELY)
+        flow_settings = settings or FlowSettings(snapshot_every=SNAPSHOT_EVERY)
         plan = self._spread()
         self._flow: MatrixFlow
-        if self._told_before is not None:
-            if self._told_before["matrices"] != self._digest():
+        if self._description is not None:
+            if self._description["matrices"] != self._digest():
                 raise CheckpointProblem(
                     f"{checkpoint} is of another matrix program",
                     instead="restart with the same program and options, or begin in another folder",
@@ -124,7 +124,7 @@ class SparkProgram(Program):
                 note={"matrices": self._digest(), "sizes": self.sizes},
             )
         # From here on nobody but the workers holds what is spread.
-        self.values = {n: Remote(self._flow, n, self._size(n)) for n in self._kept}  # type: ignore[misc]
+        self.values = {n: RemoteMatrix(self._flow, n, self._size(n)) for n in self._kept}  # type: ignore[misc]
 
     @classmethod
     def restart(
@@ -166,11 +166,11 @@ class SparkProgram(Program):
     # ---------------------------------------------------------------- compiling
 
     def _bind(self, matrices: Mapping[str, object]) -> dict[str, Array]:
-        if self._told_before is None:
+        if self._description is None:
             return super()._bind(matrices)
         if matrices:
             raise FreshviewError("a restart takes the matrices of its checkpoint", instead="update")
-        self.sizes = {n: float(s) for n, s in self._told_before["sizes"].items()}
+        self.sizes = {n: float(s) for n, s in self._description["sizes"].items()}
         return {}
 
     def _count(self) -> None:
@@ -203,8 +203,8 @@ class SparkProgram(Program):
             ready = {n: pruned(t, self._kept) if t else None for n, t in triggers.items()}
             rank = rank_name(self.normal)
             rule = SpreadRule({**self.sizes, rank: 1.0}, rank, *self._rule)
-            wanted = Wanted(self.normal, self._kept, ready, rank)
-            self._plan = planned(wanted, rule, self.workers, self.copies)
+            wanted = PlanInput(self.normal, self._kept, ready, rank)
+            self._plan = plan_matrices(wanted, rule, self.workers, self.copies)
             for name, triggers_by_strategy in self._deltas.items():
                 for t in triggers_by_strategy.values():
                     self._running[id(t)] = ready[name] or t if t is triggers[name] else t
@@ -225,7 +225,7 @@ class SparkProgram(Program):
         price = {
             s: seconds(
                 self._running[id(t)],
-                plan.courses[self._routine(name, s)],
+                plan.schedules[self._routine(name, s)],
                 sizes,
                 self.workers,
                 self.rates or NOMINAL,
@@ -238,7 +238,7 @@ class SparkProgram(Program):
         return Choice(triggers[best], best, why)
 
     def _routine(self, name: str, strategy: Strategy) -> str:
-        return anew(name) if strategy == "reevaluate" else following(name)
+        return recomputing(name) if strategy == "reevaluate" else following(name)
 
     def _size(self, name: str) -> tuple[int, int]:
         m = self.normal.scope[name]
@@ -247,7 +247,7 @@ class SparkProgram(Program):
     def _digest(self) -> str:
         """What tells programs apart: their text, and how their matrices are spread."""
         plan = self._spread()
-        steps = "".join(f"{r}:\n{show_steps(c.steps)}" for r, c in sorted(plan.courses.items()))
+        steps = "".join(f"{r}:\n{show_steps(c.steps)}" for r, c in sorted(plan.schedules.items()))
         spread = f"{sorted(plan.spread)} {sorted(plan.copied)} {self.sizes}"
         text = show_source(self.source) + spread + steps
         return hashlib.sha256(text.encode()).hexdigest()
@@ -269,7 +269,7 @@ class SparkProgram(Program):
             except Singular:
                 why = f"an update of {m.name} made an inverse too sensitive"
         if m.lost is None:
-            self._flow.change(anew(m.name), {LEFT: m.left, RIGHT: m.right}, m.rank)
+            self._flow.change(recomputing(m.name), {LEFT: m.left, RIGHT: m.right}, m.rank)
         else:
             places = RowRanges.of(m.lost.index)
             cells = {ROWS: places.rows, COLS: places.cols, VALUES: m.lost.values}
@@ -280,7 +280,7 @@ class SparkProgram(Program):
         self._flow.change(following(t.input), {t.left: m.left, t.right: m.right}, m.rank)
 
     def _all_again(self, why: str) -> None:
-        self._flow.change(ANEW, {}, 0)
+        self._flow.change(RECOMPUTE, {}, 0)
         self._told(why)
 
     def __getitem__(self, name: str) -> Array:
@@ -301,18 +301,18 @@ class SparkProgram(Program):
         """Which strategy follows an input, why, where its steps run, and what moves."""
         self._input(name)
         plan, chosen = self._spread(), self.choice(name, rank)
-        course = plan.courses[self._routine(name, chosen.strategy)]
+        schedule = plan.schedules[self._routine(name, chosen.strategy)]
         copies = {n: 2 if n in plan.copied else 1 for n in plan.spread}
         spread = {n: 8 * r * c * copies[n] for n, (r, c) in plan.spread.items()}
         return (
             f"{name}: {chosen.strategy}, since {chosen.why}\n"
             f"cost: {self.trigger(name, rank).cost()}\n"
-            f"moves: {moved(course.steps, self.workers)} cells between {self.workers} workers "
-            f"and the driver, in {len(course.jobs)} jobs of {len(course.stages)} stages\n"
+            f"moves: {moved(schedule.steps, self.workers)} cells between {self.workers} workers "
+            f"and the driver, in {len(schedule.jobs)} jobs of {len(schedule.stages)} stages\n"
             f"spread by rows: {', '.join(spread) or 'none'} ({sum(spread.values()):,} bytes)\n"
             f"by columns too: {', '.join(sorted(plan.copied)) or 'none'}\n"
             f"with the driver: {', '.join(plan.on_driver) or 'none'}\n"
-            f"{show_steps(course.steps)}"
+            f"{show_steps(schedule.steps)}"
         )
 
 

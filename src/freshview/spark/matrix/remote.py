@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from freshview.spark.matrix.flow import MatrixFlow
 
 
-class Remote:
+class RemoteMatrix:
     """A matrix of a flow: what is asked of it is a job."""
 
     def __init__(
-        self, flow: MatrixFlow, name: str, shape: tuple[int, int], *, turned: bool = False
+        self, flow: MatrixFlow, name: str, shape: tuple[int, int], *, transposed: bool = False
     ) -> None:
         self._flow = flow
         self._name = name
-        self._turned = turned
+        self._turned = transposed
         self.shape = shape
 
     @property
@@ -27,12 +27,12 @@ class Remote:
         return self.shape[0] * self.shape[1]
 
     @property
-    def T(self) -> Remote:
+    def T(self) -> RemoteMatrix:
         """Rows for columns."""
-        return Remote(self._flow, self._name, self.shape[::-1], turned=not self._turned)
+        return RemoteMatrix(self._flow, self._name, self.shape[::-1], transposed=not self._turned)
 
     def __matmul__(self, by: Array) -> Array:
-        return self._flow.times(self._name, by, turned=self._turned)
+        return self._flow.times(self._name, by, transposed=self._turned)
 
     def __getitem__(self, index: Any) -> Array:
         assert not self._turned

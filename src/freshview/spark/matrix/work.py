@@ -10,9 +10,18 @@ from time import perf_counter
 import numpy as np
 
 from freshview.distributed.matrix.row_ranges import RowRanges, span
-from freshview.distributed.matrix.terms import COLS, ROWS, Begin, Course, Form, Scatter, Stage, Turn
+from freshview.distributed.matrix.terms import (
+    COLS,
+    ROWS,
+    Begin,
+    Form,
+    MatrixSchedule,
+    Scatter,
+    Stage,
+    Turn,
+)
 from freshview.durable.settings import FlowSettings
-from freshview.durable.step import Clock, Sent
+from freshview.durable.step import Clock, SentBlocks
 from freshview.durable.storage.files import Folder
 from freshview.durable.storage.folders import folder_at
 from freshview.durable.work import Role, Work
@@ -20,7 +29,7 @@ from freshview.linear.execute.semiring import Array, semiring
 from freshview.linear.language.sizes import ONE
 from freshview.spark.matrix.arrays import pack, unpack
 from freshview.spark.matrix.node import MatrixNode
-from freshview.spark.matrix.perform import Hand
+from freshview.spark.matrix.perform import PartExecutor
 from freshview.spark.nodes.node import READY
 
 READ = "read"
@@ -46,7 +55,7 @@ class MatrixPlan:
     """The name of the rank of an update."""
     lefts: Mapping[str, str]
     """By routine, the factor of its update whose columns tell the rank."""
-    courses: Mapping[str, Course]
+    schedules: Mapping[str, MatrixSchedule]
     shapes: Mapping[str, Mapping[str, tuple[int, int]]]
     """By routine, the shapes of spread matrices that it makes on the way."""
     spread: Mapping[str, tuple[int, int]]
@@ -81,10 +90,13 @@ class MatrixWork(Work):
         return cls(name, place, workers, plan, settings, folder)
 
     @property
-    def rounds(self) -> Mapping[str, Course]:
+    def rounds(self) -> Mapping[str, MatrixSchedule]:
         """See `Work`."""
         asking = Stage((Scatter(WHAT, ONE),), (Begin(),))
-        return {**self.plan.courses, READ: Course((Turn((), (Begin(),)), Turn()), ((asking,),))}
+        return {
+            **self.plan.schedules,
+            READ: MatrixSchedule((Turn((), (Begin(),)), Turn()), ((asking,),)),
+        }
 
     def kind(self, role: Role) -> str:
         """See `Work`."""
@@ -106,7 +118,7 @@ class MatrixWork(Work):
         inputs: Sequence[bytes],
         batch: bytes | memoryview,
         clock: Clock,
-    ) -> Sent:
+    ) -> SentBlocks:
         """See `Work`."""
         if routine == READ:
             return self._answer(node, part, unpack(inputs[-1]))
@@ -117,30 +129,30 @@ class MatrixWork(Work):
             form, _, name = key.partition(" ")
             node.put(form, name, values)  # type: ignore[arg-type]
         began = perf_counter()
-        hand = self._hand(node, part, routine)
+        executor = self._executor(node, part, routine)
         if part == self.driver:
-            sent = hand.turn(self.rounds[routine].turns[step], inputs)
+            sent = executor.turn(self.rounds[routine].turns[step], inputs)
         else:
-            sent = hand.stage(self.rounds[routine].stages[step], inputs)
+            sent = executor.stage(self.rounds[routine].stages[step], inputs)
         if step == steps[-1]:
             node.clear()
         clock.native += perf_counter() - began
         return sent
 
-    def _hand(self, node: MatrixNode, part: int, routine: str) -> Hand:
+    def _executor(self, node: MatrixNode, part: int, routine: str) -> PartExecutor:
         plan = self.plan
         left = plan.lefts.get(routine)
         sizes = dict(plan.sizes)
         if left is not None and node.has("local", left):
             sizes[plan.rank] = float(node.get("local", left).shape[1])
         shapes = {**plan.spread, **plan.shapes.get(routine, {})}
-        return Hand(node, semiring(plan.ring), part, self.workers, sizes, shapes)
+        return PartExecutor(node, semiring(plan.ring), part, self.workers, sizes, shapes)
 
-    def _answer(self, node: MatrixNode, part: int, asked: Mapping[str, Array]) -> Sent:
+    def _answer(self, node: MatrixNode, part: int, asked: Mapping[str, Array]) -> SentBlocks:
         """What a node has of what is asked."""
         what, _, name = asked[WHAT].tobytes().decode().partition(" ")
         if part == self.driver:
-            return Sent((), pack({name: node.get("local", name)}))
+            return SentBlocks((), pack({name: node.get("local", name)}))
         rows = node.get("rows", name)
         share = span(self.plan.spread[name][0], self.workers, part)
         if what == "cells":
@@ -151,7 +163,7 @@ class MatrixWork(Work):
             values = rows.T @ asked[BY][share]
         else:
             values = rows
-        return Sent((), pack({name: values}))
+        return SentBlocks((), pack({name: values}))
 
     def shares(self, name: str, values: Array) -> list[dict[str, Array]]:
         """What every part is given of a matrix: workers, then the driver."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from freshview.codegen.toolchain import Baseline
-from freshview.spark.nodes.shipped_kernels import ship
+from freshview.spark.nodes.shipped_kernels import ship_kernels
 from freshview.spark.nodes.view_work import ViewWork
 
 
@@ -16,7 +16,7 @@ def attach_kernels(pipeline: ViewWork, spark: Any) -> ViewWork:
     if not pipeline.settings.native:
         return pipeline
     baseline: Baseline = "native" if _is_local(spark) else "x86-64-v2"
-    kernels, why = ship(pipeline.distributed, pipeline.functions, pipeline.folder, baseline)
+    kernels, why = ship_kernels(pipeline.distributed, pipeline.functions, pipeline.folder, baseline)
     if why:
         warnings.warn(f"the maps of this flow are kept by Python, slowly: {why}", stacklevel=3)
     return replace(pipeline, kernels=kernels)

@@ -16,7 +16,7 @@ from freshview.distributed.text import show_distributed
 from freshview.durable.checkpoint import FORMAT, CheckpointProblem, describe, place_of
 from freshview.durable.settings import FlowSettings
 from freshview.durable.storage.blocks import pack
-from freshview.durable.storage.files import Torn
+from freshview.durable.storage.files import TornFile
 from freshview.durable.storage.folders import folder_at
 from freshview.program.text import show_program
 from freshview.spark.nodes.view_work import TABLES, ViewWork
@@ -55,7 +55,7 @@ def reopen(
     place = place_of(checkpoint)
     try:
         description = describe(folder_at(place))
-    except Torn as e:
+    except TornFile as e:
         raise CheckpointProblem(
             f"the checkpoint in {place} is damaged, or of another version of Freshview",
             instead="restart with that one, or begin anew in another folder",

@@ -65,7 +65,7 @@ class KernelNode:
             self._instance.ready()
         self._start(self._program.begins[routine])
 
-    def give(self, relation: str, rows: pa.RecordBatch) -> None:
+    def add_batch(self, relation: str, rows: pa.RecordBatch) -> None:
         """Rows of a batch for this node: the columns of the relation, and maybe `COUNT`."""
         self._batches[relation].append(rows)
 
@@ -89,7 +89,7 @@ class KernelNode:
                 continue
             rows = self._batch(run.reads)
             if rows is None or not rows.num_rows:
-                if not run.led:
+                if not run.delta_bound:
                     self._instance.apply_rows(self._kernel.relation(run.starts), [])
                 continue
             counts = None

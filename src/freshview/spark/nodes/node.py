@@ -22,12 +22,12 @@ PAYLOAD = "__payload"
 READY = "ready"
 
 
-def change(number: int) -> str:
+def change_routine(number: int) -> str:
     """The name of a routine of `Distributed.routines`, by its place."""
     return f"change {number}"
 
 
-def reading(query: str) -> str:
+def read_routine(query: str) -> str:
     """The name of a readout, by its query."""
     return f"read {query}"
 
@@ -45,7 +45,7 @@ class Node(DurableNode, Protocol):
     def begin(self, routine: str) -> None:
         """Empty the temporary maps of a routine, and the batches of its relations."""
 
-    def give(self, relation: str, rows: pa.RecordBatch) -> None:
+    def add_batch(self, relation: str, rows: pa.RecordBatch) -> None:
         """Rows of a batch for this node: the columns of the relation, and maybe `COUNT`."""
 
     def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:

@@ -35,7 +35,7 @@ from freshview.distributed.terms import (
 from freshview.durable.work import Role
 from freshview.program.terms import Map, Program, Statement, Trigger
 from freshview.simplify.arrange import is_delta_bound
-from freshview.spark.nodes.node import PAYLOAD, READY, change, reading
+from freshview.spark.nodes.node import PAYLOAD, READY, change_routine, read_routine
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Run:
 
     starts: str
     reads: str | None
-    led: bool = False
+    delta_bound: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,15 +66,15 @@ class NodeProgram:
 
 def node_program(d: Distributed, role: Role) -> NodeProgram:
     """What the driver or a worker runs; the program is in settled blocks (`settle.py`)."""
-    return _Maker(d, role).made()
+    return _NodeCompiler(d, role).compile()
 
 
-class _Maker:
+class _NodeCompiler:
     def __init__(self, d: Distributed, role: Role) -> None:
         self.d = d
         self.role = role
         self.relations = {r.name: r for r in d.program.relations}
-        self.made_relations: list[Relation] = [r for r in d.program.relations if r.static]
+        self.declared: list[Relation] = [r for r in d.program.relations if r.static]
         self.triggers: list[Trigger] = []
         self.temporary: list[Map] = []
         self.runs: dict[tuple[str, int], tuple[Run, ...]] = {}
@@ -83,19 +83,19 @@ class _Maker:
         self.receives: dict[tuple[str, str], str] = {}
         self.maps: dict[tuple[str, str], str] = {}
 
-    def made(self) -> NodeProgram:
+    def compile(self) -> NodeProgram:
         for number, (name, blocks, temporaries) in enumerate(self._routines()):
             self._routine(number, name, blocks, temporaries)
         maps = (*self.d.program.maps, *self.temporary)
-        program = Program(tuple(self.made_relations), maps, tuple(self.triggers), ())
+        program = Program(tuple(self.declared), maps, tuple(self.triggers), ())
         return NodeProgram(program, self.runs, self.begins, self.receives, self.maps)
 
     def _routines(self) -> Iterator[tuple[str, tuple[Block, ...], tuple[MapPlacement, ...]]]:
         yield READY, self.d.ready.blocks, self.d.ready.maps
         for i, r in enumerate(self.d.routines):
-            yield change(i), r.blocks, r.maps
+            yield change_routine(i), r.blocks, r.maps
         for q in self.d.readouts:
-            yield reading(q.query.name), q.blocks, q.maps
+            yield read_routine(q.query.name), q.blocks, q.maps
 
     def _routine(
         self,
@@ -105,7 +105,7 @@ class _Maker:
         temporaries: tuple[MapPlacement, ...],
     ) -> None:
         own = {placement.name: f"{number}.{placement.name}" for placement in temporaries}
-        definitions = _made_of_batches(number, blocks)
+        definitions = _batch_definitions(number, blocks)
         for m in self.d.program.maps:
             self.maps[name, m.name] = m.name
         for placement in temporaries:
@@ -121,12 +121,12 @@ class _Maker:
             Statement(View(own[placement.name], tuple(c.name for c in placement.keys)), ":=", ZERO)
             for placement in temporaries
         ]
-        self.begins[name] = self._starts(f"begin {number}", (), "insert", empty)
+        self.begins[name] = self._declare_relation(f"begin {number}", (), "insert", empty)
         self._transfers(number, name, blocks, temporaries, own)
         self.count = 0
         for at, block in enumerate(blocks):
             statements = [_renamed(c.statement, own) for c in self._computes(block)]
-            self.runs[name, at] = tuple(self._runs(number, together(statements)))
+            self.runs[name, at] = tuple(self._runs(number, group_by_batch(statements)))
 
     def _runs(self, number: int, statements: list[Statement]) -> Iterator[Run]:
         """Statements that read the same batch, or none, are started by the same relation."""
@@ -134,10 +134,10 @@ class _Maker:
             title, group = f"{number}.{self.count}", list(some)
             self.count += 1
             if relation is None:
-                yield Run(self._starts(f"run {title}", (), "insert", group), None)
+                yield Run(self._declare_relation(f"run {title}", (), "insert", group), None)
             else:
                 columns = self.relations[relation].columns
-                starts = self._starts(f"give {title} {relation}", columns, "batch", group)
+                starts = self._declare_relation(f"give {title} {relation}", columns, "batch", group)
                 yield Run(starts, relation, all(is_delta_bound(s.term) for s in group))
 
     def _computes(self, block: Block) -> list[Compute]:
@@ -168,13 +168,15 @@ class _Maker:
             value = sent[0] if len(sent) == 1 else Apply(SUM_OF.name, sent)
             add = Statement(View(own[placement.name], keys), "+=", value)
             title = f"to {number}.{placement.name}"
-            self.receives[name, placement.name] = self._starts(title, columns, "insert", [add])
+            self.receives[name, placement.name] = self._declare_relation(
+                title, columns, "insert", [add]
+            )
 
-    def _starts(
+    def _declare_relation(
         self, title: str, columns: tuple[Column, ...], event: str, statements: list[Statement]
     ) -> str:
         """A relation, and what is done when rows of it arrive."""
-        self.made_relations.append(Relation(title, columns))
+        self.declared.append(Relation(title, columns))
         if event == "batch":
             statements = [replace(s, term=_as_delta(s.term, title)) for s in statements]
             self.triggers.append(Trigger("batch", title, (), tuple(statements)))
@@ -190,7 +192,7 @@ def payload_columns(placement: MapPlacement | Map) -> tuple[Column, ...]:
     return parts_of(payload) if placement.payload.kind == "double" else (payload,)
 
 
-def _made_of_batches(number: int, blocks: tuple[Block, ...]) -> dict[str, Expr]:
+def _batch_definitions(number: int, blocks: tuple[Block, ...]) -> dict[str, Expr]:
     """What temporary maps of a routine are that are made of batches alone, by their names.
 
     The batches are those of this routine: it shares records with no other one.
@@ -207,7 +209,7 @@ def _made_of_batches(number: int, blocks: tuple[Block, ...]) -> dict[str, Expr]:
     return definitions
 
 
-def together(statements: Iterable[Statement]) -> list[Statement]:
+def group_by_batch(statements: Iterable[Statement]) -> list[Statement]:
     """Statements in an order that means the same, those that read one batch side by side.
 
     A batch is taken in once for statements that stand together. One moves up to others that read

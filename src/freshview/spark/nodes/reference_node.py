@@ -25,9 +25,9 @@ from freshview.reference.statements import compile_statement
 from freshview.reference.store import Bounds, Store, Stores
 from freshview.runtime.ingest.columns import arrow_type, rows_of
 from freshview.spark.nodes.elements import encoded, is_element, values_of
-from freshview.spark.nodes.node import COUNT, PAYLOAD, READY, change, reading
+from freshview.spark.nodes.node import COUNT, PAYLOAD, READY, change_routine, read_routine
 
-ROW = 200
+ROW_BYTES = 200
 """About how many bytes a row takes in a dictionary."""
 
 
@@ -51,10 +51,10 @@ class ReferenceNode:
         self._placements = {placement.name: placement for placement in distributed.maps}
         self._routines = {READY: self._routine(distributed.ready.blocks, distributed.ready.maps)}
         for i, r in enumerate(distributed.routines):
-            self._routines[change(i)] = self._routine(r.blocks, r.maps)
+            self._routines[change_routine(i)] = self._routine(r.blocks, r.maps)
         for readout in distributed.readouts:
             prepared = self._routine(readout.blocks, readout.maps)
-            self._routines[reading(readout.query.name)] = prepared
+            self._routines[read_routine(readout.query.name)] = prepared
 
     def _routine(self, blocks: Iterable[Block], temporaries: Iterable[MapPlacement]) -> _Routine:
         temporary = {placement.name: placement for placement in temporaries}
@@ -80,7 +80,7 @@ class ReferenceNode:
         for store in self.deltas.values():
             store.replace({})
 
-    def give(self, relation: str, rows: pa.RecordBatch) -> None:
+    def add_batch(self, relation: str, rows: pa.RecordBatch) -> None:
         """See `Node`."""
         store = self.deltas.setdefault(relation, Store())
         table = pa.table(rows)
@@ -155,7 +155,7 @@ class ReferenceNode:
     @property
     def bytes(self) -> int:
         """See `Node`."""
-        return ROW * sum(len(store.rows) for store in self.maps.values())
+        return ROW_BYTES * sum(len(store.rows) for store in self.maps.values())
 
     def close(self) -> None:
         """See `Node`."""

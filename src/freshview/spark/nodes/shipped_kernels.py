@@ -24,16 +24,16 @@ from freshview.spark.nodes.node_program import NodeProgram
 
 
 @dataclass(frozen=True)
-class Shipped:
+class ShippedKernel:
     """The kernel of a role: what it does, and its library by the hash of its bytes."""
 
     program: NodeProgram
     library: str
 
 
-def ship(
+def ship_kernels(
     distributed: Distributed, functions: Functions, folder: Folder, baseline: Baseline
-) -> tuple[Mapping[Role, Shipped], str]:
+) -> tuple[Mapping[Role, ShippedKernel], str]:
     """Build the kernels of both roles and leave them in a folder; or none, and the reason.
 
     Executors may have other processors than the driver: what they all have is the `baseline`.
@@ -54,20 +54,20 @@ def ship(
             built = dict(zip(roles, pool.map(build, roles), strict=True))
     except (NotNative, BuildProblem) as e:
         return {}, str(e)
-    kernels: dict[Role, Shipped] = {}
+    kernels: dict[Role, ShippedKernel] = {}
     for role, (program, path) in built.items():
         data = path.read_bytes()
-        kernels[role] = Shipped(program, hashlib.sha256(data).hexdigest())
+        kernels[role] = ShippedKernel(program, hashlib.sha256(data).hexdigest())
         folder.write(_name(kernels[role]), data)
     return kernels, ""
 
 
-def fetch(shipped: Shipped, folder: Folder) -> Path:
+def fetch_kernel(shipped: ShippedKernel, folder: Folder) -> Path:
     """The library as a file of this machine: copied here once, checked whenever it is loaded."""
     path = private_folder(user_cache() / "shipped") / f"{shipped.library}.so"
-    if not _is_it(read_own(path), shipped):
+    if not _has_digest(read_own(path), shipped):
         data = folder.read(_name(shipped))
-        if data is None or not _is_it(data, shipped):
+        if data is None or not _has_digest(data, shipped):
             raise BuildProblem("the checkpoint has lost its kernels", instead="restart the flow")
         fd, draft = tempfile.mkstemp(dir=path.parent)
         with os.fdopen(fd, "wb") as out:
@@ -76,9 +76,9 @@ def fetch(shipped: Shipped, folder: Folder) -> Path:
     return path
 
 
-def _is_it(data: bytes | None, shipped: Shipped) -> bool:
+def _has_digest(data: bytes | None, shipped: ShippedKernel) -> bool:
     return data is not None and hashlib.sha256(data).hexdigest() == shipped.library
 
 
-def _name(shipped: Shipped) -> str:
+def _name(shipped: ShippedKernel) -> str:
     return f"kernel-{shipped.library}"

@@ -12,20 +12,20 @@ from freshview.calculus.functions import Functions
 from freshview.distributed.stages import Schedule, schedule
 from freshview.distributed.terms import Distributed, Guard
 from freshview.durable.settings import FlowSettings
-from freshview.durable.step import Clock, Lost, Sent
+from freshview.durable.step import Clock, LostState, SentBlocks
 from freshview.durable.storage.blocks import unpack
 from freshview.durable.storage.files import Folder
 from freshview.durable.storage.folders import folder_at
 from freshview.durable.work import Role, Work
 from freshview.spark.nodes.kernel_node import KernelNode
-from freshview.spark.nodes.node import READY, Node, change, reading
+from freshview.spark.nodes.node import READY, Node, change_routine, read_routine
 from freshview.spark.nodes.perform import PartStep, perform
 from freshview.spark.nodes.reference_node import ReferenceNode
-from freshview.spark.nodes.shipped_kernels import Shipped, fetch
+from freshview.spark.nodes.shipped_kernels import ShippedKernel, fetch_kernel
 
 TABLES = "tables"
 
-NONE = "nothing"
+NO_ROUTINE = "nothing"
 """The routine of a batch that no view waits for."""
 
 
@@ -41,7 +41,7 @@ class ViewWork(Work):
     settings: FlowSettings
     folder: Folder = field(compare=False)
     schedules: Mapping[str, Schedule] = field(compare=False)
-    kernels: Mapping[Role, Shipped] = field(compare=False, default_factory=dict)
+    kernels: Mapping[Role, ShippedKernel] = field(compare=False, default_factory=dict)
     """By role; where there is none, Python keeps the maps."""
     guards: Mapping[str, tuple[Guard, ...]] = field(compare=False, default_factory=dict)
     """By routine, what is checked in it."""
@@ -55,11 +55,11 @@ class ViewWork(Work):
         distributed: Distributed,
         functions: Functions,
         settings: FlowSettings,
-        kernels: Mapping[Role, Shipped] | None = None,
+        kernels: Mapping[Role, ShippedKernel] | None = None,
     ) -> ViewWork:
         """With everything that follows from the rest."""
         folder = folder_at(place, sync=settings.sync)
-        scheduled, checks = schedules(distributed), guards(distributed)
+        scheduled, checks = schedules_of(distributed), guards_of(distributed)
         derived = (folder, scheduled, kernels or {}, checks)
         return cls(name, place, workers, distributed, functions, settings, *derived)
 
@@ -78,7 +78,7 @@ class ViewWork(Work):
         shipped = self.kernels.get(role)
         if shipped is None:
             return ReferenceNode(self.distributed, role, self.functions)
-        return KernelNode(shipped.program, fetch(shipped, self.folder), folder / "state")
+        return KernelNode(shipped.program, fetch_kernel(shipped, self.folder), folder / "state")
 
     def fill(self, node: Node) -> None:
         """See `Work`: the static tables."""
@@ -95,7 +95,7 @@ class ViewWork(Work):
         inputs: Sequence[bytes],
         batch: bytes | memoryview,
         clock: Clock,
-    ) -> Sent:
+    ) -> SentBlocks:
         """See `Work`."""
         first = step == self.steps(routine, part)[0]
         checks = self.guards.get(routine, ())
@@ -106,23 +106,25 @@ class ViewWork(Work):
         """The rows of the static tables."""
         data, name = self.folder.read(TABLES), self.name.encode()
         if data is None or not data.startswith(name):
-            raise Lost(
+            raise LostState(
                 f"the static tables of {self.place} are gone, or those of another one",
                 instead=f"bring its file '{TABLES}' back, or begin anew in another folder",
             )
         return unpack(memoryview(data)[len(name) :])
 
 
-def schedules(distributed: Distributed) -> dict[str, Schedule]:
+def schedules_of(distributed: Distributed) -> dict[str, Schedule]:
     """The schedule of every routine of a settled program, by name."""
-    scheduled = {NONE: schedule(()), READY: schedule(distributed.ready.blocks)}
-    scheduled |= {change(i): schedule(r.blocks) for i, r in enumerate(distributed.routines)}
-    return scheduled | {reading(r.query.name): schedule(r.blocks) for r in distributed.readouts}
+    scheduled = {NO_ROUTINE: schedule(()), READY: schedule(distributed.ready.blocks)}
+    scheduled |= {change_routine(i): schedule(r.blocks) for i, r in enumerate(distributed.routines)}
+    return scheduled | {
+        read_routine(r.query.name): schedule(r.blocks) for r in distributed.readouts
+    }
 
 
-def guards(distributed: Distributed) -> dict[str, tuple[Guard, ...]]:
+def guards_of(distributed: Distributed) -> dict[str, tuple[Guard, ...]]:
     """By routine, the guards of the relations in it."""
     return {
-        change(i): tuple(g for g in distributed.guards if g.relation.name in r.relations)
+        change_routine(i): tuple(g for g in distributed.guards if g.relation.name in r.relations)
         for i, r in enumerate(distributed.routines)
     }

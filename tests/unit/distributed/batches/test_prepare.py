@@ -15,7 +15,7 @@ from freshview.distributed.simulate import Simulation
 from freshview.distributed.terms import Compute, Dist, Distributed, Replicated
 from freshview.ivm.compile import compile_queries
 from freshview.program.terms import Statement
-from freshview.spark.nodes.node_program import together
+from freshview.spark.nodes.node_program import group_by_batch
 from freshview.sql.load import load
 
 SHOP = """
@@ -105,12 +105,12 @@ def test_the_views_are_the_same(sql: str) -> None:
 
 
 def runs(*texts: str) -> list[str]:
-    """The targets of statements, in the order in which `together` puts them."""
+    """The targets of statements, in the order in which `group_by_batch` puts them."""
     found = []
     for text in texts:
         target, _, term = text.partition(" += ")
         found.append(Statement(View(target, ()), "+=", read(term)))
-    return [s.target.name for s in together(found)]
+    return [s.target.name for s in group_by_batch(found)]
 
 
 def test_statements_of_one_batch_stand_together() -> None:

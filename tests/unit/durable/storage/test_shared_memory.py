@@ -11,7 +11,7 @@ import pytest
 from freshview.codegen.toolchain import find_compiler
 from freshview.durable import task
 from freshview.durable.checkpoint import CheckpointProblem
-from freshview.durable.storage.seal import LIMIT, seal
+from freshview.durable.storage.seal import SEALED_BYTES, seal
 from freshview.spark.nodes.kernel_node import KernelNode
 from freshview.spark.nodes.reference_node import ReferenceNode
 from tests.unit.pipeline.shop import Shop
@@ -206,18 +206,18 @@ def test_parts_that_are_swapped(tmp_path: Path) -> None:
 
 def test_the_seal_of_large_files(tmp_path: Path) -> None:
     path = tmp_path / "state"
-    path.write_bytes(bytes(3 * LIMIT))
+    path.write_bytes(bytes(3 * SEALED_BYTES))
     first = seal(tmp_path)
-    for at in (0, LIMIT // 2 - 1, 3 * LIMIT - 1):
+    for at in (0, SEALED_BYTES // 2 - 1, 3 * SEALED_BYTES - 1):
         with path.open("rb+") as out:
             out.seek(at)
             out.write(b"\1")
         assert seal(tmp_path) != first
-        path.write_bytes(bytes(3 * LIMIT))
+        path.write_bytes(bytes(3 * SEALED_BYTES))
         assert seal(tmp_path) == first
-    path.write_bytes(b"\1" * 3 * LIMIT)
+    path.write_bytes(b"\1" * 3 * SEALED_BYTES)
     assert seal(tmp_path) != first
-    path.write_bytes(bytes(3 * LIMIT + 1))
+    path.write_bytes(bytes(3 * SEALED_BYTES + 1))
     assert seal(tmp_path) != first
     path.rename(tmp_path / "another")
     assert seal(tmp_path) != first

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshview.distributed.partition import worker
-from freshview.spark.batches.partition import own, spread, workers_of
+from freshview.spark.batches.partition import partition_rows, rows_of_worker, workers_of
 
 COLUMNS: dict[str, tuple[Any, pa.DataType]] = {
     "int": (st.integers(-(1 << 63), (1 << 63) - 1), pa.int64()),
@@ -57,7 +57,7 @@ def test_small_numbers_are_spread(workers: int) -> None:
 
 def test_every_row_is_spread_once() -> None:
     batch = pa.record_batch({"a": [1, 2, None, 4, 5], "b": ["x", "y", "z", "x", None]})
-    parts = spread(batch, [1, 0], 3)
+    parts = partition_rows(batch, [1, 0], 3)
     assert sum(p.num_rows for p in parts) == 5
     for i, part in enumerate(parts):
-        assert part.equals(own(batch, [1, 0], i, 3))
+        assert part.equals(rows_of_worker(batch, [1, 0], i, 3))

@@ -20,7 +20,7 @@ from freshview.pipeline.options import PipelineOptions
 from freshview.pipeline.program import program_of
 from freshview.runtime.ingest.columns import rows_of
 from freshview.spark.nodes.kernel_node import KernelNode, kernel_of
-from freshview.spark.nodes.node import PAYLOAD, change
+from freshview.spark.nodes.node import PAYLOAD, change_routine
 from freshview.spark.nodes.reference_node import ReferenceNode
 from freshview.sql.load import load
 
@@ -98,5 +98,5 @@ def _sent_in_two_columns(made: Distributed) -> tuple[str, Transfer, Any]:
         held = {h.name: h for h in routine.maps}
         for step in (s for b in routine.blocks for s in b.steps if isinstance(s, Transfer)):
             if step.kind != "gather" and len(held[step.target].keys) == 2:
-                return change(number), step, held[step.target]
+                return change_routine(number), step, held[step.target]
     raise AssertionError("nothing of two columns is sent to workers")

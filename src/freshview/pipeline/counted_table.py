@@ -11,17 +11,17 @@ from freshview.calculus.schema import Relation
 from freshview.errors import BadRow
 from freshview.runtime.ingest.change import counted, taken
 from freshview.runtime.ingest.columns import table_of
-from freshview.spark.io.rows import fitted
+from freshview.spark.io.rows import fit_rows
 from freshview.spark.nodes.node import COUNT
 
 
-def pushed(relation: Relation, rows: Any) -> pa.Table:
+def counted_table(relation: Relation, rows: Any) -> pa.Table:
     """Rows of a relation; the first one that does not fit is a BadRow.
 
     >>> from freshview.calculus.schema import Column
     >>> from freshview.calculus.types import INT
     >>> r = Relation("r", (Column("a", INT), Column("b", INT)))
-    >>> pushed(r, [(1, 2)]).to_pylist() == pushed(r, [((1, 2), 1)]).to_pylist()
+    >>> counted_table(r, [(1, 2)]).to_pylist() == counted_table(r, [((1, 2), 1)]).to_pylist()
     True
     """
     if hasattr(rows, "toArrow"):
@@ -32,7 +32,7 @@ def pushed(relation: Relation, rows: Any) -> pa.Table:
         table = table_of(relation.columns, list(net), relation.name)
         return table.append_column(COUNT, pa.array(net.values(), pa.int64()))
     table = change.table if isinstance(change.table, pa.Table) else _table(change.table)
-    fit = fitted(relation, table)
+    fit = fit_rows(relation, table)
     if fit.rejected:
         raise BadRow(fit.rejected[0].reason)
     if change.counts is None:

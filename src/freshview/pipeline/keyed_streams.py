@@ -8,14 +8,14 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshview.calculus.schema import Relation
 from freshview.errors import BadRow
-from freshview.pipeline.contract import check_kept
-from freshview.spark.io.decode import Arrival
+from freshview.pipeline.contract import check_keyed
+from freshview.spark.io.decode import DecodedBatch
 from freshview.spark.io.keys import KeyStore
-from freshview.spark.io.upsert import as_events, last, replaced
+from freshview.spark.io.upsert import as_events, change_of_events, last_events
 from freshview.sql import Catalog
 
 
-def kept_by_key(
+def keyed_streams(
     catalog: Catalog, streams: Mapping[str, Relation], upserts: Iterable[str]
 ) -> list[Relation]:
     """The streams whose rows are kept by key, to know what an event replaces."""
@@ -32,8 +32,8 @@ def kept_by_key(
     return kept
 
 
-def changes_of(
-    arrivals: Mapping[str, Arrival], streams: Mapping[str, Relation], keys: KeyStore
+def changes_and_events(
+    arrivals: Mapping[str, DecodedBatch], streams: Mapping[str, Relation], keys: KeyStore
 ) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
     """The changes that have come, and the events by key that the store is to remember.
 
@@ -45,10 +45,10 @@ def changes_of(
         relation = streams[name]
         table = a.table
         if a.keyed:
-            events[name] = last(relation, a.table)
-            table = replaced(relation, events[name], keys.find(relation, events[name]))
+            events[name] = last_events(relation, a.table)
+            table = change_of_events(relation, events[name], keys.find(relation, events[name]))
         elif name in keys.relations:
-            check_kept(relation, a.table, keys)
+            check_keyed(relation, a.table, keys)
             events[name] = as_events(relation, a.table)
         if table.num_rows:
             changes[name] = table

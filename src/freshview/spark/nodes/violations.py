@@ -16,7 +16,7 @@ from freshview.spark.nodes.node import PAYLOAD, Node
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class Violation:
     """What a batch does that cannot be: rows that are not there, or keys with two rows.
 
     The columns of `rows` are called as those of the relation are; those of keys are the key's.
@@ -34,41 +34,48 @@ class Wrong:
         return not_held(self.relation, row[:-1], -self.rows.column(PAYLOAD)[at].as_py())
 
 
-class Refused(Refusal):
+class RefusedBatch(Refusal):
     """A batch that would take away rows that are not there, or give a key two rows.
 
     `wrong` are all of them that were found.
     """
 
     def __init__(
-        self, what: str, *, instead: str = "", at: Place | None = None, wrong: Sequence[Wrong] = ()
+        self,
+        what: str,
+        *,
+        instead: str = "",
+        at: Place | None = None,
+        violations: Sequence[Violation] = (),
     ) -> None:
         super().__init__(what, instead=instead, at=at)
-        self.wrong = tuple(wrong)
+        self.violations = tuple(violations)
 
-    def together(self, others: Sequence[Refusal]) -> Refused:
+    def merge(self, others: Sequence[Refusal]) -> RefusedBatch:
         """All the rows that several workers refuse."""
-        return refused([w for other in others if isinstance(other, Refused) for w in other.wrong])
+        return refusal_of(
+            [w for other in others if isinstance(other, RefusedBatch) for w in other.violations]
+        )
 
 
-def check(node: Node, routine: str, guards: Iterable[Guard]) -> None:
+def check_guards(node: Node, routine: str, guards: Iterable[Guard]) -> None:
     """Refuse the batch of a routine whose checks have run, if they have found anything."""
-    wrong = []
+    violations = []
     for g in guards:
         for name, doubled in ((g.missing, False), (g.doubled, True)):
             rows = node.send(routine, name) if name else None
             if rows is not None and rows.num_rows:
-                wrong.append(
-                    Wrong(g.relation.name, rows.rename_columns(_names(g, doubled)), doubled)
+                violations.append(
+                    Violation(g.relation.name, rows.rename_columns(_names(g, doubled)), doubled)
                 )
-    if wrong:
-        raise refused(wrong)
+    if violations:
+        raise refusal_of(violations)
 
 
-def refused(wrong: Sequence[Wrong]) -> Refused:
+def refusal_of(violations: Sequence[Violation]) -> RefusedBatch:
     """The error about these."""
-    first = wrong[0].reason()
-    return Refused(first.what, instead=first.instead, wrong=wrong)
+    first = violations[0].reason()
+    return RefusedBatch(first.what, instead=first.instead, violations=violations)
 
 
 def _names(g: Guard, doubled: bool) -> list[str]:

@@ -11,7 +11,7 @@ from freshview.runtime.ingest.columns import arranged
 from freshview.spark.nodes.elements import schema_with_elements
 
 
-def answer(readout: Readout, rows: pa.RecordBatch) -> pa.Table:
+def query_result(readout: Readout, rows: pa.RecordBatch) -> pa.Table:
     """The rows in the columns of the query, each as often as it counts, in the query's order.
 
     Elements of rings stay the bytes that nodes send; `elements.rows_with_elements` reads them.

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import gc
 
-_settled: set[str] = set()
+_frozen: set[str] = set()
 
 
-def settle(place: str) -> None:
+def freeze_modules(place: str) -> None:
     """Set aside what a process has when it has first worked for the pipeline at a place.
 
     Garbage of pipelines before it, which was set aside with the rest, is taken away.
     """
-    if place not in _settled:
-        _settled.add(place)
+    if place not in _frozen:
+        _frozen.add(place)
         gc.unfreeze()
         gc.collect()
         gc.freeze()

@@ -24,8 +24,8 @@ from freshview.durable.storage.blocks import unpack
 from freshview.durable.task import run_stage
 from freshview.pipeline.flow import Flow
 from freshview.runtime.ingest.columns import rows_of
-from freshview.spark.batches.narrow_types import FEW, narrow_types
-from freshview.spark.batches.partition import own, spread
+from freshview.spark.batches.narrow_types import FEWEST_ROWS, narrow_types
+from freshview.spark.batches.partition import partition_rows, rows_of_worker
 from freshview.spark.nodes.node import COUNT
 from tests.unit.pipeline.shop import shop
 
@@ -36,7 +36,7 @@ CREATE VIEW late AS SELECT shop, SUM(price) AS total, COUNT(*) AS n FROM sales
   WHERE day >= DATE '2024-03-01' GROUP BY shop;
 """
 START, MARCH = date(2024, 1, 1), date(2024, 3, 1)
-SIZE = 16 * FEW
+SIZE = 16 * FEWEST_ROWS
 
 
 def sales(size: int = SIZE) -> pa.Table:
@@ -124,7 +124,7 @@ class Dies(InlineRunner):
 
 def test_a_load_that_dies_with_a_worker_half_way_goes_on(tmp_path: Path, native: bool) -> None:
     s, much = Late(tmp_path, native, Dies()), sales()
-    lay, laid, dead = s.flow._commit_log.lay, [], Event()
+    lay, laid, dead = s.flow._commit_log.append_rows, [], Event()
 
     def waits(*given: Any) -> Any:
         laid.append(given)
@@ -136,7 +136,7 @@ def test_a_load_that_dies_with_a_worker_half_way_goes_on(tmp_path: Path, native:
         return futures.wait(writers)
 
     patches = (
-        mock.patch.object(s.flow._commit_log, "lay", waits),
+        mock.patch.object(s.flow._commit_log, "append_rows", waits),
         mock.patch.object(versions, "wait", wait),
     )
     with patches[0], patches[1], pytest.raises(KeyboardInterrupt):
@@ -151,7 +151,7 @@ def test_a_load_that_dies_with_a_worker_half_way_goes_on(tmp_path: Path, native:
 
 def test_a_load_that_dies_before_a_piece_is_written_down_goes_on(tmp_path: Path) -> None:
     s, much = Late(tmp_path, native=False), sales()
-    write, done = s.flow._commit_log.write, []
+    write, done = s.flow._commit_log.append, []
 
     def die(*given: Any) -> None:
         if len(done) == 2:
@@ -159,7 +159,7 @@ def test_a_load_that_dies_before_a_piece_is_written_down_goes_on(tmp_path: Path)
         done.append(given)
         write(*given)
 
-    with mock.patch.object(s.flow._commit_log, "write", die), pytest.raises(KeyboardInterrupt):
+    with mock.patch.object(s.flow._commit_log, "append", die), pytest.raises(KeyboardInterrupt):
         s.flow.load({"sales": much}, rows=SIZE // 4)
     s.restart()
     assert s.flow.version == 2
@@ -169,8 +169,8 @@ def test_a_load_that_dies_before_a_piece_is_written_down_goes_on(tmp_path: Path)
 
 
 def test_numbers_that_need_their_width_keep_it() -> None:
-    wide = [0] * FEW + [1 << 40]
-    many = pa.record_batch({"a": wide, "b": [1] * len(wide), COUNT: [1] * FEW + [300]})
+    wide = [0] * FEWEST_ROWS + [1 << 40]
+    many = pa.record_batch({"a": wide, "b": [1] * len(wide), COUNT: [1] * FEWEST_ROWS + [300]})
     found = narrow_types(many)
     assert [str(t) for t in found.schema.types] == ["int64", "int32", "int64"]
     assert found.to_pydict() == many.to_pydict()
@@ -183,7 +183,7 @@ def test_numbers_that_need_their_width_keep_it() -> None:
     [(10**9 - 1, "decimal32(9, 2)"), (10**9, "decimal64(18, 2)"), (10**18, "decimal128(20, 2)")],
 )
 def test_decimals_take_as_few_bytes_as_hold_them(most: int, kind: str) -> None:
-    numbers = [Decimal(n).scaleb(-2) for n in (most, -most, 0, *range(FEW))]
+    numbers = [Decimal(n).scaleb(-2) for n in (most, -most, 0, *range(FEWEST_ROWS))]
     many = pa.record_batch({"d": pa.array(numbers, pa.decimal128(20, 2))}).slice(1)
     found = narrow_types(many)
     assert str(found.schema.types[0]) == kind
@@ -193,9 +193,13 @@ def test_decimals_take_as_few_bytes_as_hold_them(most: int, kind: str) -> None:
 
 
 def test_what_may_be_missing_or_is_text_is_taken_as_it_is() -> None:
-    many = pa.record_batch({"a": [None, *range(FEW)], "t": [f"t{i}" for i in range(FEW + 1)]})
-    order = np.array([FEW, 0, 3, 3], np.int32)
-    assert narrow_types(many, order).to_pylist() == [many.to_pylist()[i] for i in (FEW, 0, 3, 3)]
+    many = pa.record_batch(
+        {"a": [None, *range(FEWEST_ROWS)], "t": [f"t{i}" for i in range(FEWEST_ROWS + 1)]}
+    )
+    order = np.array([FEWEST_ROWS, 0, 3, 3], np.int32)
+    assert narrow_types(many, order).to_pylist() == [
+        many.to_pylist()[i] for i in (FEWEST_ROWS, 0, 3, 3)
+    ]
     assert narrow_types(many).schema == many.schema
 
 
@@ -203,7 +207,7 @@ def test_what_may_be_missing_or_is_text_is_taken_as_it_is() -> None:
 def test_sifted_rows_of_several_blocks_find_their_workers(workers: int) -> None:
     many = pa.record_batch({"a": range(150_000), "b": [i % 7 for i in range(150_000)]})
     kept = pc.less(many["b"], 3)
-    parts = spread(many, [0], workers, kept)
+    parts = partition_rows(many, [0], workers, kept)
     assert len(parts) == workers
     for i, part in enumerate(parts):
-        assert part.to_pydict() == own(many.filter(kept), [0], i, workers).to_pydict()
+        assert part.to_pydict() == rows_of_worker(many.filter(kept), [0], i, workers).to_pydict()

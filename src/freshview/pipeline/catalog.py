@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from freshview.spark.types import SparkSession
 
 
-class Declared(ABC):
+class PipelineCatalog(ABC):
     """Streams, tables and views by their names; the views at the version of the flow."""
 
     def __init__(self) -> None:
@@ -99,7 +99,7 @@ class Declared(ABC):
     @property
     def version(self) -> int:
         """The version of the views: how many batches are in them."""
-        return self._need().version
+        return self._running_flow().version
 
     @contextmanager
     def still(self) -> Iterator[int]:
@@ -110,7 +110,7 @@ class Declared(ABC):
     def read(self, name: str) -> tuple[int, pa.Table]:
         """A view, and the version of which it is."""
         with self._lock:
-            return self._need().version, self._read(self._query(name).name)
+            return self._running_flow().version, self._read(self._query(name).name)
 
     def rows(self, name: str) -> tuple[int, list[Row]]:
         """A version, and the rows of a view at it as Python values, elements of rings whole."""
@@ -124,10 +124,10 @@ class Declared(ABC):
         query, payloads = self._query(name), self._payloads(name)
         if payloads:
             return payloads.table(self._elements(query, payloads))
-        return arranged(self._need().read(name), query)
+        return arranged(self._running_flow().read(name), query)
 
     def _elements(self, query: Query, payloads: Payloads) -> list[Row]:
-        table = self._need().read(query.name)
+        table = self._running_flow().read(query.name)
         return payloads.elements(rows_with_elements(query.columns, table))
 
     def _payloads(self, name: str) -> Payloads:
@@ -136,7 +136,7 @@ class Declared(ABC):
         declared = catalog.relations.values()
         return Payloads(query, variables_of(query, declared, catalog.functions))
 
-    def _refuse_unshown(self, name: str, *, changes: bool) -> None:
+    def _check_sink_columns(self, name: str, *, changes: bool) -> None:
         """Sinks are told Arrow tables: rings without columns, and lists that changed, are not."""
         payloads = self._payloads(name)
         if payloads:
@@ -150,16 +150,16 @@ class Declared(ABC):
     @property
     def engine(self) -> EngineName:
         """What keeps the maps on the workers: kernels, or Python."""
-        return "native" if self._need().pipeline.kernels else "reference"
+        return "native" if self._running_flow().pipeline.kernels else "reference"
 
     def explain(self) -> str:
         """Where each map lives and why, and the program of all the views."""
-        distributed = self._need().pipeline.distributed
+        distributed = self._running_flow().pipeline.distributed
         words = distributed.placement.words or [
             f"{n}: {at}" for n, at in distributed.placement.maps.items()
         ]
         parts = [["== checks", *self._contract.words()], ["== placement", *words]]
-        parts.append(["== program", _shown(distributed)])
+        parts.append(["== program", _program_text(distributed)])
         return "\n\n".join("\n".join(part) for part in parts)
 
     def _query(self, name: str) -> Query:
@@ -169,13 +169,13 @@ class Declared(ABC):
             raise UnknownName(f"there is no view '{name}'", instead=f"the views are: {known}")
         return query
 
-    def _need(self) -> Flow:
+    def _running_flow(self) -> Flow:
         if self._flow is None:
             raise FreshviewError("the pipeline does not run", instead="call start()")
         return self._flow
 
 
-def _shown(distributed: Distributed) -> str:
+def _program_text(distributed: Distributed) -> str:
     """The program of the views; what is kept to check batches is told in words."""
     guards, p = distributed.guards, distributed.program
     own = {g.source for g in guards} | {name for g in guards for name in g.kept}

@@ -11,27 +11,27 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshview.calculus.schema import Relation
 from freshview.errors import BadRow, FreshviewError
-from freshview.pipeline.contract import set_aside
-from freshview.pipeline.declared import Declared
-from freshview.pipeline.flow import LOAD, Flow
-from freshview.pipeline.keyed import changes_of
+from freshview.pipeline.catalog import PipelineCatalog
+from freshview.pipeline.contract import without_violations
+from freshview.pipeline.counted_table import counted_table
+from freshview.pipeline.flow import LOAD_ROWS, Flow
+from freshview.pipeline.keyed_streams import changes_and_events
 from freshview.pipeline.progress import Progress, Totals, prometheus
-from freshview.pipeline.pushed import pushed
 from freshview.spark.io.dead_letters import DeadLetters
-from freshview.spark.io.decode import Arrival
+from freshview.spark.io.decode import DecodedBatch
 from freshview.spark.io.emitter import Emitter
 from freshview.spark.io.keys import KeyStore
-from freshview.spark.io.rows import Rejected
+from freshview.spark.io.rows import RejectedRow
 from freshview.spark.io.sinks import Callback, Sink
-from freshview.spark.io.upsert import GONE
+from freshview.spark.io.upsert import DELETED
 from freshview.spark.nodes.node import COUNT
-from freshview.spark.nodes.refusals import Refused
+from freshview.spark.nodes.violations import RefusedBatch
 
 PUSHED = "push"
 """What a batch is called that nobody read from a source."""
 
 
-class Changed(Declared):
+class PipelineIngest(PipelineCatalog):
     """The part of a pipeline that takes changes, while it runs."""
 
     _keys: KeyStore
@@ -58,7 +58,7 @@ class Changed(Declared):
         After a restart it is told the last version, too, if nobody took that before: sinks that
         are added before the start miss none.
         """
-        self._refuse_unshown(sink.view, changes=sink.changes)
+        self._check_sink_columns(sink.view, changes=sink.changes)
         with self._lock:
             self._sinks.append(sink)
             if self._flow is not None:
@@ -86,15 +86,15 @@ class Changed(Declared):
         gives a primary key a second row (unless the stream is `trusted`): nothing is changed then.
         """
         self.start()
-        arrivals: dict[str, Arrival] = {}
+        arrivals: dict[str, DecodedBatch] = {}
         for name, rows in batch.items():
             relation = self._stream(name)
-            table = pushed(relation, rows)
+            table = counted_table(relation, rows)
             self._contract.refuse_deletions(relation, table)
-            arrivals[relation.name] = Arrival(table)
-        return self.take(arrivals, {}, PUSHED)
+            arrivals[relation.name] = DecodedBatch(table)
+        return self.apply(arrivals, {}, PUSHED)
 
-    def load(self, batch: Mapping[str, Any], *, rows: int = LOAD, anew: bool = False) -> int:
+    def load(self, batch: Mapping[str, Any], *, rows: int = LOAD_ROWS, anew: bool = False) -> int:
         """Much data at once, as a first load; the last version of it.
 
         Given as for `push`, in pieces of `rows` rows, each a version, and several times as fast as
@@ -108,14 +108,14 @@ class Changed(Declared):
             relation = self._stream(name)
             if relation.name in self._keys.relations:
                 raise BadRow(f"'{relation.name}' is kept by key", instead="push or upsert its rows")
-            tables[relation.name] = pushed(relation, rows_given)
+            tables[relation.name] = counted_table(relation, rows_given)
             self._contract.refuse_deletions(relation, tables[relation.name])
         with self._lock:
             began = time.perf_counter()
-            self._catch_up(self._need())
-            version = self._need().load(tables, self._note, rows=rows, anew=anew)
+            self._catch_up(self._running_flow())
+            version = self._running_flow().load(tables, self._note, rows=rows, anew=anew)
             seconds = time.perf_counter() - began
-            self._done(version, {n: t.num_rows for n, t in tables.items()}, seconds)
+            self._publish(version, {n: t.num_rows for n, t in tables.items()}, seconds)
             return version
 
     def upsert(self, stream: str, rows: Any, deleted: Any = None) -> int:
@@ -130,10 +130,10 @@ class Changed(Declared):
                 f"the rows of '{relation.name}' are not kept by key",
                 instead=f"make the pipeline with upserts=['{relation.name}']",
             )
-        table = pushed(relation, rows).drop_columns([COUNT])
+        table = counted_table(relation, rows).drop_columns([COUNT])
         gone = [False] * table.num_rows if deleted is None else [bool(d) for d in deleted]
-        events = table.append_column(GONE, pa.array(gone, pa.bool_()))
-        return self.take({relation.name: Arrival(events, keyed=True)}, {}, PUSHED)
+        events = table.append_column(DELETED, pa.array(gone, pa.bool_()))
+        return self.apply({relation.name: DecodedBatch(events, keyed=True)}, {}, PUSHED)
 
     def _stream(self, name: str) -> Relation:
         relation = self.catalog.relation(name)
@@ -142,9 +142,9 @@ class Changed(Declared):
             raise BadRow(f"'{relation.name}' is {what}", instead="push streams that views read")
         return relation
 
-    def take(
+    def apply(
         self,
-        arrivals: Mapping[str, Arrival],
+        arrivals: Mapping[str, DecodedBatch],
         note: Mapping[str, Any],
         batch: str,
         seconds: float = 0.0,
@@ -154,31 +154,31 @@ class Changed(Declared):
         `batch` names the file for rows that did not fit; `seconds` is what reading took.
         """
         with self._lock:
-            flow = self._need()
+            flow = self._running_flow()
             began = time.perf_counter()
             self._catch_up(flow)
             noted = {**self._note, **note}
             while True:
-                self._reject(arrivals, batch)
+                self._write_dead_letters(arrivals, batch)
                 try:
                     version = self._change(flow, arrivals, noted)
                     break
-                except Refused as e:
+                except RefusedBatch as e:
                     if batch == PUSHED:
                         raise
-                    arrivals = self._without(arrivals, e)
+                    arrivals = self._without_violations(arrivals, e)
             self._note = noted
             if version is None:
                 return flow.version  # what came changes nothing: it may come again
             elapsed = seconds + time.perf_counter() - began
-            self._done(version, {name: a.rows for name, a in arrivals.items()}, elapsed, seconds)
+            self._publish(version, {name: a.rows for name, a in arrivals.items()}, elapsed, seconds)
             return version
 
     def _change(
-        self, flow: Flow, arrivals: Mapping[str, Arrival], note: Mapping[str, Any]
+        self, flow: Flow, arrivals: Mapping[str, DecodedBatch], note: Mapping[str, Any]
     ) -> int | None:
         """Make what has come a version; None if it changes nothing."""
-        changes, events = changes_of(arrivals, self._streams, self._keys)
+        changes, events = changes_and_events(arrivals, self._streams, self._keys)
         if not changes:
             return None
         if events:
@@ -188,9 +188,13 @@ class Changed(Declared):
             self._keys.commit(version, events)
         return version
 
-    def _without(self, arrivals: Mapping[str, Arrival], e: Refused) -> dict[str, Arrival]:
+    def _without_violations(
+        self, arrivals: Mapping[str, DecodedBatch], e: RefusedBatch
+    ) -> dict[str, DecodedBatch]:
         """What a source gave without the rows that cannot be: they go to the dead letters."""
-        kept = {n: set_aside(self._streams[n], a, e.wrong) for n, a in arrivals.items()}
+        kept = {
+            n: without_violations(self._streams[n], a, e.violations) for n, a in arrivals.items()
+        }
         if all(kept[n].rows == a.rows for n, a in arrivals.items()):
             raise e
         return kept
@@ -202,7 +206,7 @@ class Changed(Declared):
         self._emitter.emit(version, self._read)
         return version
 
-    def _done(
+    def _publish(
         self, version: int, rows: Mapping[str, int], seconds: float, source: float = 0.0
     ) -> None:
         """Give a version to the sinks, and its figures to those who listen."""
@@ -210,14 +214,14 @@ class Changed(Declared):
         self.totals.read.update(rows)
         self._emitter.emit(version, self._read)
         seconds += time.perf_counter() - began
-        self._tell(version, sum(rows.values()), seconds, source)
+        self._report(version, sum(rows.values()), seconds, source)
 
-    def _reject(self, arrivals: Mapping[str, Arrival], batch: str) -> None:
-        rejected: list[Rejected] = [r for a in arrivals.values() for r in a.rejected]
+    def _write_dead_letters(self, arrivals: Mapping[str, DecodedBatch], batch: str) -> None:
+        rejected: list[RejectedRow] = [r for a in arrivals.values() for r in a.rejected]
         self._letters.write(batch, rejected)
 
-    def _tell(self, version: int, rows: int, seconds: float, source: float) -> None:
-        stats = self._need().stats
+    def _report(self, version: int, rows: int, seconds: float, source: float) -> None:
+        stats = self._running_flow().stats
         last = stats[-1] if stats else None
         progress = Progress(
             version,
