@@ -63,19 +63,20 @@ def checked(name: str, columns: tuple[str, ...], at: Location) -> Location:
         missing = [k for k in at.keys if k not in columns]
         if missing:
             raise PlacementProblem(
-                f"'{name}' has no column '{missing[0]}' to be spread by",
+                f"'{name}' has no column '{missing[0]}' to be partitioned by",
                 instead=f"choose among {', '.join(columns) or 'none: it has no keys'}",
             )
         if not at.keys:
-            raise PlacementProblem(f"'{name}' is spread by nothing", instead="name its columns")
+            raise PlacementProblem(f"'{name}' is partitioned by no column", instead="name one")
         if len(set(at.keys)) < len(at.keys):
             raise PlacementProblem(
-                f"'{name}' is spread by one column twice", instead="once will do"
+                f"'{name}' is partitioned by one column twice", instead="name it once"
             )
     batch = name.startswith("(DELTA")
     if isinstance(at, Random) and not batch:
         raise PlacementProblem(
-            f"map '{name}' cannot be anywhere", instead="spread it by keys, or keep copies"
+            f"map '{name}' cannot be placed at random",
+            instead="partition it by keys, or replicate it",
         )
     if batch and isinstance(at, Everywhere):
         raise PlacementProblem(

@@ -247,5 +247,5 @@ class Distributed:
         if not fitting:
             known = ", ".join(sorted({n for r in self.routines for n in r.relations}))
             names = ", ".join(sorted(wanted))
-            raise PlacementProblem(f"nothing waits for batches of {names}", instead=f"use {known}")
+            raise PlacementProblem(f"no view reads batches of {names}", instead=f"use {known}")
         return min(fitting, key=lambda r: len(r.relations))

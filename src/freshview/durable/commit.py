@@ -1,4 +1,4 @@
-"""How far a pipeline has come: one small file, written when a version is done."""
+"""The commit of a pipeline: one small file, written when a version is finished."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from freshview.durable.storage.files import Folder
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """The last version that is done.
+    """The last finished version.
 
-    `after` is the mark of the last one that workers took part in, `driver_after` of the driver's.
+    `after` is the mark of the last version of the workers, `driver_after` of the driver's.
     """
 
     version: int = -1
@@ -24,18 +24,18 @@ class Commit:
     driver_after: str = NO_VERSION
     note: Mapping[str, Any] = field(default_factory=dict)
     loading: Loading | None = None
-    """The last load, until its end is told."""
+    """The last load, until its caller knows of its end."""
     epoch: int = 0
-    """That of the driver who said it."""
+    """The epoch of the driver that wrote it."""
 
 
 def write_commit(folder: Folder, commit: Commit) -> None:
-    """Say that a version is done."""
+    """Write that a version is finished."""
     folder.write("commit", json.dumps(asdict(commit)).encode())
 
 
 def read_commit(folder: Folder) -> Commit:
-    """What was said last."""
+    """The last commit."""
     data = folder.read("commit")
     if data is None:
         return Commit()

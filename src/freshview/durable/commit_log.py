@@ -1,4 +1,4 @@
-"""What is written down of versions: the batch before anybody works on it, the commit after."""
+"""The log of versions: the batch is written before any worker starts, the commit afterwards."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from freshview.errors import FreshviewError
 
 @dataclass(frozen=True, slots=True)
 class PackedBatch:
-    """A batch before it is written down."""
+    """A batch as packed blocks by part, before it is logged."""
 
     routine: str
     blocks: Sequence[Pieces]
@@ -32,7 +32,7 @@ class PackedBatch:
 
 @dataclass(frozen=True, slots=True)
 class LoggedBatch:
-    """A batch whose rows are in the log, under a mark; `parts` have some."""
+    """A batch whose rows are in the log under a mark; `parts` have some."""
 
     mark: str
     routine: str
@@ -41,13 +41,13 @@ class LoggedBatch:
 
 
 class Interrupted(FreshviewError):
-    """A batch that is written down, and not done: whatever is asked next goes on with it."""
+    """A batch that is logged and not finished: the next call finishes it."""
 
 
 class CommitLog:
     """The versions of some work, for the driver of one epoch.
 
-    `commit` tells the last one that is done; `pending` are those that are written down after it.
+    `commit` is the last finished version; `pending` are the logged ones after it.
     """
 
     def __init__(self, work: Work, epoch: int, commit: Commit) -> None:
@@ -58,11 +58,11 @@ class CommitLog:
 
     @property
     def next_pending(self) -> Entry | None:
-        """The version that is to be done next."""
+        """The next version to run."""
         return self.pending[0] if self.pending else None
 
     def _read_pending(self, version: int) -> list[Entry]:
-        """The entries from a version on; a torn one was never answered for, and goes."""
+        """The entries from a version on; a torn one was never acknowledged, and is deleted."""
         entries: list[Entry] = []
         before = self.commit
         while (entry := self.work.log.entry(version + len(entries))) is not None:
@@ -77,19 +77,19 @@ class CommitLog:
         return entries
 
     def _refuse_a_gap(self, last: int) -> None:
-        """Entries are written in order, snapshots when a version is done: none is behind a gap."""
+        """Entries are written in order, snapshots of finished versions: none is behind a gap."""
         later = [v for v in self.work.log.versions() if v > last + 1]
         for part in range(self.work.workers + 1):
             later += [v for v in Snapshots(self.work.folder, part).versions() if v > last]
         if later:
             raise CheckpointProblem(
-                f"the checkpoint is at version {last}, and has files of version {max(later)}: its "
-                "file 'commit', or a part of its log, is gone or an old one",
-                instead="bring that file back, or begin in another folder",
+                f"the checkpoint is at version {last}, but has files of version {max(later)}: its "
+                "file 'commit' or a part of its log is missing or outdated",
+                instead="restore that file, or start over in another folder",
             )
 
     def append_rows(self, batch: PackedBatch, version: int) -> LoggedBatch:
-        """Write the rows of a batch down, for a version that may come; any thread may do that."""
+        """Write the rows of a batch for a later version; any thread may do that."""
         name = mark(version, uuid.uuid4().hex[:12])
         with _write_errors():
             fence(self.work.folder, self.epoch)
@@ -99,7 +99,7 @@ class CommitLog:
     def append(
         self, batch: LoggedBatch, note: Mapping[str, Any], loading: Loading | None = None
     ) -> None:
-        """From here on the batch is part of the pipeline, whatever happens."""
+        """Write the entry of a batch: from here on the batch is part of the pipeline."""
         before = self._commit_of(self.pending[-1]) if self.pending else self.commit
         assert version_of(batch.mark) == before.version + 1
         after, driver_after = before.after, before.driver_after
@@ -113,12 +113,12 @@ class CommitLog:
         self.pending.append(entry)
 
     def mark_done(self, entry: Entry) -> None:
-        """Say that a version is done, and all before it."""
+        """Commit a version, and all before it."""
         self._write_commit(self._commit_of(entry))
         self.pending = [e for e in self.pending if e.version > entry.version]
 
     def _commit_of(self, entry: Entry) -> Commit:
-        """What is said when a version is done."""
+        """The commit of a finished version."""
         work = self.work
         took_part = bool(work.rounds[entry.routine].jobs)
         driver = bool(work.steps(entry.routine, work.driver))
@@ -131,10 +131,10 @@ class CommitLog:
         )
 
     def discard(self, entry: Entry) -> None:
-        """A batch that cannot be: it leaves the log, and the next one has its version.
+        """Delete a refused batch from the log; the next one has its version.
 
-        What was written down after it begins where it would have ended, and goes, too. Whoever has
-        done a step of it finds that its mark is of no version, and goes back.
+        Later entries build on it, and are deleted, too. A worker that has run a step of it finds
+        that its mark belongs to no version, and rolls back.
         """
         try:
             fence(self.work.folder, self.epoch)
@@ -144,13 +144,13 @@ class CommitLog:
         self.pending = []
 
     def clear_loading(self) -> None:
-        """Whoever asked for the last load hears that it is done."""
+        """Forget the last load: its caller knows that it is finished."""
         if self.commit.loading is not None:
-            with suppress(Interrupted):  # it is done all the same
+            with suppress(Interrupted):  # the load is finished all the same
                 self._write_commit(replace(self.commit, loading=None))
 
     def next_epoch(self) -> int:
-        """Another epoch for the same driver: who is ahead of what is asked of him goes back."""
+        """A new epoch for the same driver: workers that are ahead of the commit roll back."""
         try:
             self.epoch = succeed(self.work.folder, self.epoch)
         except OSError as e:
@@ -166,16 +166,18 @@ class CommitLog:
         self.commit = commit
 
     def interrupted(self, e: Exception) -> Interrupted:
-        """What to tell when workers or files have failed."""
+        """The error for failed workers or files."""
         if self.next_pending is None:
-            return Interrupted(f"the workers failed: {_cause(e)}", instead="mend that, ask again")
+            return Interrupted(
+                f"the workers failed: {_cause(e)}", instead="fix the cause and try again"
+            )
         return Interrupted(
-            f"version {self.next_pending.version} is written down and not done: {_cause(e)}",
-            instead="mend that; whatever is asked next goes on with it",
+            f"version {self.next_pending.version} is logged and not finished: {_cause(e)}",
+            instead="fix the cause; the next call finishes it",
         )
 
     def truncate(self, bases: Mapping[int, int]) -> None:
-        """Drop the log before what every part has in its snapshots: `bases`, by part."""
+        """Drop the log before the snapshots of all the parts: `bases`, by part."""
         now, needed = self.commit, []
         for part in range(self.work.workers + 1):
             after = now.driver_after if part == self.work.driver else now.after
@@ -187,7 +189,7 @@ class CommitLog:
 
 @contextmanager
 def _write_errors() -> Iterator[None]:
-    """While something is written down: what goes wrong is told in our words."""
+    """While the log is written: report errors of its storage as `CheckpointProblem`."""
     try:
         yield
     except AlreadyExists as e:
@@ -196,13 +198,13 @@ def _write_errors() -> Iterator[None]:
         ) from e
     except OSError as e:
         raise CheckpointProblem(
-            f"the batch cannot be written down: {e.strerror or e}",
-            instead="nothing is changed; apply it again when that is mended",
+            f"the batch cannot be written to the log: {e.strerror or e}",
+            instead="nothing is changed; fix the cause and apply it again",
         ) from e
 
 
 def _cause(e: Exception) -> str:
-    """What went wrong, in one line: Spark tells it somewhere in a long text."""
+    """The cause in one line: Spark reports it somewhere in a long text."""
     lines = str(e).splitlines() or [repr(e)]
     named = [line for line in lines if re.match(r"[A-Za-z_][\w.]*(Error|Exception|Lost): ", line)]
     return (named or lines)[-1 if named else 0]

@@ -1,4 +1,4 @@
-"""Versions and readings from end to end: turns of the driver and jobs of the workers in turn."""
+"""Versions and reads from end to end: turns of the driver and jobs of the workers, alternating."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from freshview.errors import FreshviewError
 T = TypeVar("T")
 
 REPAIR_ATTEMPTS = 5
-"""How often something is mended before we give up on it."""
+"""How often lost inputs are restored before the error is raised."""
 
 
 @dataclass
 class VersionMetrics:
-    """What a version took."""
+    """The metrics of a version."""
 
     jobs: int = 0
     figures: list[StepMetrics] = field(default_factory=list)
@@ -36,14 +36,14 @@ class VersionMetrics:
 
 @dataclass(frozen=True, slots=True)
 class FollowedVersions:
-    """The last version that is done; workers may be ahead of it."""
+    """The last finished version of a job that follows the log; workers may be ahead of it."""
 
     version: int
     figures: list[StepMetrics]
 
 
 class Coordinator:
-    """Has versions and readings done by the driver's own maps and by the workers."""
+    """Runs versions and reads on the driver's own maps and on the workers."""
 
     def __init__(self, pipeline: Work, runner: Runner, epoch: int) -> None:
         self.pipeline = pipeline
@@ -52,16 +52,16 @@ class Coordinator:
         self.driver = Worker(pipeline, pipeline.driver)
         self.driver_bytes = 0
         self._requested: set[str] = set()
-        """Readouts that were read since the last version: they are read along with the next."""
+        """Readouts that were read since the last version: the next version prefetches them."""
         self._prefetched: dict[str, tuple[str, list[bytes]]] = {}
-        """By readout, the version at which it was read along, and what came of it."""
+        """By readout, the version at which it was prefetched, and the gathered blocks."""
 
     def step(self, entry: Entry) -> VersionMetrics:
-        """Do a version, all of it; what of it was done before is not done again."""
+        """Run a version to its end; steps that are finished are not repeated."""
         return self._with_repairs(lambda: self._step(entry))
 
     def can_follow(self, routine: str) -> bool:
-        """Whether a version is one step of each worker, of which at most the driver hears."""
+        """Whether a version is one step of each worker without inputs from others."""
         schedule = self.pipeline.rounds[routine]
         alone = [len(j) for j in schedule.jobs] == [1] and not schedule.stages[0].receives
         return alone and 0 not in self.pipeline.steps(routine, self.pipeline.driver)
@@ -69,9 +69,9 @@ class Coordinator:
     def follow(
         self, epoch: int, versions: range, written: Callable[[], Sequence[Entry]]
     ) -> FollowedVersions:
-        """Have versions done as they are written down; in the end `written` tells which are.
+        """Run versions as they are logged; `written` returns the logged entries in the end.
 
-        If the driver begins another epoch meanwhile, nobody waits any longer.
+        If the driver begins another epoch meanwhile, the workers stop waiting.
         """
         self._requested.clear()
         self._prefetched.clear()
@@ -87,7 +87,7 @@ class Coordinator:
         return FollowedVersions(done, [f for r in reports for f in r.figures])
 
     def _gather(self, entry: Entry, reports: Sequence[WorkerReport]) -> bool:
-        """What the driver does in a version that workers have followed; whether it could."""
+        """The driver's turn in a followed version; False if it failed."""
         at = StepId(self.epoch, entry.mark, entry.driver_after, entry.routine, 1)
         if at.step not in self.pipeline.steps(entry.routine, self.pipeline.driver):
             return True
@@ -99,25 +99,25 @@ class Coordinator:
         return True
 
     def read(self, routine: str, now: Commit) -> DurableNode | None:
-        """The driver's node when a readout has left its result there; None if it computes none."""
+        """The driver's node with the result of a readout; None if the driver computes nothing."""
         return self._with_repairs(lambda: self._read(routine, now))
 
     def save(self, now: Commit) -> dict[int, int]:
-        """Snapshots of everybody; the version before which each needs no log."""
+        """Write snapshots of all the parts; by part, the version before which it needs no log."""
         return self._with_repairs(lambda: self._save(now))
 
     def close(self, *, forget: bool) -> None:
-        """No more work."""
+        """Stop; with `forget`, release the shared memory of all the parts."""
         if forget:
             at = StepId(self.epoch, NO_VERSION, NO_VERSION, "", 0)
-            with suppress(Exception):  # if workers cannot be asked, their memory stays
+            with suppress(Exception):  # if workers cannot be reached, their memory stays
                 self.runner.run([self._order("forget", at)])
             self.driver.forget()
         self.driver.close()
         self.runner.close()
 
     def _with_repairs(self, work: Callable[[], T]) -> T:
-        """Work that is tried again when what was lost can be had again."""
+        """Run something; repeat it after lost redo files are restored."""
         for _ in range(REPAIR_ATTEMPTS):
             try:
                 return work()
@@ -160,11 +160,11 @@ class Coordinator:
     def _scattered_so_far(
         self, before: tuple[bytes, ...], now: tuple[bytes, ...]
     ) -> tuple[bytes, ...]:
-        """What workers are sent with a job: all that was scattered, since any stage may take it."""
+        """All the blocks scattered so far, since any stage of the next job may read them."""
         return _concatenated(before, now)
 
     def _is_short(self, routine: str) -> bool:
-        """Whether a readout is one stage that waits for nothing, and can be read along."""
+        """Whether a readout is one stage without inputs, and can be prefetched."""
         schedule = self.pipeline.rounds[routine]
         first = schedule.turns[0]
         return [len(j) for j in schedule.jobs] == [1] and not (first.receives or first.blocks)
@@ -185,7 +185,7 @@ class Coordinator:
         )
 
     def _job(self, orders: list[StageOrder]) -> list[WorkerReport]:
-        """Run a job; the first failure that matters is raised here."""
+        """Run a job; raise the failure that caused the others."""
         *first, last = orders
         reports = self.runner.run([*(replace(o, last=False) for o in first), last])
         reports.sort(key=lambda r: r.part)
@@ -195,7 +195,7 @@ class Coordinator:
         assert [r.part for r in reports] == list(range(self.pipeline.workers))
         return reports
 
-    # ---------------------------------------------------------------- readings, snapshots
+    # ---------------------------------------------------------------- reads, snapshots
 
     def _read(self, routine: str, now: Commit) -> DurableNode | None:
         for _ in range(REPAIR_ATTEMPTS):
@@ -239,10 +239,10 @@ class Coordinator:
             bases[self.pipeline.driver] = self.driver.save(self.epoch, now.driver_after)
         return bases
 
-    # ---------------------------------------------------------------- mending
+    # ---------------------------------------------------------------- repairs
 
     def _restore_redo(self, lost: LostRedo) -> None:
-        """Have everybody send again what a part received in a step, and write it down again."""
+        """Have the senders repeat what a part received in a step, and write its redo file again."""
         entry, step, part = lost.entry, lost.step, lost.part
         schedule = self.pipeline.rounds[entry.routine]
         if part == self.pipeline.driver:
@@ -256,13 +256,13 @@ class Coordinator:
         self.pipeline.folder.write(redo_name(part, entry.mark, step), frame(blocks))
 
     def _recall(self, entry: Entry, step: int, part: int) -> list[bytes]:
-        """What every worker sent to a part in a step."""
+        """The blocks that every worker sent to a part in a step."""
         at = StepId(self.epoch, entry.mark, entry.after, entry.routine, step)
         order = self._order("recall", at, wanted=part)
         return [r.gathered for r in self._with_repairs(lambda: self._job([order]))]
 
     def _resend_scattered(self, entry: Entry, job: int) -> tuple[bytes, ...]:
-        """What the driver sent to the workers until a job began."""
+        """The blocks that the driver scattered before a job."""
         scattered: tuple[bytes, ...] = ()
         for i in self.pipeline.steps(entry.routine, self.pipeline.driver):
             if i <= job:
@@ -273,7 +273,7 @@ class Coordinator:
 
 
 def _root_failure(failures: Sequence[FreshviewError]) -> FreshviewError:
-    """What is lost can be mended; what several workers refuse is one refusal."""
+    """The failure to raise: lost state first, since it can be repaired; refusals are merged."""
     lost = next((f for f in failures if isinstance(f, LostState)), None)
     refusals = [f for f in failures if isinstance(f, Refusal)]
     if lost is None and len(refusals) == len(failures):

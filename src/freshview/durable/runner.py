@@ -1,4 +1,4 @@
-"""Who runs the stages of a job: Spark, or this process."""
+"""Runners of jobs: Spark, or this process."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class Runner(Protocol):
     """Runs jobs on the workers."""
 
     def provide(self, work: Work) -> None:
-        """Let all the workers have the work that orders are about, before the first one."""
+        """Send the work to all the workers, before the first order."""
 
     def run(self, orders: Sequence[StageOrder]) -> list[WorkerReport]:
-        """The stages of one job, each on every worker; what they report, by part."""
+        """Run the stages of one job, each on every worker; the reports by part."""
 
     def close(self) -> None:
         """No more jobs."""

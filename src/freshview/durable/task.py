@@ -1,4 +1,4 @@
-"""What a task of Spark does: one step of one worker, and what it hands on."""
+"""A task of a job: one step of one worker, and its parcels for the next stage."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from freshview.durable.worker import Worker
 from freshview.errors import FreshviewError
 
 OrderKind = Literal["step", "follow", "read", "save", "recall", "forget"]
-"""Do a step; the steps of versions to come; a step of a readout; write a snapshot; tell what a step
-sent; leave no trace."""
+"""Run a step; follow the log; run a step of a readout; write a snapshot; repeat what a step sent;
+release the memory."""
 
 Parcel: TypeAlias = tuple[int, bytes, "WorkerReport | None"]
-"""A sender, its block, and what it reports, which travels to its own next stage."""
+"""A sender, its block, and its report, which travels to its own next stage."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepMetrics:
-    """What one step of one worker took."""
+    """The metrics of one step of one worker."""
 
     part: int
     step: int
@@ -34,33 +34,33 @@ class StepMetrics:
     state: int
     base: int
     native: float = 0.0
-    """Of the seconds, those in the maps themselves."""
+    """The seconds in the maps themselves."""
     arrow: float = 0.0
-    """And those in rows on their way to the maps and from them; the rest are files."""
+    """The seconds in conversions of rows; the rest are files."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerReport:
-    """What the driver learns of a worker at the end of a job."""
+    """The report of a worker at the end of a job."""
 
     part: int
     gathered: bytes = b""
     figures: tuple[StepMetrics, ...] = ()
     failure: FreshviewError | None = None
     prefetched: tuple[bytes, ...] = ()
-    """What was gathered by the readings that were asked for along with the step."""
+    """The gathered blocks of the prefetched readouts."""
     reached: int = -1
-    """The version up to which versions were followed."""
+    """The last version that was followed."""
     followed: Mapping[int, bytes] = field(default_factory=dict)
-    """By version, what was gathered by those that were followed."""
+    """By followed version, the gathered block."""
 
 
 @dataclass(frozen=True)
 class StageOrder:
-    """What all the workers are asked to do in a stage; the `last` one of a job reports.
+    """What all the workers must do in a stage; the `last` one of a job reports.
 
-    `scattered` has the driver's block for each worker, `reading` the name of a reading, `wanted`
-    the part whose blocks are asked for.
+    `scattered` has the driver's block for each worker, `reading` the name of a read, `wanted` the
+    part whose blocks are requested.
     """
 
     place: str
@@ -72,26 +72,25 @@ class StageOrder:
     reading: str = ""
     wanted: int = -1
     prefetch: tuple[str, ...] = ()
-    """Readouts of one stage that are read when the step is done: routines, by name."""
+    """Readouts of one stage that are read after the step: routines, by name."""
     versions: range = range(0)
-    """Those that are to be followed."""
+    """The versions to follow."""
 
 
-# A process is used for many tasks: it keeps the programs and the maps that it has, for as long as
-# the same driver asks for them.
+# A process runs many tasks: it caches its programs and maps while the epoch stays the same.
 _WORKERS: dict[tuple[str, int], tuple[int, Worker]] = {}
 
 _PIPELINES: dict[str, tuple[int, Work]] = {}
 
 _SOURCES: dict[str, Callable[[], Work]] = {}
-"""By place, how a process comes by the work there: from its driver, never from the checkpoint."""
+"""By place, the function that loads the work: from the driver, never from the checkpoint."""
 
 MOST_WORKERS = 32
-"""How many workers a process keeps: of a pipeline that ends, only some processes hear."""
+"""How many workers a process caches: not every process is notified when a pipeline ends."""
 
 
 def provide(place: str, source: Callable[[], Work]) -> None:
-    """Let this process know how it comes by the work at a place."""
+    """Register the function that loads the work at a place."""
     _SOURCES[place] = source
 
 
@@ -112,14 +111,14 @@ def worker_of(place: str, part: int, epoch: int) -> Worker:
 
 
 def _evict(key: tuple[str, int]) -> None:
-    """Close the worker that was asked for least lately; its maps lie in memory that others see."""
+    """Close the least recently used worker; its maps stay in shared memory."""
     _WORKERS.pop(key)[1].close()
     if all(place != key[0] for place, _ in _WORKERS):
         _PIPELINES.pop(key[0], None)
 
 
 def forget(place: str) -> None:
-    """Let go of all that this process has of a pipeline."""
+    """Close all that this process has of a pipeline."""
     for key in [k for k in _WORKERS if k[0] == place]:
         _WORKERS.pop(key)[1].close()
     _PIPELINES.pop(place, None)
@@ -128,9 +127,9 @@ def forget(place: str) -> None:
 def run_stage(
     order: StageOrder, part: int, parcels: Iterable[Parcel]
 ) -> Iterator[tuple[int, Parcel]]:
-    """One stage of one worker: a parcel for every worker, or, at the end of a job, its report.
+    """Run one stage of one worker: a parcel for every worker, or, at the end of a job, its report.
 
-    All that comes is taken, or Spark would throw the process away.
+    All the input is consumed, or Spark would discard the process.
     """
     came = sorted(parcels, key=lambda parcel: parcel[0])
     reports = [r for _, _, r in came if r is not None]
@@ -156,7 +155,7 @@ def run_stage(
     if order.last:
         yield part, (part, b"", report)
         return
-    # Everybody must hear of a failure, or some would do a step that others do not.
+    # Every worker must know of a failure, or some would run a step that others do not.
     for target in range(order.workers):
         block = sent[target] if sent else b""
         reported = report if target == part or failure is not None else None
@@ -164,7 +163,7 @@ def run_stage(
 
 
 def _prefetch(order: StageOrder, report: WorkerReport) -> WorkerReport:
-    """Readings of the version that was just done; none at all if one of them fails."""
+    """Read out the version that was just finished; nothing at all if one readout fails."""
     at, began = order.at, time.perf_counter()
     try:
         worker = worker_of(order.place, report.part, at.epoch)

@@ -1,4 +1,4 @@
-"""Versions of some work, one after the other: written down, done, committed; or given up."""
+"""Versions of some work, one after the other: logged, run, committed; or discarded."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ T = TypeVar("T")
 
 
 class Versions:
-    """The versions of some work: each is done once, whatever dies.
+    """The versions of some work: each is applied exactly once, even if processes die.
 
-    Not for several threads at once. What was written down is never lost and never counted twice:
-    whoever opens the checkpoint next goes on with the first version that was not finished.
+    Not for several threads at once. A logged version is never lost and never counted twice: the
+    next driver of the checkpoint continues with the first unfinished version.
     """
 
     coordinator_type: type[Coordinator] = Coordinator
@@ -66,7 +66,7 @@ class Versions:
         """Whether workers may be ahead of the commit."""
 
     def _open_at(self, ready: str, blocks: Sequence[Pieces]) -> None:
-        """Go on with what was not finished; `ready` is the routine of the first version of all."""
+        """Finish the logged versions; `ready` is the routine of the very first version."""
         if self._commit_log.next_pending is None and self.version < 0:
             self._commit_log.append(
                 self._commit_log.append_rows(PackedBatch(ready, blocks, 0), 0), {}
@@ -77,9 +77,9 @@ class Versions:
             except (BadRow, Overflow) as e:
                 if self.version < 0:
                     raise
-                # The driver that wrote it down died before it could tell.
+                # The driver that logged it died before it could report.
                 warnings.warn(
-                    f"a batch that was not done when the pipeline ended is refused: {e}",
+                    f"a batch that was unfinished when the pipeline ended is refused: {e}",
                     FreshviewWarning,
                     stacklevel=4,
                 )
@@ -96,28 +96,28 @@ class Versions:
 
     @property
     def note(self) -> Mapping[str, Any]:
-        """What was told beside the last batch, as offsets of a source."""
+        """The note of the last batch, such as offsets of a source."""
         return self._commit_log.commit.note
 
     @property
     def stats(self) -> tuple[BatchStats, ...]:
-        """Figures of the last batches, oldest first."""
+        """Metrics of the last batches, oldest first."""
         return tuple(self._stats)
 
     def catch_up(self) -> int:
-        """Do what was written down and is not done; the version."""
+        """Finish the logged versions; the current version."""
         self._finish()
         return self.version
 
     def checkpoint(self) -> int:
-        """Make every worker write a snapshot now, and drop the logs before it; the version."""
+        """Make every worker write a snapshot now, and truncate the logs; the version."""
         self._finish()
         self._bases |= self._safely(lambda: self._coordinator.save(self._commit_log.commit))
         self._commit_log.truncate(self._bases)
         return self.version
 
     def close(self, *, forget: bool = True) -> None:
-        """Stop; with `forget`, give the workers' shared memory back. The checkpoint stays."""
+        """Stop; with `forget`, release the workers' shared memory. The checkpoint stays."""
         if not self._closed:
             self._closed = True
             self._coordinator.close(forget=forget)
@@ -138,7 +138,7 @@ class Versions:
         written: float = 0.0,
         loading: Loading | None = None,
     ) -> None:
-        """Make a batch the next version, and do it."""
+        """Log a batch as the next version, and run it."""
         began = time.perf_counter()
         self._commit_log.append(batch, note, loading)
         self._intake_seconds = intake, written + time.perf_counter() - began
@@ -149,10 +149,10 @@ class Versions:
         ready: Callable[[int], tuple[LoggedBatch, Mapping[str, Any], Loading]],
         numbers: Sequence[int],
     ) -> None:
-        """Make batches the next versions: they are done while the next ones are written down.
+        """Run batches as the next versions, while the next ones are written to the log.
 
-        All of them are one job: tasks wait for what is written down next. If that fails, they are
-        done one by one, and tell what is wrong.
+        All of them are one job: its tasks follow the log. If that fails, the rest run one by one,
+        and report the error.
         """
         began, first = time.perf_counter(), self.version + 1
         versions = range(first, first + len(numbers))
@@ -166,7 +166,7 @@ class Versions:
                         return
                     self._commit_log.append(*logged)
             except BaseException:
-                self._next_epoch()  # nobody waits for it any more
+                self._next_epoch()  # workers stop waiting for it
                 raise
 
         def pending() -> list[Entry]:
@@ -182,7 +182,7 @@ class Versions:
                 lost.set()
                 wait([written])
                 with suppress(FreshviewError):
-                    self._next_epoch()  # tasks that are still there wait no longer
+                    self._next_epoch()  # remaining tasks stop waiting
                 raise
         through = [e for e in self._commit_log.pending if e.version <= followed.version]
         if through:
@@ -193,11 +193,11 @@ class Versions:
         written.result()
 
     def _next_epoch(self) -> None:
-        """Begin another epoch: who is ahead of the commit goes back to it."""
+        """Begin another epoch: workers that are ahead of the commit roll back to it."""
         self._coordinator.epoch = self._commit_log.next_epoch()
 
     def _finish(self) -> None:
-        """Do what was written down and is not done."""
+        """Run the logged versions that are not finished."""
         if self._closed:
             raise ProgramProblem("the flow is closed", instead="restart it from its checkpoint")
         if self._workers_ahead and self._commit_log.pending:
@@ -207,7 +207,7 @@ class Versions:
             self._run_version(entry)
 
     def _run_version(self, entry: Entry) -> None:
-        """Do a version."""
+        """Run a version and commit it; discard it if it is refused."""
         began = time.perf_counter()
         try:
             metrics = self._safely(lambda: self._coordinator.step(entry))
@@ -224,7 +224,7 @@ class Versions:
     def _record(
         self, version: int, rows: int, seconds: float, jobs: int, figures: Sequence[StepMetrics]
     ) -> None:
-        """Keep what a version took, and no more of the log than somebody needs."""
+        """Record the metrics of a version, and truncate the log."""
         stats = batch_stats(version, rows, seconds, jobs, self._coordinator.driver_bytes, figures)
         intake, written = self._intake_seconds
         self._intake_seconds = 0.0, 0.0
@@ -233,7 +233,7 @@ class Versions:
         self._commit_log.truncate(self._bases)
 
     def _safely(self, work: Callable[[], T]) -> T:
-        """Do something on the workers; what goes wrong is told in our words."""
+        """Run something on the workers; report failures as `CheckpointProblem` or `Interrupted`."""
         try:
             return work()
         except (LostState, StaleStep, TornFile, BuildProblem, SnapshotProblem) as e:

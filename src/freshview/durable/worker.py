@@ -1,14 +1,14 @@
-"""The versioned maps of one worker, or of the driver: every step is done once, whatever dies.
+"""The versioned maps of one worker, or of the driver: every step happens once, even after crashes.
 
-A step is named by a version and its number in it. What it takes from others is written down
-(redo) before the maps change, what it sends is stored after; so
+A step is identified by a version and its number in it. Its inputs are written to a redo file before
+the maps change, its outputs are stored afterwards; so
 
-- a step that was done answers with what it sent then;
-- a step that is next is done;
-- for any other the maps are rebuilt first: from a snapshot, the log of batches and the redo files.
+- a finished step returns its stored outputs;
+- the next step is run;
+- for any other step the maps are rebuilt first: from a snapshot, the batch log and the redo files.
 
-Nothing here knows of Spark. A lock keeps two attempts of one machine apart; attempts on two
-machines do the same to copies of their own.
+Nothing here depends on Spark. A lock separates two attempts on one machine; attempts on two
+machines change copies of their own.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from freshview.durable.work import DurableNode, Work
 from freshview.errors import SnapshotProblem
 
 FOLLOW_TIMEOUT = 60.0
-"""Seconds for which a worker waits for the next version of those that it follows."""
+"""Seconds that a worker waits for the next version in the log."""
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Worker:
     _state: State = field(init=False)
     _clock: Clock = field(default_factory=Clock)
     _snapshot_error: str = field(default="", init=False)
-    """Why a snapshot that was there could not be used."""
+    """Why a snapshot could not be used."""
 
     def __post_init__(self) -> None:
         self.memory = self.pipeline.memory(self.part)
@@ -64,7 +64,7 @@ class Worker:
     def step(
         self, at: StepId, inputs: Sequence[bytes] = (), *, keep_snapshots: bool = False
     ) -> Outcome:
-        """Do a step, or tell what it sent when it was done; `inputs` go by their senders.
+        """Run a step, or repeat its outputs if it is finished; `inputs` are ordered by sender.
 
         With `keep_snapshots`, snapshots stay as they are.
         """
@@ -86,11 +86,11 @@ class Worker:
             return Outcome(sent, elapsed, rebuilt, self._bytes(), base, self._clock)
 
     def follow(self, epoch: int, versions: range) -> Outcome:
-        """Do versions in the order in which they are written down, each as soon as it is there.
+        """Run versions in the order of the log, each as soon as it is logged.
 
-        It ends with the last one, or when none comes for a while, or when the driver has begun
-        another epoch. Every version is one step that takes nothing from others. No snapshots are
-        made meanwhile: if one of these versions cannot be, all go back to those before it.
+        It ends with the last one, or after a timeout, or when the driver has begun another epoch.
+        Every version is one step without inputs from others. No snapshots are written meanwhile:
+        if one of these versions is refused, all the workers roll back to those before it.
         """
         outcome, reached = Outcome(SentBlocks(())), self._last_followed(epoch, versions)
         gathered = {}
@@ -106,7 +106,7 @@ class Worker:
         return replace(outcome, reached=reached, gathered=gathered, state=state, base=base)
 
     def _last_followed(self, epoch: int, versions: range) -> int:
-        """The version after which to go on: an attempt before this one may have begun."""
+        """The version after which to continue: an earlier attempt may have begun."""
         with locked(self.memory):
             position = self._state.refresh()
         if position is not None and not position.dirty and position.epoch == epoch:
@@ -116,7 +116,7 @@ class Worker:
         return versions.start - 1
 
     def _await_entry(self, version: int, epoch: int) -> Entry | None:
-        """The entry of a version, when it is written down; None if it is not to be waited for."""
+        """The entry of a version, as soon as it is logged; None after a timeout or a new epoch."""
         until, pause = time.monotonic() + FOLLOW_TIMEOUT, 0.001
         while (entry := self.pipeline.log.entry(version)) is None:
             if current(self.pipeline.folder) > epoch or time.monotonic() > until:
@@ -126,14 +126,14 @@ class Worker:
         return entry
 
     def recall(self, at: StepId) -> SentBlocks:
-        """What a step sent, however long ago, as far as logs reach; the maps stay as they are."""
+        """The outputs of an old step, as far as logs reach; the maps stay as they are."""
         with self._exclusive(at.epoch):
             return self.step_store.sent(at.mark, at.step) or self._redo(at)
 
     def read(self, reading: str, at: StepId, inputs: Sequence[bytes] = ()) -> SentBlocks:
-        """A step of a readout at a version: it changes no map that stays.
+        """Run a step of a readout at a version: it changes temporary maps only.
 
-        Steps are kept while the reading lasts, for the case that another process does the next.
+        Inputs are kept during the read, in case that another process runs the next step.
         """
         with self._exclusive(at.epoch):
             self._catch_up_to(self._state, StepId(at.epoch, NO_VERSION, at.after, "", 0))
@@ -141,7 +141,7 @@ class Worker:
             steps = self._steps(at.routine)
             name, since = self._state.reading
             if name != reading or since >= at.step:
-                since = -1  # others were here, or the step was done before: do all of them again
+                since = -1  # another read came between, or a step is repeated: run all steps again
             if at.step == steps[0]:
                 self.step_store.drop_readings(reading)
             sent = SentBlocks(())
@@ -172,12 +172,12 @@ class Worker:
         return self._state.node
 
     def close(self) -> None:
-        """Let go of the maps; they can be rebuilt."""
+        """Close the maps; they can be rebuilt."""
         self.snapshots.wait()
         self._state.close()
 
     def forget(self) -> None:
-        """Let go of the maps, and take their folder in shared memory away."""
+        """Close the maps, and delete their folder in shared memory."""
         self.close()
         shutil.rmtree(self.memory, ignore_errors=True)
 
@@ -185,14 +185,14 @@ class Worker:
 
     @contextmanager
     def _exclusive(self, epoch: int) -> Iterator[None]:
-        """Nobody else is at work on the maps, and no newer driver is there."""
+        """Hold the lock of the maps, and refuse if there is a newer driver."""
         with locked(self.memory):
             fence(self.pipeline.folder, epoch)
             self._state.refresh()
             yield
 
     def _do(self, at: StepId, inputs: Sequence[bytes]) -> SentBlocks:
-        """Do a step on maps that are ready for it."""
+        """Run a step on maps that are ready for it."""
         batch = self._batch(self._state, at)
         if self._has_inputs(at.routine, at.step):
             self.pipeline.folder.write(redo_name(self.part, at.mark, at.step), frame(inputs))
@@ -201,7 +201,7 @@ class Worker:
         self._state.dirty()
         try:
             sent = self._perform(self._state, at, inputs, batch)
-        except Refusal:  # before a map was changed that stays
+        except Refusal:  # no permanent map has changed
             assert before is not None
             self._state.set_position(replace(before, readings=before.readings + 1))
             raise
@@ -217,14 +217,14 @@ class Worker:
         inputs: Sequence[bytes],
         batch: bytes | memoryview,
     ) -> None:
-        """Note that a step is done, and how much it would be to do it again."""
+        """Store that a step is finished, and the bytes that a replay would read."""
         before = state.position
         assert before is not None
         logged = before.logged + len(batch) + sum(len(b) for b in inputs)
         state.set_position(Position(at.mark, at.step, self._last(at), False, epoch, logged=logged))
 
     def _batch(self, state: State, at: StepId, entry: Entry | None = None) -> bytes | memoryview:
-        """The rows of a version's batch that this part has, unless the node was given them."""
+        """The rows of a version's batch for this part; none if the node has them."""
         if at.step != self._steps(at.routine)[0] and state.batch == at.mark:
             return b""
         return self.pipeline.log.block(entry or self._entry(at.mark), self.part)
@@ -245,13 +245,13 @@ class Worker:
         if position is None or position.dirty:
             return False
         if position.epoch == at.epoch and version_of(position.mark) > at.version:
-            raise StaleStep(f"version {at.version} is long done", instead="ask for the next one")
+            raise StaleStep(f"version {at.version} is finished", instead="request the next one")
         return position.mark == at.mark and position.step >= at.step
 
     def _redo(self, at: StepId) -> SentBlocks:
-        """A step that was done, on a copy of the maps."""
+        """Repeat a finished step, on a copy of the maps."""
         folder = self.memory / "again"
-        shutil.rmtree(folder, ignore_errors=True)  # of a process that died here
+        shutil.rmtree(folder, ignore_errors=True)  # left by a process that died here
         copy = State(self.pipeline, self.part, folder)
         try:
             self._catch_up_to(copy, at)
@@ -266,13 +266,13 @@ class Worker:
     # ---------------------------------------------------------------- rebuilding
 
     def _catch_up_to(self, state: State, at: StepId) -> int:
-        """Make a state ready for a step; how many versions had to be done again."""
+        """Make a state ready for a step; the number of replayed versions."""
         steps = self._steps(at.routine) if at.mark else ()
         before = [s for s in steps if s < at.step]
         position = _clean_position(state)
         if (
             position is None
-            or not at.mark  # no step of a version: only the end of the one before is wanted
+            or not at.mark  # a read: only the end of the version before is needed
             or position.mark != at.mark
             or position.step > max(before, default=-1)
         ):
@@ -288,10 +288,10 @@ class Worker:
         return done
 
     def _rebuild(self, state: State, position: Position | None, mark: str) -> int:
-        """Set a state to the end of a version; how many versions were done again for it.
+        """Set a state to the end of a version; the number of replayed versions.
 
-        Versions are a chain: each tells the one before it. On the way back there is the place
-        where the state stands, or a snapshot, or the beginning.
+        Versions are a chain: each names the one before it. The chain is followed back to the
+        position of the state, to a snapshot, or to the beginning.
         """
         todo: list[tuple[Entry, int]] = []
         while True:
@@ -304,7 +304,7 @@ class Worker:
                 break
             if self._restore(state, mark):
                 break
-            position = _clean_position(state)  # it is gone if a snapshot turned out to be damaged
+            position = _clean_position(state)  # a damaged snapshot has cleared it
             entry = self._entry(mark)
             todo.append((entry, -1))
             mark = self._after(entry)
@@ -318,7 +318,7 @@ class Worker:
         return entry.driver_after if self.part == self.pipeline.driver else entry.after
 
     def _restore(self, state: State, mark: str) -> bool:
-        """Take the maps of a version from its snapshot, if there is one."""
+        """Load the maps of a version from its snapshot, if there is one."""
         local = self.memory / ".restore"
         try:
             if not self.snapshots.get(mark, local):
@@ -327,7 +327,7 @@ class Worker:
             state.dirty()
             node.restore(local)
         except (SnapshotProblem, TornFile) as e:
-            self._snapshot_error = str(e)  # there may be an older one, and the log since then
+            self._snapshot_error = str(e)  # there may be an older snapshot, and the log since then
             return False
         finally:
             local.unlink(missing_ok=True)
@@ -358,12 +358,12 @@ class Worker:
         entry = self.pipeline.log.entry(version_of(mark))
         if entry is None or entry.mark != mark:
             why = (
-                f", and of a snapshot it is said: {self._snapshot_error}"
+                f"; a snapshot could not be used: {self._snapshot_error}"
                 if self._snapshot_error
                 else ""
             )
             raise LostState(
-                f"the log has no version {mark}{why}", instead="begin anew from the sources"
+                f"the log has no version {mark}{why}", instead="start over from the sources"
             )
         return entry
 
@@ -374,7 +374,7 @@ class Worker:
         return is_due(version_of(at.after) + self.part, every, state, logged)
 
     def _begin_version(self, at: StepId, keep_snapshots: bool) -> None:
-        """At the first step of a version the one before it is safe: it is what is kept."""
+        """The version before is committed now: delete its outputs, and write a snapshot if due."""
         self.step_store.drop_sent(at.mark)
         if keep_snapshots:
             return
@@ -382,12 +382,12 @@ class Worker:
         assert position is not None
         assert node is not None
         if at.after and self._is_due(at, node.bytes, position.logged):
-            with suppress(OSError, SnapshotProblem):  # the log has everything since the one before
+            with suppress(OSError, SnapshotProblem):  # the log has everything since
                 if self.snapshots.put_in_background(at.after, node, self.memory):
                     self._state.set_position(replace(position, logged=0))
             self.snapshots.refresh()
 
-    # ---------------------------------------------------------------- names and small questions
+    # ---------------------------------------------------------------- predicates
 
     def _steps(self, routine: str) -> tuple[int, ...]:
         return self.pipeline.steps(routine, self.part)
@@ -396,7 +396,7 @@ class Worker:
         return at.step == self._steps(at.routine)[-1]
 
     def _has_inputs(self, routine: str, step: int) -> bool:
-        """Whether a step takes anything from others."""
+        """Whether a step receives anything from others."""
         schedule = self.pipeline.rounds[routine]
         driver = self.part == self.pipeline.driver
         return bool(schedule.turns[step].receives if driver else schedule.stages[step].receives)
@@ -406,6 +406,6 @@ class Worker:
 
 
 def _clean_position(state: State) -> Position | None:
-    """Where a state stands, if no step of it is half done."""
+    """The position of a state, if no step of it is unfinished."""
     position = state.position
     return None if position is None or position.dirty else position

@@ -1,4 +1,4 @@
-"""What is declared in a pipeline, and how it is read: the part of it that views and models see."""
+"""The catalog of a pipeline: its declared streams, tables and views, and how they are read."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ class PipelineCatalog(ABC):
     ) -> PipelineView:
         """Declare a view by its term, before the start.
 
-        All the views of a pipeline are one program: its own strategy keeps them (`strategy` is
-        what a database would take), and it finds variable orders itself.
+        All the views of a pipeline are one program: the pipeline's strategy maintains them, not
+        `strategy`, and it finds variable orders itself.
         """
         self._refuse_late()
         if order:
@@ -103,12 +103,12 @@ class PipelineCatalog(ABC):
 
     @contextmanager
     def still(self) -> Iterator[int]:
-        """While this lasts, nothing changes; gives the version, 0 before the start."""
+        """Block changes while this lasts; yields the version, 0 before the start."""
         with self._lock:
             yield self._flow.version if self._flow is not None else 0
 
     def read(self, name: str) -> tuple[int, pa.Table]:
-        """A view, and the version of which it is."""
+        """A version, and the rows of a view at it."""
         with self._lock:
             return self._running_flow().version, self._read(self._query(name).name)
 
@@ -131,29 +131,29 @@ class PipelineCatalog(ABC):
         return payloads.elements(rows_with_elements(query.columns, table))
 
     def _payloads(self, name: str) -> Payloads:
-        """How the rows of a view lie in Arrow columns, if it has elements of a ring."""
+        """The layout of a view's ring elements in Arrow columns; empty without any."""
         query, catalog = self._query(name), self.catalog
         declared = catalog.relations.values()
         return Payloads(query, variables_of(query, declared, catalog.functions))
 
     def _check_sink_columns(self, name: str, *, changes: bool) -> None:
-        """Sinks are told Arrow tables: rings without columns, and lists that changed, are not."""
+        """Sinks receive Arrow tables: refuse rings without columns, and changes of nested lists."""
         payloads = self._payloads(name)
         if payloads:
             _ = payloads.parts  # refuses what has no columns
         if changes and payloads.nested:
             raise FreshviewError(
-                f"the changes of '{name}' are not told, since it has categories",
-                instead="take the whole view with every version",
+                f"the changes of '{name}' cannot be sent, since it has categories",
+                instead="subscribe to the whole view instead (changes=False)",
             )
 
     @property
     def engine(self) -> EngineName:
-        """What keeps the maps on the workers: kernels, or Python."""
+        """The engine on the workers: native kernels, or Python."""
         return "native" if self._running_flow().pipeline.kernels else "reference"
 
     def explain(self) -> str:
-        """Where each map lives and why, and the program of all the views."""
+        """The placement of each map with its reason, and the program of all the views."""
         distributed = self._running_flow().pipeline.distributed
         words = distributed.placement.words or [
             f"{n}: {at}" for n, at in distributed.placement.maps.items()
@@ -176,7 +176,7 @@ class PipelineCatalog(ABC):
 
 
 def _program_text(distributed: Distributed) -> str:
-    """The program of the views; what is kept to check batches is told in words."""
+    """The program of the views, without the maps that only check batches."""
     guards, p = distributed.guards, distributed.program
     own = {g.source for g in guards} | {name for g in guards for name in g.kept}
     maps = tuple(m for m in p.maps if m.name not in own)

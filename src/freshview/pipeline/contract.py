@@ -1,7 +1,7 @@
-"""What is checked of the changes of streams: the contract of `connect`, and who is excused.
+"""The checks of changes of streams: the contract of `connect`, and which streams are exempt.
 
-No stream holds a row fewer than zero times, and none holds two rows of one primary key. How that
-is seen to depends on what the pipeline knows of a stream anyway.
+No multiplicity is negative, and no primary key has two rows. How that is checked depends on what
+the pipeline knows of a stream anyway.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from freshview.spark.nodes.violations import Violation, refusal_of
 from freshview.sql import Catalog
 
 Trusted = bool | tuple[str, ...]
-"""Whose changes are taken as they come: all streams, or these."""
+"""The streams whose changes are not checked: all, or these."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ class Contract:
     """The streams of a pipeline, by how their changes are checked."""
 
     guarded: tuple[Relation, ...] = ()
-    """Workers keep their rows."""
+    """The workers keep their rows."""
     keyed: frozenset[str] = frozenset()
-    """Their rows are kept by key anyway."""
+    """The key store keeps their rows anyway."""
     append_only: frozenset[str] = frozenset()
-    """A source adds rows, there is no key, and nothing can be wrong."""
+    """Their source only inserts, and they have no key: nothing to check."""
     trusted: frozenset[str] = frozenset()
 
     def words(self) -> list[str]:
@@ -51,7 +51,7 @@ class Contract:
             sentences[r.name] = f"checked, its rows are kept{key} on the workers"
         sentences |= dict.fromkeys(self.keyed, "checked against the rows that are kept by key")
         sentences |= dict.fromkeys(
-            self.append_only, "rows only come, and it has no key: nothing to check"
+            self.append_only, "append-only and without a key: nothing to check"
         )
         sentences |= dict.fromkeys(
             self.trusted,
@@ -60,7 +60,7 @@ class Contract:
         return [f"{name}: {how}" for name, how in sorted(sentences.items())]
 
     def refuse_deletions(self, relation: Relation, change: pa.Table) -> None:
-        """A stream whose rows nobody keeps must not be taken rows from."""
+        """Refuse deletions from a stream whose rows are not kept."""
         if relation.name in self.append_only and _has_deletions(change):
             raise BadRow(
                 f"'{relation.name}' is read from a source that only adds rows: they are not kept",
@@ -104,7 +104,7 @@ def _has_deletions(change: pa.Table) -> bool:
 
 
 def check_keyed(relation: Relation, change: pa.Table, store: KeyStore) -> None:
-    """Refuse rows with counts that do not go with the rows that the store has for their keys."""
+    """Refuse a change that deletes rows missing in the key store, or gives a key two rows."""
     names, keys = names_of(relation), key_of(relation)
     asked = change.select(keys).group_by(keys, use_threads=False).aggregate([])
     stored = Counter(rows_of(store.find(relation, asked).select(names)))
@@ -140,7 +140,7 @@ def _violation(
 def without_violations(
     relation: Relation, arrival: DecodedBatch, violations: Iterable[Violation]
 ) -> DecodedBatch:
-    """What came without the rows that cannot be; of a key that would have two, all of them."""
+    """A batch without the refused rows; of a key that would have two rows, without all of them."""
     if arrival.keyed:
         return arrival
     names = names_of(relation)
@@ -167,7 +167,7 @@ def without_violations(
 def without_duplicate_keys(
     relation: Relation, table: pa.Table
 ) -> tuple[pa.Table, list[RejectedRow]]:
-    """The rows of a static table without those that share a key, and these with the reason."""
+    """The rows of a static table without those that share a key, and the rejected rows."""
     keys = key_of(relation)
     if not keys or not table.num_rows:
         return table, []

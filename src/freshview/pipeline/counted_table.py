@@ -1,4 +1,4 @@
-"""Rows that a user gives to a pipeline by hand, in any form, as an Arrow table with counts."""
+"""Pushed rows in any form, as an Arrow table with counts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from freshview.spark.nodes.node import COUNT
 
 
 def counted_table(relation: Relation, rows: Any) -> pa.Table:
-    """Rows of a relation; the first one that does not fit is a BadRow.
+    """The rows of a relation with their counts; `BadRow` for the first one that does not fit.
 
     >>> from freshview.calculus.schema import Column
     >>> from freshview.calculus.types import INT
@@ -49,7 +49,7 @@ def _table(rows: Any) -> pa.Table:
 
 
 def _has_counts(rows: Any) -> bool:
-    """Whether rows come with how often they come: beside them, or in a column."""
+    """Whether rows come with counts: beside them, or in a column."""
     if isinstance(rows, tuple):
         return len(rows) == 2 and _is_many(rows[0]) and not _is_many(rows[1])
     if isinstance(rows, list):

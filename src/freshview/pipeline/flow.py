@@ -44,9 +44,9 @@ LOAD_ROWS = 2_000_000
 class Flow(Versions):
     """A distributed program that runs on Spark.
 
-    Not for several threads at once. A batch that `apply` has taken is never lost and never
-    counted twice: it is written down before it is worked on, and `restart` goes on with the first
-    one that was not finished.
+    Not for several threads at once. A batch that `apply` accepted is never lost and never counted
+    twice: it is written to the log before any worker starts, and `restart` continues with the
+    first unfinished one.
 
         flow = Flow.start(distribute(program), session(), workers=4, checkpoint="/data/shop")
         version = flow.apply({"orders": table})
@@ -72,7 +72,7 @@ class Flow(Versions):
         functions: Functions = BUILTINS,
         settings: FlowSettings | None = None,
     ) -> Flow:
-        """Begin in an empty folder `checkpoint` (a path, or a URL of a Hadoop file system).
+        """Start in an empty folder `checkpoint` (a path, or a URL of a Hadoop file system).
 
         `tables` are the rows of the static tables. `spark` is a classic SparkSession, or a
         `Runner`.
@@ -90,7 +90,7 @@ class Flow(Versions):
             if cls.exists(place):
                 raise CheckpointProblem(
                     f"there is a checkpoint in {place} already",
-                    instead="restart from it, or begin in another folder",
+                    instead="restart from it, or start in another folder",
                 )
             prepared, options = prepare(distributed, functions), settings or FlowSettings()
             name = uuid.uuid4().hex
@@ -110,9 +110,9 @@ class Flow(Versions):
         functions: Functions = BUILTINS,
         settings: FlowSettings | None = None,
     ) -> Flow:
-        """Go on from a checkpoint of the same program, whatever became of the driver before.
+        """Continue from a checkpoint of the same program, however the driver before ended.
 
-        The number of workers is that of the checkpoint; to give another one is an error.
+        The number of workers is that of the checkpoint; another one is an error.
         """
         with checkpoint_errors(place_of(checkpoint)):
             work = reopen(distributed, checkpoint, workers, functions, settings or FlowSettings())
@@ -122,7 +122,7 @@ class Flow(Versions):
 
     @classmethod
     def _begin(cls, pipeline: ViewWork, distributed: Distributed, spark: Any) -> Flow:
-        """Open a checkpoint that was just written; if nothing can be written, there is none."""
+        """Open a new checkpoint; delete it if nothing can be written to it."""
         try:
             return cls._open(pipeline, distributed, spark)
         except (OSError, CheckpointProblem, NotPrivate):
@@ -137,11 +137,11 @@ class Flow(Versions):
         return flow
 
     def apply(self, changes: Mapping[str, Batch], note: Mapping[str, Any] | None = None) -> int:
-        """A batch of changes of several relations, as one change; its version.
+        """Apply a batch of changes of several relations as one version; its number.
 
         When it returns, every view has the batch. If the rows do not fit (`BadRow`, `Overflow`),
-        nothing is changed. `note` (JSON) is kept with the batch: after a restart `flow.note` is
-        the one of the last batch that was taken. Relations that no view reads are passed over.
+        nothing is changed. `note` (JSON) is logged with the batch: after a restart `flow.note` is
+        that of the last batch. Relations that no view reads are ignored.
         """
         self._finish()
         t0 = time.perf_counter()
@@ -159,13 +159,13 @@ class Flow(Versions):
         rows: int = LOAD_ROWS,
         anew: bool = False,
     ) -> int:
-        """Much data at once, as a first load: in pieces of `rows` rows, each a version.
+        """Load much data at once: in pieces of `rows` rows, each a version.
 
-        While the workers are at a piece, the driver writes the next one down. The views may
-        be read when it returns the last version. If it is cut short, the pieces that were done are
-        in the views: the same call goes on behind them, after a restart too. So it does after
-        `BadRow`, when the rows of the other pieces are mended. Another load is refused until then,
-        unless it is told to begin `anew`.
+        While the workers apply a piece, the driver writes the next one to the log. The views may
+        be read when it returns the last version. If it is interrupted, the finished pieces are in
+        the views: the same call continues behind them, after a restart too, and after `BadRow`
+        with corrected rows in the other pieces. Another load is refused until then, unless it
+        begins `anew`.
         """
         self._finish()
         tables = {n: as_table(self._packer.relation(n), batch) for n, batch in changes.items()}
@@ -193,7 +193,7 @@ class Flow(Versions):
         ready: Callable[[int], tuple[LoggedBatch, Mapping[str, Any], Loading]],
         numbers: Sequence[int],
     ) -> None:
-        """Make batches the next versions, each with jobs of its own; one is laid ahead."""
+        """Run batches as the next versions, each with jobs of its own; one is logged ahead."""
         with ThreadPoolExecutor(1) as pool:
             began = time.perf_counter()
             ahead = pool.submit(ready, numbers[0]) if numbers else None
@@ -206,7 +206,7 @@ class Flow(Versions):
                 began = time.perf_counter()
 
     def read(self, query: str) -> pa.Table:
-        """The rows of a query at the current version, in its order; equal rows stand repeated."""
+        """The rows of a query at the current version, in its order; equal rows are repeated."""
         if query not in self._readouts:
             known = ", ".join(self._readouts) or "there is none"
             raise UnknownName(f"there is no query '{query}'", instead=f"the queries are: {known}")

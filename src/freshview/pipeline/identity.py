@@ -1,4 +1,4 @@
-"""Whose checkpoint a folder holds: one of this program, of another one, or nobody's yet."""
+"""The owner of a checkpoint folder: this program, another one, or none yet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from freshview.program.text import show_program
 from freshview.sql import Catalog
 
 FORMAT = 2
-"""Counted up when an older checkpoint can no longer be read."""
+"""Incremented when older checkpoints can no longer be read."""
 
 NAME = "pipeline.json"
 
@@ -23,10 +23,7 @@ Identity = dict[str, str | int | list[str]]
 
 
 def identity(program: Program, catalog: Catalog, checked: Iterable[str] = ()) -> Identity:
-    """What tells one program from another: its maps and triggers, and where its rows come from.
-
-    And which streams have their rows kept to be `checked`.
-    """
+    """The identity of a program: its maps and triggers, its sources, and its `checked` streams."""
     read = {r.name.lower() for r in program.relations}
     sources = sorted((n, repr(s)) for n, s in catalog.sources.items() if n in read)
     text = show_program(program) + repr(sources)
@@ -35,7 +32,7 @@ def identity(program: Program, catalog: Catalog, checked: Iterable[str] = ()) ->
 
 
 def claim(folder: Path, mine: Identity) -> None:
-    """Write who owns a checkpoint, or refuse one that another program or version owns."""
+    """Write the identity into a new checkpoint, or refuse one of another program or version."""
     path = folder / NAME
     again = "choose another --checkpoint, or remove the folder to start over"
     if not path.exists():
@@ -76,5 +73,5 @@ def claim(folder: Path, mine: Identity) -> None:
         )
     if stored != mine:
         raise FreshviewError(
-            f"the checkpoint '{folder}' is of other views, streams or sources", instead=again
+            f"the checkpoint '{folder}' belongs to other views, streams or sources", instead=again
         )

@@ -1,4 +1,4 @@
-"""How a pipeline changes, and who is told: batches in, versions out, one after the other."""
+"""The ingest of a pipeline: batches in, versions out to sinks and listeners."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from freshview.spark.nodes.node import COUNT
 from freshview.spark.nodes.violations import RefusedBatch
 
 PUSHED = "push"
-"""What a batch is called that nobody read from a source."""
+"""The name of a batch that was pushed, not read from a source."""
 
 
 class PipelineIngest(PipelineCatalog):
-    """The part of a pipeline that takes changes, while it runs."""
+    """The part of a running pipeline that applies changes and notifies sinks."""
 
     _keys: KeyStore
     _emitter: Emitter
@@ -48,14 +48,14 @@ class PipelineIngest(PipelineCatalog):
 
     @abstractmethod
     def start(self) -> Self:
-        """Begin, if it does not run already."""
+        """Start the pipeline, if it does not run already."""
 
-    # -- who is told -------------------------------------------------------------------------------
+    # -- subscriptions -----------------------------------------------------------------------------
 
     def add_sink(self, sink: Sink) -> None:
-        """Tell a sink every version of its view from now on.
+        """Send every version of a view to a sink from now on.
 
-        After a restart it is told the last version, too, if nobody took that before: sinks that
+        After a restart it also receives the last version, if no sink has received it: sinks that
         are added before the start miss none.
         """
         self._check_sink_columns(sink.view, changes=sink.changes)
@@ -68,7 +68,7 @@ class PipelineIngest(PipelineCatalog):
     def on_version(
         self, view: str, function: Callable[[int, pa.Table], object], *, changes: bool = False
     ) -> None:
-        """Call a function with every version of a view, or with what has changed in it."""
+        """Call a function with every version of a view, or with its changes."""
         self.add_sink(Callback(self._query(view).name, function, changes))
 
     def on_progress(self, listener: Callable[[Progress], object]) -> None:
@@ -82,8 +82,8 @@ class PipelineIngest(PipelineCatalog):
 
         For every stream: rows in any form that `connect().insert` takes, a Spark DataFrame, an
         Arrow table with a column `__count`, or pairs of rows and counts as for `connect().apply`.
-        Rows that do not fit are refused, and so is a batch that deletes rows that are not there or
-        gives a primary key a second row (unless the stream is `trusted`): nothing is changed then.
+        Rows that do not fit are refused, and so is a batch that deletes missing rows or gives a
+        primary key a second row (unless the stream is `trusted`): nothing is changed then.
         """
         self.start()
         arrivals: dict[str, DecodedBatch] = {}
@@ -95,12 +95,12 @@ class PipelineIngest(PipelineCatalog):
         return self.apply(arrivals, {}, PUSHED)
 
     def load(self, batch: Mapping[str, Any], *, rows: int = LOAD_ROWS, anew: bool = False) -> int:
-        """Much data at once, as a first load; the last version of it.
+        """Load much data at once; the last version of it.
 
-        Given as for `push`, in pieces of `rows` rows, each a version, and several times as fast as
-        batches. If it is cut short, the pieces that were done are in the views: the same call goes
-        on behind them, after a restart too. Another load is refused until then, unless it is told
-        to begin `anew`.
+        The rows have any form that `push` takes. They are split into pieces of `rows` rows, each a
+        version, and are several times as fast as batches. If the load is interrupted, the finished
+        pieces are in the views: the same call continues behind them, after a restart too. Another
+        load is refused until then, unless it begins `anew`.
         """
         self.start()
         tables = {}
@@ -119,9 +119,9 @@ class PipelineIngest(PipelineCatalog):
             return version
 
     def upsert(self, stream: str, rows: Any, deleted: Any = None) -> int:
-        """Give keys of a stream new rows; `deleted` says by truth values which have none any more.
+        """Replace rows of a stream by key; `deleted` is true for the keys that are deleted.
 
-        The pipeline must have been told that this happens: `fv.pipeline(..., upserts=["orders"])`.
+        The pipeline must be created for it: `fv.pipeline(..., upserts=["orders"])`.
         """
         self.start()
         relation = self._stream(stream)
@@ -149,9 +149,9 @@ class PipelineIngest(PipelineCatalog):
         batch: str,
         seconds: float = 0.0,
     ) -> int:
-        """Apply what has come as one change, and remember with it how far the sources were read.
+        """Apply decoded batches as one change, and log the offsets of the sources with it.
 
-        `batch` names the file for rows that did not fit; `seconds` is what reading took.
+        `batch` names the file of dead letters; `seconds` is the time that reading took.
         """
         with self._lock:
             flow = self._running_flow()
@@ -169,7 +169,7 @@ class PipelineIngest(PipelineCatalog):
                     arrivals = self._without_violations(arrivals, e)
             self._note = noted
             if version is None:
-                return flow.version  # what came changes nothing: it may come again
+                return flow.version  # nothing changes: the same batch may come again
             elapsed = seconds + time.perf_counter() - began
             self._publish(version, {name: a.rows for name, a in arrivals.items()}, elapsed, seconds)
             return version
@@ -177,7 +177,7 @@ class PipelineIngest(PipelineCatalog):
     def _change(
         self, flow: Flow, arrivals: Mapping[str, DecodedBatch], note: Mapping[str, Any]
     ) -> int | None:
-        """Make what has come a version; None if it changes nothing."""
+        """Apply decoded batches as a version; None if they change nothing."""
         changes, events = changes_and_events(arrivals, self._streams, self._keys)
         if not changes:
             return None
@@ -191,7 +191,7 @@ class PipelineIngest(PipelineCatalog):
     def _without_violations(
         self, arrivals: Mapping[str, DecodedBatch], e: RefusedBatch
     ) -> dict[str, DecodedBatch]:
-        """What a source gave without the rows that cannot be: they go to the dead letters."""
+        """The batches of a source without the refused rows, which go to the dead letters."""
         kept = {
             n: without_violations(self._streams[n], a, e.violations) for n, a in arrivals.items()
         }
@@ -200,7 +200,7 @@ class PipelineIngest(PipelineCatalog):
         return kept
 
     def _catch_up(self, flow: Flow) -> int:
-        """Finish what was begun: a version that is written down, and who is to hear of it."""
+        """Finish a logged version, and send it to the sinks that have not received it."""
         version = flow.catch_up()
         self._keys.resume(version)
         self._emitter.emit(version, self._read)
@@ -209,7 +209,7 @@ class PipelineIngest(PipelineCatalog):
     def _publish(
         self, version: int, rows: Mapping[str, int], seconds: float, source: float = 0.0
     ) -> None:
-        """Give a version to the sinks, and its figures to those who listen."""
+        """Send a version to the sinks, and its metrics to the listeners."""
         began = time.perf_counter()
         self.totals.read.update(rows)
         self._emitter.emit(version, self._read)
@@ -240,9 +240,9 @@ class PipelineIngest(PipelineCatalog):
             except Exception as e:
                 raise FreshviewError(
                     f"a listener failed at version {version}: {type(e).__name__}: {e}",
-                    instead="mend it; the version is in the views",
+                    instead="fix the listener; the version is in the views",
                 ) from e
 
     def metrics(self) -> str:
-        """The figures of this run as Prometheus reads them."""
+        """The metrics of this run in Prometheus's text format."""
         return prometheus(self.totals)

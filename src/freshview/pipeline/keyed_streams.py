@@ -1,4 +1,4 @@
-"""Streams whose rows are kept by key: which they are, and what an event by key changes."""
+"""Streams whose rows are kept by key: which they are, and the changes that their events make."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from freshview.sql import Catalog
 def keyed_streams(
     catalog: Catalog, streams: Mapping[str, Relation], upserts: Iterable[str]
 ) -> list[Relation]:
-    """The streams whose rows are kept by key, to know what an event replaces."""
+    """The streams whose rows are kept by key, to look up the row that an event replaces."""
     upserted = {name.lower() for name in upserts}
     for name in upserted:
         if not catalog.relation(name).key:
@@ -35,9 +35,9 @@ def keyed_streams(
 def changes_and_events(
     arrivals: Mapping[str, DecodedBatch], streams: Mapping[str, Relation], keys: KeyStore
 ) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
-    """The changes that have come, and the events by key that the store is to remember.
+    """The changes of decoded batches, and the events that the key store must keep.
 
-    Rows that do not go with those of their keys are refused.
+    Rows that contradict the stored rows of their keys are refused.
     """
     changes: dict[str, pa.Table] = {}
     events: dict[str, pa.Table] = {}

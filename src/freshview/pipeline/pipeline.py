@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 class Pipeline(PipelineIngest):
     """Streams, tables and views on Spark.
 
-    Views are declared first. `start` compiles them and begins to read the sources, if there are
-    any; `push` gives rows by hand. A batch over several streams is one change, and one version.
+    Views are declared first. `start` compiles them and reads the sources, if there are any; `push`
+    applies rows directly. A batch over several streams is one change, and one version.
 
         with fv.pipeline("shop.sql", checkpoint="/data/shop") as flow:
             flow.await_done()
@@ -64,22 +64,22 @@ class Pipeline(PipelineIngest):
         self._spark: SparkSession | None = spark
         self._home = Path()
         self._discarded = False
-        """Whether it has run and stopped without a checkpoint."""
+        """Whether it has stopped without a checkpoint."""
 
-    # -- from the start to the end -----------------------------------------------------------------
+    # -- life cycle --------------------------------------------------------------------------------
 
     def start(self, *, follow: bool = False) -> Pipeline:
         """Compile the views, load the static tables, and read the sources.
 
         The sources are read to their present end, or, with `follow`, until the pipeline is
-        stopped. With a checkpoint, it goes on where it was; without one, it runs once.
+        stopped. With a checkpoint, it continues where it stopped; without one, it runs once.
         """
         if self._flow is not None:
             return self
         if self._discarded:
             raise FreshviewError(
-                "the pipeline was stopped, and what it knew is gone",
-                instead="make another one; one with a checkpoint goes on after a stop",
+                "the pipeline was stopped, and its state is discarded",
+                instead="create another one; with a checkpoint, it continues after a stop",
             )
         if not self.queries:
             raise FreshviewError(
@@ -148,7 +148,7 @@ class Pipeline(PipelineIngest):
         self._emitter.emit(self._flow.version, self._read)
 
     def _tables(self, spark: SparkSession, static: Sequence[str]) -> dict[str, pa.Table]:
-        """The rows of the static tables; those that do not fit go to the dead letters."""
+        """The rows of the static tables; malformed ones go to the dead letters."""
         tables, rejected = load_tables(spark, inputs(self.catalog, static, self.folder))
         for name, table in tables.items():
             if name not in self._contract.trusted:
@@ -159,7 +159,7 @@ class Pipeline(PipelineIngest):
 
     @property
     def spark(self) -> SparkSession:
-        """The session: the given one, or a new one."""
+        """The session: the user's, or a new one."""
         if self._spark is None:
             c = self.options
             self._user_session = active()
@@ -169,12 +169,12 @@ class Pipeline(PipelineIngest):
 
     @property
     def home(self) -> Path:
-        """The folder of the checkpoint, or one that goes when the pipeline stops."""
+        """The folder of the checkpoint, or one that is deleted when the pipeline stops."""
         return self._home
 
     @property
     def letters(self) -> Path:
-        """The folder of the rows that do not fit."""
+        """The folder of the dead letters."""
         return self._letters.folder
 
     @property
@@ -183,17 +183,17 @@ class Pipeline(PipelineIngest):
         return self._flow is not None and self._feed.running
 
     def await_done(self, timeout: float | None = None) -> bool:
-        """Wait until the sources are read; whether that was so in time. Tells what went wrong."""
+        """Wait until the sources are read; False after the timeout. Raises what went wrong."""
         self._running_flow()
         return self._feed.wait(timeout)
 
     def finish(self) -> None:
-        """Finish the batch that is under way, and read no more; views can still be read."""
+        """Finish the current batch, and read no more; views can still be read."""
         self._running_flow()
         self._feed.stop()
 
     def stop(self) -> None:
-        """Finish the batch that is under way, write a checkpoint, and let go of everything."""
+        """Finish the current batch, write a checkpoint, and release everything."""
         if self._flow is None:
             self._end()
             return
@@ -211,7 +211,7 @@ class Pipeline(PipelineIngest):
             flow.checkpoint()
         except Interrupted as e:
             warnings.warn(
-                f"no snapshot is written, and the next start goes on from the log: {e.what}",
+                f"no snapshot was written; the next start continues from the log: {e.what}",
                 FreshviewWarning,
                 stacklevel=3,
             )

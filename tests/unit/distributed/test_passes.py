@@ -308,9 +308,9 @@ def simple() -> Program:
     ("at", "words"),
     [
         (Dist(("b",)), "no column 'b'"),
-        (Dist(()), "spread by nothing"),
+        (Dist(()), "partitioned by no column"),
         (Dist(("a", "a")), "twice"),
-        (Random(), "cannot be anywhere"),
+        (Random(), "cannot be placed at random"),
         (None, "no location"),
     ],
 )

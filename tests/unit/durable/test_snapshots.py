@@ -121,7 +121,7 @@ def test_maps_that_another_process_worked_on_are_kept(tmp_path: Path) -> None:
         node, two.batch, two.reading = two.node, mark(1), ("reading", 0)
         assert _plain(two.refresh()) == Position()
         assert (two.batch, two.reading) == (mark(1), ("reading", 0)), "nobody was there"
-        one.at(Position(mark(1), 0))
+        one.set_position(Position(mark(1), 0))
         assert _plain(two.refresh()) == Position(mark(1), 0)
         assert two.node is node
         assert (two.batch, two.reading) == ("", ("", -1))

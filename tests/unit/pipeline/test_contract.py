@@ -283,7 +283,7 @@ def test_a_source_that_only_adds_rows_costs_nothing(make_plain: Maker, tmp_path:
     with make_plain(script + VIEWS) as flow:
         assert flow.await_done(60)
         assert [g.relation.name for g in flow._running_flow().pipeline.distributed.guards] == ["o"]
-        assert "i: rows only come, and it has no key: nothing to check" in flow.explain()
+        assert "i: append-only and without a key: nothing to check" in flow.explain()
         flow.push({"i": [ITEM]})
         for give in (flow.push, flow.load):
             with pytest.raises(BadRow, match="'i' is read from a source that only adds rows"):

@@ -79,7 +79,7 @@ def test_tables_that_are_gone_are_refused(tmp_path: Path) -> None:
     shop.flow.close()
     (shop.place / "tables").unlink()
     shop.restart()
-    with pytest.raises(CheckpointProblem, match=r"static tables .* are gone"):
+    with pytest.raises(CheckpointProblem, match=r"static tables .* are missing"):
         shop.flow.read("many")
 
 
@@ -92,7 +92,7 @@ def test_an_old_commit_is_refused(tmp_path: Path) -> None:
     shop.flow.checkpoint()
     shop.flow.close()
     shutil.copyfile(tmp_path / "old", shop.place / "commit")
-    with pytest.raises(CheckpointProblem, match="is gone or an old one"):
+    with pytest.raises(CheckpointProblem, match="is missing or outdated"):
         shop.restart()
 
 

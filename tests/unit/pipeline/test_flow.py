@@ -146,7 +146,7 @@ class TestRefusals:
 
     def test_other_workers(self, tmp_path: Path) -> None:
         s = Shop(tmp_path, 2)
-        with pytest.raises(CheckpointProblem, match="of 2 workers, not of 3; restart with 2"):
+        with pytest.raises(CheckpointProblem, match="has 2 workers, not 3; restart with 2"):
             s.restart(workers=3)
 
     def test_another_program(self, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def test_a_full_disk_leaves_a_folder_that_can_be_claimed(
 def test_a_claim_that_was_killed_is_made_again(tmp_path: Path) -> None:
     (tmp_path / "pipeline.part").write_text('{"form')
     claim(tmp_path, MINE)
-    with pytest.raises(FreshviewError, match="of other views"):
+    with pytest.raises(FreshviewError, match="to other views"):
         claim(tmp_path, {**MINE, "program": "b"})
 
 

@@ -397,7 +397,7 @@ def test_a_checkpoint_of_another_program_is_refused(make: Maker, tmp_path: Path)
     (tmp_path / "s.csv").write_text("1,a,1\n")
     run(make(FILE))
     with pytest.raises(
-        FreshviewError, match="is of other views, streams or sources; choose another"
+        FreshviewError, match="belongs to other views, streams or sources; choose another"
     ):
         run(make(FILE.replace("COUNT(*)", "MAX(id)")))
     name = tmp_path / "checkpoint" / "pipeline.json"

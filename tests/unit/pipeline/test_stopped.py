@@ -44,7 +44,7 @@ def test_without_a_checkpoint_it_is_over(tmp_path: Path, asked: str) -> None:
     flow.stop()
     for _ in range(2):
         with pytest.raises(
-            FreshviewError, match="was stopped, and what it knew is gone; make anoth"
+            FreshviewError, match="was stopped, and its state is discarded; create anoth"
         ):
             ASKED[asked](flow)
     with pytest.raises(FreshviewError, match="the pipeline does not run"):

@@ -112,7 +112,7 @@ def test_what_a_pipeline_does_not_do_with_elements_is_refused(tmp_path: Path) ->
         fv.models.Cofactor(flow, "SELECT units FROM sales", order="store - item")
     with pytest.raises(FreshviewError, match="a pipeline keeps no factorized views"):
         flow.declare("CREATE FACTORIZED VIEW f AS SELECT store FROM sales")
-    with pytest.raises(FreshviewError, match="the changes of 'moments' are not told"):
+    with pytest.raises(FreshviewError, match="the changes of 'moments' cannot be sent"):
         flow.on_version("moments", print, changes=True)
     with pytest.raises(FreshviewError, match="have no Arrow columns"):
         flow.on_version("pairs", print)

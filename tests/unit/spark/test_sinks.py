@@ -104,7 +104,7 @@ def test_a_version_that_a_sink_did_not_take_is_told_before_the_next(
     with pytest.raises(
         SinkProblem,
         match="a sink of 'totals' failed at version 3: ValueError: the disk of the sink is full; "
-        "mend it: version 3 is in the views, and is told again before the next one",
+        "fix the sink: version 3 is in the views, and is sent again before the next one",
     ):
         push(flow, 3)
     assert flow.version == 3

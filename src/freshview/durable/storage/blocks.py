@@ -1,4 +1,4 @@
-"""Compound blocks: rows of several maps or relations as one piece of bytes.
+"""Compound blocks: rows of several maps or relations as one sequence of bytes.
 
     count, then for each: name, rows as an Arrow stream
 
@@ -33,7 +33,7 @@ def pack(rows: Rows) -> bytes:
 
 
 def pack_large(rows: Rows) -> Pieces:
-    """The same bytes in pieces; numbers stay where they lie."""
+    """The same bytes in pieces, without copying columns."""
     pieces: list[bytes | memoryview] = []
     for name, batches in rows.items():
         filled = [b for b in batches if b.num_rows]
@@ -49,7 +49,7 @@ def pack_large(rows: Rows) -> Pieces:
 
 
 class _Sink:
-    """A file for Arrow to write to, which keeps what it is given."""
+    """A file for Arrow to write to, which keeps the pieces."""
 
     closed = False
 
@@ -66,11 +66,11 @@ class _Sink:
         return self._size
 
     def flush(self) -> None:
-        """There is nothing to wait for."""
+        """Nothing is buffered."""
 
 
 def unpack(data: bytes | memoryview | pa.Buffer) -> dict[str, list[pa.RecordBatch]]:
-    """The inverse of `pack`; the rows lie in the same memory."""
+    """The inverse of `pack`; the rows share its memory."""
     whole = data if isinstance(data, pa.Buffer) else pa.py_buffer(data)
     view = memoryview(whole)
     batches_by_name: dict[str, list[pa.RecordBatch]] = {}
@@ -96,7 +96,7 @@ def merged(blocks: Sequence[bytes]) -> dict[str, list[pa.RecordBatch]]:
 
 
 def frame(blocks: Sequence[bytes]) -> bytes:
-    """Blocks one after the other, with their lengths in front.
+    """Concatenated blocks, with their lengths in front.
 
     >>> unframe(frame([b"one", b"", b"two"]))
     [b'one', b'', b'two']

@@ -15,7 +15,7 @@ from freshview.durable.storage.files import AlreadyExists, TornFile, head_of, re
 class RemoteFolder:
     """A folder of a file system that Arrow knows; a `Folder`.
 
-    Object stores write a file whole or not at all; on the others it is written beside and moved.
+    Object stores write files atomically; elsewhere a file is written to a draft and renamed.
     """
 
     def __init__(self, system: Any, root: str) -> None:
@@ -28,7 +28,7 @@ class RemoteFolder:
         return cls(*pa_fs.FileSystem.from_uri(url))
 
     def write(self, name: str, *data: bytes | memoryview, new: bool = False) -> None:
-        """See `Folder`; whether the name is taken is asked before, since there is no better way."""
+        """See `Folder`; whether the name exists is checked before, which is not atomic."""
         path = f"{self.root}/{name}"
         if new and self._is_there(path):
             raise AlreadyExists(f"'{path}' is there already")

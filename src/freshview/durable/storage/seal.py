@@ -1,6 +1,6 @@
-"""Seals: what the files of a node in shared memory must look like when a step is over.
+"""Seals: checksums of the files of a node in shared memory at the end of a step.
 
-Whoever goes on with maps that lie in files checks first that these are the files that the last
+A process that continues with maps in files first checks that these are the files that the last
 step left. So a file that was deleted, truncated, exchanged or changed is noticed, and the maps are
 rebuilt. The check runs at every step, so it must be cheap: of each file it takes the name, the size
 and all the bytes up to `SEALED_BYTES`; of a larger file the first half of that, and pages spread
@@ -17,19 +17,19 @@ from pathlib import Path
 import numpy as np
 
 SEALED_BYTES = 4 << 20
-"""Bytes of a file that are looked at: some tenths of a millisecond."""
+"""Bytes of a file that are hashed: some tenths of a millisecond."""
 
 PAGE = 4096
-_CHUNK = 1 << 18  # as much as stays in a cache between being read and being added up
+_CHUNK = 1 << 18  # fits into the cache between reading and adding up
 
 _buffer = bytearray(_CHUNK)
 
 
 def seal(folder: Path) -> str:
-    """What tells the files of a folder, as they are, from all others.
+    """A checksum of the files of a folder.
 
-    Words of 64 bits are added up and xored: any change of a single one shows, and the random stamp
-    in a kernel's state tells older copies of it apart.
+    Words of 64 bits are added up and xored: a change of any single word shows, and the random
+    stamp in a kernel's state distinguishes older copies of it.
     """
     digest = blake2b(digest_size=12)
     for name in sorted(os.listdir(folder)):
@@ -52,14 +52,14 @@ def _sum_of(path: Path, name: str) -> bytes:
             added += part
             placed += part * number
             if count != length:
-                size = -1  # it is cut under our eyes
+                size = -1  # the file is truncated meanwhile
     finally:
         os.close(fd)
     return f"{name}\0{size} {xored} {added} {placed}\0".encode()
 
 
 def _windows(size: int) -> Iterator[tuple[int, int]]:
-    """Which bytes of a file are looked at: where, and how many.
+    """The ranges of a file that are hashed: start and length.
 
     >>> list(_windows(10)), sum(n for _, n in _windows(10 * SEALED_BYTES)) <= SEALED_BYTES
     ([(0, 10)], True)

@@ -114,7 +114,7 @@ def _counts(relation: Relation, table: pa.Table) -> pa.Array:
         return pa.repeat(pa.scalar(1, pa.int64()), table.num_rows)
     counts = table.column(COUNT)
     if not pa.types.is_integer(counts.type) or counts.null_count:
-        instead = "give one integer a row, negative if it goes"
+        instead = "give one integer a row, negative for deletions"
         raise BadRow(f"the counts of '{relation.name}' are no integers", instead=instead)
     try:
         out = counts.cast(pa.int64()).combine_chunks()
@@ -122,7 +122,7 @@ def _counts(relation: Relation, table: pa.Table) -> pa.Array:
         out = None
     if out is None or not is_within(out):
         raise BadRow(
-            f"a row of '{relation.name}' comes more often than 64 bits count",
+            f"a count of '{relation.name}' does not fit into 64 bits",
             instead="give counts from -9223372036854775807 to 9223372036854775807",
         )
     return out

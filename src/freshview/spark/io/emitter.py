@@ -72,8 +72,8 @@ class Emitter:
             except Exception as e:
                 raise SinkProblem(
                     f"a sink of '{view}' failed at version {version}: {_cause(e)}",
-                    instead=f"mend it: version {version} is in the views, and is told again before "
-                    "the next one, or at the next start",
+                    instead=f"fix the sink: version {version} is in the views, and is sent again "
+                    "before the next one, or at the next start",
                 ) from e
         if view in self._tables:
             self._tables[view] = table
@@ -93,8 +93,8 @@ class Emitter:
                 return file.read_all()
         except (pa.ArrowException, OSError) as e:
             raise FreshviewError(
-                f"what sinks were told of '{view}' cannot be read from '{path}'",
-                instead="take that file away, and all rows of the view are told anew",
+                f"the last emitted rows of '{view}' cannot be read from '{path}'",
+                instead="delete that file, and all rows of the view are sent again",
             ) from e
 
     def _write_table(self, view: str, table: pa.Table, version: int) -> None:
@@ -122,21 +122,21 @@ def _read_versions(path: Path) -> dict[str, int]:
         return {}
     except (OSError, ValueError, AttributeError, TypeError) as e:
         raise FreshviewError(
-            f"which versions sinks were told cannot be read from '{path}'",
-            instead="take that file away, and sinks are told what comes from now on",
+            f"the versions that sinks have received cannot be read from '{path}'",
+            instead="delete that file, and sinks receive the versions from now on",
         ) from e
 
 
 @contextmanager
 def _write_errors(path: Path) -> Iterator[None]:
-    """While a file is written: what goes wrong is told in our words."""
+    """While a file is written: report errors of its storage as `SinkProblem`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as e:
         raise SinkProblem(
-            f"what sinks were told cannot be noted in '{path}': {e.strerror or e}",
-            instead="mend that: the version is in the views, and is told again",
+            f"the last emitted version cannot be written to '{path}': {e.strerror or e}",
+            instead="fix the cause: the version is in the views, and is sent again",
         ) from e
 
 

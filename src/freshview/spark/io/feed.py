@@ -139,7 +139,7 @@ class Feed:
         folder = self._owner.home / "offsets"
         if self._done >= 0 and not folder.exists():
             raise FreshviewError(
-                f"the checkpoint has lost '{folder}', where the sources stand",
+                f"the checkpoint has lost '{folder}', the offsets of its sources",
                 instead="remove the checkpoint to start over",
             )
         trigger = self._owner.options.trigger

@@ -94,7 +94,7 @@ class MatrixFlow(Versions):
             if checkpoint_exists(place):
                 raise CheckpointProblem(
                     f"there is a checkpoint in {place} already",
-                    instead="restart from it, or begin in another folder",
+                    instead="restart from it, or start in another folder",
                 )
             work = MatrixWork.of(uuid.uuid4().hex, place, workers, plan, settings)
             description = {"format": FORMAT, "name": work.name, "workers": workers, **note}
@@ -189,6 +189,6 @@ def read_description(checkpoint: str | Path) -> dict[str, Any]:
     if description["format"] != FORMAT or "matrices" not in description:
         raise CheckpointProblem(
             f"{place} is no checkpoint of a matrix program of this version of Freshview",
-            instead="begin anew in another folder",
+            instead="start over in another folder",
         )
     return description

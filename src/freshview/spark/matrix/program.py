@@ -107,8 +107,8 @@ class SparkProgram(Program):
         if self._description is not None:
             if self._description["matrices"] != self._digest():
                 raise CheckpointProblem(
-                    f"{checkpoint} is of another matrix program",
-                    instead="restart with the same program and options, or begin in another folder",
+                    f"the checkpoint in {checkpoint} belongs to another matrix program",
+                    instead="restart with the same program and options, or start in another folder",
                 )
             self._flow = MatrixFlow.restart(
                 plan, spark, checkpoint=checkpoint, settings=flow_settings
@@ -325,8 +325,8 @@ def _workers(spark: Any, wanted: int | None, before: Mapping[str, Any] | None) -
     if before is not None:
         if wanted is not None and wanted != before["workers"]:
             raise CheckpointProblem(
-                f"the checkpoint is of {before['workers']} workers, not of {wanted}",
-                instead=f"restart with {before['workers']}, or begin anew in another folder",
+                f"the checkpoint has {before['workers']} workers, not {wanted}",
+                instead=f"restart with {before['workers']}, or start over in another folder",
             )
         return int(before["workers"])
     count = spark.sparkContext.defaultParallelism if wanted is None else wanted

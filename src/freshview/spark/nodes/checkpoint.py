@@ -58,25 +58,25 @@ def reopen(
     except TornFile as e:
         raise CheckpointProblem(
             f"the checkpoint in {place} is damaged, or of another version of Freshview",
-            instead="restart with that one, or begin anew in another folder",
+            instead="restart with that version, or start over in another folder",
         ) from e
     if description is None:
         raise CheckpointProblem(f"there is no checkpoint in {place}", instead="start a flow")
     if description["format"] != FORMAT:
         raise CheckpointProblem(
             f"{place} was written by another version of Freshview",
-            instead="restart with that one, or begin anew in another folder",
+            instead="restart with that version, or start over in another folder",
         )
     if workers is not None and workers != description["workers"]:
         raise CheckpointProblem(
-            f"{place} is of {description['workers']} workers, not of {workers}",
-            instead=f"restart with {description['workers']}, or begin anew in another folder",
+            f"the checkpoint in {place} has {description['workers']} workers, not {workers}",
+            instead=f"restart with {description['workers']}, or start over in another folder",
         )
     prepared = prepare(distributed, functions)
     if digest(prepared) != description["program"]:
         raise CheckpointProblem(
-            f"{place} is of another program",
-            instead="restart with the same views, or begin anew in another folder",
+            f"the checkpoint in {place} belongs to another program",
+            instead="restart with the same views, or start over in another folder",
         )
     name, count = description["name"], description["workers"]
     return ViewWork.of(name, place, count, prepared, functions, settings)
@@ -88,11 +88,11 @@ def check_nodes(pipeline: ViewWork) -> None:
     kernels = description is not None and description["native"]
     if kernels and not pipeline.kernels:
         raise CheckpointProblem(
-            f"the maps in {pipeline.place} are of kernels, and there are none now",
+            f"the maps in {pipeline.place} were written by native kernels, and there are none now",
             instead="install a C++ compiler, and restart with FlowSettings(native=True)",
         )
     if pipeline.kernels and not kernels:
         raise CheckpointProblem(
             f"the maps in {pipeline.place} are kept by Python",
-            instead="restart with FlowSettings(native=False), or begin anew in another folder",
+            instead="restart with FlowSettings(native=False), or start over in another folder",
         )

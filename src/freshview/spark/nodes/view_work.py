@@ -107,8 +107,8 @@ class ViewWork(Work):
         data, name = self.folder.read(TABLES), self.name.encode()
         if data is None or not data.startswith(name):
             raise LostState(
-                f"the static tables of {self.place} are gone, or those of another one",
-                instead=f"bring its file '{TABLES}' back, or begin anew in another folder",
+                f"the static tables of {self.place} are missing, or belong to another checkpoint",
+                instead=f"restore its file '{TABLES}', or start over in another folder",
             )
         return unpack(memoryview(data)[len(name) :])
 

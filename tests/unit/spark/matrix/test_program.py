@@ -181,9 +181,9 @@ def test_a_restart_wants_the_same_program(tmp_path: Path) -> None:
     change(p, 1)
     p.close()
     told: dict[str, Any] = {"spark": InlineRunner(), "checkpoint": tmp_path / "checkpoint"}
-    with pytest.raises(CheckpointProblem, match="of another matrix program"):
+    with pytest.raises(CheckpointProblem, match="to another matrix program"):
         SparkProgram.restart("dynamic A(n, n); output B := A * A';", **told)
-    with pytest.raises(CheckpointProblem, match="2 workers, not of 3"):
+    with pytest.raises(CheckpointProblem, match="2 workers, not 3"):
         SparkProgram.restart(SQUARE, workers=3, **told)
     with pytest.raises(CheckpointProblem, match="there is no checkpoint"):
         SparkProgram.restart(SQUARE, spark=InlineRunner(), checkpoint=tmp_path / "nowhere")
