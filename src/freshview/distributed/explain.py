@@ -1,4 +1,4 @@
-"""What happens to a program on its way to the workers, pass by pass."""
+"""The explanation of a distributed program, pass by pass."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def explain(
     options: DistributionOptions | None = None,
     functions: Functions = BUILTINS,
 ) -> str:
-    """Where each map lives and why; then a batch of all the relations, after every pass.
+    """The placement of maps with the reasons; then a batch of all the relations, after every pass.
 
     Columns that nothing reads are shown as `..`.
     """

@@ -1,4 +1,4 @@
-"""Where the atoms of a term are: the locations of maps and batches, in the term's variables."""
+"""The locations of a term's atoms: of maps and batches, in the term's variables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from freshview.program.terms import Program
 
 @dataclass(frozen=True)
 class AtomLocations:
-    """Locations by name, with the column names of what is there."""
+    """The locations of maps and batches by name, with their columns."""
 
     maps: Mapping[str, tuple[tuple[str, ...], Location]]
     batches: Mapping[str, tuple[tuple[str, ...], Location]]
@@ -41,7 +41,7 @@ class AtomLocations:
         return cls(maps, batches)
 
     def atom(self, e: View | Delta | Rel) -> Location:
-        """Where the rows of an atom are; static tables are everywhere."""
+        """The location of an atom; static tables are everywhere."""
         match e:
             case View(name, names, _):
                 columns, at = self.maps[name]
@@ -58,7 +58,7 @@ def renamed(at: Location, names: Mapping[str, str]) -> Location:
 
 
 def checked(name: str, columns: tuple[str, ...], at: Location) -> Location:
-    """A location that fits what is placed there."""
+    """The location, if it is valid for these columns; else `PlacementProblem`."""
     if isinstance(at, Dist):
         missing = [k for k in at.keys if k not in columns]
         if missing:

@@ -1,4 +1,4 @@
-"""Where maps live: by the seeds' rule of thumb, by cost, or as told."""
+"""The placement of maps: by the rule of the thesis, by cost, or as given."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from freshview.distributed.terms import (
 from freshview.program.terms import Map, Program, Statement, Trigger
 
 MOST_ROUNDS = 2
-"""How often all the maps are looked at."""
+"""The most rounds over all the maps."""
 
 MOST_TERMS = 20_000
-"""Subterms looked at while the placement is made better: large programs are worth fewer tries."""
+"""The most subterms visited while the placement is improved."""
 
 LEAST_SAVING = 0.05
-"""A map moves house if a batch of each relation saves this part of a round then."""
+"""The least saving, in rounds for a batch of each relation, for which a map is moved."""
 
 SHARED_ROUND = 0.3
-"""What a round of one statement costs when another one takes as many."""
+"""The cost of a round that a statement shares with a longer one."""
 
 MOST_DELIVERIES = 20_000
-"""The same while places for batches are looked for."""
+"""The most subterms visited while destinations of batches are searched."""
 
 COPIED_BYTES_A_ROUND = 1e9
-"""Bytes of copies on all workers together that are worth a round."""
+"""Bytes of copies on all the workers together that cost as much as a round."""
 
 Column = tuple[str, str]
 """A relation and a column of it."""
@@ -49,7 +49,7 @@ def by_key(program: Program, options: DistributionOptions) -> Placement:
     """The rule of thesis 5.5: a map is spread by a base table's primary key in its schema.
 
     Of several keys the one with the most values is taken; a map with none stays on the driver.
-    What only static tables decide is computed by everybody.
+    Maps over static tables alone are computed everywhere.
     """
     keys = Keys(program, options)
     maps: dict[str, Location] = {}
@@ -75,10 +75,10 @@ def choose_placement(
 ) -> Placement:
     """The cheapest placement found: the rule of thumb, and then one map after the other.
 
-    A map may be spread by another key, or be copied to all the workers where that spares
-    statements a trip. Maps that only views read stay where the rule of thumb puts them, and those
-    whose place is `pinned` stay there. If batches are to be delivered (`options.deliver`), each
-    arrives where its statements want it, so that most need no trip at all.
+    A map may be partitioned by another key, or be replicated where that saves statements a
+    transfer. Maps that only views read stay where the rule of thumb puts them, and `pinned` ones at
+    their location. If batches are delivered (`options.deliver`), each arrives where its statements
+    read it, so that most need no transfer at all.
     """
     choice = _PlacementSearch(program, options, pinned or {})
     for _ in range(MOST_ROUNDS):
@@ -91,7 +91,7 @@ def choose_placement(
 
 
 class _PlacementSearch:
-    """A placement while it is made better: where each map is, and what statements cost so."""
+    """A local search for a placement: the location of each map, and the cost of statements."""
 
     def __init__(
         self, program: Program, options: DistributionOptions, pinned: Mapping[str, Location]
@@ -121,11 +121,11 @@ class _PlacementSearch:
         self._memo: dict[tuple[Statement, Location, tuple[Location, ...]], tuple[float, float]] = {}
 
     def _without_key(self, m: Map) -> Location:
-        """What has no key is taken to be few groups, as in the thesis."""
+        """The location of a map without a key: few groups are assumed, as in the thesis."""
         return Replicated() if m.name in self.read else Local()
 
     def improve(self, m: Map) -> bool:
-        """Put a map where it costs least; whether that is elsewhere."""
+        """Move a map to its cheapest location; whether it moved."""
         is_fixed = m.name in self.fixed or m.name in self.pinned
         if is_fixed or m.name not in self.read or self.left <= 0:
             return False
@@ -139,7 +139,7 @@ class _PlacementSearch:
         return self.maps[m.name] != old
 
     def deliver(self, t: Trigger) -> bool:
-        """Let the batches of a relation arrive where they cost least; whether that is elsewhere."""
+        """Choose the cheapest destination of a relation's batches; whether it changed."""
         if self.deliveries <= 0:
             return False
         old, before = self.arrivals.get(t.relation, Random()), self.left
@@ -158,7 +158,7 @@ class _PlacementSearch:
         return self.arrivals[t.relation] != old
 
     def _destinations(self, t: Trigger) -> list[Location]:
-        """Where the maps are that a batch meets, in the columns of its relation."""
+        """The locations of the maps that a batch is joined with, in the columns of its relation."""
         places = AtomLocations.of(self.program, self._now())
         columns = [c.name for c in self.keys.relations[t.relation].columns]
         locations: list[Location] = []
@@ -180,10 +180,10 @@ class _PlacementSearch:
         return list(dict.fromkeys(locations))
 
     def _cost(self, m: Map, at: Location) -> float:
-        """What a batch of each relation costs, and the memory for the copies of a map.
+        """The cost of a batch of each relation, and of the memory for the copies of a map.
 
-        The statements of a batch share its rounds, so mostly the longest way counts; but what one
-        of them waits for may be another.
+        The statements of a batch share its rounds, so mostly the longest counts; but one of them
+        may wait for another.
         """
         total = self._total(AtomLocations.of(self.program, self._now()))
         if isinstance(at, Replicated):
@@ -199,12 +199,12 @@ class _PlacementSearch:
         return total
 
     def _bytes(self, m: Map) -> float:
-        """How large a map may become: a key of a base table may have as many values as it rows."""
+        """The estimated bytes of a map: a key may have as many values as its table has rows."""
         rows = max([self.keys.rows.get(owner, 0.0) for _, owner in self.keys.of(m)], default=0.0)
         return max(self.prices.size(m.definition), rows * (len(m.keys) + 1) * BYTES_A_COLUMN)
 
     def _statement(self, s: Statement, places: AtomLocations) -> tuple[float, float]:
-        """The rounds of a statement, and what it costs beside them."""
+        """The rounds of a statement, and its cost beside them."""
         names = self.names[s]
         arrival = self.arrivals.get(self.changes[s], Random())
         key = (s, arrival, tuple([self.maps[n] for n in names]))
@@ -260,7 +260,7 @@ def static_maps(program: Program) -> frozenset[str]:
 
 
 def read_by_triggers(program: Program) -> frozenset[str]:
-    """The maps that are read while batches are worked on, not only when a view is."""
+    """The maps that triggers read, not only views."""
     names: set[str] = set()
     for t in program.triggers:
         for s in t.statements:
@@ -271,8 +271,8 @@ def read_by_triggers(program: Program) -> frozenset[str]:
 class Keys:
     """The primary keys behind the columns of maps.
 
-    Columns that some definition joins are the same thing under two names: l_orderkey is a key,
-    since it is joined with the key of Orders.
+    Columns that some definition joins are equivalent: l_orderkey is a key, since it is joined with
+    the key of Orders.
     """
 
     def __init__(self, program: Program, options: DistributionOptions) -> None:

@@ -1,4 +1,4 @@
-"""Temporary maps under short names in the order in which they are written: send, got, send_1."""
+"""Short names for temporary maps in the order in which they are written: send, got, send_1."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from freshview.distributed.terms import Compute, MapPlacement, Step, Transfer
 def rename_temporaries(
     steps: Iterable[Step], temporaries: Iterable[MapPlacement], names: Names
 ) -> tuple[list[Step], list[MapPlacement]]:
-    """The same steps and maps; the names that passes took and gave up are used again."""
+    """The same steps and maps; names that passes have released are used again."""
     listed = list(steps)
     by_name = {m.name: m for m in temporaries}
     new: dict[str, str] = {}

@@ -1,7 +1,7 @@
-"""Blocks in the order in which a runtime does them: first what is moved, then what is computed.
+"""Blocks in the order of a runtime: transfers first, then statements.
 
-The steps of a block run one after the other. A runtime rather sends everything at once, then runs
-the statements; so a block is cut where a step moves what a step before it in the block makes.
+The steps of a block run one after the other. A runtime sends everything at once, then runs the
+statements; so a block is cut where a step moves the result of an earlier step in it.
 """
 
 from __future__ import annotations
@@ -14,10 +14,7 @@ from freshview.distributed.terms import Block, Compute, Distributed, Step, Trans
 
 
 def schedule_blocks(distributed: Distributed) -> Distributed:
-    """The same program in settled blocks: their transfers are first and wait for nothing in them.
-
-    The order of blocks that are cut stays, so they mean the same.
-    """
+    """The same program in blocks whose transfers are first and depend on no step in them."""
     return replace(
         distributed,
         ready=replace(distributed.ready, blocks=cut_blocks(distributed.ready.blocks)),
@@ -27,7 +24,7 @@ def schedule_blocks(distributed: Distributed) -> Distributed:
 
 
 def cut_blocks(blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """Every block in as few settled ones as it takes."""
+    """Cut every block into as few such blocks as possible."""
     return tuple(part for block in blocks for part in _cut(block))
 
 

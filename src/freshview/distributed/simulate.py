@@ -1,7 +1,7 @@
-"""What distributed programs mean: a driver and P workers, each with plain dictionaries.
+"""The meaning of distributed programs: a driver and P workers, each with plain dictionaries.
 
-The oracle of this room. Every step is carried out literally, on the reference engine's stores; so
-whatever runs the same blocks on a cluster must end up with the same rows in the same places.
+The oracle of this room. Every step runs literally, on the reference engine's stores; the same
+blocks on a cluster must leave the same rows at the same locations.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Simulation:
         return Stores(static, {}, {m.name: Store() for m in self.program.program.maps})
 
     def load(self, tables: Mapping[str, Iterable[Sequence[Value]]] | None = None) -> None:
-        """Load the static tables on every node, and do what the program does then."""
+        """Load the static tables on every node, and run the `ready` routine."""
         for name, rows in (tables or {}).items():
             for number, row in enumerate(rows, 1):
                 checked = check_row(self.relations[name], row, number)
@@ -69,7 +69,7 @@ class Simulation:
         self.run(routine)
 
     def run(self, routine: Routine) -> None:
-        """Carry out a routine on the batches that are there."""
+        """Run a routine on the current batches."""
         self._run(routine.blocks, routine.maps)
         for node in (self.driver, *self.workers):
             for store in node.deltas.values():
@@ -97,7 +97,7 @@ class Simulation:
                 assert_never(placement.at)
 
     def misplaced(self) -> list[str]:
-        """What is not where its location says, in words."""
+        """The maps with rows at a wrong location, in words."""
         problems = []
         for placement in self.program.maps:
             on_driver = self.driver.map(placement.name).rows
@@ -126,7 +126,7 @@ class Simulation:
         return lambda row: worker(pick(row), len(self.workers))
 
     def _arrive(self, name: str, batch: Mapping[Row, Number]) -> None:
-        """Put a batch where its location says; anyhow means row by row, in turn."""
+        """Put a batch at its location; `Random` means row by row, round-robin."""
         at = self.program.placement.batches.get(name, Random())
         for node in (self.driver, *self.workers):
             node.delta(name).replace({})
@@ -200,12 +200,12 @@ class Simulation:
 
 
 def _split(m: Number) -> tuple[Number, ...]:
-    """A multiplicity in parts that come to different workers, as updates of a row may."""
+    """A multiplicity in parts for different workers, as updates of a row may be."""
     return (m + 1, -1) if isinstance(m, int) else (m,)
 
 
 def _added(parts: Iterable[Mapping[Row, Number]]) -> Rows:
-    """The sum of what several workers have."""
+    """The sum of the rows of several workers."""
     total = Store()
     for rows in parts:
         for row, m in rows.items():

@@ -57,7 +57,7 @@ class SingleTransformer:
         return steps
 
     def _before(self, p: Placed) -> list[Step]:
-        """What must be brought before a term can be evaluated."""
+        """The steps that must run before a term can be evaluated."""
         steps: list[Step] = []
         for move in p.moves:
             steps += self._before(move.body)
@@ -70,7 +70,7 @@ class SingleTransformer:
         return steps
 
     def _source(self, move: Move, before: list[Step]) -> str:
-        """The map that is moved: one that is there, or a new one."""
+        """The map to move: an existing one, or a new one."""
         body, columns = move.body, move.view.vars
         if isinstance(body.term, View) and body.term.vars == columns:
             return body.term.name

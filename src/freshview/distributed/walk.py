@@ -1,4 +1,4 @@
-"""All the statements of a distributed program, and another one with other terms in them."""
+"""A walk over the statements of a distributed program."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from freshview.program.terms import Statement
 
 
 def statements(distributed: Distributed) -> Iterator[Statement]:
-    """What is computed when relations change."""
+    """The statements of all the routines."""
     for routine in distributed.routines:
         for block in routine.blocks:
             yield from (s.statement for s in block.steps if isinstance(s, Compute))
 
 
 def with_terms(distributed: Distributed, change: Callable[[Expr], Expr]) -> Distributed:
-    """The program with every term of those statements changed."""
+    """The program with every term of its routines rewritten."""
 
     def step(s: Step) -> Step:
         if not isinstance(s, Compute):

@@ -1,4 +1,4 @@
-"""Jobs on Spark: one RDD job for the stages of an `StageOrder` list, pinned where Spark lets us."""
+"""Jobs on Spark: one RDD job for the stages of a list of orders, pinned where Spark permits it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from freshview.spark.submit import StageSubmitter, keyed_by_partition
 class SparkRunner:
     """Runs jobs on a Spark session.
 
-    Before each job it looks whether executors came or went; workers of those that went move to
-    others, where their maps are rebuilt.
+    Before each job it checks whether executors were added or lost; workers of lost executors move
+    to others, where their maps are rebuilt.
     """
 
     def __init__(self, spark: Any, workers: int, *, pin: bool = True) -> None:
@@ -43,7 +43,7 @@ class SparkRunner:
         self._work: Broadcast[bytes] | None = None
 
     def provide(self, work: Work) -> None:
-        """See `Runner`: Spark brings it to every executor once, functions of the user included."""
+        """See `Runner`: the work is broadcast once, functions of the user included."""
         data: bytes = cloudpickle.dumps(work)  # type: ignore[no-untyped-call]
         self._work = self.sc.broadcast(data)
 
@@ -65,14 +65,14 @@ class SparkRunner:
         return [report for _, (_, _, report) in self._submit.collect(rdd)]
 
     def close(self) -> None:
-        """See `Runner`; the session is its owner's, and may be gone."""
+        """See `Runner`; the session belongs to its owner, and may be stopped."""
         if self._work is not None:
             with suppress(Exception):
                 self._work.unpersist()
             self._work = None
 
     def _base(self) -> RDD[Any]:
-        """One partition for every worker, where its maps are."""
+        """An RDD with one partition for every worker, on the executor that has its maps."""
         names = self._executors()
         if self._first is None or names != self._known:
             self._known = names
@@ -81,7 +81,7 @@ class SparkRunner:
         return self._first
 
     def _executors(self) -> str:
-        """Who is there now."""
+        """The names of the live executors."""
         try:
             return executor_names(self.sc) if self.pin else ""
         except Py4JError:
@@ -98,7 +98,7 @@ class SparkRunner:
                 pins = pinned(self.sc, [places[n] for n in self._names])
                 self._anchor = anchor(self.sc, pins)
                 self._first = pins
-        except (Py4JError, TypeError) as e:  # calls that another Spark may not have
+        except (Py4JError, TypeError) as e:  # calls that another release of Spark may not have
             self.pin, self._anchor = False, None
             warnings.warn(
                 f"partitions cannot be pinned on this Spark: {e}", FreshviewWarning, stacklevel=2
@@ -113,7 +113,7 @@ def _stage(
     part: int,
     items: Iterable[Any],
 ) -> Iterator[Any]:
-    """A stage as Spark calls it: the first one of a job is given nothing that matters."""
+    """A stage as Spark calls it; the input of a job's first stage is ignored."""
     came = list(items)
     parcels: list[Parcel] = []
     if not first:

@@ -1,7 +1,7 @@
-"""What stays in a Python process of Spark from task to task.
+"""Exclude the permanent objects of a Python worker from garbage collection.
 
-PySpark collects garbage after every task, and looks at all the modules and programs for it, which
-takes longer than most of our tasks. What is there to stay is set aside.
+PySpark collects garbage after every task. To traverse all the modules and programs takes longer
+than most of our tasks, so they are frozen.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ _frozen: set[str] = set()
 
 
 def freeze_modules(place: str) -> None:
-    """Set aside what a process has when it has first worked for the pipeline at a place.
+    """Freeze the objects of a process after its first task of the pipeline at a place.
 
-    Garbage of pipelines before it, which was set aside with the rest, is taken away.
+    Garbage of earlier pipelines, which was frozen, too, is collected first.
     """
     if place not in _frozen:
         _frozen.add(place)

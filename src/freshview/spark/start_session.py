@@ -34,7 +34,7 @@ SETTINGS = {
 def start_session(
     master: str = "local[*]", *, name: str = "freshview", settings: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """A session on `master`; `settings` win over ours. One that is there already is taken."""
+    """A session on `master`; `settings` override the defaults. An existing session is reused."""
     check_release(installed())
     provide_java()
     from pyspark.sql import SparkSession
@@ -52,7 +52,7 @@ def start_session(
 
 
 def _python_path() -> str:
-    """Where workers find this package, which need not be installed."""
+    """The Python path for workers, where this package need not be installed."""
     own = str(Path(errors.__file__).resolve().parent.parent)
     return os.pathsep.join(
         dict.fromkeys([own, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))])

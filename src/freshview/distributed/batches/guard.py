@@ -1,8 +1,8 @@
-"""Changes that a relation cannot have are found before they change a map.
+"""Guards: violations of the contract of a stream are found before they change a map.
 
-A stream holds no row fewer than zero times, and no two rows of one primary key: the compilers rely
-on both, and views would be wrong without a word. So the workers keep the rows of a guarded stream,
-each where its key (or the row itself) says, and look there first:
+No multiplicity in a stream is negative, and no primary key has two rows: the compilers rely on
+both, and views would be silently wrong. So the workers keep the rows of a guarded stream,
+partitioned by the key (or the whole row), and check each batch against them:
 
     net[c] := (DELTA rows of R)(c);
     missing[c] := Sum[c](net[c] * (n := held[c] + net[c]) * {n < 0});
@@ -11,8 +11,8 @@ each where its key (or the row itself) says, and look there first:
     held[c] += net[c];
     held_key[k] += net_of_key[k];
 
-The rows come as a relation of their own, with all their columns: where they go, and which of
-them are left out, is not for views to decide. The cost follows the batch.
+The rows are a relation of their own, with all their columns: their placement and filters are
+independent of the views. The cost is proportional to the batch.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from freshview.distributed.terms import (
 from freshview.program.terms import Map, Statement
 
 CHECK_BLOCK = 0
-"""The block of a guarded routine after which it is known whether its batch can be."""
+"""The block of a guarded routine after which violations are known."""
 
 
 def guard(distributed: Distributed, relations: Iterable[Relation]) -> Distributed:
-    """The same program, with the rows of these relations kept and checked; it is settled."""
+    """The same program, with the rows of these relations kept and checked."""
     plans = [_GuardMaps(r) for r in relations]
     if not plans:
         return distributed
@@ -73,7 +73,7 @@ def _routine(r: Routine, plans: list[_GuardMaps]) -> Routine:
 
 @dataclass(frozen=True)
 class _GuardMaps:
-    """The maps and statements for one relation; columns go by number here."""
+    """The maps and statements of the guard of one relation; its columns are numbered."""
 
     relation: Relation
 
@@ -90,7 +90,7 @@ class _GuardMaps:
 
     @property
     def at(self) -> Dist:
-        """Rows are where their key is, so that all rows of a key meet."""
+        """Rows are partitioned by their key, so that all rows of a key meet."""
         return Dist(tuple(c.name for c in self.key or self.columns))
 
     @property
@@ -105,7 +105,7 @@ class _GuardMaps:
         return Guard(self.relation, f"rows of {name}", kept, f"missing of {name}", doubled)
 
     def maps(self) -> list[Map]:
-        """What is kept."""
+        """The permanent maps."""
         names = tuple(c.name for c in self.columns)
         whole: Expr = Rel(self.relation.name, names)
         maps_kept = [Map(self._rows.name, self.columns, INT, whole)]
@@ -115,18 +115,18 @@ class _GuardMaps:
         return maps_kept
 
     def placements(self) -> list[MapPlacement]:
-        """The same, with their place."""
+        """The permanent maps with their placement."""
         return [self._rows, self._keys] if self.key else [self._rows]
 
     def temporary(self) -> list[MapPlacement]:
-        """What there is while a batch is worked on."""
+        """The temporary maps."""
         placements = [self._net, self._map(self.guard.missing, self.columns, temporary=True)]
         if self.key:
             placements += [self._net_key, self._map(self.guard.doubled, self.key, temporary=True)]
         return placements
 
     def checks(self) -> list[Compute]:
-        """Statements that leave in `missing` and `doubled` what cannot be."""
+        """Statements that compute the violations in `missing` and `doubled`."""
         names = _view(self._net).vars
         computes = [
             self._compute(_view(self._net), ":=", Delta(self.guard.source, names)),
@@ -141,7 +141,7 @@ class _GuardMaps:
         return computes
 
     def updates(self) -> list[Compute]:
-        """Statements that take the batch over."""
+        """Statements that apply the batch."""
         computes = [self._compute(_view(self._rows), "+=", _view(self._net))]
         if self.key:
             computes.append(self._compute(_view(self._keys), "+=", _view(self._net_key)))
@@ -177,7 +177,7 @@ def _view(placement: MapPlacement) -> View:
 def _beyond(
     name: str, net: MapPlacement, kept: MapPlacement, op: Op, bound: int
 ) -> tuple[View, str, Expr]:
-    """The part of a net change that takes what is kept beyond a bound."""
+    """The part of a net change that exceeds a bound together with the kept rows."""
     change, before = _view(net), _view(kept)
     after = Lift("n", add(before, change))
     term = sum_(change.vars, mul(change, after, Cmp(op, Var("n"), const(bound))))

@@ -1,4 +1,4 @@
-"""Batches without the columns that no statement reads: they are neither written down nor moved."""
+"""Column pruning: columns that no statement reads are neither logged nor sent."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Spot = tuple[Delta, int]
 
 
 def prune_columns(distributed: Distributed) -> Distributed:
-    """The same program over batches of fewer columns; `program.relations` tells which are left.
+    """The same program over batches of fewer columns; `program.relations` has the rest.
 
-    Sum[a](dR(a, b) * f(a)) => Sum[a](dR(a) * f(a)): what is added up at once need not be told
-    apart. Below Exists, an assignment or Top that is so only from the next Sum on.
+    Sum[a](dR(a, b) * f(a)) => Sum[a](dR(a) * f(a)): a column that is summed at once is
+    not needed. Below Exists, an assignment or Top this holds only from the next Sum on.
     """
     read = {spot for s in statements(distributed) for spot in _asked(s)}
     kept = {
@@ -49,7 +49,7 @@ def _narrowed(r: Relation, kept: dict[str, tuple[int, ...]]) -> Relation:
 def _kept(
     relation: Relation, distributed: Distributed, read: set[tuple[str, int]]
 ) -> tuple[int, ...]:
-    """The positions that some statement reads, or by which the batch is delivered; at least one."""
+    """The positions that a statement reads, or by which the batch is partitioned; at least one."""
     arrives = distributed.placement.batches.get(relation.name)
     names = [c.name for c in relation.columns]
     positions = {i for i in range(len(names)) if (relation.name, i) in read}
@@ -59,9 +59,9 @@ def _kept(
 
 
 def _asked(s: Statement) -> set[tuple[str, int]]:
-    """The columns whose values matter to a statement, by relation and position.
+    """The columns that a statement reads, by relation and position.
 
-    Those do not that a Sum adds up over, if nothing else has their names: a batch may be joined
+    Not those that a Sum aggregates away, if nothing else has their names: a batch may be joined
     with variables of the context.
     """
     named = Counter(s.target.vars)
@@ -75,9 +75,9 @@ def _asked(s: Statement) -> set[tuple[str, int]]:
 
 
 def _add_up(e: Expr, summed: list[Spot]) -> tuple[Counter[str], list[Spot]]:
-    """The names in a term, and the spots that a Sum around it may add up; `summed` are those in it.
+    """The names in a term, and the columns that a Sum around it may sum up; `summed` collects them.
 
-    That Sum must be the first to look at the rows, so what is not linear lets no spot through.
+    The Sum must be the first to read the rows, so nonlinear terms pass no column on.
     """
     names: Counter[str] = Counter(_named(e))
     if isinstance(e, Delta):

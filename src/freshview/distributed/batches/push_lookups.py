@@ -1,4 +1,4 @@
-"""Look-ups that pick few rows, as early as they can be: a product is worked on from the left."""
+"""Selective look-ups as early as possible: a product is evaluated from the left."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _binds(f: Add, g: View) -> bool:
 
 
 def _within(e: Expr, g: View) -> Expr:
-    """The product of a term and a look-up, which comes once its keys are known."""
+    """The product of a term and a look-up, placed where its keys are bound."""
     match e:
         case Add(terms) if _binds(e, g):
             return add(*(_within(t, g) for t in terms))

@@ -1,4 +1,4 @@
-"""What several statements make of a batch alone is made once, on the worker that has the batch."""
+"""Shared work on batches: terms over a batch alone are computed once, where the batch is."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from freshview.program.terms import Statement
 
 
 def share_batch_work(distributed: Distributed, functions: Functions = BUILTINS) -> Distributed:
-    """The program with a temporary map for every such part of a routine that is asked for twice.
+    """The program with a temporary map for every such term that a routine has twice.
 
     M[a] += Sum[a](dR(a, b)) * N[a]; K[a] += Sum[a](dR(a, b)) =>
     part[a] := Sum[a](dR(a, b)); M[a] += part[a] * N[a]; K[a] += part[a]
@@ -53,7 +53,7 @@ def _routine(r: Routine, schema: Schema, taken: set[str]) -> Routine:
 
 @dataclass
 class _Parts:
-    """The temporary maps that are there so far, by what is in them."""
+    """The temporary maps so far, by their terms."""
 
     schema: Schema
     names: Names
@@ -93,13 +93,13 @@ class _Parts:
 
 
 def _columns(e: Expr) -> tuple[str, ...]:
-    """The columns of a part, in the order in which they are named in it."""
+    """The columns of a part, in order of first occurrence."""
     seen = (v for t in subterms(e) if isinstance(t, Delta) for v in t.vars)
     return tuple(dict.fromkeys(v for v in seen if v in outs(e)))
 
 
 def _is_worked(s: Compute) -> bool:
-    """Whether the workers do it, and they alone."""
+    """Whether only the workers run it."""
     return not isinstance(s.at, Local | Everywhere)
 
 
@@ -112,7 +112,7 @@ def _parts(e: Expr) -> Iterator[Expr]:
 
 
 def _is_part(e: Expr) -> bool:
-    """Whether a term is closed, and a batch is all that it reads."""
+    """Whether a term is closed and reads a batch only."""
     return (
         isinstance(e, Sum | Exists)
         and reads_delta(e)

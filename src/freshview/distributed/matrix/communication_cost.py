@@ -1,4 +1,4 @@
-"""What moves, and what that costs beside the operations."""
+"""The communication cost of matrix programs: cells moved, and seconds."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from freshview.linear.cost.rates import Rates, trigger_seconds
 from freshview.linear.language.sizes import NOTHING, Size, total
 
 JOB_SECONDS = 0.1
-"""Seconds of a job, or of one more stage of it, that does nothing: `design/spark.md`, section 1."""
+"""Seconds of an empty job, or of one more empty stage of it."""
 
 CELL_SECONDS = 8e-8
-"""Seconds in which a number moves: 100 MB a second, pickled, logged and read again."""
+"""Seconds to move a number: 100 MB a second, pickled, logged and read again."""
 
 NOMINAL = Rates(product=1e10, update=2e9, memory=5e8, inverse=3e9)
-"""Rates of one core where nobody measured them."""
+"""Rates of one core, if they were not measured."""
 
 
 def moved(steps: Iterable[Step], workers: int) -> Size:
-    """How many cells move between processes, in all."""
+    """The number of cells that move between processes."""
     return total(_cells(s, workers) for s in steps)
 
 
@@ -33,7 +33,7 @@ def _cells(s: Step, workers: int) -> Size:
         case Exchange(how="whole" | "reduce"):
             return s.size * (workers - 1)
         case Exchange():
-            return s.size  # but for the share that stays
+            return s.size  # the local share included
         case _:
             return NOTHING
 
@@ -45,7 +45,7 @@ def seconds(
     workers: int,
     rates: Rates,
 ) -> float:
-    """How long an update takes: its operations on all the workers, its jobs, and what moves."""
+    """The estimated seconds of an update: its operations, jobs and transfers."""
     stages = sum(len(j) for j in schedule.jobs)
     cells = moved(schedule.steps, workers).at(sizes)
     return (
@@ -56,10 +56,10 @@ def seconds(
 
 
 def pays(view: str, triggers: Iterable[Trigger], sizes: Mapping[str, float], workers: int) -> bool:
-    """Whether a copy by columns spares more than it costs.
+    """Whether a copy by columns saves more than it costs.
 
-    Without it the summands of A' * x go to the driver from all the workers, with it there is
-    another copy to update.
+    Without it all the workers send summands of A' * x to the driver; with it there is another copy
+    to update.
     """
     spared = costs = 0.0
     for t in triggers:

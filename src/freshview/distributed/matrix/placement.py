@@ -1,4 +1,4 @@
-"""Where every operation of a trigger runs, and what moves for it.
+"""The placement of a trigger's operations, and the transfers for them.
 
     driver * driver           the driver; if the product is large, workers: rows of the left
     A * x       (x broadcast)  every worker its rows; small products are gathered
@@ -65,35 +65,35 @@ from freshview.linear.language.walk import free
 
 @dataclass
 class Placer:
-    """Statements one after the other, as steps of the driver and of the workers."""
+    """Translates statements into steps of the driver and of the workers."""
 
     rule: SpreadRule
     scope: dict[str, Meta]
     limit: float = math.inf
     steps: list[Step] = field(default_factory=list)
     shapes: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Of spread matrices that are made on the way."""
+    """The shapes of intermediate spread matrices."""
     _names: dict[str, Value] = field(default_factory=dict)
     _there: set[tuple[str, str]] = field(default_factory=set)
-    """What was broadcast, or exchanged, and is still true."""
+    """The broadcast and exchanged matrices that are still valid."""
     _count: int = 0
 
     # ---------------------------------------------------------------- statements
 
     def assign(self, name: str, term: Expr) -> None:
-        """A name for what a term is now."""
+        """Assign the value of a term to a name."""
         value = self.value(term)
         self.scope[name] = infer(term, self.scope)
         if isinstance(value, DriverTerm):
             self.steps.append(Evaluate(name, value.term, self.limit))
             value = DriverTerm(Var(name), value.meta)
         elif not value.name.startswith(TEMPORARY):
-            # A view would change under its hands.
+            # A copy, since the view may change later.
             value = self._total(((1.0, self._rows(value)),), value.meta)
         self._names[name] = value
 
     def define(self, view: str, term: Expr) -> None:
-        """A view is computed anew."""
+        """Recompute a view."""
         value = self.value(term)
         if isinstance(value, DriverTerm):
             self.steps.append(Evaluate(view, value.term, math.inf))
@@ -127,7 +127,7 @@ class Placer:
         self._written(view)
 
     def replace(self, view: str, names: Collection[str]) -> None:
-        """Cells of a view get new values, which the driver is given by these names."""
+        """Replace cells of a view by values that the driver has under these names."""
         spread = self.rule.is_large(self.scope[view])
         if spread:
             self.steps += [Scatter(n, ONE) for n in names]
@@ -135,13 +135,13 @@ class Placer:
         self._written(view)
 
     def _written(self, view: str) -> None:
-        """What was sent of a matrix is old now."""
+        """Invalidate the transfers of a matrix."""
         self._there = {(n, how) for n, how in self._there if n != view}
 
     # ---------------------------------------------------------------- terms
 
     def value(self, e: Expr) -> Value:
-        """The matrix of a term: spread if it is large, held by the driver if not."""
+        """The matrix of a term: spread if it is large, on the driver if not."""
         m = infer(e, self.scope)
         match e:
             case Var(name):
@@ -165,7 +165,7 @@ class Placer:
                 assert_never(e)
 
     def _small(self, e: Expr, m: Meta) -> DriverTerm:
-        """What the driver computes of what it holds."""
+        """A small term, computed by the driver."""
 
         def driver_term(t: Expr) -> Expr:
             value = self.value(t)
@@ -185,7 +185,7 @@ class Placer:
                 return DriverTerm(e, m)
 
     def _large(self, e: Expr, m: Meta) -> Spread:
-        """What workers compute by rows."""
+        """A large term, computed by the workers by rows."""
         match e:
             case Add(terms):
                 return self._total(tuple(self._item(t) for t in terms), m)
@@ -249,7 +249,7 @@ class Placer:
         return self._total(((1.0, self._rows_of_any(DriverTerm(Var(name), m))),), m)
 
     def _iterated(self, e: Until, m: Meta) -> DriverTerm:
-        """What the driver iterates, over what it holds."""
+        """An iteration of the driver, over its own matrices."""
         for name in sorted(free(e)):
             if isinstance(self.value(Var(name)), Spread):
                 raise FreshviewError(
@@ -294,7 +294,7 @@ class Placer:
         return self._transposed(self._times(self._transposed(b), self._transposed(a)))
 
     def _multiplied(self, left: Operand, right: Operand, m: Meta, *, summed: bool) -> Value:
-        """A product of blocks: rows that stay or are gathered, or summands that are added up."""
+        """A product of blocks: rows that stay or are gathered, or summands to add up."""
         product = self._fresh(m)
         self.steps.append(Multiply(product.name, left, right, "partial" if summed else "rows"))
         if not self.rule.is_large(m):
@@ -305,7 +305,7 @@ class Placer:
         return product
 
     def _gathered(self, spread: Spread, by: Operand | None = None) -> DriverTerm:
-        """A spread matrix, brought to the driver."""
+        """Gather a spread matrix on the driver."""
         by = by or self._rows(spread)
         m = spread.meta
         name = spread.name if spread.name.startswith(TEMPORARY) else self._name()
@@ -322,7 +322,7 @@ class Placer:
         return Spread(v.name, m, not v.transposed)
 
     def _rows(self, v: Spread) -> Operand:
-        """The rows of a spread matrix: those of a turned one are columns."""
+        """The rows of a spread matrix: of a transposed one, its columns."""
         if not v.transposed:
             return Operand(v.name)
         if v.name not in self.rule.copied:
@@ -341,7 +341,7 @@ class Placer:
         return self._rows(v) if isinstance(v, Spread) else Operand(self._sent(v), "slice")
 
     def _sent(self, v: DriverTerm) -> str:
-        """The name under which workers have a matrix of the driver."""
+        """Broadcast a matrix of the driver; its name on the workers."""
         if isinstance(v.term, Var):
             name = v.term.name
         else:

@@ -1,7 +1,7 @@
-"""Steps as turns of the driver and jobs of the workers: each as early as what it reads allows.
+"""The schedule of steps in turns of the driver and jobs of the workers, each as early as possible.
 
-A job ends where the driver must see a result before workers can go on. Inside it an exchange begins
-a new stage. A matrix is overwritten only when all that reads its old values is done.
+A job ends where the driver needs a result before workers can continue. An exchange begins a new
+stage. A matrix is overwritten after all the steps that read its old values.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def schedule_steps(steps: Sequence[Step], copied: Iterable[str] = ()) -> MatrixS
 
 
 def _rewritten(steps: Sequence[Step]) -> frozenset[str]:
-    """Matrices of the driver whose values change on the way, or that it had before."""
+    """Matrices of the driver that some step changes."""
     return frozenset(
         s.view for s in steps if isinstance(s, Follow) or (isinstance(s, Replace) and not s.spread)
     )
@@ -71,18 +71,18 @@ class _Walk:
     receives: dict[At, list[Scatter | Exchange]] = field(default_factory=lambda: defaultdict(list))
     gathers: dict[int, list[Gather]] = field(default_factory=lambda: defaultdict(list))
     driver_has: dict[str, int] = field(default_factory=dict)
-    """From which turn on the driver has a matrix."""
+    """The turn from which the driver has a matrix."""
     looked: dict[str, int] = field(default_factory=dict)
-    """The last turn in which it is read."""
+    """The last turn in which the driver reads a matrix."""
     ready: dict[Key, At] = field(default_factory=dict)
-    """From where on workers have a piece."""
+    """The stage from which workers have a piece."""
     read: dict[Key, At] = field(default_factory=dict)
-    """Where it is read last."""
+    """The last stage in which a piece is read."""
     waiting: dict[str, Scatter] = field(default_factory=dict)
-    """What is to be broadcast as soon as somebody reads it."""
+    """Matrices to broadcast at their first read."""
 
     def step(self, s: Step) -> None:
-        """One step, after those before it."""
+        """Place one step, after those before it."""
         match s:
             case Begin():
                 self.turns[0].append(s)
@@ -123,7 +123,7 @@ class _Walk:
                 assert_never(s)
 
     def _pieces(self, view: str, *sent: str) -> tuple[Key, ...]:
-        """The pieces of a view, and matrices of the driver that are broadcast."""
+        """The pieces of a view, and broadcast matrices."""
         keys: list[Key] = [("rows", view)]
         if view in self.copied:
             keys.append(("columns", view))
@@ -147,7 +147,7 @@ class _Walk:
             return
         before = self.read.get(("local", s.name))
         if before is not None:
-            turn = max(turn, before[0] + 1)  # some still read what was broadcast before
+            turn = max(turn, before[0] + 1)  # some stage still reads the last broadcast
         self._broadcast(s, turn)
 
     def _broadcast(self, s: Scatter, turn: int) -> None:
@@ -156,7 +156,7 @@ class _Walk:
         self.looked[s.name] = max(self.looked.get(s.name, 0), turn)
         self.ready["local", s.name] = (turn, 0)
         self.receives[turn, 0].append(s)
-        self.stages[turn, 0]  # there must be a stage that takes it
+        self.stages[turn, 0]  # creates the stage that receives it
 
     def _gather(self, s: Gather) -> None:
         key = _key(s.source)
@@ -186,11 +186,11 @@ class _Walk:
         self.stages[job, stage].append(s)
         self.receives[job, stage + 1].append(s)
         self.stages[job, stage + 1]
-        self._note(key, (job, stage + 1))  # its own piece is read when the others arrive
+        self._note(key, (job, stage + 1))  # its own piece is read when the others are received
         self.ready[target] = max((job, stage + 1), self.ready.get(target, BEFORE))
 
     def _after(self, ready: Iterable[At], targets: Iterable[Key]) -> At:
-        """Where everything is there, and nobody needs what is overwritten."""
+        """The first stage with all the inputs, after the last read of the targets."""
         latest = max([BEFORE, *ready, *(self.read.get(k, BEFORE) for k in targets)])
         return (latest[0] + 1, 0) if latest[1] == END else latest
 
@@ -200,7 +200,7 @@ class _Walk:
     # ---------------------------------------------------------------- all of it
 
     def done(self, steps: tuple[Step, ...]) -> MatrixSchedule:
-        """Everything in its place."""
+        """The schedule of all the steps."""
         jobs = 1 + max([int(j) for j, _ in self.stages], default=-1)
         turns = tuple(
             Turn(tuple(self.gathers[t - 1]) if t else (), tuple(self.turns[t]))
@@ -224,5 +224,5 @@ def _key(o: Operand) -> Key:
 
 
 def _received(s: Exchange) -> Key:
-    """The piece that an exchange makes."""
+    """The piece that results from an exchange."""
     return (s.how, s.name) if s.how in ("whole", "columns") else ("rows", s.name)

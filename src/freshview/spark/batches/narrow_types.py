@@ -1,4 +1,4 @@
-"""Rows in fewer bytes: what is written down once is read, checked and copied several times."""
+"""Narrower types for columns: logged rows are read, checked and copied several times."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from freshview.spark.nodes.node import COUNT
 
 FEWEST_ROWS = 1024
-"""Rows for which it is not worth the calls."""
+"""Below so many rows narrowing is not worth the calls."""
 
 BLOCK_ROWS = 1 << 16
-"""Rows that are narrowed at once: what comes in between stays in the processor's cache."""
+"""Rows that are narrowed at once: intermediate results fit into the processor's cache."""
 
 RowNumbers = np.ndarray[Any, np.dtype[np.int32]]
 """Numbers of rows."""
 
 
 def narrow_types(rows: pa.RecordBatch, order: RowNumbers | None = None) -> pa.RecordBatch:
-    """The same numbers in narrower types where all of them fit; nodes take any width.
+    """The same numbers in narrower types where all of them fit; nodes accept any width.
 
-    If an order is given, these rows in this order.
+    With an `order`, the result has these rows in this order.
 
     >>> many = pa.record_batch({"a": range(5000), "__count": [1] * 5000})
     >>> [str(t) for t in narrow_types(many).schema.types]
@@ -49,7 +49,7 @@ def _narrow_column(column: pa.Array, order: RowNumbers | None, is_count: bool) -
 
 
 def _narrower(kind: pa.DataType, is_count: bool) -> list[pa.DataType]:
-    """The types that might do as well, the narrowest first."""
+    """The narrower types to try, the narrowest first."""
     if pa.types.is_int64(kind):
         return [pa.int8() if is_count else pa.int32()]
     if pa.types.is_decimal128(kind):

@@ -1,4 +1,4 @@
-"""Batches on their way from users to the log: checked, and in a block for every part."""
+"""The packer of batches for the log: validated, narrowed, and in a block for every part."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from freshview.spark.nodes.node import COUNT, change_routine
 from freshview.spark.nodes.view_work import NO_ROUTINE, ViewWork
 
 Batch: TypeAlias = pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch]
-"""Rows of a relation by its column names; `node.COUNT`, if there, says how often each comes."""
+"""Rows of a relation by its column names; `node.COUNT`, if present, is the multiplicity."""
 
 
 class BatchPacker:
-    """Makes batches of one pipeline ready; it changes nothing."""
+    """Validates and packs the batches of one pipeline."""
 
     def __init__(self, pipeline: ViewWork, relations: Iterable[Relation]) -> None:
         self.pipeline = pipeline
         self._relations = {r.name: r for r in relations}
-        """As users give them; the workers know fewer columns."""
+        """The declared relations; the workers have fewer columns."""
         self._narrow = {r.name: r for r in pipeline.distributed.program.relations}
         self._read_by_views = {n for r in pipeline.distributed.routines for n in r.relations}
         self._tests = pushed_predicates(pipeline.distributed)
-        """What rows must pass to change anything."""
+        """The pushed predicates, by relation."""
         self._guards = {g.relation.name: g for g in pipeline.distributed.guards}
 
     def relation(self, name: str) -> Relation:
-        """A relation whose rows may be given."""
+        """A relation that accepts batches."""
         relation = self._relations.get(name)
         if relation is None:
             raise UnknownName(f"there is no relation '{name}'", instead="declare it first")
@@ -46,7 +46,7 @@ class BatchPacker:
         return relation
 
     def pack(self, changes: Mapping[str, Batch]) -> PackedBatch:
-        """A batch as it is written down; `BadRow` if its rows do not fit."""
+        """Pack a batch for the log; `BadRow` if its rows do not fit."""
         rows, whole = {}, {}
         for name, batch in changes.items():
             relation = self.relation(name)
@@ -62,7 +62,7 @@ class BatchPacker:
         return PackedBatch(self.routine(rows), self._blocks({**rows, **whole}), count)
 
     def routine(self, relations: Iterable[str]) -> str:
-        """What is done with a batch of these relations."""
+        """The routine for a batch of these relations."""
         distributed = self.pipeline.distributed
         names = [n for n in relations if n in self._read_by_views]
         return (

@@ -1,4 +1,4 @@
-"""The workers of many rows at once: `spark/partition.worker`, column by column."""
+"""Hash partitioning of whole columns: the same as `distributed.partition.worker` for each row."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ _EXACT = 1 << 53
 _NOBODY = np.empty(0, np.int32)
 
 FEW_WORKERS = 6
-"""Workers whose rows are looked for one worker after the other rather than sorted."""
+"""Up to so many workers, rows are selected worker by worker instead of sorted."""
 
 
 def workers_of(columns: Sequence[pa.Array], rows: int, workers: int) -> WorkerNumbers:
-    """For each row the worker that `worker` names for its values in these columns."""
+    """For each row the worker of its values in these columns."""
     numbers = np.empty(rows, np.min_scalar_type(workers - 1))
     even = workers & (workers - 1) == 0
     for start in range(0, rows, BLOCK_ROWS):
         end = min(start + BLOCK_ROWS, rows)
         block = [c.slice(start, end - start) for c in columns]
         mixed = _hashes(block, end - start)
-        # To divide takes longer than all the rest.
+        # A division takes longer than all the rest.
         numbers[start:end] = mixed & np.uint64(workers - 1) if even else mixed % np.uint64(workers)
     return numbers
 
@@ -55,9 +55,9 @@ def _hashes(columns: Sequence[pa.Array], rows: int) -> Codes:
 def partition_rows(
     batch: pa.RecordBatch, by: Sequence[int], workers: int, kept: pa.Array | None = None
 ) -> list[pa.RecordBatch]:
-    """The rows of each worker; `by` are the positions of the columns that name it.
+    """The rows of each worker, hashed by the columns at the positions `by`.
 
-    Of a batch that is sifted, only the rows are taken that are `kept`. They become `tight`.
+    With `kept`, a mask, only the rows that it selects. Their types are narrowed.
     """
     if workers == 1:
         return [narrow_types(batch if kept is None else batch.filter(kept))]
@@ -76,7 +76,7 @@ def partition_rows(
 def _rows_by_worker(
     batch: pa.RecordBatch, by: Sequence[int], workers: int, kept: pa.Array | None, start: int
 ) -> list[RowNumbers]:
-    """The rows of each worker among those of a block."""
+    """The row numbers of each worker in a block."""
     columns = [batch.column(i).slice(start, BLOCK_ROWS) for i in by]
     rows = min(BLOCK_ROWS, batch.num_rows - start)
     if kept is None:
@@ -127,7 +127,7 @@ def _numpy(column: pa.Array, kind: Any) -> Any:
 
 
 def _without_null(column: pa.Array) -> pa.Array:
-    """NULL stands for anything here: its code is put in later."""
+    """A column with NULL replaced: its code is set later."""
     if not column.null_count:
         return column
     kind = column.type

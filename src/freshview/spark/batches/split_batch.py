@@ -16,7 +16,7 @@ from freshview.spark.nodes.node import COUNT
 
 
 def passing_rows(rows: pa.RecordBatch, tests: Sequence[Test]) -> pa.Array | None:
-    """Which rows pass all the tests (`sift.py`); None if there are none to pass."""
+    """A mask of the rows that pass all the pushed predicates; None without predicates."""
     kept = None
     for test in tests:
         column = rows.column(test.column)
@@ -44,7 +44,7 @@ def split_batch(
 ) -> list[pa.RecordBatch]:
     """The rows of every worker, then those of the driver, by the location of the batch.
 
-    Those that fail a test are nobody's.
+    Rows that fail a test are dropped.
     """
     nothing = rows.slice(0, 0)
     kept = passing_rows(rows, tests)
@@ -71,7 +71,7 @@ def split_batch(
 def split_load(tables: Mapping[str, pa.Table], rows: int) -> list[dict[str, pa.Table]]:
     """Tables cut into pieces of about so many rows, with an equal share of each table.
 
-    The first one is a third as large as the others: workers have something to do sooner.
+    The first one is a third as large as the others, so that workers start sooner.
 
     >>> [p["t"].num_rows for p in split_load({"t": pa.table({"a": range(14)})}, 5)]
     [2, 6, 6]
@@ -90,7 +90,7 @@ def split_load(tables: Mapping[str, pa.Table], rows: int) -> list[dict[str, pa.T
 
 
 def _added_up(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Each row once, with all its counts."""
+    """Each row once, with the sum of its counts."""
     keys = [n for n in rows.schema.names if n != COUNT]
     table = pa.Table.from_batches([rows])
     grouped = table.group_by(keys, use_threads=False).aggregate([(COUNT, "sum")])

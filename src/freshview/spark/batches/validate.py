@@ -16,9 +16,9 @@ from freshview.spark.nodes.node import COUNT
 
 
 def validated(relation: Relation, batch: Any, wanted: Relation | None = None) -> pa.RecordBatch:
-    """Rows in the columns and types of a relation, and `COUNT`; `BadRow` says what does not fit.
+    """The rows in the columns and types of a relation, and `COUNT`; `BadRow` if they do not fit.
 
-    If only the columns of `wanted` are asked for, the others are looked at and left out.
+    With `wanted`, only its columns are returned; the others are validated, too.
     """
     table = _table(relation, batch)
     places = {str(n).lower(): i for i, n in reversed(list(enumerate(table.column_names)))}
@@ -44,7 +44,7 @@ def validated(relation: Relation, batch: Any, wanted: Relation | None = None) ->
 
 
 def as_table(relation: Relation, batch: Any) -> pa.Table:
-    """Rows as an Arrow table, not checked yet; `BadRow` if they are none."""
+    """Rows as an Arrow table, not validated yet; `BadRow` if they cannot be read."""
     return _table(relation, batch)
 
 
@@ -88,13 +88,13 @@ def _column(relation: Relation, i: int, column: pa.ChunkedArray, kind: pa.DataTy
 
 
 def _check_buffers(column: pa.ChunkedArray) -> None:
-    """ArrowInvalid where a column is damaged: to read it would take the process with it."""
+    """ArrowInvalid if a column is damaged: reading it would crash the process."""
     plain = pa.types.is_primitive(column.type) and not pa.types.is_decimal(column.type)
     column.validate(full=not plain)
 
 
 def _is_fine(t: Type, column: pa.ChunkedArray, kind: pa.DataType) -> bool:
-    """Whether a column is seen to fit at a glance; if not, it may fit all the same."""
+    """Whether a column fits by its type alone; if not, it may fit after a conversion."""
     if column.null_count and not t.nullable:
         return False
     if pa.types.is_floating(kind) or not _holds(column.type, kind):

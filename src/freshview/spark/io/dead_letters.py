@@ -1,4 +1,4 @@
-"""Malformed rows, kept with the reason in files that are named after what they came with."""
+"""Dead letters: malformed rows with the reason, in a file per relation and batch."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from freshview.spark.io.rows import RejectedRow
 
 
 class DeadLetters:
-    """A folder with a file of JSON lines a relation and batch.
+    """A folder with a file of JSON lines per relation and batch.
 
-    The same batch writes the same file: one that is done again leaves nothing twice.
+    A batch always writes the same file: a repeated one adds nothing.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -25,11 +25,11 @@ class DeadLetters:
 
     @property
     def count(self) -> int:
-        """How many rows there are of this run."""
+        """The number of dead letters of this run."""
         return sum(self._counts.values())
 
     def write(self, batch: str, rejected: Sequence[RejectedRow]) -> None:
-        """Keep the rows that came with a batch and did not fit."""
+        """Write the rejected rows of a batch."""
         for relation, rows in groupby(
             sorted(rejected, key=attrgetter("relation")), attrgetter("relation")
         ):

@@ -1,4 +1,4 @@
-"""What a micro-batch brings for one relation, as a change or as events of its keys."""
+"""The decoder of micro-batches: records of a source as a change, or as events of keys."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from freshview.spark.io.upsert import DELETED
 from freshview.spark.nodes.node import COUNT
 
 CHANGE = "__change"
-"""The column of a Delta change feed that tells what happened to a row."""
+"""The column of a Delta change feed with the kind of change."""
 
 _SIGNS = {"insert": 1, "update_postimage": 1, "delete": -1, "update_preimage": -1}
 
 
 @dataclass
 class DecodedBatch:
-    """Rows with counts, or events of keys (then `keyed`), and what did not fit."""
+    """Decoded rows of a relation, with counts or as events of keys (`keyed`); and rejected rows."""
 
     table: pa.Table
     keyed: bool = False
@@ -30,15 +30,15 @@ class DecodedBatch:
 
     @property
     def rows(self) -> int:
-        """How many rows or events came."""
+        """The number of rows or events."""
         return int(self.table.num_rows)
 
 
 def decode(i: Input, part: pa.Table) -> DecodedBatch:
-    """The rows that a source gave for its relation.
+    """Decode the records of a source.
 
-    `changes` in the FROM clause says what a record means: one more row, the new row of its key,
-    or an envelope.
+    `changes` in the FROM clause is the meaning of a record: an inserted row, the new row of its
+    key, or an envelope.
     """
     changes = str(i.options.get("changes", "append"))
     deleted = str(i.options.get("deleted", ""))
@@ -92,7 +92,7 @@ def _columns(i: Input, part: pa.Table, changes: str, deleted: str) -> DecodedBat
 
 
 def _text(i: Input, lines: pa.Array) -> TypedRows:
-    """Lines that nobody has split into fields."""
+    """Lines that are not split into fields yet."""
     columns = {c.name: pa.nulls(len(lines), pa.string()) for c in i.relation.columns}
     delimiter = str(i.options.get("delimiter", ","))
     return fit_rows(i.relation, pa.table({**columns, CORRUPT: lines}), delimiter=delimiter)

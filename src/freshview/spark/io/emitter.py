@@ -1,7 +1,7 @@
-"""Versions on their way to sinks: each is told before the next one is made, whatever dies.
+"""The emitter sends versions to sinks: each one before the next batch, at least once.
 
-What was told last is in a file for every view. A version that was not told, since a sink failed or
-the process died, is told again: before the next batch, or when the pipeline starts again.
+The last emitted version of every view is in a file. A version that was not emitted, since a sink
+failed or the process died, is sent again: before the next batch, or at the next start.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from freshview.errors import FreshviewError
 from freshview.spark.io.sinks import Sink, difference
 
 VERSION = b"freshview version"
-"""What the version of a table is called in the metadata of its schema."""
+"""The key of a table's version in the metadata of its schema."""
 
 
 class SinkProblem(FreshviewError):
-    """A sink that does not take a version; the version is in the views all the same."""
+    """A sink failed at a version; the version is in the views all the same."""
 
 
 class Emitter:
-    """Tells sinks the versions of views, and remembers what they were told.
+    """Sends the versions of views to sinks, and stores the last emitted versions.
 
-    For views with sinks that want changes, the view itself is kept as it was told: changes are
-    what became of it since then.
+    For sinks that subscribe to changes, the last emitted rows of the view are stored: changes are
+    the difference to them.
     """
 
     def __init__(self, sinks: Sequence[Sink], folder: Path, version: int) -> None:
-        """Sinks that were never told anything begin behind `version`."""
+        """New sinks begin behind `version`."""
         self.folder = folder
         self.sinks: list[Sink] = []
         self._emitted: dict[str, int] = _read_versions(folder / "told.json")
@@ -43,7 +43,7 @@ class Emitter:
             self.add(sink, version)
 
     def add(self, sink: Sink, version: int) -> None:
-        """A sink that is told what comes behind a version, or behind what its view was told."""
+        """Add a sink for versions after this one, or after the last emitted one of its view."""
         self.sinks.append(sink)
         view = sink.view
         if sink.changes and view not in self._tables:
@@ -56,7 +56,7 @@ class Emitter:
             self._write_versions()
 
     def emit(self, version: int, read: Callable[[str], pa.Table]) -> None:
-        """Tell a version to all the sinks that do not have it."""
+        """Send a version to all the sinks that have not received it."""
         for view in dict.fromkeys(s.view for s in self.sinks):
             if self._emitted[view] < version:
                 self._emit(view, version, read(view))
@@ -81,10 +81,10 @@ class Emitter:
         self._emitted[view] = version
         self._write_versions()
 
-    # -- what was told -----------------------------------------------------------------------------
+    # -- emitted versions --------------------------------------------------------------------------
 
     def _read_table(self, view: str) -> pa.Table:
-        """A view as it was told, without columns if it never was."""
+        """The last emitted rows of a view; a table without columns if there are none."""
         path = self._path(view)
         if not path.exists():
             return pa.table({})
@@ -141,7 +141,7 @@ def _write_errors(path: Path) -> Iterator[None]:
 
 
 def _cause(e: Exception) -> str:
-    """What a sink says, in one line."""
+    """The error of a sink, in one line."""
     if isinstance(e, FreshviewError):
         return e.what
     lines = [line.strip() for line in str(e).splitlines() if line.strip()]

@@ -1,4 +1,4 @@
-"""A delimited file on the driver's machine, read from any record on, some records at a time."""
+"""A delimited file on the driver's machine, read in batches from any record on."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _REST = "__rest"
 class CsvFile:
     """The records of a file as texts; those with too few or too many fields are lines in `CORRUPT`.
 
-    `position` counts the records that were taken. A reader that starts there goes on with the
-    next one: the order is the same every time.
+    `position` counts the records read. A reader that starts there continues with the next one: the
+    order is always the same.
     """
 
     def __init__(self, path: Path, relation: Relation, delimiter: str, position: int = 0) -> None:

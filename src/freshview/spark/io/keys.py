@@ -1,8 +1,7 @@
-"""The rows of relations by primary key, in one SQLite file that knows its version.
+"""The key store: rows by primary key, in one SQLite file with its version.
 
-Events are written here as expected before their batch goes to the views, and taken over when it
-is there. If the pipeline is stopped between the two, the version of the views tells which of them
-came to pass.
+Events are stored as expected before their batch is applied to the views, and committed afterwards.
+If the pipeline stops in between, the version of the views decides whether they are committed.
 """
 
 from __future__ import annotations
@@ -53,12 +52,12 @@ class KeyStore:
 
     @property
     def version(self) -> int:
-        """The version whose rows are here."""
+        """The version of the rows."""
         row = self._db.execute("SELECT version FROM at").fetchone()
         return 0 if row is None else int(row[0])
 
     def find(self, relation: Relation, keys: pa.Table) -> pa.Table:
-        """The rows that these keys have; a key without a row has none here either."""
+        """The rows of these keys; nothing for a key without a row."""
         types = {c.name: c.type for c in relation.columns}
         names = key_of(relation)
         stored = [_to_sqlite(keys.column(n), types[n]) for n in names]
@@ -79,7 +78,7 @@ class KeyStore:
         return _from_sqlite(relation, rows)
 
     def expect(self, version: int, events: Mapping[str, pa.Table]) -> None:
-        """Keep the last events of keys until it is certain that they are in a version."""
+        """Store the last events of keys until their version is in the views."""
         db = self._db
         db.execute("BEGIN")
         db.execute("DELETE FROM expected")
@@ -88,7 +87,7 @@ class KeyStore:
         db.execute("COMMIT")
 
     def resume(self, version: int) -> None:
-        """Take over what was expected, if the views have come to its version; else forget it."""
+        """Commit the expected events, if the views have their version; else discard them."""
         expected = self._db.execute("SELECT version, relation, events FROM expected").fetchall()
         if expected and self.version < expected[0][0] <= version:
             self.commit(version, {name: _unpacked(data) for _, name, data in expected})
@@ -96,11 +95,11 @@ class KeyStore:
             self.forget()
 
     def forget(self) -> None:
-        """Nothing is expected any more: the batch was refused."""
+        """Discard the expected events: their batch was refused."""
         self._db.execute("DELETE FROM expected")
 
     def commit(self, version: int, events: Mapping[str, pa.Table]) -> None:
-        """Take over the last events of keys, as the rows of a version."""
+        """Apply the last events of keys, as the rows of a version."""
         db = self._db
         db.execute("BEGIN")
         try:
@@ -115,7 +114,7 @@ class KeyStore:
             raise
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._db.close()
 
     def _write(self, relation: Relation, events: pa.Table) -> None:

@@ -24,7 +24,7 @@ ALL_ROWS = 1 << 62
 def load_tables(
     spark: SparkSession, tables: Sequence[Input]
 ) -> tuple[dict[str, pa.Table], list[RejectedRow]]:
-    """The rows of static tables, and those that do not fit."""
+    """The rows of static tables, and the rejected ones."""
     rows: dict[str, pa.Table] = {}
     rejected: list[RejectedRow] = []
     for i in tables:

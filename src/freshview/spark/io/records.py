@@ -1,8 +1,8 @@
 """JSON lines as rows of a relation, and Debezium envelopes as events.
 
-Arrow reads the lines all at once. Where it fails, each line is read by itself, so that the one
-that is malformed is found; decimals are exact both ways. Names of fields are those of the columns,
-in the same case; other fields are left alone, and a field that is missing is NULL.
+Arrow reads all the lines at once. If it fails, each line is read by itself, to find the malformed
+one; decimals are exact both ways. Field names are the column names, in the same case; other fields
+are ignored, and a missing field is NULL.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ARROW_KINDS = ("int", "decimal", "double", "bool", "string")
 
 
 def rows_of_lines(relation: Relation, lines: pa.Array, deleted: str = "") -> TypedRows:
-    """The rows that JSON lines tell.
+    """The rows of JSON lines.
 
     `deleted` names a field that is true for deleted rows; the result then has the column `DELETED`.
 
@@ -43,7 +43,7 @@ def rows_of_lines(relation: Relation, lines: pa.Array, deleted: str = "") -> Typ
     table = _read_together(relation, lines, deleted)
     if table is not None:
         fit = fit_rows(relation, table.drop_columns([deleted]) if deleted else table)
-        if fit.rejected:  # in the order in which they stood
+        if fit.rejected:  # in the order of the lines
             others = sorted(set(range(len(lines))) - set(fit.at.to_pylist()))
             fit.rejected = [
                 replace(r, row=lines[i].as_py()) for r, i in zip(fit.rejected, others, strict=True)
@@ -72,11 +72,11 @@ def rows_of_lines(relation: Relation, lines: pa.Array, deleted: str = "") -> Typ
 def events_of_lines(
     relation: Relation, lines: pa.Array, keys: pa.Array | None = None, *, full: bool = False
 ) -> TypedRows:
-    """The events that Debezium envelopes tell; `keys` are those of the messages, if there are any.
+    """The events of Debezium envelopes; `keys` are those of the messages, if there are any.
 
-    An envelope may stand under `payload`, as it does where schemas are sent along. A message
-    without a value follows a deletion and says nothing new. A row that goes needs only its key;
-    with `full` all of it is there, and what comes out is not events but the net change.
+    An envelope may be under `payload`, as with schemas in the messages. A message without a value
+    is the tombstone after a deletion, and is skipped. A deleted row needs only its key; with `full`
+    the whole row is there, and the result is the net change instead of events.
     """
     key_names = key_of(relation)
     ops: list[str] = []
@@ -119,7 +119,7 @@ def events_of_lines(
 
 
 def _key(text: str | None) -> Mapping[str, Any]:
-    """The columns that the key of a message tells; a key may also be any other text."""
+    """The columns in the key of a message; none if the key is any other text."""
     try:
         return _payload(json.loads(text, parse_float=Decimal)) if text else {}
     except ValueError:
@@ -153,7 +153,7 @@ def _read_together(relation: Relation, lines: pa.Array, deleted: str) -> pa.Tabl
         )
     except pa.ArrowException:
         return None
-    # An empty line is none, and a line with two objects is two: then they are counted one by one.
+    # Empty lines and lines with two objects change the count: then each line is read by itself.
     return table if table.num_rows == len(lines) else None
 
 
@@ -163,7 +163,7 @@ def _read_each(
     take: Callable[[Mapping[str, Any]], None],
     skip: Callable[[], None] = lambda: None,
 ) -> tuple[pa.Array, list[RejectedRow]]:
-    """Give every record to `take`; where those stood that it took, and the others."""
+    """Pass every record to `take`; the positions of the accepted ones, and the rejected rows."""
     at: list[int] = []
     rejected: list[RejectedRow] = []
     for i, line in enumerate(lines.to_pylist()):

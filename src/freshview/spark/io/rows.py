@@ -1,7 +1,7 @@
-"""Arrow tables from outside, made into rows of a relation; what does not fit is set apart.
+"""Arrow tables from sources, converted to the types of a relation; malformed rows are rejected.
 
-Columns are converted as a whole. Only where that fails does each value tell by itself whether it
-fits, so that one malformed row costs its own column and not the batch.
+Columns are converted as a whole. Only if that fails, each value is converted by itself, so that one
+malformed row slows down its column and not the batch.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from freshview.runtime.ingest import csv
 from freshview.runtime.ingest.columns import arrow_schema, arrow_type, is_within
 
 CORRUPT = "__corrupt"
-"""The column of a table that holds the text of a record nobody could read, else NULL."""
+"""The column with the text of an unreadable record, else NULL."""
 
 
 @dataclass(frozen=True, slots=True)
 class RejectedRow:
-    """A row that does not fit its relation: what it looked like, and why."""
+    """A row that does not fit its relation, with the reason."""
 
     relation: str
     reason: str
@@ -37,7 +37,7 @@ class RejectedRow:
 
 @dataclass
 class TypedRows:
-    """Rows of a relation, where each of them stood in what was given, and what did not fit."""
+    """Typed rows of a relation, their positions in the input, and the rejected rows."""
 
     table: pa.Table
     at: pa.Array
@@ -45,11 +45,10 @@ class TypedRows:
 
 
 def fit_rows(relation: Relation, table: pa.Table, *, delimiter: str = "") -> TypedRows:
-    """The rows of a table as the relation declares them; columns are found by name.
+    """The rows of a table in the types of the relation; columns are matched by name.
 
-    A `delimiter` says that the texts are fields of CSV lines: an empty one is then NULL, or the
-    empty text where NULL is not admitted, and a record that was not understood is read again as
-    a line.
+    With a `delimiter` the texts are fields of CSV lines: an empty one is NULL, or the empty text in
+    a column without NULL, and an unreadable record is parsed again as a line.
 
     >>> from freshview.calculus.types import INT
     >>> r = Relation("r", (Column("a", INT),))
@@ -91,7 +90,7 @@ def _schema(relation: Relation) -> pa.Schema:
 def _set_apart(
     relation: Relation, table: pa.Table, delimiter: str
 ) -> tuple[pa.Table, pa.Array, TypedRows]:
-    """The records that were understood, where they stood, and what the others are after all."""
+    """The readable records, their positions, and the result of parsing the others again."""
     empty = pa.Table.from_pylist([], schema=_schema(relation))
     again = TypedRows(empty, pa.array([], pa.int64()))
     everywhere = pa.array(np.arange(table.num_rows))
@@ -128,7 +127,7 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 def _column(
     relation: Relation, c: Column, values: pa.Array, fields: bool, reasons: dict[int, str]
 ) -> pa.Array:
-    """The values of a column; those that do not fit are NULL here and have a reason."""
+    """The typed values of a column; those that do not fit are NULL and have a reason."""
     if fields and _is_text(values.type):
         values = _unquoted(c, values)
     typed = _cast(c, values)
@@ -163,12 +162,12 @@ def _is_text(t: pa.DataType) -> bool:
 
 
 def _cast(c: Column, values: pa.Array) -> pa.Array | None:
-    """All the values at once, or None where one of them does not fit."""
+    """All the values converted at once, or None if one of them does not fit."""
     target = arrow_type(c.type)
     if pa.types.is_null(values.type):
         return values.cast(target)
     if pa.types.is_timestamp(values.type) and values.type.tz is not None:
-        # Spark's own timestamps are moments: what a clock in Greenwich shows is kept.
+        # Spark's own timestamps are instants: their UTC time is kept.
         values = values.cast(pa.timestamp(values.type.unit, "UTC")).cast(
             pa.timestamp(values.type.unit)
         )
@@ -204,7 +203,7 @@ def _one_by_one(
 
 
 def _plain(scalar: Any) -> Any:
-    """A value of Python, or words for a moment that Python has no value for."""
+    """A Python value, or words for a timestamp that Python cannot represent."""
     try:
         return scalar.as_py()
     except (ValueError, OverflowError):
@@ -212,9 +211,9 @@ def _plain(scalar: Any) -> Any:
 
 
 def value_of(c: Column, value: Any) -> Any:
-    """A value as its column writes it, also from its text; ValueError where it does not fit."""
+    """A value in the type of its column, also from its text; ValueError if it does not fit."""
     if value is None:
-        return None  # whether that is admitted, is asked for the whole column
+        return None  # NULL is checked for the whole column
     if isinstance(value, str) and c.type.kind != "string":
         value = csv.READERS[c.type.kind](value)
     if isinstance(value, datetime) and value.tzinfo is not None:

@@ -1,9 +1,9 @@
 """The FROM clauses as one stream of Structured Streaming.
 
-All the sources of a pipeline are one query: a micro-batch holds what has come for all of them,
-its content is fixed by Spark's offset log before it runs, and it is one version of the views.
-Rows say in `__from` which relation they are of, and the columns of that relation stand together
-in a struct; `arrive.py` makes changes of them.
+All the sources of a pipeline are one query: a micro-batch has the records of all of them, its
+content is fixed by Spark's offset log before it runs, and it is one version of the views. The
+column `__from` is the number of a row's relation, whose columns are in a struct; `decode.py`
+converts them to changes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FROM = "__from"
 
 ENDLESS = ("rate", "socket")
-"""Sources that have no end which a run could wait for."""
+"""Sources without an end that a run could wait for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def inputs(catalog: Catalog, names: Sequence[str], folder: Path) -> list[Input]:
 
 
 def stream(spark: SparkSession, sources: Sequence[Input]) -> DataFrame:
-    """What comes for all the relations, as one streaming DataFrame."""
+    """The records of all the relations, as one streaming DataFrame."""
     from pyspark.sql import functions as F
 
     parts = [_READERS[i.source.kind](spark, i) for i in sources]
@@ -75,7 +75,7 @@ def stream(spark: SparkSession, sources: Sequence[Input]) -> DataFrame:
 
 
 def check_paths(sources: Sequence[Input]) -> None:
-    """Refuse what is not there before Spark is started for it."""
+    """Refuse missing files and folders before Spark is started."""
     for i in sources:
         if i.source.kind in ("csv", "json", "parquet", "delta"):
             check_folder(i)
@@ -87,7 +87,7 @@ def check_paths(sources: Sequence[Input]) -> None:
 
 
 def check_folder(i: Input) -> None:
-    """Refuse a folder that is not there; Spark would wait for it, or fail with a page of text."""
+    """Refuse a missing folder; Spark would wait for it, or fail with a page of text."""
     if "://" not in i.path and not os.path.isdir(i.path):
         raise FreshviewError(
             f"there is no folder '{i.path}' for '{i.relation.name}'",
@@ -139,7 +139,7 @@ def _parquet(spark: SparkSession, i: Input) -> DataFrame:
 
 
 def _parquet_schema(spark: SparkSession, i: Input) -> Any:
-    """The schema of the files that are there; of an empty folder, the declared one."""
+    """The schema of the files; of an empty folder, the declared one."""
     from pyspark.errors import AnalysisException
 
     try:
@@ -194,7 +194,7 @@ def _check_delta(spark: SparkSession, i: Input) -> None:
 
 
 def check_columns(relation: Relation, names: Sequence[str], where: str) -> None:
-    """Refuse data that lacks a declared column, before anything is read."""
+    """Refuse data without a declared column, before anything is read."""
     have = {n.lower() for n in names}
     for c in relation.columns:
         if c.name.lower() not in have:

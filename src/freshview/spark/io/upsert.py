@@ -1,8 +1,8 @@
-"""Changes by primary key, and Debezium envelopes, made into rows that go and rows that come.
+"""Changes by primary key, and Debezium envelopes, converted to inserted and deleted rows.
 
-An event says what the row of a key is from now on, or that there is none any more. Of several
-events of a key in one batch the last one counts: what came between would cancel out anyway. The
-row that goes is looked up in a store of the rows by key, or taken from the event itself.
+An event has the new row of a key, or deletes it. Of several events of a key in one batch the last
+one counts: the others would cancel out anyway. The deleted row is looked up in the key store, or
+taken from the event itself.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from freshview.spark.io.rows import names_of
 from freshview.spark.nodes.node import COUNT
 
 DELETED = "__gone"
-"""The column of a table of events that is true where a key has no row any more."""
+"""The column of a table of events that is true for deleted keys."""
 
 _AT = "__at"
 
@@ -47,7 +47,7 @@ def last_events(relation: Relation, events: pa.Table) -> pa.Table:
 
 
 def change_of_events(relation: Relation, events: pa.Table, old: pa.Table) -> pa.Table:
-    """What the last events of keys change, given the rows that these keys had: net, with counts.
+    """The net change by the last events of keys, given the old rows of these keys.
 
     >>> from freshview.calculus.schema import Column
     >>> from freshview.calculus.types import INT
@@ -61,15 +61,15 @@ def change_of_events(relation: Relation, events: pa.Table, old: pa.Table) -> pa.
 
 
 def as_events(relation: Relation, change: pa.Table) -> pa.Table:
-    """The events of keys that rows with counts amount to, one a key."""
-    order = pc.sort_indices(change, sort_keys=[(COUNT, "ascending")])  # who goes, goes first
+    """Rows with counts as events, one per key."""
+    order = pc.sort_indices(change, sort_keys=[(COUNT, "ascending")])  # deletions first
     sorted_ = change.take(order)
     gone = pc.less(sorted_.column(COUNT), 0)
     return last_events(relation, sorted_.drop_columns([COUNT]).append_column(DELETED, gone))
 
 
 def net_change(relation: Relation, parts: Sequence[tuple[pa.Table, int]]) -> pa.Table:
-    """Rows that come (1) and go (-1), added up: those that cancel out are left out."""
+    """The net change of inserted (1) and deleted (-1) rows: those that cancel out are omitted."""
     names = names_of(relation)
     both = pa.concat_tables(
         t.select(names).append_column(COUNT, pa.repeat(pa.scalar(sign, pa.int64()), t.num_rows))
@@ -85,10 +85,10 @@ def net_change(relation: Relation, parts: Sequence[tuple[pa.Table, int]]) -> pa.
 def envelope_events(
     relation: Relation, ops: pa.Array, before: pa.Table, after: pa.Table
 ) -> pa.Table:
-    """Events from the rows before and after: `c`, `r` and `u` bring a row, `d` takes one.
+    """Events from the rows before and after: `c`, `r` and `u` insert a row, `d` deletes one.
 
-    `before` and `after` stand side by side with `ops`. An update that moves a row to another key
-    is two events: the old key has no row any more.
+    `before` and `after` are parallel to `ops`. An update that moves a row to another key is two
+    events: the old key is deleted.
     """
     names, keys = names_of(relation), key_of(relation)
     at = pa.array(np.arange(len(ops)))
@@ -102,7 +102,7 @@ def envelope_events(
         return part.append_column(DELETED, pa.repeat(is_gone, part.num_rows))
 
     both = pa.concat_tables([events(before, goes, True), events(after, comes, False)])
-    # Stable: the old key of a moved row goes before its new one comes.
+    # Stable: the old key of a moved row is deleted before its new one is inserted.
     order = pc.sort_indices(both, sort_keys=[(_AT, "ascending"), (DELETED, "descending")])
     return both.take(order).drop_columns([_AT])
 

@@ -1,4 +1,4 @@
-"""Arrays by name as one piece of bytes, and in files of shared memory."""
+"""Named arrays as bytes, and in files of shared memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ALIGNED = 64
 
 
 def pack(arrays: Mapping[str, Array]) -> bytes:
-    """Arrays as bytes; none are no bytes.
+    """Arrays as bytes; no bytes without arrays.
 
     >>> unpack(pack({"A": np.ones((2, 1)), "B": np.zeros((0, 3))}))["A"]
     array([[1.],
@@ -29,7 +29,7 @@ def pack(arrays: Mapping[str, Array]) -> bytes:
 
 
 def unpack(data: bytes | memoryview) -> dict[str, Array]:
-    """The inverse of `pack`, of several after each other too; the arrays lie in the same memory."""
+    """The inverse of `pack`, also of concatenated ones; the arrays share the memory."""
     arrays: dict[str, Array] = {}
     at = 0
     while at < len(data):
@@ -66,7 +66,7 @@ def _pieces(arrays: Mapping[str, Array]) -> Iterable[bytes | memoryview]:
 
 
 def create(path: Path, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Array:
-    """An array in a file that others may map as well, full of zeros; an old one goes."""
+    """An array of zeros in a file that other processes can map; it replaces an old one."""
     draft = path.parent / f".{path.name}"
     with draft.open("wb") as out:
         header: BinaryIO = out
@@ -79,9 +79,9 @@ def create(path: Path, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> A
 
 
 def attach(path: Path) -> Array:
-    """An array that is there; what is written to it is seen by all."""
+    """Map an existing array; all processes see its changes."""
     try:
         array: Array = np.load(path, mmap_mode="r+")
-    except ValueError:  # NumPy maps no array without cells
+    except ValueError:  # NumPy cannot map an empty array
         array = np.load(path)
     return array

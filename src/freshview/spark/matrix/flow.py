@@ -38,14 +38,14 @@ from freshview.spark.runner import runner_of
 
 
 class MatrixCoordinator(Coordinator):
-    """Versions of a matrix program, and what is read of its matrices."""
+    """Runs versions of a matrix program, and reads its matrices."""
 
     def ask(self, asked: bytes, now: Commit) -> list[bytes]:
-        """What every worker has of it."""
+        """The answers of the workers to a request."""
         return self._with_repairs(lambda: self._ask(asked, now))
 
     def ask_driver(self, asked: bytes, now: Commit) -> bytes:
-        """What the driver has of it."""
+        """The answer of the driver to a request."""
         at = StepId(self.epoch, NO_VERSION, now.driver_after, READ, 0)
         return self._with_repairs(lambda: self.driver.read(uuid.uuid4().hex, at, [asked]).gathered)
 
@@ -59,7 +59,7 @@ class MatrixCoordinator(Coordinator):
     def _scattered_so_far(
         self, before: tuple[bytes, ...], now: tuple[bytes, ...]
     ) -> tuple[bytes, ...]:
-        """Workers keep what was scattered for as long as a version lasts."""
+        """Workers keep scattered matrices during a version."""
         return now
 
 
@@ -88,7 +88,7 @@ class MatrixFlow(Versions):
         settings: FlowSettings,
         note: Mapping[str, Any],
     ) -> MatrixFlow:
-        """Begin in an empty folder; `note` is kept with it, for who restarts."""
+        """Start in an empty folder; `note` is stored with it, for restarts."""
         place = place_of(checkpoint)
         with checkpoint_errors(place):
             if checkpoint_exists(place):
@@ -110,7 +110,7 @@ class MatrixFlow(Versions):
     def restart(
         cls, plan: MatrixPlan, spark: Any, *, checkpoint: str | Path, settings: FlowSettings
     ) -> MatrixFlow:
-        """Go on from a checkpoint, whatever became of the driver before."""
+        """Continue from a checkpoint, however the driver before ended."""
         place = place_of(checkpoint)
         with checkpoint_errors(place):
             description = read_description(place)
@@ -118,7 +118,7 @@ class MatrixFlow(Versions):
             return cls(work, spark, {})
 
     def change(self, routine: str, matrices: Mapping[str, Array], rank: int) -> int:
-        """A version: a routine with what the driver is given for it; its number."""
+        """Run a routine with matrices for the driver as the next version; its number."""
         self._finish()
         blocks = [[b""]] * self.work.workers
         blocks.append([pack({f"local {n}": a for n, a in matrices.items()})])
@@ -181,7 +181,7 @@ class MatrixFlow(Versions):
 
 
 def read_description(checkpoint: str | Path) -> dict[str, Any]:
-    """What a checkpoint of a matrix program says of itself."""
+    """The description in a checkpoint of a matrix program."""
     place = place_of(checkpoint)
     description = describe(folder_at(place))
     if description is None:

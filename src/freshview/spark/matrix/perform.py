@@ -1,4 +1,4 @@
-"""One step of a matrix program on a node: blocks in, products and updates, blocks out."""
+"""One step of a matrix program on a node: receive blocks, compute, send blocks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from freshview.spark.matrix.node import MatrixNode
 
 @dataclass(frozen=True)
 class PartExecutor:
-    """Does the work of one part on its node."""
+    """Executes the turns or stages of one part on its node."""
 
     node: MatrixNode
     ring: Semiring
@@ -55,12 +55,12 @@ class PartExecutor:
     workers: int
     sizes: Mapping[str, float]
     shapes: Mapping[str, tuple[int, int]]
-    """Of spread matrices, in all."""
+    """The whole shapes of spread matrices."""
 
     # ---------------------------------------------------------------- the driver
 
     def turn(self, turn: Turn, inputs: Sequence[bytes]) -> SentBlocks:
-        """Take what was gathered, go through the statements, scatter."""
+        """Run a turn of the driver: receive gathered blocks, run the statements, scatter."""
         came = [unpack(block) for block in inputs]
         for g in turn.receives:
             pieces = [block[g.name] for block in came]
@@ -103,7 +103,7 @@ class PartExecutor:
     # ---------------------------------------------------------------- workers
 
     def stage(self, stage: Stage, inputs: Sequence[bytes]) -> SentBlocks:
-        """Take what was sent, go through the statements, send and tell."""
+        """Run a stage of a worker: receive blocks, run the statements, send and gather."""
         came = [unpack(block) for block in inputs]
         for r in stage.receives:
             if isinstance(r, Exchange):
@@ -206,7 +206,7 @@ class PartExecutor:
     # ---------------------------------------------------------------- exchanges
 
     def _pieces(self, e: Exchange, target: int) -> Iterator[tuple[str, Array]]:
-        """What this worker has for another one, with the place where it goes."""
+        """The blocks of this worker for another one, with their positions."""
         piece = self._piece(e.source)
         match e.how:
             case "whole":
@@ -269,7 +269,7 @@ def _is_sum(g: Gather) -> bool:
 
 
 def _packed(sent: Sequence[Mapping[str, Array]]) -> tuple[bytes, ...]:
-    """A block for each worker; equal ones are one object, which is pickled once."""
+    """A block for each worker; equal ones are one object, pickled once."""
     packed: dict[tuple[int, ...], bytes] = {}
     blocks = []
     for block in sent:

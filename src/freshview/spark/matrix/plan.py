@@ -1,4 +1,4 @@
-"""From a matrix program and its triggers to what the driver and the workers run."""
+"""From a matrix program and its triggers to the schedules of the driver and the workers."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from freshview.spark.matrix.work import READY, MatrixPlan
 
 RECOMPUTE = "anew"
 LEFT, RIGHT = "#u", "#v"
-"""The factors of an update after which views are computed anew."""
+"""The factors of an update after which views are recomputed."""
 
 
 def following(name: str) -> str:
-    """The routine that follows an update of an input by deltas."""
+    """The routine that maintains views by deltas after an update of an input."""
     return f"follow {name}"
 
 
 def recomputing(name: str) -> str:
-    """The routine that adds to an input and computes anew what depends on it."""
+    """The routine that adds to an input and recomputes the views that depend on it."""
     return f"{RECOMPUTE} {name}"
 
 
 def replacing(name: str) -> str:
-    """The routine that replaces cells of an input, and computes anew what depends on it."""
+    """The routine that replaces cells of an input and recomputes the views that depend on it."""
     return f"replace {name}"
 
 
 @dataclass(frozen=True)
 class PlanInput:
-    """What is to be spread: a program, its views, and the trigger of each input, if it has one."""
+    """The input of the planner: a program, its views, and the trigger of each input, if any."""
 
     normal: Normal
     kept: frozenset[str]
@@ -53,7 +53,7 @@ class PlanInput:
 
 
 def plan_matrices(w: PlanInput, rule: SpreadRule, workers: int, copies: str | bool) -> MatrixPlan:
-    """All the routines; which views are copied by columns is settled first."""
+    """The plan with all its routines; which views are copied by columns is decided first."""
     if copies is not False:
         wanted = _multiplied_on_both_sides(w, rule)
         if copies == "auto":
@@ -75,9 +75,9 @@ def _multiplied_on_both_sides(w: PlanInput, rule: SpreadRule) -> frozenset[str]:
 
 
 def stale(normal: Normal, kept: frozenset[str], changed: str) -> list[Statement]:
-    """The statements that a changed input asks for; all of them, if none is named.
+    """The statements to recompute after a change of an input; all of them, if none is named.
 
-    Views that did not change are there; what is on the way to one that did is computed with it.
+    Unchanged views are read; intermediate results of changed ones are recomputed.
     """
     inputs = {i.name for i in normal.inputs}
     moved = {changed}

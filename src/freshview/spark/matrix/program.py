@@ -1,4 +1,4 @@
-"""A maintained matrix program whose large matrices are spread over the workers of Spark."""
+"""A maintained matrix program whose large matrices are partitioned over the workers of Spark."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ from freshview.spark.matrix.work import MatrixPlan
 from freshview.spark.session import session
 
 DRIVER_CELLS = 1 << 18
-"""Up to how many cells a matrix stays with the driver."""
+"""The most cells of a matrix that stays on the driver."""
 
 DRIVER_INVERSE = 1 << 24
-"""Up to how many cells the driver takes to invert a matrix: 4,096 rows, 128 MB."""
+"""The most cells of a matrix that the driver inverts: 4,096 rows, 128 MB."""
 
 SNAPSHOT_EVERY = 64
-"""After how many versions a worker writes a snapshot: redo files are narrow, snapshots are not."""
+"""Versions between snapshots of a worker: redo files are narrow, snapshots are not."""
 
 
 class SparkProgram(Program):
@@ -61,15 +61,15 @@ class SparkProgram(Program):
 
     As `linear.Program`, with the same triggers.
 
-    - `spark` is the session to use; without one, the one that runs, or a new one on `master`.
-    - `checkpoint` is the folder from which `restart` goes on, on all machines the same; without
-      one, what is known is gone when the program is closed.
-    - `workers` is how many parts a matrix is split into: as many as there are cores, if not told.
-    - Matrices of more than `driver_cells` cells are spread by rows. `copies` tells whether those
-      that a trigger multiplies from both sides are kept by columns as well (`auto`: if that pays).
-    - `driver_inverse` is how many cells a spread matrix may have for the driver to invert it.
+    - `spark` is the session to use; by default the active one, or a new one on `master`.
+    - `checkpoint` is the folder from which `restart` continues, the same on all machines; without
+      one, the state is discarded when the program is closed.
+    - `workers` is how many parts a matrix is split into: by default the number of cores.
+    - Matrices of more than `driver_cells` cells are spread by rows. `copies` decides whether those
+      that a trigger multiplies on both sides are copied by columns as well (`auto`: by cost).
+    - `driver_inverse` is the most cells of a spread matrix that the driver inverts.
 
-    An update is written down before it is done, and done once, whatever dies.
+    An update is logged before it is applied, and applied exactly once, even if processes die.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class SparkProgram(Program):
                 settings=flow_settings,
                 note={"matrices": self._digest(), "sizes": self.sizes},
             )
-        # From here on nobody but the workers holds what is spread.
+        # From here on only the workers have the spread matrices.
         self.values = {n: RemoteMatrix(self._flow, n, self._size(n)) for n in self._kept}  # type: ignore[misc]
 
     @classmethod
@@ -134,25 +134,25 @@ class SparkProgram(Program):
         checkpoint: str | Path,
         **options: Any,
     ) -> Self:
-        """Go on from a checkpoint of the same program, whatever became of the driver before."""
+        """Continue from a checkpoint of the same program, however the driver before ended."""
         return cls(what, checkpoint=checkpoint, _restart=True, **options)
 
     @property
     def version(self) -> int:
-        """The number of updates that all the matrices have; failed ones count as well."""
+        """The version of all the matrices: the number of updates, failed ones included."""
         return self._flow.version
 
     @property
     def stats(self) -> tuple[BatchStats, ...]:
-        """Figures of the last updates, oldest first."""
+        """Metrics of the last updates, oldest first."""
         return self._flow.stats
 
     def checkpoint(self) -> int:
-        """Make every worker write a snapshot now, and drop the logs before it; the version."""
+        """Make every worker write a snapshot now, and truncate the logs; the version."""
         return self._flow.checkpoint()
 
     def close(self, *, forget: bool = True) -> None:
-        """Stop; with `forget`, give the workers' shared memory back. The checkpoint stays."""
+        """Stop; with `forget`, release the workers' shared memory. The checkpoint stays."""
         self._flow.close(forget=forget)
         if self._scratch:
             shutil.rmtree(self._scratch, ignore_errors=True)
@@ -180,9 +180,9 @@ class SparkProgram(Program):
         self._spread()
 
     def _spread(self) -> MatrixPlan:
-        """The plan: one trigger by deltas for each input, and what computes views anew.
+        """The plan: one trigger by deltas for each input, and recomputation.
 
-        Nothing in it is measured: who restarts must come to the same.
+        Nothing in it is measured: a restart must derive the same plan.
         """
         if self._plan is None:
             triggers: dict[str, Trigger | None] = {}
@@ -213,8 +213,8 @@ class SparkProgram(Program):
     def choice(self, name: str, rank: int = 1) -> Choice:
         """The trigger for updates of an input of this rank, and why it was chosen.
 
-        There is one trigger by deltas for all ranks. Beside it stands computing anew; which of
-        them is expected to be faster depends on the operations, the jobs, and what moves.
+        There is one trigger by deltas for all ranks. The alternative is recomputation; the cost
+        model compares the operations, the jobs, and the cells moved.
         """
         plan = self._spread()
         triggers = self._deltas[name]
@@ -245,7 +245,7 @@ class SparkProgram(Program):
         return int(m.rows.at(self.sizes)), int(m.cols.at(self.sizes))
 
     def _digest(self) -> str:
-        """What tells programs apart: their text, and how their matrices are spread."""
+        """A hash of the program's text and of the placement of its matrices."""
         plan = self._spread()
         steps = "".join(f"{r}:\n{show_steps(c.steps)}" for r, c in sorted(plan.schedules.items()))
         spread = f"{sorted(plan.spread)} {sorted(plan.copied)} {self.sizes}"
@@ -284,21 +284,21 @@ class SparkProgram(Program):
         self._told(why)
 
     def __getitem__(self, name: str) -> Array:
-        """A copy of an input, a result, or any matrix on the way to one, brought to the driver."""
+        """A copy of an input, a result, or an intermediate matrix, gathered to the driver."""
         if name in self._kept:
             return self.values[name].copy()
         self._known(name)
         return self._compute(name, {n: self.values[n].copy() for n in self._reads(name)})
 
     def _reads(self, name: str) -> frozenset[str]:
-        """The matrices that are kept, of those on the way to one that is not."""
+        """The stored matrices from which a matrix is computed."""
         if name in self._kept:
             return frozenset({name})
         names = free(self._definitions[name].term)
         return frozenset().union(*(self._reads(n) for n in names))
 
     def explain(self, name: str, rank: int = 1) -> str:
-        """Which strategy follows an input, why, where its steps run, and what moves."""
+        """The strategy for updates of an input, its reason, its steps, and the cells moved."""
         self._input(name)
         plan, chosen = self._spread(), self.choice(name, rank)
         schedule = plan.schedules[self._routine(name, chosen.strategy)]
@@ -317,7 +317,7 @@ class SparkProgram(Program):
 
 
 def _only(triggers: Mapping[Strategy, Trigger], best: Strategy) -> dict[Strategy, Trigger]:
-    """The best trigger by deltas, and the one that computes anew."""
+    """The best trigger by deltas, and the one that recomputes."""
     return {s: t for s, t in triggers.items() if s in (best, "reevaluate")}
 
 

@@ -1,4 +1,4 @@
-"""A matrix that is somewhere else, with as much of an array as programs use of it."""
+"""A remote matrix, with the operations of an array that programs use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class RemoteMatrix:
-    """A matrix of a flow: what is asked of it is a job."""
+    """A matrix of a flow: each operation is a job."""
 
     def __init__(
         self, flow: MatrixFlow, name: str, shape: tuple[int, int], *, transposed: bool = False
@@ -23,12 +23,12 @@ class RemoteMatrix:
 
     @property
     def size(self) -> int:
-        """How many cells it has."""
+        """The number of cells."""
         return self.shape[0] * self.shape[1]
 
     @property
     def T(self) -> RemoteMatrix:
-        """Rows for columns."""
+        """The transpose."""
         return RemoteMatrix(self._flow, self._name, self.shape[::-1], transposed=not self._turned)
 
     def __matmul__(self, by: Array) -> Array:
@@ -39,6 +39,6 @@ class RemoteMatrix:
         return self._flow.cells(self._name, index)
 
     def copy(self) -> Array:
-        """All of it, here."""
+        """The whole matrix, as a local array."""
         whole = self._flow.matrix(self._name)
         return whole.T if self._turned else whole

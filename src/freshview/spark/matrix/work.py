@@ -1,4 +1,4 @@
-"""A matrix program as work that goes version by version: its routines, and its nodes."""
+"""A matrix program as versioned work: its routines, and its nodes."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from freshview.spark.matrix.perform import PartExecutor
 from freshview.spark.nodes.node import READY
 
 READ = "read"
-"""The routine of everything that is read: what it is, the request tells."""
+"""The routine of all reads; the request is its input."""
 
 WHAT, BY = "#what", "#by"
-"""In a request: a matrix and what is asked of it; and a vector to multiply it with."""
+"""The keys of a request: a matrix with the operation, and a vector to multiply it with."""
 
 
 def request(what: str, name: str, **more: Array) -> bytes:
@@ -47,23 +47,23 @@ def request(what: str, name: str, **more: Array) -> bytes:
 
 @dataclass(frozen=True)
 class MatrixPlan:
-    """All that workers know of a matrix program."""
+    """The plan of a matrix program, known to all the workers."""
 
     ring: str
     sizes: Mapping[str, float]
     rank: str
     """The name of the rank of an update."""
     lefts: Mapping[str, str]
-    """By routine, the factor of its update whose columns tell the rank."""
+    """By routine, the factor of its update whose number of columns is the rank."""
     schedules: Mapping[str, MatrixSchedule]
     shapes: Mapping[str, Mapping[str, tuple[int, int]]]
-    """By routine, the shapes of spread matrices that it makes on the way."""
+    """By routine, the shapes of its intermediate spread matrices."""
     spread: Mapping[str, tuple[int, int]]
     on_driver: tuple[str, ...]
     copied: frozenset[str]
 
     def kept(self, role: Role) -> frozenset[tuple[Form, str]]:
-        """The pieces that a node keeps from version to version."""
+        """The permanent pieces of a node."""
         if role == "driver":
             return frozenset(("local", n) for n in self.on_driver)
         rows: frozenset[tuple[Form, str]] = frozenset(("rows", n) for n in self.spread)
@@ -85,7 +85,7 @@ class MatrixWork(Work):
     def of(
         cls, name: str, place: str, workers: int, plan: MatrixPlan, settings: FlowSettings
     ) -> MatrixWork:
-        """With everything that follows from the rest."""
+        """The work with all its derived fields."""
         folder = folder_at(place, sync=settings.sync)
         return cls(name, place, workers, plan, settings, folder)
 
@@ -107,7 +107,7 @@ class MatrixWork(Work):
         return MatrixNode(folder, self.plan.kept(role))
 
     def fill(self, node: MatrixNode) -> None:
-        """See `Work`: matrices come with the first version."""
+        """See `Work`: the first version loads the matrices."""
 
     def perform(
         self,
@@ -149,7 +149,7 @@ class MatrixWork(Work):
         return PartExecutor(node, semiring(plan.ring), part, self.workers, sizes, shapes)
 
     def _answer(self, node: MatrixNode, part: int, asked: Mapping[str, Array]) -> SentBlocks:
-        """What a node has of what is asked."""
+        """The answer of a node to a request."""
         what, _, name = asked[WHAT].tobytes().decode().partition(" ")
         if part == self.driver:
             return SentBlocks((), pack({name: node.get("local", name)}))
@@ -166,7 +166,7 @@ class MatrixWork(Work):
         return SentBlocks((), pack({name: values}))
 
     def shares(self, name: str, values: Array) -> list[dict[str, Array]]:
-        """What every part is given of a matrix: workers, then the driver."""
+        """The pieces of a matrix for every part: the workers, then the driver."""
         shares_by_part: list[dict[str, Array]] = [{} for _ in range(self.workers + 1)]
         if name not in self.plan.spread:
             shares_by_part[self.driver][f"local {name}"] = values

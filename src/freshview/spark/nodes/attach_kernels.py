@@ -1,4 +1,4 @@
-"""What the maps of a pipeline need to run: kernels."""
+"""Attach native kernels to a pipeline."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from freshview.spark.nodes.view_work import ViewWork
 
 
 def attach_kernels(pipeline: ViewWork, spark: Any) -> ViewWork:
-    """The pipeline with kernels; where there can be none, Python keeps the maps, with a warning."""
+    """The pipeline with kernels; without a kernel, Python keeps the maps, with a warning."""
     if not pipeline.settings.native:
         return pipeline
     baseline: Baseline = "native" if _is_local(spark) else "x86-64-v2"

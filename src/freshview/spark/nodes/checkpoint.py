@@ -1,4 +1,4 @@
-"""Checkpoints of views: begun, known again, and refused where they are of another program."""
+"""Checkpoints of views: written, reopened, and refused for another program."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from freshview.spark.nodes.view_work import TABLES, ViewWork
 
 
 def digest(distributed: Distributed) -> str:
-    """What tells programs apart: their text, and where their maps are."""
+    """A hash of the program's text and of the placement of its maps."""
     text = show_program(distributed.program) + show_distributed(distributed)
     return sha256(text.encode()).hexdigest()
 
 
 def save_pipeline(pipeline: ViewWork, tables: Mapping[str, list[pa.RecordBatch]]) -> None:
-    """Begin a checkpoint; the description comes last, so that there is none without the rest.
+    """Write a new checkpoint; the description is last, so that it is never without the rest.
 
-    It tells programs apart, and has none: who restarts brings the program, and its functions.
+    The description has a hash of the program, not the program: a restart provides it again.
     """
     pipeline.folder.write(TABLES, pipeline.name.encode(), pack(tables))
     description = {
@@ -51,7 +51,7 @@ def reopen(
     functions: Functions,
     settings: FlowSettings,
 ) -> ViewWork:
-    """The pipeline of a checkpoint, if it is one of this program."""
+    """The pipeline of a checkpoint; refuse one of another program."""
     place = place_of(checkpoint)
     try:
         description = describe(folder_at(place))
@@ -83,7 +83,7 @@ def reopen(
 
 
 def check_nodes(pipeline: ViewWork) -> None:
-    """Maps that kernels wrote are read by kernels, and those of Python by Python."""
+    """Refuse maps of kernels without kernels, and maps of Python with kernels."""
     description = describe(pipeline.folder)
     kernels = description is not None and description["native"]
     if kernels and not pipeline.kernels:

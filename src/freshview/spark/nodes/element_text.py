@@ -1,7 +1,7 @@
-"""Elements of rings as text: JSON in which every value tells its type.
+"""Elements of rings as text: JSON in which every value has its type.
 
-What is read back from a checkpoint is data and nothing else: values of a closed list of types, and
-elements of ring classes that this process has loaded by itself. No text can name anything to run.
+A checkpoint is read as data and nothing else: values of a closed list of types, and elements of
+ring classes that this process has imported. No text can name code to run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from freshview.errors import FreshviewError
 
 
 class Unreadable(FreshviewError):
-    """A value that has no form as text, or a text that is no value."""
+    """A value without a text form, or a text that is no value."""
 
 
 def encode(value: Any) -> bytes:
@@ -113,7 +113,7 @@ def _element(name: str, fields: list[Any]) -> Any:
 
 
 def _fields(x: Element) -> list[str]:
-    """The names of what an element is made of, whether it keeps them in slots or not."""
+    """The names of an element's fields, in slots or not."""
     slots = [s for c in type(x).__mro__ for s in _slots(c) if hasattr(x, s)]
     return [*slots, *getattr(x, "__dict__", {})]
 

@@ -21,8 +21,8 @@ from freshview.spark.nodes.node import COUNT, READY
 from freshview.spark.nodes.node_program import NodeProgram, node_program, payload_columns
 
 PASSES = Passes(derive=False, defer=False, wide=True, parts=True)
-"""Every map is kept, and up to date: others are sent what it has. There is room for decimals of all
-digits from the start, since a node cannot be filled anew from the rows."""
+"""Every map is stored and up to date, since its rows are sent to other nodes. Decimals are wide,
+since a node cannot be refilled from base rows."""
 
 
 def kernel_of(
@@ -42,7 +42,7 @@ def kernel_of(
 class KernelNode:
     """The maps of a worker, or of the driver, in a kernel.
 
-    With a `state`, a file in shared memory, they outlive this process, and another one can go on.
+    With a `state`, a file in shared memory, they survive this process, and another one can attach.
     """
 
     def __init__(self, program: NodeProgram, library: Path, state: Path | None = None) -> None:
@@ -55,7 +55,7 @@ class KernelNode:
         self._columns = {r.name: [c.name for c in r.columns] for r in program.program.relations}
 
     def load(self, table: str, rows: pa.RecordBatch) -> None:
-        """Rows of a static table, before anything else."""
+        """Load rows of a static table, before anything else."""
         self._instance.load_static(self._kernel.relation(table), rows)
 
     def begin(self, routine: str) -> None:
@@ -66,23 +66,23 @@ class KernelNode:
         self._start(self._program.begins[routine])
 
     def add_batch(self, relation: str, rows: pa.RecordBatch) -> None:
-        """Rows of a batch for this node: the columns of the relation, and maybe `COUNT`."""
+        """Add rows of a batch: the columns of the relation, and maybe `COUNT`."""
         self._batches[relation].append(rows)
 
     def take_over(self) -> None:
-        """Forget the batches: another process has been at work on the maps since they came."""
+        """Forget the batches: another process has changed the maps since."""
         self._batches.clear()
 
     def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
-        """Rows that another node sends to a temporary map; equal rows add up."""
+        """Add rows from another node to a temporary map; equal rows add up."""
         if rows.num_rows:
             name = self._program.receives[routine, target]
-            # Columns travel by position: they are called as in the map that was sent.
+            # Columns are matched by position: their names are those of the sender's map.
             there = rows.rename_columns(self._columns[name])
             self._instance.apply_arrow(self._kernel.relation(name), there)
 
     def run(self, routine: str, block: int) -> None:
-        """The statements that this node has in a block of the routine, in order."""
+        """Run this node's statements of a block of the routine, in order."""
         for run in self._program.runs[routine, block]:
             if run.reads is None:
                 self._start(run.starts)
@@ -99,7 +99,7 @@ class KernelNode:
             self._instance.apply_arrow(self._kernel.relation(run.starts), rows, counts)
 
     def _batch(self, relation: str) -> pa.RecordBatch | None:
-        """The batch of a relation in one piece: its statements are not linear in it."""
+        """The batch of a relation in one piece: statements may not be linear in it."""
         pieces = self._batches[relation]
         if len(pieces) > 1:
             pieces[:] = pa.Table.from_batches(pieces).combine_chunks().to_batches()
@@ -119,14 +119,11 @@ class KernelNode:
         self._instance.save(path)
 
     def restore(self, path: Path) -> None:
-        """Take the maps from a file that `save` wrote for the same program and role."""
+        """Load the maps from a file that `save` wrote for the same program and role."""
         self._instance.restore(path)
 
     def stamp(self) -> None:
-        """Write eight random bytes to where a state has a place for them.
-
-        No older copy of the file has them.
-        """
+        """Write eight random bytes to the stamp of the state: no older copy has them."""
         assert self._file is not None
         fd = os.open(self._file, os.O_WRONLY)
         try:
@@ -136,7 +133,7 @@ class KernelNode:
 
     @property
     def bytes(self) -> int:
-        """What the maps take."""
+        """The bytes of the maps."""
         return self._instance.stats().bytes
 
     def close(self) -> None:

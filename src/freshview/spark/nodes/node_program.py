@@ -1,13 +1,13 @@
-"""What a node runs, as a trigger program: so a kernel that codegen makes of it is the node.
+"""The trigger program of a node, from which codegen builds its kernel.
 
-A kernel knows relations, and what to do when rows of one arrive. Here these are:
+A kernel has relations, and triggers for their rows. Here these are:
 
-    give 0.1 R        rows of a batch of R, for the statements of block 0 that read it
-    run 0.2           one row without columns: the statements that read no batch
-    to 0.got          rows for the temporary map `got`: its keys, and its number
+    give 0.1 R        rows of a batch of R, for the statements of a run that read it
+    run 0.2           one row without columns: the statements of a run without a batch
+    to 0.got          rows for the temporary map `got`: its keys, and its payload
     begin 0           one row without columns: the temporary maps are emptied
 
-The first number is that of the routine, the second counts the runs of its blocks in order.
+The first number is that of the routine, the second that of the run in it.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ from freshview.spark.nodes.node import PAYLOAD, READY, change_routine, read_rout
 
 @dataclass(frozen=True)
 class Run:
-    """Statements that a node runs at once: the relation that starts them, the batch they read.
+    """Statements that a node runs at once: the relation that triggers them, the batch they read.
 
-    They are `led` by the batch if there is nothing to do when it is empty.
+    If they are `delta_bound`, an empty batch changes nothing.
     """
 
     starts: str
@@ -52,7 +52,7 @@ class Run:
 
 @dataclass(frozen=True)
 class NodeProgram:
-    """The program of a node, and which of its relations does what."""
+    """The program of a node, and the meaning of its relations."""
 
     program: Program
     runs: dict[tuple[str, int], tuple[Run, ...]]
@@ -65,7 +65,7 @@ class NodeProgram:
 
 
 def node_program(d: Distributed, role: Role) -> NodeProgram:
-    """What the driver or a worker runs; the program is in settled blocks (`settle.py`)."""
+    """The program of the driver or of a worker; its blocks are in order (`schedule_blocks.py`)."""
     return _NodeCompiler(d, role).compile()
 
 
@@ -111,8 +111,8 @@ class _NodeCompiler:
         for placement in temporaries:
             self.maps[name, placement.name] = own[placement.name]
             keys = tuple(c.name for c in placement.keys)
-            # Parts of one batch may share records. The others are defined by nothing but
-            # themselves, so that no other map shares theirs.
+            # Parts of one batch may share records. The others are defined by themselves, so that
+            # they share records with no other map.
             definition = definitions.get(placement.name, View(own[placement.name], keys))
             self.temporary.append(
                 Map(own[placement.name], placement.keys, placement.payload, definition)
@@ -129,7 +129,7 @@ class _NodeCompiler:
             self.runs[name, at] = tuple(self._runs(number, group_by_batch(statements)))
 
     def _runs(self, number: int, statements: list[Statement]) -> Iterator[Run]:
-        """Statements that read the same batch, or none, are started by the same relation."""
+        """Consecutive statements that read the same batch, or none, are one run."""
         for relation, some in groupby(statements, _read):
             title, group = f"{number}.{self.count}", list(some)
             self.count += 1
@@ -155,7 +155,7 @@ class _NodeCompiler:
         temporaries: tuple[MapPlacement, ...],
         own: dict[str, str],
     ) -> None:
-        """Relations for what is sent to this node."""
+        """Declare relations for the transfers to this node."""
         known = {placement.name: placement for placement in temporaries}
         for step in (s for b in blocks for s in b.steps if isinstance(s, Transfer)):
             if isinstance(step.to, Local) != (self.role == "driver"):
@@ -175,7 +175,7 @@ class _NodeCompiler:
     def _declare_relation(
         self, title: str, columns: tuple[Column, ...], event: str, statements: list[Statement]
     ) -> str:
-        """A relation, and what is done when rows of it arrive."""
+        """Declare a relation with its trigger; its name."""
         self.declared.append(Relation(title, columns))
         if event == "batch":
             statements = [replace(s, term=_as_delta(s.term, title)) for s in statements]
@@ -187,15 +187,15 @@ class _NodeCompiler:
 
 
 def payload_columns(placement: MapPlacement | Map) -> tuple[Column, ...]:
-    """How the numbers of a map travel: sums of doubles in their parts, so that none is rounded."""
+    """The columns in which a map's payload is sent: sums of doubles in parts, without rounding."""
     payload = Column(PAYLOAD, placement.payload)
     return parts_of(payload) if placement.payload.kind == "double" else (payload,)
 
 
 def _batch_definitions(number: int, blocks: tuple[Block, ...]) -> dict[str, Expr]:
-    """What temporary maps of a routine are that are made of batches alone, by their names.
+    """The definitions of temporary maps over batches alone, by name.
 
-    The batches are those of this routine: it shares records with no other one.
+    The batches are numbered by routine, so that routines share no records.
     """
 
     def rule(e: Expr) -> Expr | None:
@@ -210,11 +210,10 @@ def _batch_definitions(number: int, blocks: tuple[Block, ...]) -> dict[str, Expr
 
 
 def group_by_batch(statements: Iterable[Statement]) -> list[Statement]:
-    """Statements in an order that means the same, those that read one batch side by side.
+    """An equivalent order of statements, with those that read one batch side by side.
 
-    A batch is taken in once for statements that stand together. One moves up to others that read
-    the same batch past statements that neither write what it reads or writes, nor read what it
-    writes.
+    A batch is loaded once for neighbours. A statement moves up to others of the same batch, past
+    statements that neither write what it reads or writes, nor read what it writes.
     """
     grouped: list[Statement] = []
     for s in statements:
@@ -236,14 +235,14 @@ def _views(s: Statement) -> set[str]:
 
 
 def _renamed(s: Statement, own: dict[str, str]) -> Statement:
-    """A statement with the routine's temporary maps under their names in the program."""
+    """A statement with the program's names of the routine's temporary maps."""
 
     def rule(e: Expr) -> Expr | None:
         return replace(e, name=own[e.name]) if isinstance(e, View) and e.name in own else None
 
     if s.target.name not in own:
         return Statement(s.target, s.op, bottom_up(s.term, rule))
-    # A temporary map is written once, and empty until then: there is nothing to replace.
+    # A temporary map is written once, and empty before: `+=` is enough.
     target = replace(s.target, name=own[s.target.name])
     return Statement(target, "+=", bottom_up(s.term, rule))
 

@@ -1,4 +1,4 @@
-"""One step of a routine on a node: rows in, blocks run, rows out."""
+"""One step of a routine on a node: receive rows, run blocks, send rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from freshview.spark.nodes.violations import check_guards
 
 @dataclass(frozen=True, slots=True)
 class PartStep:
-    """A step of one part: its number in the schedule of a routine, and what is checked there."""
+    """A step of one part: its number in the schedule of a routine, and the guards to check."""
 
     routine: str
     schedule: Schedule
@@ -31,7 +31,7 @@ class PartStep:
 
     @property
     def is_driver(self) -> bool:
-        """The driver comes after the workers."""
+        """Whether the part is the driver, which follows the workers."""
         return self.part == self.workers
 
 
@@ -42,7 +42,7 @@ def perform(
     batch: bytes | memoryview,
     clock: Clock,
 ) -> SentBlocks:
-    """The step of one part; `batch` are the rows that it has of the batch and was not given yet."""
+    """Run the step of one part; `batch` are its rows of the batch that were not added yet."""
     routine, schedule = at.routine, at.schedule
     if at.is_first:
         clock(node.begin, routine)
@@ -80,7 +80,7 @@ def _gathered(node: Node, routine: str, gathers: Iterable[Transfer]) -> bytes:
 
 
 class _Outbox:
-    """Rows for every worker, by the map that they go to."""
+    """The rows for every worker, by target map."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers

@@ -1,4 +1,4 @@
-"""The rows of a query as an Arrow table, from the driver's map of them."""
+"""The result of a query as an Arrow table, from the driver's map of its rows."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from freshview.spark.nodes.elements import schema_with_elements
 
 
 def query_result(readout: Readout, rows: pa.RecordBatch) -> pa.Table:
-    """The rows in the columns of the query, each as often as it counts, in the query's order.
+    """The rows of the query in its columns and order, each as often as its multiplicity.
 
-    Elements of rings stay the bytes that nodes send; `elements.rows_with_elements` reads them.
+    Elements of rings stay encoded; `elements.rows_with_elements` decodes them.
     """
     query = readout.query
     columns = list(dict.fromkeys(query.vars))

@@ -1,4 +1,4 @@
-"""A node on the reference engine's stores: for tests, and for machines without a compiler."""
+"""A node on the reference engine's stores: for tests, and without a compiler."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from freshview.spark.nodes.elements import encoded, is_element, values_of
 from freshview.spark.nodes.node import COUNT, PAYLOAD, READY, change_routine, read_routine
 
 ROW_BYTES = 200
-"""About how many bytes a row takes in a dictionary."""
+"""An estimate of the bytes of a row in a dictionary."""
 
 
 class ReferenceNode:
@@ -206,7 +206,7 @@ def batch_of(placement: MapPlacement, rows: Any) -> pa.RecordBatch:
 
 
 def _as_sent(payload: Type) -> Type:
-    """The type in which numbers of a map travel: exact sums of doubles are text."""
+    """The type in which a payload is sent: exact sums of doubles are text."""
     return STRING if payload.kind == "double" else payload
 
 

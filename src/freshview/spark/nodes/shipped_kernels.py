@@ -1,4 +1,4 @@
-"""Kernels for the workers: built by the driver, kept in the checkpoint, fetched where they run."""
+"""Kernels for the workers: built by the driver, stored in the checkpoint, run by executors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from freshview.spark.nodes.node_program import NodeProgram
 
 @dataclass(frozen=True)
 class ShippedKernel:
-    """The kernel of a role: what it does, and its library by the hash of its bytes."""
+    """The kernel of a role: its program, and the hash of its library."""
 
     program: NodeProgram
     library: str
@@ -34,9 +34,9 @@ class ShippedKernel:
 def ship_kernels(
     distributed: Distributed, functions: Functions, folder: Folder, baseline: Baseline
 ) -> tuple[Mapping[Role, ShippedKernel], str]:
-    """Build the kernels of both roles and leave them in a folder; or none, and the reason.
+    """Build the kernels of both roles and write them to a folder; or none, and the reason.
 
-    Executors may have other processors than the driver: what they all have is the `baseline`.
+    Executors may have other processors than the driver: all support the `baseline`.
     """
     compiler = find_compiler()
     if compiler is None:
@@ -63,7 +63,7 @@ def ship_kernels(
 
 
 def fetch_kernel(shipped: ShippedKernel, folder: Folder) -> Path:
-    """The library as a file of this machine: copied here once, checked whenever it is loaded."""
+    """The library as a local file: downloaded once, verified whenever it is loaded."""
     path = private_folder(user_cache() / "shipped") / f"{shipped.library}.so"
     if not _has_digest(read_own(path), shipped):
         data = folder.read(_name(shipped))

@@ -1,4 +1,4 @@
-"""What every process of a pipeline knows: its program, its schedules, and where things are."""
+"""The work of a pipeline, known to all its processes: its program, schedules and folders."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from freshview.spark.nodes.shipped_kernels import ShippedKernel, fetch_kernel
 TABLES = "tables"
 
 NO_ROUTINE = "nothing"
-"""The routine of a batch that no view waits for."""
+"""The routine of a batch that no view reads."""
 
 
 @dataclass(frozen=True)
 class ViewWork(Work):
-    """A settled program on so many workers, with its checkpoint at `place`."""
+    """A prepared program on so many workers, with its checkpoint at `place`."""
 
     name: str
     place: str
@@ -42,9 +42,9 @@ class ViewWork(Work):
     folder: Folder = field(compare=False)
     schedules: Mapping[str, Schedule] = field(compare=False)
     kernels: Mapping[Role, ShippedKernel] = field(compare=False, default_factory=dict)
-    """By role; where there is none, Python keeps the maps."""
+    """By role; without one, Python keeps the maps."""
     guards: Mapping[str, tuple[Guard, ...]] = field(compare=False, default_factory=dict)
-    """By routine, what is checked in it."""
+    """By routine, the guards to check."""
 
     @classmethod
     def of(
@@ -57,7 +57,7 @@ class ViewWork(Work):
         settings: FlowSettings,
         kernels: Mapping[Role, ShippedKernel] | None = None,
     ) -> ViewWork:
-        """With everything that follows from the rest."""
+        """The work with all its derived fields."""
         folder = folder_at(place, sync=settings.sync)
         scheduled, checks = schedules_of(distributed), guards_of(distributed)
         derived = (folder, scheduled, kernels or {}, checks)
@@ -69,7 +69,7 @@ class ViewWork(Work):
         return self.schedules
 
     def kind(self, role: Role) -> str:
-        """See `Work`: another kernel cannot make anything of the maps of this one."""
+        """See `Work`: a kernel cannot read the maps of another one."""
         shipped = self.kernels.get(role)
         return shipped.library[:16] if shipped else "python"
 
@@ -114,7 +114,7 @@ class ViewWork(Work):
 
 
 def schedules_of(distributed: Distributed) -> dict[str, Schedule]:
-    """The schedule of every routine of a settled program, by name."""
+    """The schedule of every routine of a prepared program, by name."""
     scheduled = {NO_ROUTINE: schedule(()), READY: schedule(distributed.ready.blocks)}
     scheduled |= {change_routine(i): schedule(r.blocks) for i, r in enumerate(distributed.routines)}
     return scheduled | {

@@ -1,4 +1,4 @@
-"""Batches that cannot be: what guarded routines find, as an error that names the rows."""
+"""Violations of the contract of streams, found by guards, as an error that names the rows."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from freshview.spark.nodes.node import PAYLOAD, Node
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What a batch does that cannot be: rows that are not there, or keys with two rows.
+    """A violation of a batch: deletions of missing rows, or keys with two rows.
 
-    The columns of `rows` are called as those of the relation are; those of keys are the key's.
+    The columns of `rows` are those of the relation, or of its key.
     """
 
     relation: str
@@ -27,7 +27,7 @@ class Violation:
     doubled: bool
 
     def reason(self, at: int = 0) -> BadRow:
-        """The complaint about one of them, as a database makes it."""
+        """The error about one of the rows, the same as that of a database."""
         [row] = rows_of(pa.Table.from_batches([self.rows.slice(at, 1)]))
         if self.doubled:
             return two_rows(self.relation, row[:-1])
@@ -35,10 +35,7 @@ class Violation:
 
 
 class RefusedBatch(Refusal):
-    """A batch that would take away rows that are not there, or give a key two rows.
-
-    `wrong` are all of them that were found.
-    """
+    """A batch that deletes missing rows, or gives a key two rows; `violations` has all of them."""
 
     def __init__(
         self,
@@ -52,14 +49,14 @@ class RefusedBatch(Refusal):
         self.violations = tuple(violations)
 
     def merge(self, others: Sequence[Refusal]) -> RefusedBatch:
-        """All the rows that several workers refuse."""
+        """The violations of several workers, as one error."""
         return refusal_of(
             [w for other in others if isinstance(other, RefusedBatch) for w in other.violations]
         )
 
 
 def check_guards(node: Node, routine: str, guards: Iterable[Guard]) -> None:
-    """Refuse the batch of a routine whose checks have run, if they have found anything."""
+    """Raise `RefusedBatch` if the checks of a routine have found violations."""
     violations = []
     for g in guards:
         for name, doubled in ((g.missing, False), (g.doubled, True)):
@@ -73,7 +70,7 @@ def check_guards(node: Node, routine: str, guards: Iterable[Guard]) -> None:
 
 
 def refusal_of(violations: Sequence[Violation]) -> RefusedBatch:
-    """The error about these."""
+    """The error for these violations."""
     first = violations[0].reason()
     return RefusedBatch(first.what, instead=first.instead, violations=violations)
 
