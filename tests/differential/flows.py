@@ -53,13 +53,15 @@ class Beside:
         self.engine.load(tables)
         self.folder, self.runner, self.settings = folder, runner, settings or FlowSettings()
         self.functions = functions
-        given = {n: table_of(self.relations[n].columns, list(t), n) for n, t in tables.items()}
+        static_rows = {
+            n: table_of(self.relations[n].columns, list(t), n) for n, t in tables.items()
+        }
         self.flow = Flow.start(
             self.distributed,
             runner,
             workers=workers,
             checkpoint=folder,
-            tables=given,
+            tables=static_rows,
             functions=functions,
             settings=self.settings,
         )
@@ -82,7 +84,7 @@ class Beside:
             changes = dict(grouped(batch))
             yield {n: changes[n] for n in self.order if n in changes}
 
-    def told(self, changes: Mapping[str, Any]) -> None:
+    def count_changes(self, changes: Mapping[str, Any]) -> None:
         """Let the reference engine know of a batch."""
         for name, rows in changes.items():
             self.engine.apply(name, rows)
@@ -93,7 +95,7 @@ class Beside:
 
     def apply(self, changes: Mapping[str, Any]) -> None:
         """A batch for both."""
-        self.told(changes)
+        self.count_changes(changes)
         self.flow.apply(self.tables(changes))
 
     def check(self, where: str = "") -> None:

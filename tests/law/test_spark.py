@@ -85,10 +85,10 @@ def test_incremental_programs(level: str, data: st.DataObject) -> None:
     names = tuple(sorted(outs(e)))
     query = Query("Q", tuple(Column(v, INT) for v in names), names, e)
     program = compile_queries([query], SCHEMA, data.draw(st.sampled_from(STRATEGIES)))
-    made = distribute(program, data.draw(placements(program)), LEVELS[level])
+    distributed = distribute(program, data.draw(placements(program)), LEVELS[level])
     table = no_null(data.draw(deltas("U")))
     rows = {"U": [row for row, m in table.items() for _ in range(abs(m))]}
-    pair = Pair(program, made, data.draw(WORKERS), BUILTINS, rows)
+    pair = Pair(program, distributed, data.draw(WORKERS), BUILTINS, rows)
     pair.check("ready")
     stream(data, pair, ["R", "S", "T"])
 
@@ -103,6 +103,6 @@ def test_programs_that_recompute(level: str, data: st.DataObject) -> None:
         program = recompute(e, batches=True)
     except TypeProblem:
         assume(False)
-    made = distribute(program, data.draw(placements(program)), LEVELS[level])
-    pair = Pair(program, made, data.draw(WORKERS), BUILTINS, {})
+    distributed = distribute(program, data.draw(placements(program)), LEVELS[level])
+    pair = Pair(program, distributed, data.draw(WORKERS), BUILTINS, {})
     stream(data, pair, sorted(RELATIONS))

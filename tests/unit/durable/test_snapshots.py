@@ -37,7 +37,7 @@ def mark(version: int) -> str:
 
 
 def test_a_snapshot_is_of_the_moment_it_was_asked_for(tmp_path: Path) -> None:
-    found = Snapshots(files.LocalFolder(tmp_path / "checkpoint"), 0)
+    snapshots = Snapshots(files.LocalFolder(tmp_path / "checkpoint"), 0)
     go, real = threading.Event(), files.LocalFolder.put
 
     def slow(self: files.LocalFolder, name: str, source: Path) -> None:
@@ -46,31 +46,31 @@ def test_a_snapshot_is_of_the_moment_it_was_asked_for(tmp_path: Path) -> None:
 
     node: Any = Maps(b"old")
     with mock.patch.object(files.LocalFolder, "put", slow):
-        assert found.put_in_background(mark(3), node, tmp_path)
+        assert snapshots.put_in_background(mark(3), node, tmp_path)
         node.rows = b"new"
-        assert not found.put_in_background(mark(4), node, tmp_path), "two at a time"
-        assert found.oldest() == -1
+        assert not snapshots.put_in_background(mark(4), node, tmp_path), "two at a time"
+        assert snapshots.oldest() == -1
         go.set()
-        found.wait()
-    assert found.get(mark(3), tmp_path / "back")
+        snapshots.wait()
+    assert snapshots.get(mark(3), tmp_path / "back")
     assert (tmp_path / "back").read_bytes() == b"old"
-    assert found.put_in_background(mark(5), node, tmp_path)
-    found.wait()
-    assert found.put_in_background(mark(7), node, tmp_path)
-    found.wait()
-    assert found.oldest() == 5, "two are kept"
+    assert snapshots.put_in_background(mark(5), node, tmp_path)
+    snapshots.wait()
+    assert snapshots.put_in_background(mark(7), node, tmp_path)
+    snapshots.wait()
+    assert snapshots.oldest() == 5, "two are kept"
 
 
 def test_a_snapshot_that_fails_leaves_room_for_the_next(tmp_path: Path) -> None:
-    found = Snapshots(files.LocalFolder(tmp_path / "checkpoint"), 0)
+    snapshots = Snapshots(files.LocalFolder(tmp_path / "checkpoint"), 0)
     node: Any = Maps(b"rows")
     with mock.patch.object(files.LocalFolder, "put", side_effect=OSError(28, "full")):
-        assert found.put_in_background(mark(1), node, tmp_path)
-        found.wait()
-    assert found.oldest() == -1
-    assert found.put_in_background(mark(2), node, tmp_path)
-    found.wait()
-    assert found.oldest() == 2
+        assert snapshots.put_in_background(mark(1), node, tmp_path)
+        snapshots.wait()
+    assert snapshots.oldest() == -1
+    assert snapshots.put_in_background(mark(2), node, tmp_path)
+    snapshots.wait()
+    assert snapshots.oldest() == 2
 
 
 def test_a_batch_that_fails_leaves_no_snapshot(tmp_path: Path) -> None:

@@ -40,9 +40,9 @@ class Maker:
 
     def __call__(self, script: str = SCRIPT, **choices: Any) -> Pipeline:
         settings = FlowSettings(3, str(self.folder / "memory"), native=self.native)
-        told = {"checkpoint": self.folder / "checkpoint", "workers": 3, "settings": settings}
+        defaults = {"checkpoint": self.folder / "checkpoint", "workers": 3, "settings": settings}
         runner: Any = InlineRunner()
-        flow = Pipeline(PipelineOptions(**{**told, **choices}), runner, self.folder)
+        flow = Pipeline(PipelineOptions(**{**defaults, **choices}), runner, self.folder)
         flow.declare(script)
         return flow
 
@@ -249,8 +249,8 @@ class TestTrusted:
 
 
 def letters(folder: Path, name: str) -> list[dict[str, str]]:
-    found = sorted((folder / "checkpoint" / "dead_letters" / name).glob("*.jsonl"))
-    return [json.loads(line) for path in found for line in path.read_text().splitlines()]
+    paths = sorted((folder / "checkpoint" / "dead_letters" / name).glob("*.jsonl"))
+    return [json.loads(line) for path in paths for line in path.read_text().splitlines()]
 
 
 def test_sources_go_on_without_rows_that_cannot_be(make_plain: Maker, tmp_path: Path) -> None:
@@ -262,13 +262,13 @@ def test_sources_go_on_without_rows_that_cannot_be(make_plain: Maker, tmp_path: 
         assert flow.view("n").rows()[0][:2] == (1, 3)
         assert flow.totals.last is not None
         assert flow.totals.last.rejected == 3
-    found = letters(tmp_path, "o")
-    assert [f["reason"] for f in found] == [
+    rejected = letters(tmp_path, "o")
+    assert [f["reason"] for f in rejected] == [
         "'o' would hold two rows with the key (2)",
         "'o' would hold two rows with the key (2)",
         "'o' would hold two rows with the key (1)",
     ]
-    assert json.loads(found[-1]["row"]) == {
+    assert json.loads(rejected[-1]["row"]) == {
         "id": 1,
         "c": 7,
         "name": "e",
@@ -319,7 +319,7 @@ def test_names_do_not_matter(make: Maker) -> None:
 def test_a_batch_that_was_refused_when_nobody_listened_does_not_stop_the_next_start(
     make_plain: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The driver died with a batch that is written down, and that cannot be."""
+    """The driver died with a batch that is logged, and that cannot be."""
     flow = make_plain()
     flow.push({"i": [ITEM]})
 

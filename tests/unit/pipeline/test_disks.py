@@ -31,11 +31,11 @@ def test_a_start_on_a_full_disk_can_be_made_again(tmp_path: Path, first: int) ->
         except FreshviewError as e:
             why = str(e)
         else:
-            assert disk.left == 1, "a write that failed was not told"
+            assert disk.left == 1, "a failed write was not reported"
             shop.flow.close()
             return
     assert "No space left" in why
-    if Flow.exists(tmp_path / "checkpoint"):  # its first version is written down
+    if Flow.exists(tmp_path / "checkpoint"):  # its first version is logged
         shop = Shop(tmp_path, restart=True)
     else:
         shop = Shop(tmp_path)

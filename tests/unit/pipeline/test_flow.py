@@ -106,13 +106,13 @@ def test_a_load_that_was_cut_short_goes_on(tmp_path: Path) -> None:
     s = Shop(tmp_path)
     much = s.batch(size=30)
     s.count(much)
-    take, taken = s.flow._run_batch, []
+    run_batch, batches = s.flow._run_batch, []
 
-    def die(*given: Any, **told: Any) -> None:
-        if len(taken) == 3:
+    def die(*args: Any, **kwargs: Any) -> None:
+        if len(batches) == 3:
             raise KeyboardInterrupt
-        taken.append(given)
-        take(*given, **told)
+        batches.append(args)
+        run_batch(*args, **kwargs)
 
     with mock.patch.object(s.flow, "_run_batch", die), pytest.raises(KeyboardInterrupt):
         s.flow.load(much, rows=20)

@@ -1,4 +1,4 @@
-"""Loads whose pieces are one job: workers do each as soon as it is written down."""
+"""Loads whose pieces are one job: workers do each as soon as it is logged."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class Counts(InlineRunner):
 
     def run(self, orders: Any) -> list[WorkerReport]:
         self.asked[orders[0].kind] += 1
-        found = super().run(orders)
+        reports = super().run(orders)
         self.ended = self.ended or orders[0].kind == "follow"
-        return found
+        return reports
 
 
 class Sales:
@@ -63,12 +63,16 @@ class Sales:
         program = compile_queries(queries, list(catalog.relations.values()))
         self.distributed = distribute(program, options=DistributionOptions(workers=2, deliver=True))
         self.runner = runner or Counts()
-        told: dict[str, Any] = {"workers": 2, "checkpoint": self.place, "settings": self.settings}
-        self.flow = Flow.start(self.distributed, self.runner, **told)
+        options: dict[str, Any] = {
+            "workers": 2,
+            "checkpoint": self.place,
+            "settings": self.settings,
+        }
+        self.flow = Flow.start(self.distributed, self.runner, **options)
 
     def restart(self) -> None:
-        told: dict[str, Any] = {"checkpoint": self.place, "settings": self.settings}
-        self.flow = Flow.restart(self.distributed, self.runner, **told)
+        options: dict[str, Any] = {"checkpoint": self.place, "settings": self.settings}
+        self.flow = Flow.restart(self.distributed, self.runner, **options)
 
     def load(
         self, rows: list[tuple[int, int]], note: dict[str, Any] | None = None, pieces: int = PIECES
@@ -80,8 +84,10 @@ class Sales:
         totals, counts = Counter[int](), Counter(shop for shop, _ in rows)
         for shop, price in rows:
             totals[shop] += price
-        found = {shop: (int(total), n) for shop, total, n in rows_of(self.flow.read("totals"))}
-        assert found == {shop: (totals[shop], counts[shop]) for shop in counts}
+        totals_read = {
+            shop: (int(total), n) for shop, total, n in rows_of(self.flow.read("totals"))
+        }
+        assert totals_read == {shop: (totals[shop], counts[shop]) for shop in counts}
 
 
 def table(rows: list[tuple[int, int]]) -> pa.Table:
@@ -163,10 +169,10 @@ def _overflows(s: Sales) -> Any:
     """One of the workers cannot do the third piece; Python's numbers have no end."""
     perform = worker.Worker._perform
 
-    def performed(self: Any, state: Any, at: Any, *given: Any) -> Any:
+    def performed(self: Any, state: Any, at: Any, *args: Any) -> Any:
         if at.version == 8 and self.part == 1:
             raise Overflow("a number outgrew its column")
-        return perform(self, state, at, *given)
+        return perform(self, state, at, *args)
 
     return performed
 
@@ -223,19 +229,19 @@ def test_after_an_epoch_that_could_not_begin_whatever_is_asked_goes_on(
 
 def test_a_first_piece_that_is_bad_keeps_nobody_waiting(tmp_path: Path, native: bool) -> None:
     s = Sales(tmp_path, native)
-    prepared, follow = s.flow._packer.pack, s.flow._coordinator.follow
-    told = Event()
+    pack, follow = s.flow._packer.pack, s.flow._coordinator.follow
+    logged_one = Event()
 
     def bad(changes: Any) -> Any:
         try:
-            return prepared(changes)
+            return pack(changes)
         finally:
-            told.set()
+            logged_one.set()
 
-    def late(*given: Any) -> Any:
-        told.wait(10)
+    def late(*args: Any) -> Any:
+        logged_one.wait(10)
         time.sleep(0.01)  # the writer has begun another epoch
-        return follow(*given)
+        return follow(*args)
 
     patches = (
         mock.patch.object(s.flow._packer, "pack", bad),
@@ -296,13 +302,13 @@ def test_a_second_attempt_finds_that_all_is_done(tmp_path: Path, native: bool) -
 
 def test_who_waits_too_long_goes(tmp_path: Path, native: bool) -> None:
     s = Sales(tmp_path, native)
-    lay, laid = s.flow._commit_log.append_rows, []
+    append_rows, logged = s.flow._commit_log.append_rows, []
 
-    def slow(*given: Any) -> Any:
-        while len(laid) == 2 and not s.runner.ended:  # until nobody waits
+    def slow(*args: Any) -> Any:
+        while len(logged) == 2 and not s.runner.ended:  # until nobody waits
             time.sleep(0.001)
-        laid.append(given)
-        return lay(*given)
+        logged.append(args)
+        return append_rows(*args)
 
     patience = mock.patch.object(worker, "FOLLOW_TIMEOUT", 0.05)
     with patience, mock.patch.object(s.flow._commit_log, "append_rows", slow):

@@ -23,8 +23,8 @@ CREATE VIEW totals AS SELECT item, COUNT(*) AS n FROM sales GROUP BY item ORDER 
 def pipeline(folder: Path, **choices: Any) -> Pipeline:
     settings = FlowSettings(memory=str(folder / "memory"), native=False)
     runner: Any = InlineRunner()
-    told = {"workers": 2, "settings": settings, "upserts": ("sales",)}
-    flow = Pipeline(PipelineOptions(**{**told, **choices}), runner, folder)
+    emitted = {"workers": 2, "settings": settings, "upserts": ("sales",)}
+    flow = Pipeline(PipelineOptions(**{**emitted, **choices}), runner, folder)
     flow.declare(SCRIPT)
     return flow
 
@@ -76,8 +76,8 @@ def test_a_start_that_failed_may_be_tried_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("asked", ["push", "upsert"])
 def test_with_a_checkpoint_it_goes_on(tmp_path: Path, asked: str) -> None:
     flow = pipeline(tmp_path, checkpoint=tmp_path / "checkpoint")
-    told: list[int] = []
-    flow.on_version("totals", lambda version, _: told.append(version))
+    emitted: list[int] = []
+    flow.on_version("totals", lambda version, _: emitted.append(version))
     flow.push({"sales": [(1, "a")]})
     flow.stop()
     assert ASKED[asked](flow) == 2
@@ -85,5 +85,5 @@ def test_with_a_checkpoint_it_goes_on(tmp_path: Path, asked: str) -> None:
     flow.stop()
     flow.start()
     assert flow.view("totals").rows() == [("a", 1), ("b", 1)]
-    assert told == [1, 2]
+    assert emitted == [1, 2]
     flow.stop()

@@ -43,9 +43,9 @@ def grow(path: Path, _: Path) -> None:
 def flip(path: Path, _: Path, at: float = 0.01) -> None:
     with path.open("rb+") as out:
         out.seek(int(path.stat().st_size * at))
-        found = out.read(1) or b"\0"
+        contents = out.read(1) or b"\0"
         out.seek(-1, 1)
-        out.write(bytes([found[0] ^ 4]))
+        out.write(bytes([contents[0] ^ 4]))
 
 
 def zero(path: Path, _: Path) -> None:
@@ -71,8 +71,10 @@ DAMAGES: list[Callable[[Path, Path], None]] = [
 
 def names(shop: Shop) -> list[str]:
     """The files of all the parts, but for those that only keep others out."""
-    found = (p for p in shop.memory.rglob("*") if p.is_file() and p.name not in ("lock", "behind"))
-    return sorted(str(p.relative_to(shop.memory)) for p in found)
+    contents = (
+        p for p in shop.memory.rglob("*") if p.is_file() and p.name not in ("lock", "behind")
+    )
+    return sorted(str(p.relative_to(shop.memory)) for p in contents)
 
 
 AGAIN = ("same process", "another process", "another driver")

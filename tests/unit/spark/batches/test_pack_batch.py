@@ -1,4 +1,4 @@
-"""What is written down of a batch: rows that count, in few bytes; and what a load makes of it."""
+"""What is logged of a batch: rows that count, in few bytes; and what a load makes of it."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ class Late:
         self.place = folder / "checkpoint"
         self.settings = FlowSettings(memory=str(folder / "memory"), native=native, snapshot_every=2)
         self.distributed, self.runner = shop(SQL), runner or InlineRunner()
-        told = {"workers": 2, "checkpoint": self.place, "settings": self.settings}
-        self.flow = Flow.start(self.distributed, self.runner, **told)
+        options = {"workers": 2, "checkpoint": self.place, "settings": self.settings}
+        self.flow = Flow.start(self.distributed, self.runner, **options)
 
     def restart(self) -> None:
-        told = {"checkpoint": self.place, "settings": self.settings}
-        self.flow = Flow.restart(self.distributed, self.runner, **told)
+        options = {"checkpoint": self.place, "settings": self.settings}
+        self.flow = Flow.restart(self.distributed, self.runner, **options)
 
     def logged(self) -> list[pa.RecordBatch]:
         """The rows in the log."""
@@ -86,11 +86,11 @@ class Late:
         return [b for data in blocks for b in unpack(data or b"")["sales"]]
 
     def check(self, table: pa.Table) -> None:
-        found = {shop: (total, n) for shop, total, n in rows_of(self.flow.read("late"))}
-        assert found == late(table)
+        actual = {shop: (total, n) for shop, total, n in rows_of(self.flow.read("late"))}
+        assert actual == late(table)
 
 
-def test_rows_that_do_not_count_are_not_written_down(tmp_path: Path, native: bool) -> None:
+def test_rows_that_do_not_count_are_not_logged(tmp_path: Path, native: bool) -> None:
     s, much = Late(tmp_path, native), sales()
     s.flow.apply({"sales": much})
     s.check(much)
@@ -124,12 +124,12 @@ class Dies(InlineRunner):
 
 def test_a_load_that_dies_with_a_worker_half_way_goes_on(tmp_path: Path, native: bool) -> None:
     s, much = Late(tmp_path, native, Dies()), sales()
-    lay, laid, dead = s.flow._commit_log.append_rows, [], Event()
+    append_rows, append_calls, dead = s.flow._commit_log.append_rows, [], Event()
 
-    def waits(*given: Any) -> Any:
-        laid.append(given)
-        assert len(laid) < 4 or dead.wait(10)
-        return lay(*given)
+    def waits(*args: Any) -> Any:
+        append_calls.append(args)
+        assert len(append_calls) < 4 or dead.wait(10)
+        return append_rows(*args)
 
     def wait(writers: Any) -> Any:
         dead.set()
@@ -143,21 +143,21 @@ def test_a_load_that_dies_with_a_worker_half_way_goes_on(tmp_path: Path, native:
         s.flow.load({"sales": much}, rows=SIZE // 4)
     s.runner = InlineRunner()
     s.restart()
-    assert s.flow.version == 3  # it was written down, and is done
+    assert s.flow.version == 3  # it was logged, and is done
     assert s.flow.load({"sales": much}, rows=SIZE // 4) == 4
     s.check(much)
     s.flow.close()
 
 
-def test_a_load_that_dies_before_a_piece_is_written_down_goes_on(tmp_path: Path) -> None:
+def test_a_load_that_dies_before_a_piece_is_logged_goes_on(tmp_path: Path) -> None:
     s, much = Late(tmp_path, native=False), sales()
-    write, done = s.flow._commit_log.append, []
+    append, done = s.flow._commit_log.append, []
 
-    def die(*given: Any) -> None:
+    def die(*args: Any) -> None:
         if len(done) == 2:
             raise KeyboardInterrupt
-        done.append(given)
-        write(*given)
+        done.append(args)
+        append(*args)
 
     with mock.patch.object(s.flow._commit_log, "append", die), pytest.raises(KeyboardInterrupt):
         s.flow.load({"sales": much}, rows=SIZE // 4)
@@ -171,9 +171,9 @@ def test_a_load_that_dies_before_a_piece_is_written_down_goes_on(tmp_path: Path)
 def test_numbers_that_need_their_width_keep_it() -> None:
     wide = [0] * FEWEST_ROWS + [1 << 40]
     many = pa.record_batch({"a": wide, "b": [1] * len(wide), COUNT: [1] * FEWEST_ROWS + [300]})
-    found = narrow_types(many)
-    assert [str(t) for t in found.schema.types] == ["int64", "int32", "int64"]
-    assert found.to_pydict() == many.to_pydict()
+    narrow = narrow_types(many)
+    assert [str(t) for t in narrow.schema.types] == ["int64", "int32", "int64"]
+    assert narrow.to_pydict() == many.to_pydict()
     few = many.slice(0, 10)
     assert narrow_types(few) is few
 
@@ -185,9 +185,9 @@ def test_numbers_that_need_their_width_keep_it() -> None:
 def test_decimals_take_as_few_bytes_as_hold_them(most: int, kind: str) -> None:
     numbers = [Decimal(n).scaleb(-2) for n in (most, -most, 0, *range(FEWEST_ROWS))]
     many = pa.record_batch({"d": pa.array(numbers, pa.decimal128(20, 2))}).slice(1)
-    found = narrow_types(many)
-    assert str(found.schema.types[0]) == kind
-    assert found.to_pydict() == many.to_pydict()
+    narrow = narrow_types(many)
+    assert str(narrow.schema.types[0]) == kind
+    assert narrow.to_pydict() == many.to_pydict()
     order = np.arange(many.num_rows, dtype=np.int32)[::-3]
     assert narrow_types(many, order).to_pylist() == many.to_pylist()[::-3]
 

@@ -30,8 +30,8 @@ def test_columns_and_rows_agree(kind: str, data: st.DataObject, workers: int) ->
     values, arrow = COLUMNS[kind]
     rows = data.draw(st.lists(values | st.none(), max_size=20))
     column = pa.array([None, *rows], arrow).slice(1)
-    found = workers_of([column, column], len(rows), workers).tolist()
-    assert found == [worker((v, v), workers) for v in rows]
+    numbers = workers_of([column, column], len(rows), workers).tolist()
+    assert numbers == [worker((v, v), workers) for v in rows]
 
 
 @given(st.integers(-(1 << 53), 1 << 53))
@@ -51,8 +51,8 @@ def test_a_date_is_midnight() -> None:
 
 @pytest.mark.parametrize("workers", [2, 3, 4, 8])
 def test_small_numbers_are_spread(workers: int) -> None:
-    found = Counter(worker((i,), workers) for i in range(10_000))
-    assert min(found.values()) > 9_000 / workers
+    numbers = Counter(worker((i,), workers) for i in range(10_000))
+    assert min(numbers.values()) > 9_000 / workers
 
 
 def test_every_row_is_spread_once() -> None:

@@ -29,9 +29,9 @@ EVENTS = st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", None]), st.bool
 
 
 def table_of(batch: list[Event]) -> pa.Table:
-    made = pa.table({"v": [e[1] for e in batch], "k": [e[0] for e in batch]})
-    made = made.cast(arrow_schema(R.columns))
-    return made.append_column(DELETED, pa.array([e[2] for e in batch], pa.bool_()))
+    table = pa.table({"v": [e[1] for e in batch], "k": [e[0] for e in batch]})
+    table = table.cast(arrow_schema(R.columns))
+    return table.append_column(DELETED, pa.array([e[2] for e in batch], pa.bool_()))
 
 
 @given(st.lists(st.lists(EVENTS, max_size=6), max_size=5))
@@ -66,23 +66,23 @@ def test_envelopes_say_the_same_with_and_without_a_store(
     steps: list[tuple[int, int, str]],
 ) -> None:
     """Rows are made, changed, moved to another key and deleted, at random but as a database can."""
-    held: dict[int, tuple[str, int]] = {}
+    stored: dict[int, tuple[str, int]] = {}
     ops: list[str] = []
     before: list[tuple[str | None, int | None]] = []
     after: list[tuple[str | None, int | None]] = []
     for k, to, v in steps:
-        old = held.pop(k, None)
+        old = stored.pop(k, None)
         if old is not None and v == "a" and k == to:
             ops.append("d")
             before.append(old)
             after.append((None, None))
             continue
-        if to in held:
+        if to in stored:
             to = k
-        held[to] = (v, to)
+        stored[to] = (v, to)
         ops.append("c" if old is None else "u")
         before.append(old or (None, None))
-        after.append(held[to])
+        after.append(stored[to])
     as_table = lambda rows: pa.table(  # noqa: E731
         {
             "v": pa.array([r[0] for r in rows], pa.string()),
@@ -90,12 +90,12 @@ def test_envelopes_say_the_same_with_and_without_a_store(
         }
     )
     events = envelope_events(R, pa.array(ops, pa.string()), as_table(before), as_table(after))
-    found = change_of_events(R, last_events(R, events), as_table([]))
-    assert Counter(rows_of(found)) == Counter((*row, 1) for row in held.values())
+    actual = change_of_events(R, last_events(R, events), as_table([]))
+    assert Counter(rows_of(actual)) == Counter((*row, 1) for row in stored.values())
     full_before = as_table([b for b in before if b[1] is not None])
     full_after = as_table([a for a in after if a[1] is not None])
     assert Counter(rows_of(net_change(R, [(full_after, 1), (full_before, -1)]))) == Counter(
-        (*row, 1) for row in held.values()
+        (*row, 1) for row in stored.values()
     )
 
 
