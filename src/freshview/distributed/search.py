@@ -92,13 +92,13 @@ class Search:
         self.places = places
         self.prices = prices
         self.lookahead = lookahead
-        self.spots: tuple[Dist, ...] = ()
+        self.destinations: tuple[Dist, ...] = ()
         self._memo: dict[tuple[Expr, Names], Plans] = {}
         self._count = 0
 
     def best(self, term: Expr, target: View, at: Location) -> PlacedTerm | None:
         """The cheapest plan whose value may be written to a target at a location."""
-        self.spots = _spots(term, at, self.places)
+        self.destinations = _destinations(term, at, self.places)
         ways = self.ways(term, frozenset(target.vars))
         return _cheapest(p for p in ways.values() if suits(p.tag, at))
 
@@ -220,7 +220,7 @@ class Search:
         sent = sum_(keys, plain)
         at = {p.tag: grouped(p.tag, keys, plain) for p in plans.values()}
         best = dict(plans)
-        targets: list[Location] = [s for s in self.spots if set(s.keys) <= set(keys)]
+        targets: list[Location] = [s for s in self.destinations if set(s.keys) <= set(keys)]
         for sources in (_PARTS, _COPIES, (Local,)):
             # The cost of the transfer is the same for all these sources.
             plan = _cheapest(p for p in plans.values() if isinstance(at[p.tag], sources))
@@ -325,7 +325,7 @@ def _distinct(names: tuple[str, ...]) -> bool:
     return len(set(names)) == len(names)
 
 
-def _spots(term: Expr, at: Location, places: AtomLocations) -> tuple[Dist, ...]:
+def _destinations(term: Expr, at: Location, places: AtomLocations) -> tuple[Dist, ...]:
     """The candidate targets of transfers: locations of atoms, and shared columns of joins."""
     locations: dict[Dist, None] = {}
     if isinstance(at, Dist):

@@ -30,7 +30,7 @@ class VersionMetrics:
     """The metrics of a version."""
 
     jobs: int = 0
-    figures: list[StepMetrics] = field(default_factory=list)
+    steps: list[StepMetrics] = field(default_factory=list)
     driver_base: int = -1
 
 
@@ -39,7 +39,7 @@ class FollowedVersions:
     """The last finished version of a job that follows the log; workers may be ahead of it."""
 
     version: int
-    figures: list[StepMetrics]
+    steps: list[StepMetrics]
 
 
 class Coordinator:
@@ -84,7 +84,7 @@ class Coordinator:
             if entry.version > min(reached) or not self._gather(entry, reports):
                 break
             done = entry.version
-        return FollowedVersions(done, [f for r in reports for f in r.figures])
+        return FollowedVersions(done, [f for r in reports for f in r.steps])
 
     def _gather(self, entry: Entry, reports: Sequence[WorkerReport]) -> bool:
         """The driver's turn in a followed version; False if it failed."""
@@ -153,7 +153,7 @@ class Coordinator:
                 if all(len(r.prefetched) == len(readouts) for r in reports):
                     for k, routine in enumerate(readouts):
                         self._prefetched[routine] = entry.mark, [r.prefetched[k] for r in reports]
-                metrics.figures += [f for r in reports for f in r.figures]
+                metrics.steps += [f for r in reports for f in r.steps]
                 gathered = [r.gathered for r in reports]
         return metrics
 
@@ -234,7 +234,7 @@ class Coordinator:
         bases = {}
         if now.after:
             order = self._order("save", StepId(self.epoch, NO_VERSION, now.after, "", 0))
-            bases = {f.part: f.base for r in self._job([order]) for f in r.figures}
+            bases = {f.part: f.base for r in self._job([order]) for f in r.steps}
         if now.driver_after:
             bases[self.pipeline.driver] = self.driver.save(self.epoch, now.driver_after)
         return bases

@@ -32,14 +32,14 @@ class InlineRunner:
     def run(self, orders: Sequence[StageOrder]) -> list[WorkerReport]:
         """See `Runner`."""
         workers = orders[0].workers
-        came: list[list[Parcel]] = [[] for _ in range(workers)]
+        received: list[list[Parcel]] = [[] for _ in range(workers)]
         for order in orders:
             sent: list[list[Parcel]] = [[] for _ in range(workers)]
             for part in range(workers):
-                for target, parcel in run_stage(order, part, came[part]):
+                for target, parcel in run_stage(order, part, received[part]):
                     sent[target].append(parcel)
-            came = sent
-        return [report for parcels in came for _, _, report in parcels if report is not None]
+            received = sent
+        return [report for parcels in received for _, _, report in parcels if report is not None]
 
     def close(self) -> None:
         """See `Runner`."""

@@ -55,17 +55,17 @@ class BatchStats:
 
 
 def batch_stats(
-    version: int, rows: int, seconds: float, jobs: int, driver: int, figures: Iterable[StepMetrics]
+    version: int, rows: int, seconds: float, jobs: int, driver: int, steps: Iterable[StepMetrics]
 ) -> BatchStats:
     """The metrics of a batch from those of its steps; `driver` are bytes of the driver."""
-    steps = list(figures)
+    step_metrics = list(steps)
     stages = []
-    for step in sorted({f.step for f in steps}):
-        of = [f for f in steps if f.step == step]
+    for step in sorted({f.step for f in step_metrics}):
+        of = [f for f in step_metrics if f.step == step]
         slowest = max(of, key=lambda f: f.seconds)
         sent = sum(f.sent for f in of)
         stages.append(StageStats(slowest.seconds, sent, slowest.native, slowest.arrow))
-    state = {f.part: f.state for f in steps}
+    state = {f.part: f.state for f in step_metrics}
     return BatchStats(
         version,
         rows,
@@ -73,6 +73,6 @@ def batch_stats(
         jobs,
         tuple(stages),
         driver + sum(state.values()),
-        len({f.part for f in steps if f.rebuilt > 0}),
-        sum(f.rebuilt < 0 for f in steps),
+        len({f.part for f in step_metrics if f.rebuilt > 0}),
+        sum(f.rebuilt < 0 for f in step_metrics),
     )

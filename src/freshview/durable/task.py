@@ -45,7 +45,7 @@ class WorkerReport:
 
     part: int
     gathered: bytes = b""
-    figures: tuple[StepMetrics, ...] = ()
+    steps: tuple[StepMetrics, ...] = ()
     failure: FreshviewError | None = None
     prefetched: tuple[bytes, ...] = ()
     """The gathered blocks of the prefetched readouts."""
@@ -131,11 +131,11 @@ def run_stage(
 
     All the input is consumed, or Spark would discard the process.
     """
-    came = sorted(parcels, key=lambda parcel: parcel[0])
-    reports = [r for _, _, r in came if r is not None]
+    received = sorted(parcels, key=lambda parcel: parcel[0])
+    reports = [r for _, _, r in received if r is not None]
     mine = next((r for r in reports if r.part == part), WorkerReport(part))
     failure = next((r.failure for r in reports if r.failure is not None), None)
-    blocks = [block for _, block, _ in came]
+    blocks = [block for _, block, _ in received]
     if order.scattered:
         blocks.append(order.scattered[part])
     sent: Sequence[bytes] = ()
@@ -144,9 +144,9 @@ def run_stage(
         try:
             outcome = _outcome(order, part, blocks)
             sent, gathered = outcome.sent.blocks, outcome.sent.gathered
-            figures = (*mine.figures, _figures(order, part, outcome))
+            steps = (*mine.steps, _step_metrics(order, part, outcome))
             reached, followed = outcome.reached, outcome.gathered
-            mine = replace(mine, figures=figures, reached=reached, followed=followed)
+            mine = replace(mine, steps=steps, reached=reached, followed=followed)
         except FreshviewError as e:
             failure = e
     report = replace(mine, gathered=gathered, failure=failure)
@@ -175,10 +175,10 @@ def _prefetch(order: StageOrder, report: WorkerReport) -> WorkerReport:
         )
     except FreshviewError:
         return report
-    *before, last = report.figures
+    *before, last = report.steps
     elapsed = time.perf_counter() - began
     last = replace(last, seconds=last.seconds + elapsed, arrow=last.arrow + elapsed)
-    return replace(report, prefetched=gathered, figures=(*before, last))
+    return replace(report, prefetched=gathered, steps=(*before, last))
 
 
 def _outcome(order: StageOrder, part: int, blocks: Sequence[bytes]) -> Outcome:
@@ -204,7 +204,7 @@ def _outcome(order: StageOrder, part: int, blocks: Sequence[bytes]) -> Outcome:
     return Outcome(sent, time.perf_counter() - began, base=base)
 
 
-def _figures(order: StageOrder, part: int, o: Outcome) -> StepMetrics:
+def _step_metrics(order: StageOrder, part: int, o: Outcome) -> StepMetrics:
     sent = sum(len(b) for b in o.sent.blocks) + len(o.sent.gathered)
     native, arrow = o.clock.native, o.clock.total - o.clock.native
     return StepMetrics(

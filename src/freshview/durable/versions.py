@@ -188,7 +188,7 @@ class Versions:
         if through:
             self._commit_log.mark_done(through[-1])
             rows, elapsed = sum(e.rows for e in through), time.perf_counter() - began
-            self._record(through[-1].version, rows, elapsed, 1, followed.figures)
+            self._record(through[-1].version, rows, elapsed, 1, followed.steps)
         self._finish()
         written.result()
 
@@ -219,17 +219,17 @@ class Versions:
         self._commit_log.mark_done(entry)
         self._bases[self.work.driver] = metrics.driver_base
         elapsed = time.perf_counter() - began
-        self._record(entry.version, entry.rows, elapsed, metrics.jobs, metrics.figures)
+        self._record(entry.version, entry.rows, elapsed, metrics.jobs, metrics.steps)
 
     def _record(
-        self, version: int, rows: int, seconds: float, jobs: int, figures: Sequence[StepMetrics]
+        self, version: int, rows: int, seconds: float, jobs: int, steps: Sequence[StepMetrics]
     ) -> None:
         """Record the metrics of a version, and truncate the log."""
-        stats = batch_stats(version, rows, seconds, jobs, self._coordinator.driver_bytes, figures)
+        stats = batch_stats(version, rows, seconds, jobs, self._coordinator.driver_bytes, steps)
         intake, written = self._intake_seconds
         self._intake_seconds = 0.0, 0.0
         self._stats.append(replace(stats, intake=intake, written=written))
-        self._bases |= {f.part: f.base for f in figures}
+        self._bases |= {f.part: f.base for f in steps}
         self._commit_log.truncate(self._bases)
 
     def _safely(self, work: Callable[[], T]) -> T:

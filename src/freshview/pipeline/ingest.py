@@ -131,8 +131,8 @@ class PipelineIngest(PipelineCatalog):
                 instead=f"make the pipeline with upserts=['{relation.name}']",
             )
         table = counted_table(relation, rows).drop_columns([COUNT])
-        gone = [False] * table.num_rows if deleted is None else [bool(d) for d in deleted]
-        events = table.append_column(DELETED, pa.array(gone, pa.bool_()))
+        flags = [False] * table.num_rows if deleted is None else [bool(d) for d in deleted]
+        events = table.append_column(DELETED, pa.array(flags, pa.bool_()))
         return self.apply({relation.name: DecodedBatch(events, keyed=True)}, {}, PUSHED)
 
     def _stream(self, name: str) -> Relation:

@@ -91,7 +91,7 @@ def prometheus(totals: Totals) -> str:
         _metric(*m)
         for m in (
             ("freshview_batches_total", "counter", "batches that are in the views", totals.batches),
-            ("freshview_rows_total", "counter", "rows and events that came", totals.rows),
+            ("freshview_rows_total", "counter", "rows and events received", totals.rows),
             ("freshview_rejected_total", "counter", "malformed rows", last.rejected),
             (
                 "freshview_batch_seconds_total",

@@ -114,10 +114,10 @@ def _stage(
     items: Iterable[Any],
 ) -> Iterator[Any]:
     """A stage as Spark calls it; the input of a job's first stage is ignored."""
-    came = list(items)
+    received = list(items)
     parcels: list[Parcel] = []
     if not first:
-        sent = [item for _, item in came] if zipped else came
+        sent = [item for _, item in received] if zipped else received
         senders = sorted(sender for _, (sender, _, _) in sent)
         assert senders == list(range(order.workers)), f"blocks of {senders} came to {part}"
         assert all(target == part for target, _ in sent), f"blocks of others came to {part}"

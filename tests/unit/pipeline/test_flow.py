@@ -32,10 +32,10 @@ def test_views_follow_batches(a_shop: Shop) -> None:
         a_shop.apply()
         assert a_shop.flow.version == version
         a_shop.check()
-    figures = a_shop.flow.stats[-1]
-    assert figures.rows == 12
-    assert figures.state > 0
-    assert figures.jobs == 1
+    stats = a_shop.flow.stats[-1]
+    assert stats.rows == 12
+    assert stats.state > 0
+    assert stats.jobs == 1
     a_shop.flow.close()
     assert not list(a_shop.memory.glob("*/p*"))
 

@@ -264,7 +264,7 @@ def test_a_driver_that_was_taken_over_begins_no_other_epoch(tmp_path: Path, nati
     s.restart()
     s.restart()
     with pytest.raises(TakenOver):
-        old.renew()
+        old.next_epoch()
     s.flow.apply({"sales": table(some(5))})
     s.check(some(5), some(5))
     s.flow.close()

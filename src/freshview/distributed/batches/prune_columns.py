@@ -23,7 +23,7 @@ def prune_columns(distributed: Distributed) -> Distributed:
     Sum[a](dR(a, b) * f(a)) => Sum[a](dR(a) * f(a)): a column that is summed at once is
     not needed. Below Exists, an assignment or Top this holds only from the next Sum on.
     """
-    read = {spot for s in statements(distributed) for spot in _asked(s)}
+    read = {spot for s in statements(distributed) for spot in _columns_read(s)}
     kept = {
         r.name: _kept(r, distributed, read) for r in distributed.program.relations if not r.static
     }
@@ -58,7 +58,7 @@ def _kept(
     return tuple(sorted(positions or {0}))
 
 
-def _asked(s: Statement) -> set[tuple[str, int]]:
+def _columns_read(s: Statement) -> set[tuple[str, int]]:
     """The columns that a statement reads, by relation and position.
 
     Not those that a Sum aggregates away, if nothing else has their names: a batch may be joined

@@ -83,11 +83,11 @@ def _columns(i: Input, part: pa.Table, changes: str, deleted: str) -> DecodedBat
     if deleted:
         if deleted not in part.column_names:
             raise BadRow(
-                f"what came for '{i.relation.name}' has no column '{deleted}'",
+                f"the source of '{i.relation.name}' has no column '{deleted}'",
                 instead="correct the option 'deleted'",
             )
-        gone = pc.fill_null(_array(part.column(deleted)).cast(pa.bool_()), False)
-        rows.table = rows.table.append_column(DELETED, gone.take(rows.at))
+        deletions = pc.fill_null(_array(part.column(deleted)).cast(pa.bool_()), False)
+        rows.table = rows.table.append_column(DELETED, deletions.take(rows.at))
     return _events(rows)
 
 

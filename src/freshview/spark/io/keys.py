@@ -119,11 +119,11 @@ class KeyStore:
 
     def _write(self, relation: Relation, events: pa.Table) -> None:
         table, keys = self._table(relation.name), key_of(relation)
-        gone = events.filter(events.column(DELETED))
+        deleted = events.filter(events.column(DELETED))
         kept = events.filter(pc.invert(events.column(DELETED)))
         types = {c.name: c.type for c in relation.columns}
         where = " AND ".join(f"{_q(n)} = ?" for n in keys)
-        self._db.executemany(f"DELETE FROM {table} WHERE {where}", _tuples(gone, keys, types))
+        self._db.executemany(f"DELETE FROM {table} WHERE {where}", _tuples(deleted, keys, types))
         names = [c.name for c in relation.columns]
         marks = ", ".join("?" * len(names))
         self._db.executemany(

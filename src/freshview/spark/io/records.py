@@ -49,23 +49,25 @@ def rows_of_lines(relation: Relation, lines: pa.Array, deleted: str = "") -> Typ
                 replace(r, row=lines[i].as_py()) for r, i in zip(fit.rejected, others, strict=True)
             ]
         if deleted:
-            gone = table.column(deleted).fill_null(False).take(fit.at)
-            fit.table = fit.table.append_column(DELETED, gone)
+            deleted_column = table.column(deleted).fill_null(False).take(fit.at)
+            fit.table = fit.table.append_column(DELETED, deleted_column)
         return fit
     rows: list[list[Any]] = []
-    gone_too: list[bool] = []
+    deleted_flags: list[bool] = []
 
     def take(record: Mapping[str, Any]) -> None:
-        goes = record.get(deleted) if deleted else False
-        if goes not in (True, False, None):
-            raise ValueError(f"{relation.name}: '{deleted}' is {goes!r}; expected true or false")
+        is_deleted = record.get(deleted) if deleted else False
+        if is_deleted not in (True, False, None):
+            raise ValueError(
+                f"{relation.name}: '{deleted}' is {is_deleted!r}; expected true or false"
+            )
         rows.append(_row(relation, record))
-        gone_too.append(bool(goes))
+        deleted_flags.append(bool(is_deleted))
 
     at, rejected = _read_each(relation, lines, take)
     typed = _table(relation, rows)
     if deleted:
-        typed = typed.append_column(DELETED, pa.array(gone_too, pa.bool_()))
+        typed = typed.append_column(DELETED, pa.array(deleted_flags, pa.bool_()))
     return TypedRows(typed, at, rejected)
 
 
@@ -110,9 +112,9 @@ def events_of_lines(
     at, rejected = _read_each(relation, lines, take, skip)
     before, after = (_table(relation, side) for side in sides)
     if full:
-        goes = pa.array([op in ("u", "d") for op in ops], pa.bool_())
-        comes = pa.array([op != "d" for op in ops], pa.bool_())
-        change = net_change(relation, [(after.filter(comes), 1), (before.filter(goes), -1)])
+        deletes = pa.array([op in ("u", "d") for op in ops], pa.bool_())
+        inserts = pa.array([op != "d" for op in ops], pa.bool_())
+        change = net_change(relation, [(after.filter(inserts), 1), (before.filter(deletes), -1)])
         return TypedRows(change, at, rejected)
     events = envelope_events(relation, pa.array(ops, pa.string()), before, after)
     return TypedRows(events, at, rejected)

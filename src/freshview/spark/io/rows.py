@@ -63,7 +63,7 @@ def fit_rows(relation: Relation, table: pa.Table, *, delimiter: str = "") -> Typ
     for c in relation.columns:
         if c.name.lower() not in positions:
             raise BadRow(
-                f"what came for '{relation.name}' has no column '{c.name}'",
+                f"the rows for '{relation.name}' have no column '{c.name}'",
                 instead=f"its columns are {', '.join(c.name for c in relation.columns)}",
             )
         values = _whole(table.column(positions[c.name.lower()]))

@@ -64,8 +64,8 @@ def as_events(relation: Relation, change: pa.Table) -> pa.Table:
     """Rows with counts as events, one per key."""
     order = pc.sort_indices(change, sort_keys=[(COUNT, "ascending")])  # deletions first
     sorted_ = change.take(order)
-    gone = pc.less(sorted_.column(COUNT), 0)
-    return last_events(relation, sorted_.drop_columns([COUNT]).append_column(DELETED, gone))
+    deleted = pc.less(sorted_.column(COUNT), 0)
+    return last_events(relation, sorted_.drop_columns([COUNT]).append_column(DELETED, deleted))
 
 
 def net_change(relation: Relation, parts: Sequence[tuple[pa.Table, int]]) -> pa.Table:
@@ -92,16 +92,16 @@ def envelope_events(
     """
     names, keys = names_of(relation), key_of(relation)
     at = pa.array(np.arange(len(ops)))
-    gone = pc.equal(ops, "d")
+    deleted = pc.equal(ops, "d")
     moved = pc.and_(pc.equal(ops, "u"), _differ(before.select(keys), after.select(keys)))
-    goes = pc.or_(gone, pc.fill_null(moved, False))
-    comes = pc.invert(gone)
+    deletes = pc.or_(deleted, pc.fill_null(moved, False))
+    inserts = pc.invert(deleted)
 
-    def events(table: pa.Table, chosen: pa.Array, is_gone: bool) -> pa.Table:
+    def events(table: pa.Table, chosen: pa.Array, is_deleted: bool) -> pa.Table:
         part = table.select(names).append_column(_AT, at).filter(chosen)
-        return part.append_column(DELETED, pa.repeat(is_gone, part.num_rows))
+        return part.append_column(DELETED, pa.repeat(is_deleted, part.num_rows))
 
-    both = pa.concat_tables([events(before, goes, True), events(after, comes, False)])
+    both = pa.concat_tables([events(before, deletes, True), events(after, inserts, False)])
     # Stable: the old key of a moved row is deleted before its new one is inserted.
     order = pc.sort_indices(both, sort_keys=[(_AT, "ascending"), (DELETED, "descending")])
     return both.take(order).drop_columns([_AT])

@@ -61,9 +61,9 @@ class PartExecutor:
 
     def turn(self, turn: Turn, inputs: Sequence[bytes]) -> SentBlocks:
         """Run a turn of the driver: receive gathered blocks, run the statements, scatter."""
-        came = [unpack(block) for block in inputs]
+        received = [unpack(block) for block in inputs]
         for g in turn.receives:
-            pieces = [block[g.name] for block in came]
+            pieces = [block[g.name] for block in received]
             whole = reduce(self.ring.plus, pieces) if _is_sum(g) else np.vstack(pieces)
             self.node.put("local", g.name, whole)
         sent: dict[str, Array] = {}
@@ -104,11 +104,11 @@ class PartExecutor:
 
     def stage(self, stage: Stage, inputs: Sequence[bytes]) -> SentBlocks:
         """Run a stage of a worker: receive blocks, run the statements, send and gather."""
-        came = [unpack(block) for block in inputs]
+        received = [unpack(block) for block in inputs]
         for r in stage.receives:
             if isinstance(r, Exchange):
-                self._receive(r, came)
-        for block in came:
+                self._receive(r, received)
+        for block in received:
             for key, values in block.items():
                 if key.startswith("local "):
                     self.node.put("local", key.removeprefix("local "), values)
@@ -225,10 +225,10 @@ class PartExecutor:
             case _:
                 assert_never(e.how)
 
-    def _receive(self, e: Exchange, came: Sequence[Mapping[str, Array]]) -> None:
+    def _receive(self, e: Exchange, received: Sequence[Mapping[str, Array]]) -> None:
         pieces: list[tuple[int, Array]] = []
         for sender in range(self.workers):
-            blocks = came[sender] if sender != self.part else dict(self._pieces(e, self.part))
+            blocks = received[sender] if sender != self.part else dict(self._pieces(e, self.part))
             for key, values in blocks.items():
                 what, _, at = key.rpartition(" ")
                 if what == f"{e.how} {e.name}":

@@ -187,7 +187,7 @@ def test_a_snapshot_that_is_damaged_inside(
     shutil.rmtree(shop.memory)
     shutil.copytree(before, shop.memory)
     shop.restart()
-    with pytest.raises(CheckpointProblem, match="of a snapshot it is said"):
+    with pytest.raises(CheckpointProblem, match="a snapshot could not be used"):
         shop.check()
 
 

@@ -129,5 +129,5 @@ def test_a_line_that_was_not_understood_is_read_again() -> None:
 
 
 def test_a_column_that_is_missing_is_refused() -> None:
-    with pytest.raises(BadRow, match="what came for 'r' has no column 'b'; its columns are a, b"):
+    with pytest.raises(BadRow, match="the rows for 'r' have no column 'b'; its columns are a, b"):
         fit_rows(relation("a INT, b INT"), pa.table({"a": [1]}))
