@@ -36,7 +36,7 @@ def placed(s: Statement, plan: PlacedTerm | None, names: Names) -> PlacedStateme
     """A plan as a statement, its transformers under fresh names."""
     if plan is None:
         raise PlacementProblem(
-            f"no way is known to compute {show(s.target)} from maps so far apart: {show(s.term)}",
+            f"no plan computes {show(s.target)} from the locations of its maps: {show(s.term)}",
             instead="place the maps that it reads on the driver, or replicate them",
         )
     assert not isinstance(plan.tag, PartitionLocal), (

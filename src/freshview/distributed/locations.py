@@ -80,6 +80,6 @@ def checked(name: str, columns: tuple[str, ...], at: Location) -> Location:
         )
     if batch and isinstance(at, Everywhere):
         raise PlacementProblem(
-            f"{name} cannot arrive on the driver and the workers", instead="on one side will do"
+            f"{name} cannot arrive on the driver and the workers", instead="choose one side"
         )
     return at

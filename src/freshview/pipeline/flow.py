@@ -78,7 +78,7 @@ class Flow(Versions):
         `Runner`.
         """
         if workers < 1:
-            raise ProgramProblem(f"{workers} workers cannot do anything", instead="use 1 or more")
+            raise ProgramProblem(f"a flow cannot have {workers} workers", instead="use 1 or more")
         place = place_of(checkpoint)
         relations = {r.name: r for r in distributed.program.relations if r.static}
         rows = {}

@@ -42,7 +42,7 @@ def claim(folder: Path, mine: Identity) -> None:
             part.unlink(missing_ok=True)  # of a claim that was cut short
             if any(folder.iterdir()):
                 raise FreshviewError(
-                    f"'{folder}' holds other things than a checkpoint", instead=again
+                    f"'{folder}' is not empty, and has no checkpoint", instead=again
                 )
             try:
                 part.write_text(json.dumps(mine), encoding="utf-8")
@@ -69,7 +69,7 @@ def claim(folder: Path, mine: Identity) -> None:
         before = ", ".join(stored.get("checked", ())) or "none"
         raise FreshviewError(
             f"the checkpoint '{folder}' keeps the rows of other streams to check them: {before}",
-            instead="give `trusted` and `upserts` as before, or choose another checkpoint",
+            instead="use the same `trusted` and `upserts` as before, or choose another checkpoint",
         )
     if stored != mine:
         raise FreshviewError(

@@ -128,7 +128,7 @@ class PipelineIngest(PipelineCatalog):
         if relation.name not in self._keys.relations:
             raise BadRow(
                 f"the rows of '{relation.name}' are not kept by key",
-                instead=f"make the pipeline with upserts=['{relation.name}']",
+                instead=f"create the pipeline with upserts=['{relation.name}']",
             )
         table = counted_table(relation, rows).drop_columns([COUNT])
         flags = [False] * table.num_rows if deleted is None else [bool(d) for d in deleted]

@@ -48,5 +48,5 @@ def test_a_claim_that_was_killed_is_made_again(tmp_path: Path) -> None:
 
 def test_other_things_are_not_taken_over(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("")
-    with pytest.raises(FreshviewError, match="other things"):
+    with pytest.raises(FreshviewError, match="is not empty"):
         claim(tmp_path, MINE)

@@ -408,5 +408,5 @@ def test_a_checkpoint_of_another_program_is_refused(make: Maker, tmp_path: Path)
     with pytest.raises(FreshviewError, match="is damaged"):
         run(make(FILE))
     name.unlink()
-    with pytest.raises(FreshviewError, match="holds other things than a checkpoint"):
+    with pytest.raises(FreshviewError, match="is not empty, and has no checkpoint"):
         run(make(FILE))

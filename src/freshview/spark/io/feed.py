@@ -260,8 +260,8 @@ _KNOWN = (
     ),
     (
         r"Connection refused",
-        "nobody answers at the address of a socket",
-        "start the one who sends, or correct the FROM clause",
+        "no server answers at the address of a socket",
+        "start the server, or correct the FROM clause",
     ),
 )
 

@@ -91,7 +91,7 @@ def check_folder(i: Input) -> None:
     if "://" not in i.path and not os.path.isdir(i.path):
         raise FreshviewError(
             f"there is no folder '{i.path}' for '{i.relation.name}'",
-            instead="make it, or correct the FROM clause",
+            instead="create it, or correct the FROM clause",
         )
 
 

@@ -169,7 +169,9 @@ class SparkProgram(Program):
         if self._description is None:
             return super()._bind(matrices)
         if matrices:
-            raise FreshviewError("a restart takes the matrices of its checkpoint", instead="update")
+            raise FreshviewError(
+                "a restart uses the matrices of its checkpoint", instead="update them"
+            )
         self.sizes = {n: float(s) for n, s in self._description["sizes"].items()}
         return {}
 
@@ -331,5 +333,5 @@ def _workers(spark: Any, wanted: int | None, before: Mapping[str, Any] | None) -
         return int(before["workers"])
     count = spark.sparkContext.defaultParallelism if wanted is None else wanted
     if count < 1:
-        raise FreshviewError(f"{count} workers cannot do anything", instead="use 1 or more")
+        raise FreshviewError(f"a program cannot have {count} workers", instead="use 1 or more")
     return int(count)
