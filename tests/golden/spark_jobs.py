@@ -9,7 +9,7 @@ from freshview.distributed.compile import DistributedCompiler
 from freshview.distributed.jobs import Jobs, count_jobs
 from freshview.distributed.options import DistributionOptions
 from freshview.distributed.placement import by_key, choose_placement
-from freshview.ivm.options import DistributionOptions as IvmOptions
+from freshview.ivm.options import Options as IvmOptions
 from freshview.program.cost import Statistics
 from tests.differential.harness import case, compiled
 
