@@ -51,6 +51,9 @@ VIEWS = (
     "SELECT k, s FROM (SELECT k, SUM(x) AS s FROM t GROUP BY k) q WHERE s > 0",
     "SELECT SUM(s) AS m FROM (SELECT k, SUM(x) AS s FROM t GROUP BY k) q",
     "SELECT CASE WHEN x > 0 THEN d ELSE e END AS c FROM t",
+    "SELECT t.d, u.z FROM t JOIN u ON t.d = u.z",
+    "SELECT a.d, SUM(b.x) AS s FROM t a LEFT JOIN t b ON a.d = b.e GROUP BY a.d",
+    "SELECT u.k, u.z FROM u WHERE u.z IN (SELECT e FROM t WHERE t.k = u.k)",
 )
 MOST = (1 << 63) - 1
 INTS = (0, 1, -1, 2, MOST, -MOST, MOST - 1, 1 << 62, -(1 << 62), 1 << 32, 3037000499, 3037000500)
@@ -182,3 +185,39 @@ def test_nodes_refuse_what_databases_refuse(view: str) -> None:
     assert set(db.view("v").rows()) == set(before)
     with pytest.raises(Overflow):
         db.apply({"t": more})
+
+
+@pytest.mark.parametrize(
+    ("strategy", "mode"), [("higher-order", "batch"), ("first-order", "tuple")]
+)
+def test_numbers_of_different_digits_are_keys_of_one_another(strategy: Any, mode: Any) -> None:
+    """A number is sought among those with fewer digits; one with more of them equals none."""
+    views = {
+        "joined": "SELECT t.k, t.e, t.d FROM t JOIN u ON t.e = u.z AND t.k = u.k",
+        "alone": "SELECT a.e, b.d FROM t a LEFT JOIN t b ON a.e = b.d",
+        "member": "SELECT z FROM u WHERE z NOT IN (SELECT e FROM t WHERE t.k = u.k)",
+        "latest": "SELECT x, d FROM t a WHERE d = (SELECT MAX(e) FROM t b WHERE b.x = a.d)",
+        "most": "SELECT z FROM u WHERE z = (SELECT MAX(d) FROM t WHERE t.e = u.z)",
+    }
+    rows = [
+        (1, 1, 1, Decimal("1.00"), Decimal("1.0000")),
+        (1, 2, None, Decimal("1.25"), Decimal("1.2500")),
+        (1, 2, 2, Decimal("2.00"), Decimal("1.0001")),
+        (2, 1, None, Decimal("-2.00"), None),
+        (2, 2, 3, Decimal("0.00"), Decimal("-2.0000")),
+    ]
+    others = [(1, 1, None), (1, -2, "a"), (2, -2, "a"), (2, 0, None)]
+    engines = [freshview.connect(strategy, mode, engine=e) for e in ("reference", "native")]
+    for db in engines:
+        db.execute(SCHEMA + "".join(f"CREATE VIEW {n} AS {sql};" for n, sql in views.items()))
+    batches = [{"t": rows[:3], "u": others[:1]}, {"t": rows[3:]}, {"u": others[1:]}]
+    seen: set[str] = set()
+    for sign in (1, -1, 1):
+        for batch in batches:
+            for db in engines:
+                db.apply({name: [(row, sign) for row in found] for name, found in batch.items()})
+            for view in views:
+                first, second = (shown(db, view) for db in engines)
+                assert first == second, (view, sign, batch)
+                seen.update({view} if first else ())
+    assert seen == views.keys()

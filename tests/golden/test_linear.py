@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from freshview.linear.compile import trigger
-from freshview.linear.compile.compile import compile_source
+from freshview.linear.compile.compile import compile_source, trigger
 from freshview.linear.language.options import Options
 from freshview.linear.language.text import read_source
 from tests.golden.conftest import Golden

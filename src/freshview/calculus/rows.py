@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import date
+from datetime import date, datetime
 from decimal import Context, Decimal, InvalidOperation
 from typing import Any, TypeAlias
 
@@ -67,22 +67,54 @@ def conform(value: Value, t: Type) -> Value:
         raise ValueError(value)
     if value is None or isinstance(value, bool):
         return value
-    if t.kind == "int" and isinstance(value, int) and not is_int(value):
-        raise ValueError(value)
-    if t.kind == "string" and isinstance(value, str) and not is_text(value):
-        raise ValueError(value)
-    if t.kind == "double" and isinstance(value, int):
-        return _as_double(value)
-    if t.kind == "double" and isinstance(value, float):
-        return value + 0.0  # there is one zero
     if t.kind == "decimal" and isinstance(value, int | Decimal):
         return scaled(Decimal(value), t.scale)
-    if t.kind == "timestamp" and getattr(value, "tzinfo", None) is not None:
+    if t.kind == "double" and isinstance(value, int | float):
+        return _as_double(value) + 0.0  # there is one zero
+    value = plain(value)
+    if isinstance(value, int) and not is_int(value):
+        raise ValueError(value)
+    if isinstance(value, str) and not is_text(value):
+        raise ValueError(value)
+    if isinstance(value, datetime) and value.tzinfo is not None:
         raise ValueError(value)
     return value
 
 
-def _as_double(value: int) -> float:
+def plain(value: Value) -> Value:
+    """A value of Python's own types: NumPy's text, pandas' moments and enumerations are others.
+
+    Raises ValueError for a moment that is none of microseconds, such as NaT.
+
+    >>> from enum import IntEnum
+    >>> plain(IntEnum("Colour", ["RED"]).RED)
+    1
+    """
+    kind = type(value)
+    if kind is int or kind is str or kind is date:
+        return value
+    if isinstance(value, datetime):
+        if getattr(value, "nanosecond", 0):
+            raise ValueError(value)
+        return _at(value) if kind is not datetime or value.fold else value
+    if isinstance(value, date):
+        return date(value.year, value.month, value.day)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return int.__int__(value)
+    return str.__str__(value) if isinstance(value, str) else value
+
+
+def _at(value: datetime) -> datetime:
+    """A moment by what it says of itself: that of a subclass may be none of the years 1 to 9999."""
+    day = (value.year, value.month, value.day)
+    time = (value.hour, value.minute, value.second, value.microsecond)
+    try:
+        return datetime(*day, *time, tzinfo=value.tzinfo)
+    except TypeError as e:  # the year of NaT is no integer
+        raise ValueError(value) from e
+
+
+def _as_double(value: float) -> float:
     try:
         return float(value)
     except OverflowError as e:
@@ -106,22 +138,53 @@ def scaled(value: Decimal, scale: int) -> Decimal:
     return out or out.copy_abs()  # there is one zero
 
 
+def as_declared(columns: Sequence[Column], rows: list[Row]) -> list[Row]:
+    """Rows of a view as its columns write numbers: those on the way to it may be of other types.
+
+    >>> as_declared([Column("x", Type("decimal", 2)), Column("y", Type("double"))], [(5, -0.0)])
+    [(Decimal('5.00'), 0.0)]
+    """
+    digits = {i: c.type.scale for i, c in enumerate(columns) if c.type.kind == "decimal"}
+    doubles = [i for i, c in enumerate(columns) if c.type.kind == "double"]
+    if not digits and not doubles:
+        return rows
+    units = [(i, Decimal(1).scaleb(-scale)) for i, scale in digits.items()]
+    out = []
+    for row in rows:
+        values: list[Any] = list(row)
+        for i, unit in units:
+            if values[i] is not None:
+                exact = Decimal(values[i]).quantize(unit, context=_WIDE)
+                values[i] = exact or exact.copy_abs()
+        for i in doubles:
+            if values[i] is not None:
+                values[i] = float(values[i]) + 0.0
+        out.append(tuple(values))
+    return out
+
+
 def checked(relation: Relation, row: RowLike, at: Place | None = None) -> Row:
     """The row as a tuple in the order of the columns, or a BadRow that names what is wrong.
 
     A row may also be a mapping from column names to values.
     """
+    row = in_order(relation, row, at)
+    if len(row) != len(relation.columns):
+        raise wrong_arity(relation, len(row), at)
+    return tuple(_value(relation, c, v, at) for c, v in zip(relation.columns, row, strict=True))
+
+
+def in_order(relation: Relation, row: RowLike, at: Place | None = None) -> Sequence[Value]:
+    """The values of a row, which are not checked yet; what is no row is refused."""
     if isinstance(row, Mapping):
-        row = by_name(relation, row, at)
+        return by_name(relation, row, at)
     if isinstance(row, str | bytes) or not isinstance(row, Sequence):
         raise BadRow(
             f"a row of '{relation.name}' cannot be {row!r}",
             instead="give a tuple of values, or a mapping from column names to values",
             at=at,
         )
-    if len(row) != len(relation.columns):
-        raise wrong_arity(relation, len(row), at)
-    return tuple(_value(relation, c, v, at) for c, v in zip(relation.columns, row, strict=True))
+    return row
 
 
 def _value(relation: Relation, column: Column, value: Value, at: Place | None) -> Value:
@@ -136,7 +199,7 @@ def by_name(
 ) -> Sequence[Value]:
     """The values of a mapping in the order of the columns; a name that is missing gives NULL."""
     names = [c.name for c in relation.columns]
-    given = {name.lower(): value for name, value in row.items()}  # as names are in SQL
+    given = {str(name).lower(): value for name, value in row.items()}  # as names are in SQL
     unknown = sorted(set(given) - {name.lower() for name in names})
     if unknown:
         raise BadRow(

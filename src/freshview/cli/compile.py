@@ -7,7 +7,7 @@ from pathlib import Path
 
 from freshview.calculus.schema import Query
 from freshview.calculus.scope import relations
-from freshview.cli.files import file_name, write_file
+from freshview.cli.files import write_file
 from freshview.cli.script import read_text
 from freshview.codegen import toolchain
 from freshview.errors import BuildProblem, NotNative
@@ -18,6 +18,7 @@ from freshview.program.text import show_program
 from freshview.runtime.database import kernels
 from freshview.runtime.database.compiled_plan import CompiledPlan, recipe
 from freshview.runtime.database.settings import Settings
+from freshview.runtime.ingest.file_names import file_name
 from freshview.sql import Catalog, load
 
 

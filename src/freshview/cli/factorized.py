@@ -10,7 +10,7 @@ from importlib import metadata
 from pathlib import Path
 
 from freshview.cli.compile import compile_script
-from freshview.cli.files import file_name, write_file
+from freshview.cli.files import write_file
 from freshview.cli.script import read_text
 from freshview.draw.pdf import show_pdf
 from freshview.draw.svg import show_svg
@@ -35,6 +35,7 @@ from freshview.program.listing import Listing
 from freshview.program.read_m3 import read_m3
 from freshview.program.show_m3 import show_m3
 from freshview.runtime.database.settings import Settings
+from freshview.runtime.ingest.file_names import file_name
 from freshview.sql import Catalog
 from freshview.sql.joined import Aggregated, load_joined
 

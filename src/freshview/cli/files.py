@@ -2,26 +2,9 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from pathlib import Path
-from urllib.parse import quote
 
 from freshview.errors import FreshviewError
-
-LONGEST = 150
-"""Characters of a name that file systems take, with room for an ending."""
-
-
-def file_name(name: str) -> str:
-    """The name of a view as that of a file in a folder: it leads to no other one.
-
-    >>> file_name("daily sales"), file_name("../x")
-    ('daily sales', '..%2Fx')
-    """
-    found = quote(name, safe=" ")
-    if len(found) <= LONGEST:
-        return found
-    return f"{found[:LONGEST]}-{sha256(name.encode()).hexdigest()[:16]}"
 
 
 def write_file(path: Path, data: bytes | list[str]) -> Path:

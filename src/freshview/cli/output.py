@@ -12,9 +12,9 @@ from typing import IO, Any, Protocol
 
 from freshview.calculus.rows import Row
 from freshview.calculus.types import Value
-from freshview.cli.files import file_name
 from freshview.errors import FreshviewError
 from freshview.runtime.ingest.columns import rows_of
+from freshview.runtime.ingest.file_names import file_name
 from freshview.runtime.views.view import ViewHandle
 
 

@@ -9,7 +9,18 @@ from freshview.calculus.check import Schema
 from freshview.calculus.types import INT, Type
 from freshview.codegen.code import Spot
 from freshview.codegen.context import Bound, Next
-from freshview.codegen.cpp_types import Cpp, Held, convert, gain, held, is_mixed, kept, summand
+from freshview.codegen.cpp_types import (
+    Cpp,
+    Held,
+    convert,
+    digits_lost,
+    gain,
+    held,
+    integer,
+    is_mixed,
+    kept,
+    summand,
+)
 from freshview.codegen.options import Passes
 from freshview.codegen.prefetch import COLUMN, Walk, fetching, wanted
 from freshview.codegen.products import SEEN, whole
@@ -215,12 +226,30 @@ class Access:
                 return known, spot
             opener = f"if (Sym @; find_text(e, {x.text}, @)) {{"
             return spot.open(("seek", x.text), "y", opener)
+        if digits_lost(x.type, t):
+            x, spot = self.shortened(x, t, spot)
         return self._key(x, t), spot
 
+    def shortened(self, x: Cpp, t: Type, spot: Spot) -> tuple[Cpp, Spot]:
+        """A number with fewer digits after the point, where it has no others: else nothing is."""
+        opener = f"if ({held(t)} @; {self._shorten(x, t)}) {{"
+        name, spot = spot.open(("shortened", x.text, t.kind, t.scale), "y", opener)
+        return Cpp(name, t.or_null(x.nullable), held(t)), spot
+
+    def _shorten(self, x: Cpp, t: Type) -> str:
+        """The test that a number has no more digits than a type, which puts it into `@`."""
+        return f"shortened({x.text}, {integer(10 ** digits_lost(x.type, t), x.held)}, @)"
+
     def look(self, x: Cpp, t: Type, spot: Spot) -> tuple[str, Spot]:
-        """A bound value as a key to look up, whether or not there can be a row."""
+        """A bound value as a key to look up, whether or not there can be a row.
+
+        Of a number with more digits after the point than the key, `is_` and its name says that.
+        """
         if t.kind == x.type.kind == "string" and x.held == "Str" and self.symbol(x) is None:
             return spot.let(("look", x.text), "y", f"const Sym @ = look_text(e, {x.text});")
+        if digits_lost(x.type, t):
+            line = f"{held(t)} @; const bool is_@ = {self._shorten(x, t)};"
+            return spot.let(("look", x.text, t.kind, t.scale), "y", line)
         return self.seek(x, t, spot)
 
     def _put(self, x: Cpp, t: Type, spot: Spot) -> tuple[str, Spot]:

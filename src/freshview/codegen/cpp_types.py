@@ -223,6 +223,12 @@ def convert(x: Cpp, to: Type) -> Cpp:
     raise NotNative(f"{x.type} is not converted to {to}")
 
 
+def digits_lost(x: Type, to: Type) -> int:
+    """How many digits after the point a number has that another exact type has no place for."""
+    exact = ("int", "decimal")
+    return max(0, x.scale - to.scale) if x.kind == "decimal" and to.kind in exact else 0
+
+
 def _in_ring(x: Cpp, to: RingType) -> Cpp:
     """An element of a ring, whatever its variables; whole numbers are part of the cofactors."""
     if isinstance(x.type, RingType):

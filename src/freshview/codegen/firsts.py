@@ -152,7 +152,7 @@ def _choose_among(
     place = Place(rows, 0, tuple(range(len(names))))
     inside = detached(spot)
     at = search.begin(terms, Spot(inside), inner, among=True)
-    held_by_atom = " && ".join(_test(terms, t, inner) for t in f.tests)
+    held_by_atom = " && ".join([*search.tests, *(_test(terms, t, inner) for t in f.tests)])
 
     wanted = ", ".join(search.value("k", v).text for v in names)
     both = (

@@ -14,7 +14,16 @@ from freshview.calculus.walk import children
 from freshview.codegen.access import held_in, payload_at
 from freshview.codegen.code import Block, Spot, function, identifier, render
 from freshview.codegen.context import ONE, Bound
-from freshview.codegen.cpp_types import SUM, Cpp, convert, held, is_gone, is_mixed, settled
+from freshview.codegen.cpp_types import (
+    SUM,
+    Cpp,
+    convert,
+    digits_lost,
+    held,
+    is_gone,
+    is_mixed,
+    settled,
+)
 from freshview.codegen.nested import collected
 from freshview.codegen.rings import CofactorType, HeaderType, RingType, entry, number
 from freshview.codegen.term import Terms
@@ -103,6 +112,8 @@ class Queries:
             if x.type.kind == "string":
                 x, spot = self.terms.stored(x, spot)
             else:
+                if digits_lost(x.type, c.type):  # it equals a number of the column
+                    x, spot = self.terms.shortened(x, c.type, spot)
                 x = convert(x, c.type)
             plain.append(f"static_cast<{kind}*>(out.column[{j}])[at] = {x.text};")
             j += 1

@@ -9,7 +9,7 @@ from freshview.calculus.terms import View
 from freshview.calculus.types import Type
 from freshview.codegen.code import Spot
 from freshview.codegen.context import Bound
-from freshview.codegen.cpp_types import Cpp, held
+from freshview.codegen.cpp_types import Cpp, digits_lost, held
 from freshview.codegen.storage import Place, Sort
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ class Search:
     tree: str = ""
     known: dict[int, str] = field(default_factory=dict)
     """Wanted values of leading columns."""
+    tests: list[str] = field(default_factory=list)
+    """What must hold so that there can be such values."""
 
     def __post_init__(self) -> None:
         storage = self.place.storage
@@ -55,11 +57,14 @@ class Search:
     def begin(self, terms: Terms, spot: Spot, env: Bound, among: bool = False) -> Spot:
         """Where the values of the bound variables are at hand.
 
-        Text that the state does not know has no entry; `among` others, the search is not all.
+        What no entry can have, text that the state does not know or more digits than the column
+        has, finds none; `among` others, the search is not all, and `tests` tell.
         """
         look = terms.look if among else terms.seek
         for v in self.fixed:
             self.known[self.column(v)], spot = look(env[v], self.type(v), spot)
+            if among and digits_lost(env[v].type, self.type(v)):
+                self.tests.append(f"is_{self.known[self.column(v)]}")
         return spot
 
     def each_group(self, spot: Spot, env: Bound) -> tuple[Spot, Bound]:

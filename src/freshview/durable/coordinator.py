@@ -180,9 +180,8 @@ class Coordinator:
     ) -> StageOrder:
         takes = stage is not None and any(t.kind == "scatter" for t in stage.receives)
         p = self.pipeline
-        return StageOrder(
-            p.place, kind, at, p.workers, True, scattered if takes else (), reading, wanted
-        )
+        sent = scattered if takes else ()
+        return StageOrder(p.place, kind, at, p.workers, True, sent, reading, wanted, name=p.name)
 
     def _job(self, orders: list[StageOrder]) -> list[WorkerReport]:
         """Run a job; raise the failure that caused the others."""

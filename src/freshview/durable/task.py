@@ -75,12 +75,15 @@ class StageOrder:
     """Readouts of one stage that are read after the step: routines, by name."""
     versions: range = range(0)
     """The versions to follow."""
+    name: str = ""
+    """The name of the work: another one may have begun anew in the same place."""
 
 
 # A process runs many tasks: it caches its programs and maps while the epoch stays the same.
-_WORKERS: dict[tuple[str, int], tuple[int, Worker]] = {}
+_WORKERS: dict[tuple[str, int], tuple[tuple[str, int], Worker]] = {}
+"""By place and part, for whom: the name of the work, and the epoch of its driver."""
 
-_PIPELINES: dict[str, tuple[int, Work]] = {}
+_PIPELINES: dict[str, tuple[tuple[str, int], Work]] = {}
 
 _SOURCES: dict[str, Callable[[], Work]] = {}
 """By place, the function that loads the work: from the driver, never from the checkpoint."""
@@ -94,16 +97,17 @@ def provide(place: str, source: Callable[[], Work]) -> None:
     _SOURCES[place] = source
 
 
-def worker_of(place: str, part: int, epoch: int) -> Worker:
+def worker_of(order: StageOrder, part: int) -> Worker:
     """The worker of this process for a part."""
+    place, whose = order.place, (order.name, order.at.epoch)
     cached = _WORKERS.pop((place, part), None)
-    if cached is None or cached[0] != epoch:
+    if cached is None or cached[0] != whose:
         if cached is not None:
             cached[1].close()
         known = _PIPELINES.get(place)
-        if known is None or known[0] != epoch:
-            known = _PIPELINES[place] = (epoch, _SOURCES[place]())
-        cached = (epoch, Worker(known[1], part))
+        if known is None or known[0] != whose:
+            known = _PIPELINES[place] = (whose, _SOURCES[place]())
+        cached = (whose, Worker(known[1], part))
     _WORKERS[place, part] = cached
     if len(_WORKERS) > MOST_WORKERS:
         _evict(next(iter(_WORKERS)))
@@ -166,7 +170,7 @@ def _prefetch(order: StageOrder, report: WorkerReport) -> WorkerReport:
     """Read out the version that was just finished; nothing at all if one readout fails."""
     at, began = order.at, time.perf_counter()
     try:
-        worker = worker_of(order.place, report.part, at.epoch)
+        worker = worker_of(order, report.part)
         gathered = tuple(
             worker.read(
                 uuid.uuid4().hex, StepId(at.epoch, NO_VERSION, at.mark, routine, 0)
@@ -183,7 +187,7 @@ def _prefetch(order: StageOrder, report: WorkerReport) -> WorkerReport:
 
 def _outcome(order: StageOrder, part: int, blocks: Sequence[bytes]) -> Outcome:
     began = time.perf_counter()
-    worker = worker_of(order.place, part, order.at.epoch)
+    worker = worker_of(order, part)
     if order.kind == "step":
         return worker.step(order.at, blocks)
     if order.kind == "follow":

@@ -151,7 +151,7 @@ class Cofactor:
     def feature(self, name: str) -> Feature:
         """A column of the cofactor by its name, whatever its case."""
         for v in self._variables:
-            if v.name.lower() == name.lower():
+            if v.name.lower() == str(name).lower():
                 return _feature(v)
         raise UnknownName(
             f"the cofactor '{self.name}' has no column '{name}'",

@@ -86,8 +86,10 @@ class PCA(Live[Components]):
     ) -> None:
         super().__init__(cofactor)
         self.features = cofactor.features(columns)
-        if n_components is not None and n_components < 1:
-            raise FreshviewError(f"there are no {n_components} components", instead="ask for some")
+        if n_components is not None and not (isinstance(n_components, int) and n_components >= 1):
+            raise FreshviewError(
+                f"there are no {n_components!r} components", instead="ask for one or more"
+            )
         self.n_components = n_components
 
     @property

@@ -133,8 +133,8 @@ class LinearRegression(Live[Regression]):
             raise FreshviewError(
                 f"the label '{found.name}' is among the features", instead="leave it out"
             )
-        if not alpha >= 0:
-            raise FreshviewError(f"alpha cannot be {alpha}", instead="give a number from 0 on")
+        if isinstance(alpha, str) or not alpha >= 0:
+            raise FreshviewError(f"alpha cannot be {alpha!r}", instead="give a number from 0 on")
         for what, value, words in (
             ("solver", solver, get_args(Solver)),
             ("singular", singular, get_args(Singular)),

@@ -211,35 +211,39 @@ inline bool attribute(PyObject* v, const char* name, i64& out) {
   return !(out == -1 && failed());
 }
 
-inline bool take_day(PyObject* v, i64& out) {
-  if (types.fields) {
+// A subclass may say otherwise than its fields do: NaT and moments after 9999 of pandas have
+// those of some other day.
+inline bool take_day(PyObject* v, i64& out, bool plain) {
+  if (types.fields && plain) {
     const u8* f = fields_of(v);
     out = days_of(f[0] << 8 | f[1], f[2], f[3]);
     return true;
   }
   i64 y, m, d;
   if (!attribute(v, "year", y) || !attribute(v, "month", m)) return false;
-  if (!attribute(v, "day", d)) return false;
+  if (!attribute(v, "day", d) || y < 1 || y > 9999) return false;
   out = days_of(y, int(m), int(d));
   return true;
 }
 
 inline bool take_date(PyObject* v, i32& out) {
   i64 days;
-  if (v->type != types.date) {
+  bool plain = v->type == types.date;
+  if (!plain) {
     if (!PyType_IsSubtype(v->type, types.date)) return false;
     if (PyType_IsSubtype(v->type, types.datetime)) return false;
   }
-  if (!take_day(v, days)) return failed() && false;
+  if (!take_day(v, days, plain)) return failed() && false;
   out = i32(days);
   return true;
 }
 
 inline bool take_time(PyObject* v, i64& out) {
-  if (v->type != types.datetime && !PyType_IsSubtype(v->type, types.datetime)) return false;
-  i64 days, h, m, s, us;
-  if (!take_day(v, days)) return failed() && false;
-  if (types.fields) {
+  bool plain = v->type == types.datetime;
+  if (!plain && !PyType_IsSubtype(v->type, types.datetime)) return false;
+  i64 days, h, m, s, us, ns = 0;
+  if (!take_day(v, days, plain)) return failed() && false;
+  if (types.fields && plain) {
     if (has_zone(v)) return false;
     const u8* f = fields_of(v);
     h = f[4], m = f[5], s = f[6], us = f[7] << 16 | f[8] << 8 | f[9];
@@ -248,6 +252,8 @@ inline bool take_time(PyObject* v, i64& out) {
     if (zone.object != &_Py_NoneStruct) return failed() && false;
     if (!attribute(v, "hour", h) || !attribute(v, "minute", m)) return failed() && false;
     if (!attribute(v, "second", s) || !attribute(v, "microsecond", us)) return failed() && false;
+    if (!attribute(v, "nanosecond", ns)) failed();  // only pandas has some
+    if (ns) return false;
   }
   out = days * DAY + ((h * 60 + m) * 60 + s) * 1000000 + us;
   return true;

@@ -75,6 +75,13 @@ template <class To, class From> inline To scaled(bool& o, From x, To factor) {
 template <class To, class From> inline To scaled_n(bool& o, From x, To factor) {
   return is_null(x) ? null<To>() : mul<To>(o, To(x), factor);
 }
+// To fewer digits after the point, if the others are zeros: else no number of that kind equals it.
+template <class From, class To> inline bool shortened(From x, From unit, To& out) {
+  if (is_null(x)) return out = null<To>(), true;
+  const From rest = x % unit, whole = x / unit;
+  out = To(whole);
+  return rest == 0 && From(out) == whole && !is_null(out);
+}
 template <class From> inline f64 real(From x) { return f64(x); }
 // A quotient of two exact doubles is the nearest double; other decimals take the long way.
 template <class From> inline f64 real(From x, int scale, f64 unit) {

@@ -16,13 +16,13 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column, Relation
-from freshview.errors import BadRow, UnknownName
+from freshview.errors import BadRow, FreshviewError, UnknownName
 from freshview.runtime.database.base import two_rows
 from freshview.runtime.ingest.columns import rows_of, table_of
 from freshview.spark.io.decode import DecodedBatch
 from freshview.spark.io.keys import KeyStore
 from freshview.spark.io.rows import RejectedRow, names_of
-from freshview.spark.io.upsert import key_of
+from freshview.spark.io.upsert import RESERVED, by_number, key_of
 from freshview.spark.nodes.node import COUNT, PAYLOAD
 from freshview.spark.nodes.violations import Violation, refusal_of
 from freshview.sql import Catalog
@@ -72,6 +72,14 @@ def contract_of(
     catalog: Catalog, streams: Mapping[str, Relation], keyed: Iterable[Relation], trusted: Trusted
 ) -> Contract:
     """How the changes of each stream are checked."""
+    for r in streams.values():
+        for c in r.columns:
+            if c.name.lower() in RESERVED:
+                raise FreshviewError(
+                    f"the column '{c.name}' of '{r.name}' is called as what pipelines keep beside "
+                    "rows",
+                    instead="choose another name",
+                )
     excused_names = (
         set(catalog.relations) if trusted is True else {t.lower() for t in trusted or ()}
     )
@@ -106,7 +114,8 @@ def _has_deletions(change: pa.Table) -> bool:
 def check_keyed(relation: Relation, change: pa.Table, store: KeyStore) -> None:
     """Refuse a change that deletes rows missing in the key store, or gives a key two rows."""
     names, keys = names_of(relation), key_of(relation)
-    asked = change.select(keys).group_by(keys, use_threads=False).aggregate([])
+    numbered, by = by_number(change.select(keys))
+    asked = numbered.group_by(by, use_threads=False).aggregate([]).rename_columns(keys)
     stored = Counter(rows_of(store.find(relation, asked).select(names)))
     net: Counter[Row] = Counter()
     counts = change.column(COUNT).to_pylist()

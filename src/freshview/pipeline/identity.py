@@ -13,7 +13,7 @@ from freshview.program.terms import Program
 from freshview.program.text import show_program
 from freshview.sql import Catalog
 
-FORMAT = 2
+FORMAT = 3
 """Incremented when older checkpoints can no longer be read."""
 
 NAME = "pipeline.json"
@@ -22,13 +22,19 @@ NAME = "pipeline.json"
 Identity = dict[str, str | int | list[str]]
 
 
-def identity(program: Program, catalog: Catalog, checked: Iterable[str] = ()) -> Identity:
-    """The identity of a program: its maps and triggers, its sources, and its `checked` streams."""
+def identity(
+    program: Program, catalog: Catalog, checked: Iterable[str] = (), by_key: Iterable[str] = ()
+) -> Identity:
+    """What tells one program from another: its maps and triggers, and where its rows come from.
+
+    And which streams have their rows kept: to be `checked`, or `by_key`.
+    """
     read = {r.name.lower() for r in program.relations}
     sources = sorted((n, repr(s)) for n, s in catalog.sources.items() if n in read)
     text = show_program(program) + repr(sources)
     program_id = hashlib.sha256(text.encode()).hexdigest()
-    return {"format": FORMAT, "program": program_id, "checked": sorted(checked)}
+    kept = {"checked": sorted(checked), "by key": sorted(by_key)}
+    return {"format": FORMAT, "program": program_id, **kept}
 
 
 def claim(folder: Path, mine: Identity) -> None:
@@ -59,16 +65,18 @@ def claim(folder: Path, mine: Identity) -> None:
         stored = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(stored, dict):
             raise ValueError(stored)
-    except ValueError as e:
+    except (OSError, ValueError) as e:
         raise FreshviewError(f"the checkpoint '{folder}' is damaged", instead=again) from e
     if stored.get("format") != mine["format"]:
         raise FreshviewError(
             f"the checkpoint '{folder}' was written by another version of Freshview", instead=again
         )
     if stored.get("program") == mine["program"] and stored != mine:
-        before = ", ".join(stored.get("checked", ())) or "none"
+        what = "checked" if stored.get("checked") != mine.get("checked") else "by key"
+        why = "to check them" if what == "checked" else "by key"
+        before = ", ".join(stored.get(what, ())) or "none"
         raise FreshviewError(
-            f"the checkpoint '{folder}' keeps the rows of other streams to check them: {before}",
+            f"the checkpoint '{folder}' keeps the rows of other streams {why}: {before}",
             instead="use the same `trusted` and `upserts` as before, or choose another checkpoint",
         )
     if stored != mine:

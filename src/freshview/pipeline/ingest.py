@@ -13,7 +13,7 @@ from freshview.calculus.schema import Relation
 from freshview.errors import BadRow, FreshviewError
 from freshview.pipeline.catalog import PipelineCatalog
 from freshview.pipeline.contract import without_violations
-from freshview.pipeline.counted_table import counted_table
+from freshview.pipeline.counted_table import counted_table, deletion_flags, plain_table
 from freshview.pipeline.flow import LOAD_ROWS, Flow
 from freshview.pipeline.keyed_streams import changes_and_events
 from freshview.pipeline.progress import Progress, Totals, prometheus
@@ -24,8 +24,10 @@ from freshview.spark.io.keys import KeyStore
 from freshview.spark.io.rows import RejectedRow
 from freshview.spark.io.sinks import Callback, Sink
 from freshview.spark.io.upsert import DELETED
-from freshview.spark.nodes.node import COUNT
 from freshview.spark.nodes.violations import RefusedBatch
+
+KEYS = "keys"
+"""The key of a note for the token of the last events by key in the views."""
 
 PUSHED = "push"
 """The name of a batch that was pushed, not read from a source."""
@@ -44,6 +46,9 @@ class PipelineIngest(PipelineCatalog):
         self._sinks: list[Sink] = []
         self._listeners: list[Callable[[Progress], object]] = []
         self._note: dict[str, Any] = {}
+        """The note of the next batch: offsets of sources, and the token of events by key."""
+        self._noted = 0
+        """The last version whose note is in `_note`."""
         self._streams: dict[str, Relation] = {}
 
     @abstractmethod
@@ -86,13 +91,8 @@ class PipelineIngest(PipelineCatalog):
         primary key a second row (unless the stream is `trusted`): nothing is changed then.
         """
         self.start()
-        arrivals: dict[str, DecodedBatch] = {}
-        for name, rows in batch.items():
-            relation = self._stream(name)
-            table = counted_table(relation, rows)
-            self._contract.refuse_deletions(relation, table)
-            arrivals[relation.name] = DecodedBatch(table)
-        return self.apply(arrivals, {}, PUSHED)
+        tables = self._counted_tables(batch)
+        return self.apply({name: DecodedBatch(t) for name, t in tables.items()}, {}, PUSHED)
 
     def load(self, batch: Mapping[str, Any], *, rows: int = LOAD_ROWS, anew: bool = False) -> int:
         """Load much data at once; the last version of it.
@@ -102,18 +102,18 @@ class PipelineIngest(PipelineCatalog):
         pieces are in the views: the same call continues behind them, after a restart too. Another
         load is refused until then, unless it begins `anew`.
         """
+        if rows < 1:
+            raise BadRow(f"a load cannot have pieces of {rows} rows", instead="give at least 1")
         self.start()
-        tables = {}
-        for name, rows_given in batch.items():
-            relation = self._stream(name)
-            if relation.name in self._keys.relations:
-                raise BadRow(f"'{relation.name}' is kept by key", instead="push or upsert its rows")
-            tables[relation.name] = counted_table(relation, rows_given)
-            self._contract.refuse_deletions(relation, tables[relation.name])
+        tables = self._counted_tables(batch)
+        for name in tables:
+            if name in self._keys.relations:
+                raise BadRow(f"'{name}' is kept by key", instead="push or upsert its rows")
         with self._lock:
             began = time.perf_counter()
             self._catch_up(self._running_flow())
             version = self._running_flow().load(tables, self._note, rows=rows, anew=anew)
+            self._noted = version
             seconds = time.perf_counter() - began
             self._publish(version, {n: t.num_rows for n, t in tables.items()}, seconds)
             return version
@@ -130,12 +130,30 @@ class PipelineIngest(PipelineCatalog):
                 f"the rows of '{relation.name}' are not kept by key",
                 instead=f"create the pipeline with upserts=['{relation.name}']",
             )
-        table = counted_table(relation, rows).drop_columns([COUNT])
-        flags = [False] * table.num_rows if deleted is None else [bool(d) for d in deleted]
+        table = plain_table(relation, rows)
+        flags = deletion_flags(relation, deleted, table.num_rows)
         events = table.append_column(DELETED, pa.array(flags, pa.bool_()))
         return self.apply({relation.name: DecodedBatch(events, keyed=True)}, {}, PUSHED)
 
+    def _counted_tables(self, batch: Mapping[str, Any]) -> dict[str, pa.Table]:
+        """The pushed rows by stream, with counts; names of one stream are merged."""
+        if not isinstance(batch, Mapping):
+            raise BadRow(
+                f"a batch cannot be {type(batch).__name__}",
+                instead="give a mapping from names of streams to their rows",
+            )
+        tables: dict[str, pa.Table] = {}
+        for name, rows in batch.items():
+            relation = self._stream(name)
+            table = counted_table(relation, rows)
+            self._contract.refuse_deletions(relation, table)
+            known = tables.get(relation.name)
+            tables[relation.name] = table if known is None else pa.concat_tables([known, table])
+        return tables
+
     def _stream(self, name: str) -> Relation:
+        if not isinstance(name, str):
+            raise BadRow(f"there is no stream {name!r}", instead="name it by its text")
         relation = self.catalog.relation(name)
         if relation.name not in self._streams:
             what = "a static table" if relation.static else "read by no view"
@@ -170,22 +188,26 @@ class PipelineIngest(PipelineCatalog):
             self._note = noted
             if version is None:
                 return flow.version  # nothing changes: the same batch may come again
+            self._noted = version
             elapsed = seconds + time.perf_counter() - began
             self._publish(version, {name: a.rows for name, a in arrivals.items()}, elapsed, seconds)
             return version
 
     def _change(
-        self, flow: Flow, arrivals: Mapping[str, DecodedBatch], note: Mapping[str, Any]
+        self, flow: Flow, arrivals: Mapping[str, DecodedBatch], note: dict[str, Any]
     ) -> int | None:
-        """Apply decoded batches as a version; None if they change nothing."""
+        """Apply decoded batches as a version; None if they change nothing.
+
+        The token of events by key is added to the note.
+        """
         changes, events = changes_and_events(arrivals, self._streams, self._keys)
         if not changes:
             return None
         if events:
-            self._keys.expect(flow.version + 1, events)
+            note[KEYS] = self._keys.expect(events)
         version = flow.apply(changes, note)
         if events:
-            self._keys.commit(version, events)
+            self._keys.commit(note[KEYS], events)
         return version
 
     def _without_violations(
@@ -202,7 +224,9 @@ class PipelineIngest(PipelineCatalog):
     def _catch_up(self, flow: Flow) -> int:
         """Finish a logged version, and send it to the sinks that have not received it."""
         version = flow.catch_up()
-        self._keys.resume(version)
+        if version != self._noted:  # a read or another call has finished it meanwhile
+            self._note, self._noted = dict(flow.note), version
+        self._keys.resume(flow.note.get(KEYS))
         self._emitter.emit(version, self._read)
         return version
 

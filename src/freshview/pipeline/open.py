@@ -54,6 +54,8 @@ def pipeline(
       `connect` does it, for which workers keep their rows.
     - `settings` are those of the state: snapshots, memory, native kernels.
     """
+    if batch < 1:
+        raise FreshviewError(f"batches of {batch} records read nothing", instead="give 1 or more")
     text, name, folder = _script(script)
     options = PipelineOptions(
         master,

@@ -20,7 +20,7 @@ from freshview.errors import FreshviewError, FreshviewWarning
 from freshview.pipeline.contract import contract_of, without_duplicate_keys
 from freshview.pipeline.flow import Flow, Interrupted
 from freshview.pipeline.identity import claim, identity
-from freshview.pipeline.ingest import PipelineIngest
+from freshview.pipeline.ingest import KEYS, PipelineIngest
 from freshview.pipeline.keyed_streams import keyed_streams
 from freshview.pipeline.options import PipelineOptions
 from freshview.pipeline.program import program_of
@@ -94,7 +94,8 @@ class Pipeline(PipelineIngest):
             kept = keyed_streams(self.catalog, self._streams, self.options.upserts)
             self._contract = contract_of(self.catalog, self._streams, kept, self.options.trusted)
             checked = [r.name for r in self._contract.guarded]
-            claim(self._home, identity(program, self.catalog, checked))
+            by_key = [r.name for r in kept]
+            claim(self._home, identity(program, self.catalog, checked, by_key))
             self._begin(program, kept)
             used = [r.name for r in program.relations if not r.static]
             sources = inputs(self.catalog, used, self.folder)
@@ -141,9 +142,9 @@ class Pipeline(PipelineIngest):
             self._flow = self._flows.start(
                 distributed, spark, checkpoint=state, workers=workers, tables=tables, **common
             )
-        self._note = dict(self._flow.note)
+        self._note, self._noted = dict(self._flow.note), self._flow.version
         self._keys = KeyStore(self._home / "keys.sqlite", kept)
-        self._keys.resume(self._flow.version)
+        self._keys.resume(self._note.get(KEYS))
         self._emitter = Emitter(self._sinks, self._home / "sinks", self._flow.version)
         self._emitter.emit(self._flow.version, self._read)
 
@@ -220,8 +221,9 @@ class Pipeline(PipelineIngest):
         with self._lock:
             if self._flow is not None:
                 self._flow.close()
-                self._keys.close()
                 self._flow = None
+            if "_keys" in vars(self):  # else the start did not come so far
+                self._keys.close()
             if self._home != Path() and self.options.checkpoint is None:
                 shutil.rmtree(self._home, ignore_errors=True)
             if self._user_session is None and self._spark is not None:

@@ -51,12 +51,12 @@ class Catalog:
 
     def relation(self, name: str) -> Relation:
         """The base relation of this name."""
-        if name.lower() not in self.relations:
+        if str(name).lower() not in self.relations:
             raise UnknownName(
                 f"there is no table or stream '{name}'",
                 instead="declare it with CREATE STREAM or CREATE TABLE",
             )
-        return self.relations[name.lower()]
+        return self.relations[str(name).lower()]
 
     def view(self, name: str) -> Query:
         """The view of this name."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from freshview.calculus.build import NULL, ONE, ZERO, is_zero, mul
 from freshview.calculus.check import check_bound, infer
+from freshview.calculus.domain import DIGITS
 from freshview.calculus.schema import Column, Query
 from freshview.calculus.terms import Cmp, Lift
 from freshview.calculus.walk import Names
@@ -58,6 +59,7 @@ def lower(
     if distinct:
         columns = _told_apart(columns) if statement.name is None else columns
         _check_distinct(columns, statement)
+    _check_digits(columns, statement)
     title = name or statement.name or "query"
     vars = tuple(b.var for b in rows.columns)
     return Query(title, columns, vars, term, rows.order, statement.factorized)
@@ -89,6 +91,17 @@ def _check_distinct(columns: tuple[Column, ...], statement: CreateView) -> None:
                 at=_place(name, statement),
             )
         seen.add(name)
+
+
+def _check_digits(columns: tuple[Column, ...], statement: CreateView) -> None:
+    """No decimal that is shown has more digits after the point than there may be in all."""
+    for column in columns:
+        if column.type.kind == "decimal" and column.type.scale > DIGITS:
+            raise TypeProblem(
+                f"the column '{column.name}' has {column.type.scale} digits after the point",
+                instead=f"decimals have {DIGITS} in all; round it with ROUND(x, 10)",
+                at=_place(column.name.lower(), statement),
+            )
 
 
 def _place(name: str, statement: CreateView) -> Place:

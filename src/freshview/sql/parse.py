@@ -31,6 +31,8 @@ def parse(text: str, file: str = "<text>") -> list[Statement]:
     >>> [type(s).__name__ for s in parse("CREATE STREAM r (a INT); SELECT a FROM r;")]
     ['CreateRelation', 'CreateView']
     """
+    if not isinstance(text, str):
+        raise SyntaxProblem(f"SQL is a text, not {text!r}", instead="decode it first")
     script = Script(text, file)
     try:
         raw = _whole_texts(list(Dialect.get_or_raise("spark").tokenize(text)), text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal as OneOf
 
+from freshview.errors import AmbiguousName
 from freshview.sql import read_scalar
 from freshview.sql.node import Node
 from freshview.sql.terms import (
@@ -103,9 +104,15 @@ def _ctes(node: Node | None) -> tuple[Cte, ...]:
     if node is None:
         return ()
     node.only("expressions")
-    found = []
+    found: list[Cte] = []
     for cte in node.all("expressions"):
         cte.only("this", "alias")
+        if any(cte.alias.lower() == known.name.lower() for known in found):
+            raise AmbiguousName(
+                f"two queries of this WITH are called '{cte.alias}'",
+                instead="rename one",
+                at=cte.at,
+            )
         query = select(cte["this"])
         found.append(Cte(cte.alias, _columns(cte), query, cte.at))
     return tuple(found)

@@ -198,3 +198,20 @@ def _connected(edges: Any, n: int) -> bool:
     for i, j in edges:
         part = [part[i] if p == part[j] else p for p in part]
     return len(set(part)) == 1
+
+
+@pytest.mark.parametrize(
+    ("misuse", "words"),
+    [
+        (lambda db, cof: Ridge(cof, label="y", alpha="x"), "alpha cannot be 'x'; give a number"),
+        (lambda db, cof: Ridge(cof, label="y", alpha=float("nan")), "alpha cannot be nan"),
+        (lambda db, cof: Ridge(cof, label=None), "has no column 'None'"),
+        (lambda db, cof: PCA(cof, n_components=1.5), "there are no 1.5 components; ask for one"),
+        (lambda db, cof: Cofactor(db, None), "SQL is a text, not None"),
+    ],
+)
+def test_wrong_kinds_of_arguments_are_refused(
+    db: Any, cof: Cofactor, misuse: Any, words: str
+) -> None:
+    with pytest.raises(FreshviewError, match=words):
+        misuse(db, cof)

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
+import sqlite3
 from decimal import Decimal as D
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
 import freshview as fv
 from freshview.durable import task
+from freshview.durable.commit_log import Interrupted
+from freshview.durable.epoch import TakenOver
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from freshview.errors import BadRow, FreshviewError, UnknownName
 from freshview.pipeline.options import PipelineOptions
 from freshview.pipeline.pipeline import Pipeline
+from freshview.spark.io.keys import KeyStore
 from freshview.spark.nodes.violations import RefusedBatch
 
 STREAMS = """
@@ -336,3 +342,266 @@ def test_a_batch_that_was_refused_when_nobody_listened_does_not_stop_the_next_st
     assert again.version == 1
     assert again.push({"i": [(ITEM, -1)]}) == 2
     again.stop()
+
+
+NAMED = """CREATE STREAM s (id INT PRIMARY KEY, name STRING, at TIMESTAMP);
+CREATE VIEW v AS SELECT id, name FROM s;
+CREATE VIEW n AS SELECT COUNT(*) AS n FROM s;"""
+
+
+def table(name: Any = "a", at: Any = None, **columns: Any) -> pa.Table:
+    at = pa.nulls(1, pa.timestamp("us")) if at is None else at
+    return pa.table({"id": pa.array([1]), "name": name, "at": at, **columns})
+
+
+DAMAGED = pa.DictionaryArray.from_arrays(pa.array([7], pa.int8()), pa.array(["q"]), safe=False)
+TWICE = pa.Table.from_arrays([pa.array([n]) for n in (1, "a", None, 2)], ["id", "name", "at", "ID"])
+
+MISGIVEN: dict[str, tuple[Any, str]] = {
+    "a column too many": (table(["a"], names=["b"]), "'s' has no column 'names'"),
+    "counts that are no counts": (table(["a"], __COUNT=[-1]), "'s' has no column '__COUNT'"),
+    "what sources call a bad record": (
+        table(["a"], __corrupt=["2,b,"]),
+        "'s' has no column '__corrupt'",
+    ),
+    "a column twice": (TWICE, "two columns 'ID'"),
+    "counts twice": (
+        table(["a"], __count=[1]).append_column("__count", pa.array([1])),
+        "several columns '__count'",
+    ),
+    "finer moments": (
+        table(["a"], pa.array([1], pa.timestamp("ns"))),
+        "s.at cannot hold 'a moment finer",
+    ),
+    "a damaged column": (table(DAMAGED), "a column of 's' cannot be read"),
+    "too many counts": ((table(["a"]), [1, 1]), "1 rows of 's' come with 2 counts"),
+    "counts that add up to too much": (
+        [((1, "a", None), 2**62)] * 3,
+        r"'s' would hold \(1, 'a', None\) more often than 64 bits count",
+    ),
+    "values of several types": (
+        pd.DataFrame({"id": [1, "x"], "name": ["a", 5], "at": [None, None]}),
+        "the table of rows of 's' cannot be read",
+    ),
+    "a series": (pd.Series([1, 2]), "cannot take a Series of pandas; give a DataFrame"),
+}
+
+
+@pytest.mark.parametrize("what", MISGIVEN)
+def test_tables_that_do_not_fit_are_refused(make_plain: Maker, what: str) -> None:
+    given, said = MISGIVEN[what]
+    flow = make_plain(NAMED)
+    with pytest.raises(FreshviewError, match=said):
+        flow.push({"s": given})
+    assert flow.version == 0
+    flow.stop()
+
+
+def test_all_that_is_given_counts(make_plain: Maker) -> None:
+    """Whatever a stream is called, and whatever form its counts have."""
+    flow = make_plain(NAMED)
+    flow.push({"s": [(1, "a", None)], "S": [(2, "b", None)]})
+    assert rows(flow, "v") == [(1, "a"), (2, "b")]
+    flow.push({"s": {"id": [1], "name": ["a"], "at": [None], "__count": [-1]}})
+    flow.push({"s": iter([((2, "b", None), -1), ((3, "c", None), 1)])})
+    flow.load({"s": [(4, "d", None)], "S": [(5, "e", None)]})
+    assert rows(flow, "v") == [(3, "c"), (4, "d"), (5, "e")]
+    for size in (0, -1):
+        with pytest.raises(BadRow, match=f"pieces of {size} rows"):
+            flow.load({"s": [(6, "f", None)]}, rows=size)
+    unlike: Any = [(7, "g", None)]
+    with pytest.raises(BadRow, match="a batch cannot be list"):
+        flow.push(unlike)
+    with pytest.raises(BadRow, match="there is no stream 5"):
+        flow.push({5: unlike})  # type: ignore[dict-item]
+    flow.stop()
+
+
+def test_of_the_events_of_a_key_the_last_one_counts(make_plain: Maker) -> None:
+    flow = make_plain(NAMED, upserts=("s",))
+    flow.upsert("s", [(1, "a", None), (1, "b", None), (1, "a", None), (2, "c", None)])
+    assert rows(flow, "v") == [(1, "a"), (2, "c")]
+    flow.upsert("s", [(2, "c", None), (2, "c", None)], deleted=[False, True])
+    assert rows(flow, "v") == [(1, "a")]
+    for deleted in ([True], ["false", "false"], "no"):
+        with pytest.raises(BadRow, match="which of the 2 rows of 's' are deleted is not told by"):
+            flow.upsert("s", [(1, "a", None), (2, "b", None)], deleted=deleted)
+    for counted in ([((1, "a", None), -1)], table(["a"], __count=[-1])):
+        with pytest.raises(BadRow):
+            flow.upsert("s", counted)
+    flow.stop()
+
+
+CANCELLING = {
+    "no row": [(1, "a", 0)],
+    "a row that comes and goes": [(1, "a", 1), (1, "a", -1)],
+    "a row between two others": [(1, "c", 1), (1, "b", 1), (1, "b", -1)],
+    "the same row twice": [(1, "a", 2), (1, "a", -1)],
+}
+
+
+@pytest.mark.parametrize("what", CANCELLING)
+def test_rows_that_cancel_out_are_not_kept_by_key(make_plain: Maker, what: str) -> None:
+    flow = make_plain(NAMED, upserts=("s",))
+    ids, names, counts = zip(*CANCELLING[what], strict=True)
+    flow.push({"s": {"id": ids, "name": names, "at": [None] * len(ids), "__count": counts}})
+    flow.upsert("s", [(1, "d", None)])
+    assert (rows(flow, "v"), rows(flow)) == ([(1, "d")], [(1,)])
+    flow.stop()
+
+
+def upserted(flow: Pipeline, name: str) -> list[Any]:
+    flow.upsert("s", [(1, name, None)])
+    rejected = rows(flow, "v")
+    flow.stop()
+    return rejected
+
+
+@pytest.mark.parametrize("how", ["delete", "empty", "cut", "older", "other"])
+def test_rows_by_key_that_were_lost_are_missed(make_plain: Maker, how: str) -> None:
+    """Else the row that an upsert replaces would stay in the views."""
+    place = make_plain.folder / "checkpoint" / "keys.sqlite"
+    upserted(make_plain(NAMED, upserts=("s",)), "a")
+    older = place.read_bytes()
+    assert upserted(make_plain(NAMED, upserts=("s",)), "b") == [(1, "b")]
+    data = place.read_bytes()
+    place.write_bytes(
+        {"cut": data[: len(data) // 2], "older": older, "other": b"x" * 5000}.get(how, b"")
+    )
+    if how == "delete":
+        place.unlink()
+    with pytest.raises(FreshviewError, match=r"the rows by key in .* (not those|cannot be read)"):
+        make_plain(NAMED, upserts=("s",)).start()
+    place.write_bytes(data)
+    assert upserted(make_plain(NAMED, upserts=("s",)), "c") == [(1, "c")]
+
+
+def test_a_checkpoint_keeps_the_rows_by_key_of_the_same_streams(make_plain: Maker) -> None:
+    flow = make_plain(NAMED, trusted=True)
+    flow.push({"s": [(1, "a", None)]})
+    flow.stop()
+    with pytest.raises(FreshviewError, match="keeps the rows of other streams by key: none"):
+        make_plain(NAMED, trusted=True, upserts=("s",)).start()
+
+
+def test_what_an_older_driver_expects_does_not_come_to_pass(make_plain: Maker) -> None:
+    script = (
+        f"{NAMED}CREATE STREAM other (id INT);CREATE VIEW o AS SELECT COUNT(*) AS n FROM other;"
+    )
+    old = make_plain(script, upserts=("s",))
+    old.upsert("s", [(1, "a", None)])
+    new = make_plain(script, upserts=("s",))
+    new.push({"other": [(1,)]})
+    with pytest.raises(TakenOver):
+        old.upsert("s", [(1, "b", None)])
+    new.push({"other": [(2,)]})
+    assert upserted(new, "c") == [(1, "c")]
+
+
+def test_a_full_disk_is_told_by_the_rows_by_key(
+    make_plain: Maker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flow = make_plain(NAMED, upserts=("s",))
+    flow.push({"s": [(1, "a", None)]})
+
+    def fail(*_: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(KeyStore, "_write", fail)
+        with pytest.raises(FreshviewError, match="cannot be read or written: database or disk is"):
+            flow.upsert("s", [(1, "b", None)])
+    assert upserted(flow, "c") == [(1, "c")]
+
+
+class Failing(InlineRunner):
+    """Workers that are gone at times."""
+
+    broken = False
+
+    def run(self, orders: Any) -> Any:
+        if self.broken:
+            raise RuntimeError("the executors are lost")
+        return super().run(orders)
+
+
+@pytest.mark.parametrize("who", ["read", "push"])
+def test_a_batch_of_a_source_that_was_interrupted_counts_once(tmp_path: Path, who: str) -> None:
+    """Whoever ends it, the next batch tells that it was read."""
+    (tmp_path / "i.csv").write_text("1,1,1\n2,2,2\n")
+    script = STREAMS.replace("w DOUBLE);", "w DOUBLE) FROM FILE 'i.csv' LINE DELIMITED CSV;")
+    runner = Failing()
+
+    def flow() -> Pipeline:
+        settings = FlowSettings(3, str(tmp_path / "memory"), native=False)
+        choices = PipelineOptions(checkpoint=tmp_path / "checkpoint", workers=2, settings=settings)
+        made = Pipeline(choices, runner, tmp_path)  # type: ignore[arg-type]
+        made.declare(
+            f"{script}CREATE VIEW n AS SELECT COUNT(*) AS n FROM i;"
+            "CREATE VIEW m AS SELECT COUNT(*) AS n FROM o;"
+        )
+        return made
+
+    started = flow()
+    begin = started._begin
+
+    def begin_and_break(*given: Any) -> None:
+        begin(*given)
+        runner.broken = True
+
+    started._begin = begin_and_break  # type: ignore[method-assign]
+    started.start()
+    with pytest.raises(Interrupted):
+        started.await_done(60)
+    runner.broken = False
+    if who == "read":
+        assert rows(started) == [(2,)]
+    started.push({"o": [ORDER]})
+    assert rows(started) == [(2,)]
+    started.stop()
+    again = flow().start()
+    assert again.await_done(60)
+    assert rows(again) == [(2,)]
+    again.stop()
+
+
+@pytest.mark.parametrize("name", ["__count", "__gone", "__AT"])
+def test_columns_are_not_called_as_what_stands_beside_them(make_plain: Maker, name: str) -> None:
+    flow = make_plain(
+        f"CREATE STREAM s (`{name}` INT);CREATE VIEW v AS SELECT COUNT(*) AS n FROM s;"
+    )
+    with pytest.raises(FreshviewError, match="is called as what pipelines keep beside rows"):
+        flow.start()
+
+
+def test_columns_with_dots_are_no_paths(make_plain: Maker) -> None:
+    script = """CREATE STREAM s (`.a.b` INT PRIMARY KEY, `[0]` DOUBLE);
+    CREATE VIEW v AS SELECT `.a.b`, `[0]` FROM s;"""
+    flow = make_plain(script, upserts=("s",))
+    flow.push({"s": [(1, 0.5), (2, -0.0)]})
+    flow.upsert("s", [(1, 0.25)])
+    flow.push({"s": [((2, 0.0), -1)]})
+    assert rows(flow, "v") == [(1, 0.25)]
+    flow.stop()
+
+
+def test_there_is_one_zero(make_plain: Maker) -> None:
+    script = """CREATE STREAM s (x DOUBLE PRIMARY KEY, n INT);
+    CREATE VIEW v AS SELECT x, n FROM s; CREATE VIEW n AS SELECT COUNT(*) AS n FROM s"""
+    flow = make_plain(script, upserts=("s",))
+    flow.upsert("s", {"x": [-0.0, 0.0], "n": [1, 2]})
+    flow.upsert("s", {"x": [-0.0], "n": [3]})
+    assert (str(rows(flow, "v")), rows(flow)) == ("[(0.0, 3)]", [(1,)])
+    flow.stop()
+
+
+@pytest.mark.parametrize("stops", [True, False])
+def test_a_pipeline_begins_anew_where_another_one_was(make_plain: Maker, stops: bool) -> None:
+    """Processes that worked for the one before do not take it for this one."""
+    for number in range(3):
+        flow = make_plain()
+        flow.push({"i": [(number + 3, None, None)]})
+        assert rows(flow, "lone") == [(1,)]
+        if stops:
+            flow.stop()
+        shutil.rmtree(make_plain.folder / "checkpoint")

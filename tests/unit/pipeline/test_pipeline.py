@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections import Counter
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -190,6 +191,25 @@ def test_rows_are_replaced_and_deleted_by_key(make: Maker, tmp_path: Path) -> No
     assert run(make(script)) == [("a", "1", "9.00"), ("b", "1", "6.00")]
     jsonl(tmp_path / "in" / "2.json", sale(3, "a", 9))
     assert run(make(script)) == [("a", "1", "9.00"), ("b", "1", "6.00")]
+
+
+def test_where_sources_stand_is_missed(make: Maker, tmp_path: Path) -> None:
+    """Else Spark would count batches from 0, and new ones would be taken for old ones."""
+    script = f"{SALES} FROM JSON 'in';{VIEWS}"
+    for number in range(2):
+        jsonl(tmp_path / "in" / f"{number}.json", sale(number, "a", 1))
+        flow = make(script)
+        run(flow)
+    offsets = flow.home / "offsets"
+    offsets.rename(tmp_path / "kept")
+    jsonl(tmp_path / "in" / "2.json", sale(2, "a", 1))
+    for _ in range(2):
+        with pytest.raises(FreshviewError, match=r"has lost .*offsets', where the sources stand"):
+            make(script).start()
+        offsets.mkdir(exist_ok=True)
+    offsets.rmdir()
+    (tmp_path / "kept").rename(offsets)
+    assert run(make(script)) == [("a", "3", "3.00")]
 
 
 @pytest.mark.parametrize("crash", ["before", "after"])
@@ -401,7 +421,7 @@ def test_a_checkpoint_of_another_program_is_refused(make: Maker, tmp_path: Path)
     ):
         run(make(FILE.replace("COUNT(*)", "MAX(id)")))
     name = tmp_path / "checkpoint" / "pipeline.json"
-    name.write_text(name.read_text().replace('"format": 2', '"format": 0'))
+    name.write_text(name.read_text().replace('"format": 3', '"format": 0'))
     with pytest.raises(FreshviewError, match="was written by another version of Freshview"):
         run(make(FILE))
     name.write_text("oops")
@@ -410,3 +430,21 @@ def test_a_checkpoint_of_another_program_is_refused(make: Maker, tmp_path: Path)
     name.unlink()
     with pytest.raises(FreshviewError, match="is not empty, and has no checkpoint"):
         run(make(FILE))
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
+def test_data_frames_of_views_can_be_pushed(make: Maker, zone: str) -> None:
+    """Their timestamps are the moments at which a clock in Greenwich shows what is kept."""
+    script = "CREATE STREAM s (k INT, t TIMESTAMP);CREATE VIEW v AS SELECT k, t FROM s;"
+    with make(script) as flow:
+        before = flow.spark.conf.get("spark.sql.session.timeZone")
+        flow.spark.conf.set("spark.sql.session.timeZone", zone)
+        try:
+            view, row = flow.view("v"), (1, datetime(2024, 6, 1, 12))
+            empty = view.to_df().schema
+            flow.push({"s": [row]})
+            assert view.to_df().schema == empty
+            flow.push({"s": view.to_df()})
+            assert view.rows() == [row, row]
+        finally:
+            flow.spark.conf.set("spark.sql.session.timeZone", before)

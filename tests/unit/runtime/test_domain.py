@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from datetime import date
+from datetime import date, datetime
 from decimal import Decimal
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,6 +34,11 @@ TEXTS = (
     "CREATE STREAM t (k INT NOT NULL, x STRING NOT NULL);"
     "CREATE VIEW v AS SELECT x, COUNT(*) AS n FROM t GROUP BY x;"
 )
+
+
+class Kind(IntEnum):
+    ONE = 1
+
 
 Run = Callable[[str], Database]
 
@@ -306,3 +312,68 @@ def test_a_kernel_whose_own_maps_overflow_gives_way(
     db.insert("t", [(2, i) for i in range(engines.ENOUGH)])
     assert db.view("v").engine == "native"
     assert rows(db) == [(1, 0), (2, sum(range(engines.ENOUGH)))]
+
+
+MOMENTS = (
+    "CREATE STREAM t (k INT, x TIMESTAMP);"
+    "CREATE VIEW v AS SELECT x, COUNT(*) AS n FROM t GROUP BY x;"
+)
+
+
+@pytest.mark.parametrize("way", ["row", "column"])
+@pytest.mark.parametrize(
+    "moment",
+    ["NaT", "2024-01-01 00:00:00.000000001", "20000-01-01", "-0100-01-01"],
+)
+def test_moments_of_pandas_that_are_none_of_the_domain_are_refused(
+    moment: str, way: str, run: Run
+) -> None:
+    pandas, numpy = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+    value = pandas.NaT
+    if moment != "NaT":
+        value = pandas.Timestamp(numpy.datetime64(moment, "ns" if "." in moment else "s"))
+    db = run(MOMENTS)
+    by_row, by_column = [(1, None), (1, value)], {"k": [1, 1], "x": [None, value]}
+    with pytest.raises(BadRow, match=r"row 2 of 't': t\.x cannot hold"):
+        db.insert("t", by_row if way == "row" else by_column)
+    assert rows(db) == []
+    writer = db.writer("t")
+    with pytest.raises(BadRow, match="cannot hold"):
+        writer.insert(1, value)
+    assert rows(db) == []
+
+
+def test_values_of_other_classes_become_values_of_pythons_own(run: Run) -> None:
+    pandas, numpy = pytest.importorskip("pandas"), pytest.importorskip("numpy")
+
+    class Day(date):
+        pass
+
+    db = run(
+        "CREATE STREAM t (i INT, s STRING, f DOUBLE, d DATE, x TIMESTAMP);"
+        "CREATE VIEW v AS SELECT * FROM t;"
+    )
+    moment = pandas.Timestamp("2024-01-01 00:00:00.000001")
+    db.insert("t", [(Kind.ONE, numpy.str_("a"), numpy.float64(2), Day(2024, 1, 1), moment)])
+    db.insert("t", [(2, "b", 2, date(2024, 1, 1), datetime(2024, 1, 1, fold=1))])
+    found = rows(db)
+    assert [[type(v) for v in row] for row in found] == [[int, str, float, date, datetime]] * 2
+    assert (
+        repr(found[1])
+        == "(2, 'b', 2.0, datetime.date(2024, 1, 1), datetime.datetime(2024, 1, 1, 0, 0))"
+    )
+    db.delete("t", [(1, "a", 2.0, date(2024, 1, 1), datetime(2024, 1, 1, 0, 0, 0, 1))])
+    assert len(rows(db)) == 1
+
+
+def test_every_engine_shows_numbers_as_their_columns_write_them(run: Run) -> None:
+    db = run(
+        "CREATE STREAM t (i INT, p DECIMAL(8, 2), q DECIMAL(8, 3), f DOUBLE);"
+        "CREATE VIEW v AS SELECT COALESCE(i, p) AS a, GREATEST(p, q) AS b, p - p AS c, i * p AS d,"
+        " f % 1 AS e, i / f AS g, IF(i > 0, i, f) AS h FROM t;"
+    )
+    db.insert("t", [(-1, Decimal("0.00"), None, -2.0), (5, Decimal("1.5"), Decimal("1.25"), 1.0)])
+    assert [repr(row) for row in sorted(db.view("v").rows())] == [
+        "(Decimal('-1.00'), Decimal('0.000'), Decimal('0.00'), Decimal('0.00'), 0.0, 0.5, -2.0)",
+        "(Decimal('5.00'), Decimal('1.500'), Decimal('0.00'), Decimal('7.50'), 0.0, 5.0, 5.0)",
+    ]

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import freshview
-from freshview.cli.files import file_name
 from freshview.cli.output import write_view
 from freshview.errors import SyntaxProblem
 from freshview.program.text import read_program, show_program
+from freshview.runtime.ingest.file_names import file_name
 from tests.unit.databases import Connect
 
 NAMES = [

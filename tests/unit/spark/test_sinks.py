@@ -19,6 +19,7 @@ from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from freshview.durable.task import StageOrder, WorkerReport
 from freshview.errors import FreshviewError
+from freshview.pipeline.open import pipeline
 from freshview.pipeline.options import PipelineOptions
 from freshview.pipeline.pipeline import Pipeline
 from freshview.spark.io.emitter import SinkProblem
@@ -305,3 +306,29 @@ def test_views_with_odd_names_have_sinks(make: Maker) -> None:
     push(flow, 1)
     flow.stop()
     assert len(sink) == 1
+
+
+@pytest.mark.parametrize("name", ["../out", "..", "a/b", "é" * 100, "x" * 300])
+def test_names_of_views_and_streams_lead_to_no_other_folder(
+    make: Maker, tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "s.csv").write_text("1,a\nwrong\n")
+    file = FILE.replace("sales", f"`{name}`")
+    flow = make(f"{file}CREATE VIEW `{name} of` AS SELECT COUNT(*) AS n FROM `{name}`;")
+    flow.declare(f"CREATE VIEW `{name}.` AS SELECT COUNT(*) AS n FROM `{name}`")
+    sink = RecordingSink()
+    flow.on_version(f"{name}.", sink, changes=True)
+    flow.add_sink(Parquet(f"{name}.", tmp_path / "files" / "of views"))
+    with flow:
+        assert flow.await_done(60)
+    assert sink.versions == [1]
+    [letter] = (tmp_path / "checkpoint" / "dead_letters").glob("*/*.jsonl")
+    [written] = (tmp_path / "files" / "of views").glob("*/version=1/*.parquet")
+    assert "wrong" in letter.read_text()
+    assert pa.parquet.read_table(written).num_rows == 1
+
+
+def test_batches_have_records() -> None:
+    for size in (0, -1):
+        with pytest.raises(FreshviewError, match=f"batches of {size} records read nothing"):
+            pipeline(SCRIPT, batch=size)

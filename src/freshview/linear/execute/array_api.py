@@ -163,7 +163,9 @@ class Elsewhere(Semiring):
             return self.name == "boolean" or super().good(a)
         xp = self.xp
         if self.name == "max-times":
-            return bool(xp.all(a >= 0))
+            return bool(xp.all(a >= 0)) and bool(xp.all(a < math.inf))
+        if self.name == "min-plus":
+            return bool(xp.all(a > -math.inf))
         return bool(xp.all(xp.isfinite(a) if self.is_ring else ~xp.isnan(a)))
 
     def wait(self, a: Array) -> None:

@@ -55,6 +55,8 @@ def factors(
     _needs(name, "u", "v", v)
     _needs(name, "v", "u", u)
     left, right = _columns(name, u, ring), _columns(name, v, ring)
+    if left.ndim != 2 or right.ndim != 2:
+        raise BadUpdate(f"u and v of {name} are no matrices", instead="give a column for each rank")
     if left.shape[0] != shape[0] or right.shape[0] != shape[1] or left.shape[1] != right.shape[1]:
         raise BadUpdate(
             f"{name} is {shape[0]} x {shape[1]}, but u is {left.shape[0]} x {left.shape[1]} and "
@@ -83,6 +85,8 @@ class Move:
     left: Array
     right: Array
     lost: Replacement | None = None
+    exact: Replacement | None = None
+    """Cells that shall be these, where adding left * right' rounds."""
 
     @property
     def rank(self) -> int:
@@ -97,7 +101,7 @@ def replacement(
     rows, cols, cells = _one_kind(name, told, Assigned)
     to = told.get("to")
     if cells is not None:
-        last = {(i, j): x for i, j, x in cells}
+        last = {(i, j): x for i, j, x in _triples(name, cells)}
         i = _places(name, [p[0] for p in last] or np.empty(0, int), shape[0], "row")
         j = _places(name, [p[1] for p in last] or np.empty(0, int), shape[1], "column")
         values = ring.host(cells_of(name, list(last.values()), ring))
@@ -185,11 +189,22 @@ def _cells(
     name: str, shape: tuple[int, int], ring: Semiring, cells: Sequence[tuple[int, int, Any]]
 ) -> tuple[Array, Array]:
     """Changes of cells, by rows or by columns: whichever are fewer."""
+    cells = _triples(name, cells)
     i = _places(name, [c[0] for c in cells] or np.empty(0, int), shape[0], "row")
     j = _places(name, [c[1] for c in cells] or np.empty(0, int), shape[1], "column")
     values = ring.host(cells_of(name, [c[2] for c in cells], ring))
     check_cells(name, values, ring)
     return _few(shape, ring, i, j, values)
+
+
+def _triples(name: str, cells: object) -> list[tuple[int, int, Any]]:
+    """Cells as they are told: a row, a column and a value each."""
+    try:
+        return [(i, j, x) for i, j, x in cells]  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        raise BadUpdate(
+            f"the cells of {name} cannot be {cells!r}", instead="give triples: row, column, value"
+        ) from None
 
 
 def _few(

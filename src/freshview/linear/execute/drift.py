@@ -53,8 +53,8 @@ def drift(
             got, wanted = probe.times(s.term.body, got), z
         else:
             wanted = probe.times(s.term, z)
-        scale = max(ring.length(wanted), ring.length(got))
-        if not np.isfinite(scale):
+        scale = max(ends := (ring.length(wanted), ring.length(got)))
+        if not np.isfinite(ends).all():  # the larger of a number and NaN may be the number
             return float("inf")
         if scale:
             worst = max(worst, ring.length(got - wanted) / scale)

@@ -79,5 +79,7 @@ def check_cells(name: str, values: Array, ring: Semiring) -> None:
     if not ring.good(values):
         what = "infinite or not a number" if ring.is_ring else "not a number"
         if ring.name == "max-times":
-            what = "negative or not a number"
+            what = "negative, infinite or not a number"
+        if ring.name == "min-plus":
+            what = "minus infinity or not a number"
         raise BadUpdate(f"a value for {name} is {what}")

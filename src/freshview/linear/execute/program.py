@@ -30,6 +30,7 @@ from freshview.linear.execute.keep import kept, pruned
 from freshview.linear.execute.report import REMEMBERED, Report
 from freshview.linear.execute.semiring import Array, Semiring
 from freshview.linear.execute.semiring import semiring as semiring_of
+from freshview.linear.execute.swell import Swell
 from freshview.linear.language.expression import Matrix
 from freshview.linear.language.options import Options, Strategy
 from freshview.linear.language.terms import Input, Source, Until
@@ -106,6 +107,7 @@ class Program:
         self._kept: frozenset[str] = frozenset()
         self._columns: frozenset[str] = frozenset()
         self._risk = 0.0
+        self._swell = Swell()
         self._counted = self._count()
         self._choose()
         self._keep()
@@ -223,6 +225,14 @@ class Program:
         >>> p["C"]
         array([[10.]])
         """
+        for told in (update or {}, assign or {}):
+            if not isinstance(told, Mapping) or not all(
+                isinstance(of, Mapping) for of in told.values()
+            ):
+                raise BadUpdate(
+                    f"a change cannot be {told!r}",
+                    instead="give, by the names of inputs, what update or assign would be told",
+                )
         moves = [self._added(name, told) for name, told in (update or {}).items()]
         moves += [self._replaced(name, told) for name, told in (assign or {}).items()]
         names = [m.name for m in moves]
@@ -234,19 +244,36 @@ class Program:
             check_change(self._input(m.name), m.left, m.right)
         if not moves:
             return
+        self._measure(moves)
         self._commit(moves)
         self.report.updates += 1
-        self._watch()
+        self._watch(self._shrunk(moves))
         if self._counted and self._counted.recount(self.report.updates, self.values):
             self._choices.clear()
             self._choose()
 
-    def _watch(self) -> None:
+    def _measure(self, moves: Sequence[Move]) -> None:
+        if self.ring.is_ring:
+            for m in moves:
+                self._swell.begin(m.name, partial(self.ring.length, self.values[m.name]))
+
+    def _shrunk(self, moves: Sequence[Move]) -> bool:
+        """Whether an input was much larger a while ago: the views rounded as it was then."""
+        if not self.ring.is_ring:
+            return False
+        found = False
+        for m in moves:
+            length = partial(self.ring.length, self.values[m.name])
+            found = self._swell.shrunk(m.name, m.left, m.right, length) or found
+        return found
+
+    def _watch(self, shrunk: bool = False) -> None:
         """Measure the drift when it is time, or when rounding may have been magnified enough."""
         if not self.ring.is_ring:
             return
         self._risk += sensitivity(self.normal, self.values, self.sizes, self.ring)
-        if self.report.updates % self.check_every == 0 or self._risk > self.drift_bound:
+        due = self.report.updates % self.check_every == 0
+        if due or shrunk or self._risk > self.drift_bound:
             self.check()
 
     def _added(self, name: str, told: Added) -> Move:
@@ -257,7 +284,7 @@ class Program:
         new = replacement(name, self._shape(name), self.ring, **told)
         old = self.ring.at(self.values[name], new.index)
         if self.ring.is_ring:
-            return Move(name, *new.spread(new.values - old))
+            return Move(name, *new.spread(new.values - old), exact=new)
         lost = not np.array_equal(self.ring.plus(old, new.values), new.values)
         return Move(name, *new.spread(new.values), new if lost else None)
 
@@ -286,6 +313,7 @@ class Program:
                 with self._undone(copies):
                     for m in moves:
                         self._run(self._running[id(self._chosen(m).trigger)], m)
+                        self._settle(m)
                 return
             except Singular:
                 why = [f"an update of {moves[0].name} made an inverse too sensitive"]
@@ -294,6 +322,7 @@ class Program:
         with self._undone([m.name for m in moves]):
             for m in moves:
                 self._put(m)
+                self._settle(m)
             self._again({m.name for m in moves}, "; ".join(why))
 
     def _why_anew(self, m: Move) -> str:
@@ -314,6 +343,12 @@ class Program:
             new = np.array(self.ring.host(self.values[m.name]))
             new[m.lost.index] = m.lost.values
             self.values[m.name] = self.ring.put(new)
+
+    def _settle(self, m: Move) -> None:
+        """What was assigned is there as it was given: old + (new - old) may be another number."""
+        values = self.values[m.name]
+        if m.exact is not None and isinstance(values, np.ndarray):
+            values[m.exact.index] = m.exact.values
 
     def _run(self, t: Trigger, m: Move) -> None:
         self.values.update(followed(t, m, self.values, self.ring, self.sizes, self.report.rounds))

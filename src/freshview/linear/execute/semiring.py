@@ -135,9 +135,14 @@ class Semiring:
         return bool(np.array_equal(a, b))
 
     def good(self, a: Array) -> bool:
-        """NaN nowhere, over the reals nothing infinite, and in max-times nothing below its zero."""
+        """NaN nowhere, over the reals nothing infinite, and in max-times nothing below its zero.
+
+        What is infinite the other way than the zero is none: with the zero it has no product.
+        """
         if self.name == "max-times":
-            return bool((a >= 0).all())
+            return bool((a >= 0).all() and (a < np.inf).all())
+        if self.name == "min-plus":
+            return bool((a > -np.inf).all())
         return bool((np.isfinite(a) if self.is_ring else ~np.isnan(a)).all())
 
     def density(self, a: Array) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -84,11 +85,13 @@ class Matrix:
     def __mul__(self, by: float) -> Matrix:
         if isinstance(by, Matrix):
             raise FreshviewError("cells are not multiplied one by one", instead="A @ B multiplies")
-        return Matrix(build.scale(by, self.term), self.inputs, self.bound)
+        return Matrix(build.scale(_number(by), self.term), self.inputs, self.bound)
 
     __rmul__ = __mul__
 
     def __truediv__(self, by: float) -> Matrix:
+        if not _number(by):
+            raise FreshviewError("a matrix is divided by 0", instead="use another number")
         return self * (1.0 / by)
 
     def __str__(self) -> str:
@@ -98,9 +101,24 @@ class Matrix:
         return f"<{self.rows} x {self.cols}: {self}>"
 
 
+def _number(by: object) -> float:
+    """A number to multiply a matrix by."""
+    try:
+        found = float(by)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        found = math.nan
+    if isinstance(by, str | bytes) or not math.isfinite(found):
+        raise FreshviewError(
+            f"a matrix is multiplied by {by!r}", instead="use a finite real number, or A @ B"
+        )
+    return found
+
+
 def _join(make: Callable[..., Expr], *parts: Matrix) -> Matrix:
     inputs: dict[str, Input] = {}
     bound: dict[str, Meta] = {}
+    if not parts:
+        raise FreshviewError("nothing is joined", instead="give a matrix expression")
     for p in parts:
         if not isinstance(p, Matrix):
             raise FreshviewError(
@@ -158,12 +176,12 @@ def ones(rows: Extent, cols: Extent) -> Matrix:
 
 def fill(rows: Extent, cols: Extent, by: float) -> Matrix:
     """The same number everywhere."""
-    return Matrix(build.fill(rows, cols, by))
+    return Matrix(build.fill(rows, cols, _number(by)))
 
 
 def diag(n: Extent, by: float) -> Matrix:
     """The same number all along the diagonal."""
-    return Matrix(build.diag(n, by))
+    return Matrix(build.diag(n, _number(by)))
 
 
 class Bindings:
@@ -216,7 +234,7 @@ def iterate(count: int, start: Matrix, step: Callable[[Matrix], Matrix]) -> Matr
     >>> print(iterate(3, matrix("A", "n"), lambda x: x @ x))
     iterate(3, A, x => x * x)
     """
-    if count < 0:
+    if not isinstance(count, int) or count < 0:
         raise FreshviewError("an iteration runs 0 times or more")
     return _rounds(start, step, lambda first, x, body: Iterate(count, first, x, body))
 
@@ -252,6 +270,10 @@ def _rounds(
     name = "x"
     while True:
         after = step(Matrix(Var(name), {}, {name: plain}))
+        if not isinstance(after, Matrix):
+            raise FreshviewError(
+                f"the step of an iteration gives {after!r}", instead="give a matrix expression"
+            )
         taken = start.scope.keys() | after.inputs.keys() | binders(after.term)
         if name not in taken:
             break

@@ -16,6 +16,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from freshview.depth import deep
 from freshview.errors import FreshviewError, Place, SyntaxProblem
 from freshview.linear.language.build import (
     above,
@@ -74,6 +75,7 @@ def read(text: str, scope: Mapping[str, Meta] | None = None) -> Expr:
     return e
 
 
+@deep
 def read_source(text: str, file: str = "<text>") -> Source:
     """The program that a text denotes, with its shapes checked line by line."""
     reader = _Reader(_tokens(text, file), {})

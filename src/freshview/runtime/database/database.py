@@ -21,7 +21,7 @@ from freshview.runtime.database.commit import commit, fill
 from freshview.runtime.database.declarations import Declaration, Defined, Script
 from freshview.runtime.database.engines import Engines
 from freshview.runtime.database.fork import HalfChanged, watch
-from freshview.runtime.database.functions import from_python
+from freshview.runtime.database.functions import check_callable, from_python
 from freshview.runtime.database.serve import AnyBase
 from freshview.runtime.database.settings import Settings
 from freshview.runtime.database.stored_base import StatelessBase
@@ -74,6 +74,13 @@ class Database:
         self._engines = Engines(settings)
         self._followers = Subscriptions()
         watch(self)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """A copy would share kernels and locks with this one."""
+        raise FreshviewError(
+            "a database cannot be copied or pickled",
+            instead="save it with snapshot(path), and read it with freshview.restore(path)",
+        )
 
     # -- what is declared --------------------------------------------------------------------------
 
@@ -217,6 +224,11 @@ class Database:
         of columns are given as such, if they form some: a look at each row in Python that pays
         where a row costs more than that.
         """
+        if not isinstance(batch, Mapping):
+            raise BadRow(
+                f"a batch cannot be {batch!r}",
+                instead="give a mapping from the names of streams to their changes",
+            )
         changes = []
         for name, rows in batch.items():
             stream = self._stream(name)
@@ -254,6 +266,7 @@ class Database:
         Arrow tables. Gives a function that takes the hook away.
         """
         name = self._catalog.relation(relation).name
+        check_callable("the hook", hook)
         with self.still():
             self._hooks[name] = [*self._hooks.get(name, []), hook]
             self.rewire()
@@ -385,13 +398,13 @@ class Database:
         The folder is made if need be. What it held before is replaced when the new snapshot is
         complete, and stays if it cannot be written.
         """
-        from freshview.runtime.persistence.snapshot import save
+        from freshview.runtime.persistence.snapshot import folder_of, save
 
         with self.still():
-            save(self, Path(path))
+            save(self, folder_of(path))
 
     def _view(self, name: str) -> Maintained:
-        found = self._views.get(name.lower())
+        found = self._views.get(str(name).lower())
         if found is None:
             known = ", ".join(v.query.name for v in self._views.values()) or "none yet"
             raise UnknownName(f"there is no view '{name}'", instead=f"the views are: {known}")

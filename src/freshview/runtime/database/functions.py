@@ -10,13 +10,40 @@ from freshview.calculus.casts import CASTS
 from freshview.calculus.functions import Function, failed
 from freshview.calculus.rows import conform, expected
 from freshview.calculus.types import Type, Value, read_type
-from freshview.errors import BadValue, TypeProblem
+from freshview.errors import BadValue, FreshviewError, TypeProblem
+
+OPERATORS = frozenset(
+    (
+        *("and", "or", "not", "in", "like", "when", "div", "mod", "concat", "coalesce"),
+        *("add_days", "add_months", "add_seconds", "days_between"),
+    )
+)
+"""Functions that stand for what is written otherwise: / and AVG, a || b, d + INTERVAL '1' DAY."""
+
+
+def check_callable(what: str, given: object) -> None:
+    """Refuse what cannot be called, now and not with the first row."""
+    if not callable(given):
+        raise FreshviewError(
+            f"{what} is {given!r}, which cannot be called", instead="give a function"
+        )
 
 
 def from_python(name: str, function: Callable[..., Any], result: Type | str) -> Function:
     """A Python function by a name, with the type of its answers, which are checked."""
+    check_callable(f"the function '{name}'", function)
     t = read_type(result) if isinstance(result, str) else result
+    if not isinstance(t, Type):
+        raise TypeProblem(
+            f"the type of '{name}' cannot be {result!r}", instead="write it as text, like 'double'"
+        )
+    if not isinstance(name, str):
+        raise TypeProblem(f"a function cannot be called {name!r}", instead="give a text")
     fn = name.lower()
+    if fn in OPERATORS:
+        raise TypeProblem(
+            f"'{fn}' is what an operator of SQL is computed by", instead="choose another name"
+        )
     if fn.removeprefix("try_").removeprefix("cast_") in CASTS:
         raise TypeProblem(f"'{fn}' is what a CAST is called", instead="choose another name")
     return Function(

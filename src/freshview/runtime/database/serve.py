@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from freshview.algebra.reading import Watch
 from freshview.calculus.functions import Functions
-from freshview.calculus.rows import Row, repeated
+from freshview.calculus.rows import Row, as_declared, repeated
 from freshview.calculus.schema import Query
 from freshview.calculus.types import INT, Value
 from freshview.codegen.load import Instance
@@ -96,7 +96,7 @@ class ReferenceServer:
         bounds = Bounds.of(self.query.columns, INT)
         if not all(bounds.holds(row, 1) for row in rows):
             raise left_range(self.query.name)
-        return rows
+        return as_declared(self.query.columns, rows)
 
     def sizes(self) -> Mapping[str, int]:
         """How many rows every map holds."""

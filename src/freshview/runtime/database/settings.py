@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -51,6 +51,20 @@ class Settings:
                 raise FreshviewError(
                     f"there is no {name} '{value}'", instead=f"use one of {', '.join(words)}"
                 )
+        if not isinstance(self.statistics, Statistics):
+            raise FreshviewError(
+                f"statistics cannot be {self.statistics!r}",
+                instead="give freshview.program.cost.Statistics(...)",
+            )
+        whole = isinstance(self.products, Mapping) and all(
+            isinstance(groups, Sequence) and all(isinstance(g, Sequence) for g in groups)
+            for groups in self.products.values()
+        )
+        if not whole:
+            raise FreshviewError(
+                f"products cannot be {self.products!r}",
+                instead="give the groups of columns by stream, as {'r': [('k',), ('v',)]}",
+            )
         self.plan("batch")  # it knows the strategies
 
     def plan(self, mode: Mode, *, caches: bool = True) -> Options:

@@ -33,7 +33,7 @@ def base_program(relation: Relation) -> Program:
     are there more than once: 0 in every state that SQL knows.
     """
     stream = replace(relation, static=False, key=())
-    vars = tuple(f"c{i}" for i in range(len(relation.columns)))
+    vars = column_vars(relation)
     here = Rel(relation.name, vars)
     wrong: list[Expr] = [_count(here, Cmp("<", Var("few"), const(0)))]
     if relation.key:
@@ -46,6 +46,11 @@ def base_program(relation: Relation) -> Program:
         Query("faults", (Column("faults", INT),), ("faults",), faults),
     ]
     return compile_queries(queries, [stream], Options(mode="tuple"))
+
+
+def column_vars(relation: Relation) -> tuple[str, ...]:
+    """The variables of the columns, in their order."""
+    return tuple(f"c{i}" for i in range(len(relation.columns)))
 
 
 def _count(term: Expr, test: Cmp) -> Expr:
@@ -71,6 +76,9 @@ class StoredBase:
         self._rows = kernel.query("rows")
         self._faults = kernel.query("faults")
         self._map = kernel.map("rows")
+        keys = [c.name for c in kernel.maps[self._map].columns]
+        # The keys of a map have an order of their own, by name: c10 stands before c2.
+        self._places = [keys.index(name) for name in column_vars(relation)]
 
     def enter(self, change: Change) -> None:
         """Check a change and take it over; one that is refused leaves everything as it was."""
@@ -91,10 +99,14 @@ class StoredBase:
 
     def fill(self, instance: Instance, index: int) -> None:
         """Give all the rows to a running kernel."""
-        table = pa.table(self.instance.map_arrow(self._map))
-        *columns, counts = table.columns  # a row is told once, however often it is there
+        *columns, counts = self._columns()  # a row is told once, however often it is there
         rows = pa.Table.from_arrays(columns, [c.name for c in self.relation.columns])
         instance.apply_arrow(index, rows, counts.combine_chunks())
+
+    def _columns(self) -> list[Any]:
+        """The columns of the relation as it declares them, and how often each row is there."""
+        *keys, counts = pa.table(self.instance.map_arrow(self._map)).columns
+        return [*(keys[i] for i in self._places), counts]
 
     def faulty(self) -> bool:
         """Whether some row or key is there too seldom or too often."""
@@ -125,10 +137,8 @@ class StoredBase:
 
     def _culprits(self) -> tuple[set[Row], set[Row]]:
         """The rows that are missing and the keys that are there twice."""
-        table = pa.table(self.instance.map_arrow(self._map))
-        names = [f"c{i}" for i in range(table.num_columns)]
-        table = table.rename_columns(names)
-        *columns, count = names
+        *columns, count = names = [*column_vars(self.relation), "count"]
+        table = pa.Table.from_arrays(self._columns(), names)
         negative: Any = table.filter(pc.less(table.column(count), 0)).select(columns)
         doubled: set[Row] = set()
         if self.relation.key:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from freshview.calculus.domain import is_int
-from freshview.calculus.rows import Row, RowLike, by_name
-from freshview.calculus.schema import Relation
+from freshview.calculus.rows import Row, RowLike, bad_value, in_order, plain
+from freshview.calculus.schema import Column, Relation
 from freshview.codegen.load import Instance
-from freshview.errors import BadRow
+from freshview.errors import BadRow, Place
 from freshview.runtime.database.base import consolidate
-from freshview.runtime.ingest.columns import rows_in
+from freshview.runtime.ingest.columns import rows_in, usual
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -75,7 +76,7 @@ class Change:
         """The net change a row: checked, added up, and without the rows that cancel out."""
         if self._net is None:
             rows = self.given()
-            self._net = consolidate(self.relation, zip(rows, self._counted(len(rows)), strict=True))
+            self._net = consolidate(self.relation, zip(rows, self.each(len(rows)), strict=True))
         return self._net
 
     def given(self) -> Sequence[RowLike]:
@@ -84,7 +85,8 @@ class Change:
             return self.rows
         return rows_in(self.relation, _as_table(self.relation, self.table))
 
-    def _counted(self, size: int) -> Iterable[int]:
+    def each(self, size: int) -> list[int]:
+        """How often each of so many rows comes; BadRow if counts came that are not as many."""
         if self.counts is None:
             return [self.sign] * size
         counts = _listed(self.counts)
@@ -98,12 +100,11 @@ class Change:
     def through(self, hooks: Sequence[Hook]) -> Change:
         """The change as the hooks make it, row by row: as it was, another row, several or none."""
         rows = self.given()
-        pairs: list[tuple[Any, int]] = list(zip(rows, self._counted(len(rows)), strict=True))
+        pairs: list[tuple[Any, int]] = list(zip(rows, self.each(len(rows)), strict=True))
         for hook in hooks:
             after: list[tuple[Any, int]] = []
             for row, count in pairs:
-                as_tuple = tuple(by_name(self.relation, row) if isinstance(row, Mapping) else row)
-                made = hook(as_tuple, count)
+                made = hook(tuple(in_order(self.relation, row)), count)
                 if isinstance(made, list):
                     after += [(one, count) for one in made]
                 elif made is not None:
@@ -166,8 +167,18 @@ def counted(relation: Relation, given: Any) -> Change:
         table = _as_table(relation, _lasting(relation, given))
         if COUNT not in table.column_names:
             return Change(relation, None, table)
+        if table.column_names.count(COUNT) > 1:
+            raise BadRow(
+                f"the table of rows of '{relation.name}' has several columns '{COUNT}'",
+                instead="give one",
+            )
         counts = _plain_counts(relation, table.column(COUNT))
         return Change(relation, None, table.drop_columns([COUNT]), counts)
+    if not isinstance(given, Iterable):
+        raise BadRow(
+            f"a change of '{relation.name}' cannot be {given!r}",
+            instead="give pairs of a row and how often it comes, negative if it goes",
+        )
     rows: list[RowLike] = []
     counts = []
     for pair in given:
@@ -236,16 +247,28 @@ def _is_arrow(given: object) -> bool:
 
 
 def _is_pandas(given: object) -> bool:
-    return type(given).__module__.split(".")[0] == "pandas" and hasattr(given, "iloc")
+    return type(given).__module__.split(".")[0] == "pandas"
 
 
 def _lasting(relation: Relation, given: Any) -> Any:
     """An Arrow table that can be read more than once."""
     if _is_pandas(given):
-        return pa.Table.from_pandas(given, preserve_index=False)
+        return usual(relation, _from_pandas(relation, given))
     if hasattr(given, "__arrow_c_array__"):
-        return given
-    return _as_table(relation, given)
+        return usual(relation, given) if isinstance(given, pa.RecordBatch) else given
+    return usual(relation, _as_table(relation, given))
+
+
+def _from_pandas(relation: Relation, given: Any) -> pa.Table:
+    if not hasattr(given, "columns"):
+        raise BadRow(
+            f"'{relation.name}' cannot take a {type(given).__name__} of pandas",
+            instead="give a DataFrame, which names its columns: series.to_frame()",
+        )
+    try:
+        return pa.Table.from_pandas(given, preserve_index=False)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as e:
+        raise BadRow(f"the table of rows of '{relation.name}' cannot be read: {e}") from e
 
 
 def _as_table(relation: Relation, given: Any) -> pa.Table:
@@ -258,7 +281,27 @@ def _as_table(relation: Relation, given: Any) -> pa.Table:
 
 
 def _from_columns(relation: Relation, columns: Mapping[str, Any]) -> pa.RecordBatch:
+    moments = {c.name.lower(): c for c in relation.columns if c.type.kind == "timestamp"}
+    given = {
+        name: _moments(relation, moments[str(name).lower()], c)
+        if isinstance(c, list | tuple) and str(name).lower() in moments
+        else c
+        for name, c in columns.items()
+    }
     try:
-        return pa.RecordBatch.from_pydict({name: pa.array(c) for name, c in columns.items()})
+        made = pa.RecordBatch.from_pydict({name: pa.array(c) for name, c in given.items()})
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as e:
         raise BadRow(f"these are no columns of '{relation.name}': {e}") from e
+    return usual(relation, made)
+
+
+def _moments(relation: Relation, column: Column, values: Sequence[Any]) -> list[Any]:
+    """A column of moments of Python's own class: Arrow takes others by fields that may not hold."""
+    out = []
+    for number, value in enumerate(values, 1):
+        try:
+            out.append(plain(value) if isinstance(value, datetime) else value)
+        except ValueError as e:
+            at = Place(f"row {number} of '{relation.name}'")
+            raise bad_value(relation, column, value, at) from e
+    return out

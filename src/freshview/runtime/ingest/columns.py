@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import date
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from freshview.calculus.domain import INT_MAX
-from freshview.calculus.rows import Row
+from freshview.calculus.rows import Row, expected, scaled
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.types import Type
 from freshview.errors import BadRow, Overflow
@@ -124,11 +125,90 @@ def rows_in(relation: Relation, table: pa.Table) -> list[Row]:
     chosen = table.select(wanted)
     try:
         _check_buffers(chosen)
-        return rows_of(chosen)
+        return _exact(relation, chosen, rows_of(chosen))
     except UnicodeDecodeError as e:
         raise BadRow(f"a text of '{relation.name}' is not UTF-8: {e.object!r}") from e
     except (pa.ArrowException, ValueError, OverflowError) as e:
         raise BadRow(f"a column of '{relation.name}' cannot be read: {e}") from e
+
+
+def _exact(relation: Relation, table: pa.Table, rows: list[Row]) -> list[Row]:
+    """The rows with decimals as their columns write them, where these hold them.
+
+    An Arrow column says once for all its values how many digits stand after the point; that some
+    of these are zeros is no reason to refuse them.
+    """
+    longer = {
+        i: c.type.scale
+        for i, (c, given) in enumerate(zip(relation.columns, table.schema.types, strict=True))
+        if c.type.kind == "decimal" and pa.types.is_decimal(given) and given.scale > c.type.scale
+    }
+    if not longer:
+        return rows
+    return [tuple(_shorter(v, longer.get(i)) for i, v in enumerate(row)) for row in rows]
+
+
+def _shorter(value: Any, scale: int | None) -> Any:
+    try:
+        return value if scale is None or value is None else scaled(value, scale)
+    except ValueError:
+        return value  # it will be refused with its place
+
+
+_last: list[pa.Schema] = []
+"""The schema that came last and is as usual: batches are mostly like the one before."""
+
+
+def usual(relation: Relation, table: Any) -> Any:
+    """A table of pyarrow in forms that kernels know, so that every engine takes the same ones.
+
+    Floats of 16 bits get 32, runs are written out, and what a library has made of a type of Arrow
+    is that again. Nested columns are refused.
+    """
+    schema = table.schema
+    if _last and schema.equals(_last[0]):
+        return table
+    unusual, made_up = _unusual(), pa.BaseExtensionType
+    if not any(t.id in unusual or isinstance(t, made_up) for t in schema.types):
+        _last[:] = [schema]
+        return table
+    made = []
+    for field, column in zip(schema, table.columns, strict=True):
+        if isinstance(field.type, made_up):
+            column = _stored(column)
+        if pa.types.is_run_end_encoded(column.type):
+            column = pc.run_end_decode(column)
+        if pa.types.is_float16(column.type):
+            column = column.cast(pa.float32())
+        if pa.types.is_nested(column.type):
+            raise _nested(relation, field)
+        made.append(column)
+    return type(table).from_arrays(made, names=schema.names)
+
+
+def _stored(column: Any) -> Any:
+    """What an extension type is made of."""
+    if isinstance(column, pa.ChunkedArray):
+        return pa.chunked_array([c.storage for c in column.chunks], column.type.storage_type)
+    return column.storage
+
+
+def _nested(relation: Relation, field: pa.Field) -> BadRow:
+    named = [c for c in relation.columns if c.name.lower() == str(field.name).lower()]
+    words = expected(named[0].type) if named else "columns of single values"
+    name = f"{relation.name}.{field.name}"
+    return BadRow(f"{name} cannot hold Arrow's {field.type}", instead=f"expected {words}")
+
+
+@cache
+def _unusual() -> frozenset[int]:
+    """The types of Arrow that kernels do not know, by number."""
+    cell = pa.int32()
+    lists = (pa.list_(cell), pa.large_list(cell), pa.list_(cell, 1), pa.map_(cell, cell))
+    views = (pa.list_view(cell), pa.large_list_view(cell))
+    unions = (pa.sparse_union([]), pa.dense_union([]))
+    others = (pa.float16(), pa.run_end_encoded(cell, cell), pa.struct([]))
+    return frozenset(t.id for t in (*lists, *views, *unions, *others))
 
 
 def _check_buffers(table: pa.Table) -> None:

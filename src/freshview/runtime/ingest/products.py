@@ -156,8 +156,9 @@ class Combined(Change):
         """The rows as Python values."""
         return self.listing.given()
 
-    def _counted(self, size: int) -> Iterable[int]:
-        return self.listing._counted(size)
+    def each(self, size: int) -> list[int]:
+        """How often each of so many rows comes."""
+        return self.listing.each(size)
 
     def follow(self, relations: Iterable[Relation], give: Give, back: bool = False) -> bool:
         """Give the factors to the streams that take them; tells whether there are such.

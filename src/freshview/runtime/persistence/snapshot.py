@@ -39,6 +39,15 @@ FORMAT = 1
 MANIFEST = "manifest.json"
 
 
+def folder_of(path: str | Path) -> Path:
+    """The folder that a path names."""
+    if not isinstance(path, str | os.PathLike) or "\0" in str(path):
+        raise SnapshotProblem(
+            f"a snapshot is kept in a folder, not in {path!r}", instead="give its path"
+        )
+    return Path(path)
+
+
 def save(db: Database, path: Path) -> None:
     """Write a snapshot of a database that nobody changes meanwhile."""
     _refuse_what_is_nowhere(db)
@@ -85,7 +94,7 @@ def restore(
     `functions` gives again what was registered with `register_function`: for each name the
     function and the type of its result.
     """
-    path = Path(path)
+    path = folder_of(path)
     body = _read_manifest(path)
     given = {name.lower(): f for name, f in (functions or {}).items()}
     missing = sorted(set(body["functions"]) - given.keys())

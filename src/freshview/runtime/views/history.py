@@ -85,9 +85,9 @@ class History:
 
     def since(self, version: int, now: int) -> pa.Table:
         """What changed after a version."""
-        if not self.first <= version <= now:
+        if not isinstance(version, int) or not self.first <= version <= now:
             raise FreshviewError(
-                f"the changes of '{self.name}' since version {version} are not known",
+                f"the changes of '{self.name}' since version {version!r} are not known",
                 instead=f"they are kept from version {self.first} to {now}",
             )
         parts = [part for at, part in self._parts if at > version]

@@ -17,6 +17,7 @@ from freshview.plan.compile import compile_queries, factorized_result
 from freshview.program.terms import Program
 from freshview.runtime.database.compiled_plan import headers_of
 from freshview.runtime.database.explain import explain
+from freshview.runtime.database.functions import check_callable
 from freshview.runtime.database.judge import holds
 from freshview.runtime.database.kernels import Built
 from freshview.runtime.database.serve import AnyBase, NativeServer, ReferenceServer, Server
@@ -385,6 +386,11 @@ class ViewHandle:
 
         Each change then reads the view once, and compares: the cost follows the view's size.
         """
+        if not isinstance(versions, int) or versions < 1:
+            raise FreshviewError(
+                f"the changes of '{self.name}' cannot be kept for {versions!r} versions",
+                instead="give an integer from 1 on",
+            )
         if self._maintained.payloads.nested:
             raise FreshviewError(
                 f"the changes of '{self.name}' are not recorded, since it has categories",
@@ -418,6 +424,7 @@ class ViewHandle:
         an error in one is shown as a warning, and the change stays. Gives a function that ends
         the subscription.
         """
+        check_callable("the callback", callback)
         self.track(self._maintained.history.versions if self._maintained.history else MOST_VERSIONS)
         with self._db.still():
             self._maintained.callbacks = [*self._maintained.callbacks, callback]

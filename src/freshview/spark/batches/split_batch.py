@@ -91,8 +91,9 @@ def split_load(tables: Mapping[str, pa.Table], rows: int) -> list[dict[str, pa.T
 
 def _added_up(rows: pa.RecordBatch) -> pa.RecordBatch:
     """Each row once, with the sum of its counts."""
-    keys = [n for n in rows.schema.names if n != COUNT]
-    table = pa.Table.from_batches([rows])
+    # Columns are numbered, since Arrow parses some names as paths.
+    keys = [f"c{i}" for i in range(rows.num_columns - 1)]
+    table = pa.Table.from_arrays(rows.columns, [*keys, COUNT])
     grouped = table.group_by(keys, use_threads=False).aggregate([(COUNT, "sum")])
     columns = [grouped.column(n).combine_chunks() for n in (*keys, f"{COUNT}_sum")]
     return pa.RecordBatch.from_arrays(columns, schema=rows.schema)

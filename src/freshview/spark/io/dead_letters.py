@@ -10,6 +10,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from freshview.errors import FreshviewError
+from freshview.runtime.ingest.file_names import file_name
 from freshview.spark.io.rows import RejectedRow
 
 
@@ -33,7 +34,7 @@ class DeadLetters:
         for relation, rows in groupby(
             sorted(rejected, key=attrgetter("relation")), attrgetter("relation")
         ):
-            self._write(self.folder / relation / f"{batch}.jsonl", rows)
+            self._write(self.folder / file_name(relation) / f"{batch}.jsonl", rows)
         if rejected:
             self._counts[batch] = len(rejected)
 

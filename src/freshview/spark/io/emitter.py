@@ -11,11 +11,11 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import quote
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshview.errors import FreshviewError
+from freshview.runtime.ingest.file_names import file_name
 from freshview.spark.io.sinks import Sink, difference
 
 VERSION = b"freshview version"
@@ -112,7 +112,7 @@ class Emitter:
             os.replace(part, self.folder / "told.json")
 
     def _path(self, view: str) -> Path:
-        return self.folder / f"{quote(view, safe='')}.arrow"
+        return self.folder / f"{file_name(view)}.arrow"
 
 
 def _read_versions(path: Path) -> dict[str, int]:

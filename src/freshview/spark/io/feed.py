@@ -137,10 +137,11 @@ class Feed:
 
     def _start_query(self) -> None:
         folder = self._owner.home / "offsets"
-        if self._done >= 0 and not folder.exists():
+        if self._done > _last(folder):
+            # Spark would number batches from 0 again, and they would be skipped as finished.
             raise FreshviewError(
-                f"the checkpoint has lost '{folder}', the offsets of its sources",
-                instead="remove the checkpoint to start over",
+                f"the checkpoint has lost '{folder}', its offsets, or they are outdated",
+                instead="restore it, or remove the checkpoint to start over",
             )
         trigger = self._owner.options.trigger
         try:
@@ -227,6 +228,12 @@ class Feed:
             raise FreshviewError(
                 f"{label} cannot be applied: {type(e).__name__}: {_first(e)}"
             ) from e
+
+
+def _last(folder: Path) -> int:
+    """The last micro-batch that Spark has written down in its own folder; -1 if there is none."""
+    numbers = (p.name for p in (folder / "offsets").glob("*"))
+    return max((int(n) for n in numbers if n.isdecimal()), default=-1)
 
 
 def _flat(column: pa.ChunkedArray) -> pa.Table:

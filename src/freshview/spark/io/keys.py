@@ -1,14 +1,17 @@
-"""The key store: rows by primary key, in one SQLite file with its version.
+"""The rows of relations by primary key, in one SQLite file that knows its version.
 
-Events are stored as expected before their batch is applied to the views, and committed afterwards.
-If the pipeline stops in between, the version of the views decides whether they are committed.
+Events are written here as expected before their batch goes to the views, and taken over when it
+is there. The batch carries their token: if the pipeline is stopped between the two, what the views
+carry tells whether the events came to pass, and later, whether this file is the one they go with.
 """
 
 from __future__ import annotations
 
 import io
 import sqlite3
-from collections.abc import Iterable, Mapping
+import uuid
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +24,9 @@ from freshview.errors import FreshviewError
 from freshview.runtime.ingest.columns import arrow_schema, arrow_type
 from freshview.spark.io.upsert import DELETED, key_of
 
+UNCHANGED = "nothing is changed; fix the cause and apply it again"
+LATER = "fix the cause: applied batches are in the views, and the next call continues"
+
 
 class KeyStore:
     """Rows by key.
@@ -29,32 +35,52 @@ class KeyStore:
     >>> from freshview.calculus.types import INT
     >>> r = Relation("r", (Column("k", INT), Column("v", INT)), key=("k",))
     >>> store = KeyStore(":memory:", [r])
-    >>> store.commit(1, {"r": pa.table({"k": [1, 2], "v": [5, 6], DELETED: [False, False]})})
-    >>> store.find(r, pa.table({"k": [2, 3]})).to_pylist(), store.version
-    ([{'k': 2, 'v': 6}], 1)
+    >>> store.commit("1", {"r": pa.table({"k": [1, 2], "v": [5, 6], DELETED: [False, False]})})
+    >>> store.find(r, pa.table({"k": [2, 3]})).to_pylist(), store.token
+    ([{'k': 2, 'v': 6}], '1')
     """
 
     def __init__(self, path: Path | str, relations: Iterable[Relation]) -> None:
+        self.path = path
         self.relations = {r.name: r for r in relations}
-        try:
+        with self._errors("fix the cause, restore the file, or start over with another checkpoint"):
             # Batches come from a thread of Spark's, one at a time.
             self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
-            self._db.execute("CREATE TABLE IF NOT EXISTS at (version INTEGER NOT NULL)")
-            self._db.execute("CREATE TABLE IF NOT EXISTS expected (version, relation, events)")
+            self._db.execute("CREATE TABLE IF NOT EXISTS at (token TEXT NOT NULL)")
+            self._db.execute("CREATE TABLE IF NOT EXISTS expected (token, relation, events)")
             for r in self.relations.values():
                 self._declare(self._table(r.name), r)
-        except sqlite3.Error as e:
-            raise FreshviewError(
-                f"the rows by key in '{path}' cannot be read: {e}",
-                instead="start over with another checkpoint",
-            ) from e
 
     @property
-    def version(self) -> int:
-        """The version of the rows."""
-        row = self._db.execute("SELECT version FROM at").fetchone()
-        return 0 if row is None else int(row[0])
+    def token(self) -> str | None:
+        """The token of the last committed events; None without any."""
+        row = self._db.execute("SELECT token FROM at").fetchone()
+        return None if row is None else str(row[0])
+
+    @contextmanager
+    def _errors(self, instead: str) -> Iterator[None]:
+        """While the file is used: report errors of SQLite as `FreshviewError`."""
+        try:
+            yield
+        except sqlite3.Error as e:
+            raise FreshviewError(
+                f"the rows by key in '{self.path}' cannot be read or written: {e}", instead=instead
+            ) from e
+
+    @contextmanager
+    def _transaction(self, instead: str = UNCHANGED) -> Iterator[sqlite3.Connection]:
+        """A transaction of SQLite, rolled back after an error."""
+        db = self._db
+        with self._errors(instead):
+            db.execute("BEGIN")
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
 
     def find(self, relation: Relation, keys: pa.Table) -> pa.Table:
         """The rows of these keys; nothing for a key without a row."""
@@ -64,54 +90,53 @@ class KeyStore:
         table = self._table(relation.name)
         on = " AND ".join(f"t.{_q(n)} = w.{_q(n)}" for n in names)
         columns = ", ".join(f"t.{_q(c.name)}" for c in relation.columns)
-        db = self._db
-        db.execute("DROP TABLE IF EXISTS temp.wanted")
-        db.execute(f"CREATE TEMP TABLE wanted ({', '.join(map(_q, names))})")
         marks = ", ".join("?" * len(names))
-        db.execute("BEGIN")
-        db.executemany(
-            f"INSERT INTO temp.wanted VALUES ({marks})",
-            zip(*(c.to_pylist() for c in stored), strict=True),
-        )
-        db.execute("COMMIT")
-        rows = db.execute(f"SELECT {columns} FROM temp.wanted w JOIN {table} t ON {on}").fetchall()
+        with self._transaction() as db:
+            db.execute("DROP TABLE IF EXISTS temp.wanted")
+            db.execute(f"CREATE TEMP TABLE wanted ({', '.join(map(_q, names))})")
+            db.executemany(
+                f"INSERT INTO temp.wanted VALUES ({marks})",
+                zip(*(c.to_pylist() for c in stored), strict=True),
+            )
+            cursor = db.execute(f"SELECT {columns} FROM temp.wanted w JOIN {table} t ON {on}")
+            rows = cursor.fetchall()
         return _from_sqlite(relation, rows)
 
-    def expect(self, version: int, events: Mapping[str, pa.Table]) -> None:
-        """Store the last events of keys until their version is in the views."""
-        db = self._db
-        db.execute("BEGIN")
-        db.execute("DELETE FROM expected")
-        kept = [(version, name, _bytes(table)) for name, table in events.items()]
-        db.executemany("INSERT INTO expected VALUES (?, ?, ?)", kept)
-        db.execute("COMMIT")
+    def expect(self, events: Mapping[str, pa.Table]) -> str:
+        """Store the last events of keys until their batch is in the views; their token."""
+        token = uuid.uuid4().hex
+        with self._transaction() as db:
+            db.execute("DELETE FROM expected")
+            kept = [(token, name, _bytes(table)) for name, table in events.items()]
+            db.executemany("INSERT INTO expected VALUES (?, ?, ?)", kept)
+        return token
 
-    def resume(self, version: int) -> None:
-        """Commit the expected events, if the views have their version; else discard them."""
-        expected = self._db.execute("SELECT version, relation, events FROM expected").fetchall()
-        if expected and self.version < expected[0][0] <= version:
-            self.commit(version, {name: _unpacked(data) for _, name, data in expected})
-        elif expected:
-            self.forget()
+    def resume(self, token: str | None) -> None:
+        """Commit the expected events, if the views have their token; else discard them.
 
-    def forget(self) -> None:
-        """Discard the expected events: their batch was refused."""
-        self._db.execute("DELETE FROM expected")
+        Refuse a file without the last events of the views.
+        """
+        with self._errors(LATER):
+            expected = self._db.execute("SELECT token, relation, events FROM expected").fetchall()
+            if expected and token is not None and expected[0][0] == token != self.token:
+                self.commit(token, {name: _unpacked(data) for _, name, data in expected})
+            elif expected:
+                self._db.execute("DELETE FROM expected")
+            if self.relations and self.token != token:
+                raise FreshviewError(
+                    f"the rows by key in '{self.path}' do not match the views: the file was "
+                    "lost, or is outdated",
+                    instead="restore it, or start over with another checkpoint",
+                )
 
-    def commit(self, version: int, events: Mapping[str, pa.Table]) -> None:
-        """Apply the last events of keys, as the rows of a version."""
-        db = self._db
-        db.execute("BEGIN")
-        try:
+    def commit(self, token: str, events: Mapping[str, pa.Table]) -> None:
+        """Apply the last events of keys: their batch is in the views."""
+        with self._transaction(LATER) as db:
             for name, table in events.items():
                 self._write(self.relations[name], table)
             db.execute("DELETE FROM expected")
             db.execute("DELETE FROM at")
-            db.execute("INSERT INTO at VALUES (?)", (version,))
-            db.execute("COMMIT")
-        except BaseException:
-            db.execute("ROLLBACK")
-            raise
+            db.execute("INSERT INTO at VALUES (?)", (token,))
 
     def close(self) -> None:
         """Close the file."""

@@ -72,7 +72,7 @@ def fit_rows(relation: Relation, table: pa.Table, *, delimiter: str = "") -> Typ
     rejected = list(again.rejected)
     if reasons:
         for i, reason in sorted(reasons.items()):
-            row = {n: _plain(table.column(n)[i]) for n in table.column_names}
+            row = {n: _plain(v[i]) for n, v in zip(table.column_names, table.columns, strict=True)}
             rejected.append(RejectedRow(relation.name, reason, json.dumps(row, default=str)))
         good = pa.array([i for i in range(typed.num_rows) if i not in reasons], pa.int64())
         typed, at = typed.take(good), at.take(good)
@@ -185,7 +185,7 @@ def _cast(c: Column, values: pa.Array) -> pa.Array | None:
     if c.type.kind == "double" and not pc.all(pc.is_finite(typed)).as_py() and len(typed):
         if typed.null_count < len(typed):
             return None
-    return typed
+    return pc.add(typed, 0.0) if c.type.kind == "double" else typed  # there is one zero
 
 
 def _one_by_one(
@@ -205,9 +205,15 @@ def _one_by_one(
 def _plain(scalar: Any) -> Any:
     """A Python value, or words for a timestamp that Python cannot represent."""
     try:
-        return scalar.as_py()
+        value = scalar.as_py()
     except (ValueError, OverflowError):
         return "a moment outside of the years 1 to 9999"
+    # Where pandas is there, it is asked for nanoseconds.
+    return f"a moment finer than microseconds: {value}" if _is_finer(value) else value
+
+
+def _is_finer(value: Any) -> bool:
+    return bool(getattr(value, "nanosecond", 0))
 
 
 def value_of(c: Column, value: Any) -> Any:

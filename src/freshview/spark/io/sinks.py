@@ -19,6 +19,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from freshview.errors import FreshviewError
+from freshview.runtime.ingest.file_names import file_name
 from freshview.spark.io.connectors import needs
 from freshview.spark.nodes.node import COUNT
 
@@ -70,7 +71,7 @@ class Parquet:
 
     def emit(self, version: int, table: pa.Table) -> None:
         """Write the version beside the others."""
-        home = self.folder / self.view
+        home = self.folder / file_name(self.view)
         part, whole = home / f".version={version}", home / f"version={version}"
         try:
             shutil.rmtree(part, ignore_errors=True)
@@ -165,12 +166,21 @@ def messages(table: pa.Table, version: int) -> pa.Table:
 
 
 def frame(spark: SparkSession, table: pa.Table) -> Any:
-    """An Arrow table as a DataFrame."""
+    """An Arrow table as a DataFrame.
+
+    Timestamps become Spark's own, which are moments: those at which a clock in Greenwich shows
+    them, whatever the time zone of the session.
+    """
+    schema = pa.schema([_as_moments(f) for f in table.schema])
     if table.num_rows:
-        return spark.createDataFrame(table)
+        return spark.createDataFrame(table.cast(schema))
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    return spark.createDataFrame([], from_arrow_schema(table.schema, prefer_timestamp_ntz=True))
+    return spark.createDataFrame([], from_arrow_schema(schema))
+
+
+def _as_moments(f: pa.Field) -> pa.Field:
+    return f.with_type(pa.timestamp("us", "UTC")) if pa.types.is_timestamp(f.type) else f
 
 
 def difference(new: pa.Table, old: pa.Table) -> pa.Table:

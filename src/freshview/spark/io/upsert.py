@@ -22,6 +22,9 @@ DELETED = "__gone"
 
 _AT = "__at"
 
+RESERVED = frozenset({COUNT, DELETED, _AT})
+"""Names of columns that stand beside those of a stream, and are none of its own."""
+
 
 def key_of(relation: Relation) -> list[str]:
     """The columns of the primary key, by their declared names, in the order of the columns."""
@@ -41,9 +44,16 @@ def last_events(relation: Relation, events: pa.Table) -> pa.Table:
     """
     if events.num_rows < 2:
         return events
-    numbered = events.append_column(_AT, pa.array(np.arange(events.num_rows)))
-    ends = numbered.group_by(key_of(relation)).aggregate([(_AT, "max")]).column(f"{_AT}_max")
+    keys, by = by_number(events.select(key_of(relation)))
+    numbered = keys.append_column(_AT, pa.array(np.arange(events.num_rows)))
+    ends = numbered.group_by(by).aggregate([(_AT, "max")]).column(f"{_AT}_max")
     return events.take(ends.combine_chunks().sort())
+
+
+def by_number(table: pa.Table) -> tuple[pa.Table, list[str]]:
+    """A table whose columns are called by number: Arrow takes some names for paths."""
+    names = [f"c{i}" for i in range(table.num_columns)]
+    return table.rename_columns(names), names
 
 
 def change_of_events(relation: Relation, events: pa.Table, old: pa.Table) -> pa.Table:
@@ -61,7 +71,16 @@ def change_of_events(relation: Relation, events: pa.Table, old: pa.Table) -> pa.
 
 
 def as_events(relation: Relation, change: pa.Table) -> pa.Table:
-    """Rows with counts as events, one per key."""
+    """Rows with counts as events, one per key.
+
+    >>> from freshview.calculus.schema import Column
+    >>> from freshview.calculus.types import INT
+    >>> r = Relation("r", (Column("k", INT), Column("v", INT)), key=("k",))
+    >>> change = pa.table({"k": [1, 1, 1, 2], "v": [7, 6, 6, 5], COUNT: [1, 1, -1, 0]})
+    >>> as_events(r, change).to_pylist()
+    [{'k': 1, 'v': 7, '__gone': False}]
+    """
+    change = _added_up(relation, change)
     order = pc.sort_indices(change, sort_keys=[(COUNT, "ascending")])  # deletions first
     sorted_ = change.take(order)
     deleted = pc.less(sorted_.column(COUNT), 0)
@@ -75,10 +94,18 @@ def net_change(relation: Relation, parts: Sequence[tuple[pa.Table, int]]) -> pa.
         t.select(names).append_column(COUNT, pa.repeat(pa.scalar(sign, pa.int64()), t.num_rows))
         for t, sign in parts
     )
-    if both.num_rows == 0:
-        return both
-    added = both.group_by(names, use_threads=False).aggregate([(COUNT, "sum")])
-    added = added.rename_columns([*names, COUNT])
+    return _added_up(relation, both)
+
+
+def _added_up(relation: Relation, change: pa.Table) -> pa.Table:
+    """Each row once, with all its counts; those that cancel out are left out."""
+    if change.num_rows == 0:
+        return change
+    names = names_of(relation)
+    rows, by = by_number(change.select(names))
+    counted = rows.append_column(COUNT, change.column(COUNT))
+    added = counted.group_by(by, use_threads=False).aggregate([(COUNT, "sum")])
+    added = added.select([*by, f"{COUNT}_sum"]).rename_columns([*names, COUNT])
     return added.filter(pc.not_equal(added.column(COUNT), 0)).combine_chunks()
 
 

@@ -278,6 +278,12 @@ class SparkProgram(Program):
             self._flow.change(replacing(m.name), cells, 0)
         self._told(why)
 
+    def _measure(self, moves: Sequence[Move]) -> None:
+        """The matrices are elsewhere: their drift is measured from time to time only."""
+
+    def _shrunk(self, moves: Sequence[Move]) -> bool:
+        return False
+
     def _run(self, t: Trigger, m: Move) -> None:
         self._flow.change(following(t.input), {t.left: m.left, t.right: m.right}, m.rank)
 

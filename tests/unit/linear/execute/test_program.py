@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ import pytest
 import freshview as fv
 from freshview import linear
 from freshview.errors import FreshviewError
-from freshview.linear import BadUpdate, Program, ShapeProblem, Singular
+from freshview.linear import BadUpdate, Program, ShapeProblem, Singular, matrix
 from freshview.linear.execute.changes import factors
 from freshview.linear.execute.semiring import REAL
+from freshview.linear.language import expression
 from freshview.linear.language.show import show
 
 
@@ -238,3 +240,84 @@ def test_an_inverse_may_be_missing_on_the_way() -> None:
     p.change(update={"A": {"cells": [(0, 0, -1.0)]}, "B": {"cells": [(0, 0, 3.0)]}})
     np.testing.assert_allclose(p["W"], np.diag([1 / 3, 1.0]))
     assert p.report.reevaluations == 1
+
+
+def test_what_is_assigned_is_there_as_it_was_given() -> None:
+    a = matrix("A", "n")
+    p = Program({"B": a @ a}, A=[[1e12, 0.0], [0.0, 1.0]])
+    p.assign("A", cells=[(0, 0, 0.1)])  # 1e12 + (0.1 - 1e12) is another number
+    assert p["A"].tolist() == [[0.1, 0.0], [0.0, 1.0]]
+    p.assign("A", rows=[1], to=[[0.3, 1e16]])
+    p.assign("A", rows=[1], to=[[0.3, 0.7]])
+    assert p["A"].tolist() == [[0.1, 0.0], [0.3, 0.7]]
+    p.assign("A", cols=[1], to=[[5e15], [1]])
+    p.assign("A", cols=[1], to=[[0.9], [0.7]])
+    assert p["A"].tolist() == [[0.1, 0.9], [0.3, 0.7]]
+    assert np.allclose(p["B"], p["A"] @ p["A"], rtol=1e-11, atol=0)
+
+
+@pytest.mark.parametrize("strategy", ["incremental", "hybrid", "auto"])
+def test_what_came_and_went_leaves_no_rounding_behind(strategy: Any) -> None:
+    a = matrix("A", "m", "n")
+    start = np.random.default_rng(3).standard_normal((8, 6))
+    for huge in (1e6, 1e12, 1e200):
+        p = Program({"Z": a.T @ a}, A=start, strategy=strategy)
+        with np.errstate(over="ignore", invalid="ignore"):
+            p.assign("A", rows=[2], to=np.full((1, 6), huge))
+            p.assign("A", rows=[2], to=start[2:3])
+        assert np.allclose(p["Z"], start.T @ start, rtol=0, atol=1e-9), huge
+
+
+def test_small_updates_do_not_measure_the_drift_each_time() -> None:
+    a = matrix("A", "n")
+    p = Program({"B": a @ a}, A=np.eye(30), strategy="incremental")
+    measured = []
+    p.check = lambda: measured.append(1) or 0.0  # type: ignore[method-assign,func-returns-value]
+    for i in range(60):
+        p.update("A", cells=[(i % 30, 3, 1.0 if i < 30 else -1.0)])
+    assert measured == []
+
+
+@pytest.mark.parametrize(
+    ("misuse", "words"),
+    [
+        (lambda p, a: p.update("A", cells=[(0, 0)]), "the cells of A cannot be .*; give triples"),
+        (lambda p, a: p.update("A", cells=5), "the cells of A cannot be 5; give triples"),
+        (lambda p, a: p.assign("A", cells=[(0, 0)]), "the cells of A cannot be .*; give triples"),
+        (lambda p, a: p.update("A", u=1, v=1), "u and v of A are no matrices"),
+        (lambda p, a: p.change(update={"A": 5}), "a change cannot be {'A': 5}; give, by the"),
+        (lambda p, a: p.change(assign=5), "a change cannot be 5; give, by the"),
+        (lambda p, a: a * "x", "a matrix is multiplied by 'x'; use a finite real number"),
+        (lambda p, a: 2j * a, r"a matrix is multiplied by 2j"),
+        (lambda p, a: a * math.nan, "a matrix is multiplied by nan"),
+        (lambda p, a: a / 0, "a matrix is divided by 0"),
+        (lambda p, a: linear.pagerank(a, damping=math.nan), "a matrix is multiplied by nan"),
+        (lambda p, a: expression.fill("n", "n", math.inf), "a matrix is multiplied by inf"),
+        (lambda p, a: linear.beside(), "nothing is joined"),
+        (lambda p, a: linear.iterate(3, a, lambda x: None), "the step of an iteration gives None"),
+        (lambda p, a: linear.iterate(1.5, a, lambda x: x), "an iteration runs 0 times or more"),
+    ],
+)
+def test_misuse_is_told_in_one_sentence(misuse: Any, words: str) -> None:
+    a = matrix("A", "n")
+    p = Program({"B": a @ a}, A=np.eye(2))
+    with pytest.raises(FreshviewError, match=words):
+        misuse(p, a)
+    assert p["B"].tolist() == [[1, 0], [0, 1]]
+
+
+@pytest.mark.parametrize(("ring", "bad"), [("min-plus", -math.inf), ("max-times", math.inf)])
+def test_what_has_no_product_with_the_zero_of_a_semiring_is_refused(ring: str, bad: float) -> None:
+    a = matrix("A", "n")
+    zero = math.inf if ring == "min-plus" else 0.0
+    p = Program({"B": a @ a}, A=[[zero, zero], [zero, zero]], semiring=ring)
+    with pytest.raises(BadUpdate, match=r"a value for A is .*infini"):
+        p.update("A", cells=[(0, 0, bad)])
+    with pytest.raises(BadUpdate, match=r"a value for A is .*infini"):
+        Program({"B": a @ a}, A=[[bad]], semiring=ring)
+    assert p["B"].tolist() == [[zero, zero], [zero, zero]]
+
+
+def test_a_text_may_nest_far() -> None:
+    text = "dynamic A(n, n); output B := " + "(" * 3000 + "A" + ")" * 3000 + ";"
+    assert Program(text, A=[[2.0]])["B"].tolist() == [[2.0]]

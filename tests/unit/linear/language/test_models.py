@@ -9,8 +9,7 @@ import pytest
 
 from freshview import linear
 from freshview.errors import FreshviewError
-from freshview.linear.compile import trigger
-from freshview.linear.compile.compile import compile_source
+from freshview.linear.compile.compile import compile_source, trigger
 from freshview.linear.execute.bind import source_of
 from freshview.linear.language.options import Options, Strategy
 from freshview.linear.language.tables import Form, cheapest, table

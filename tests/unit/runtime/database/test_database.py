@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from collections import Counter
+from collections.abc import Callable
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -241,3 +245,75 @@ def test_every_strategy_agrees_with_plain_counting(
             if m:
                 totals[item] = totals.get(item, 0) + int(str(amount)) * m
         assert rows(db, "totals") == Counter(list(totals.items()))
+
+
+@pytest.mark.parametrize(
+    ("misuse", "words"),
+    [
+        (lambda db: db.execute(None), "SQL is a text, not None"),
+        (lambda db: db.execute(b"SELECT 1"), "decode it first"),
+        (lambda db: db.view(None), "there is no view 'None'"),
+        (lambda db: db.insert(None, [(1,)]), "there is no table or stream 'None'"),
+        (lambda db: db.apply(None), "a batch cannot be None; give a mapping"),
+        (lambda db: db.apply({"r": 5}), "a change of 'r' cannot be 5; give pairs"),
+        (lambda db: db.apply({"r": None}), "a change of 'r' cannot be None; give pairs"),
+        (lambda db: db.on_event("r", None), "the hook is None, which cannot be called"),
+        (lambda db: db.view("v").subscribe(5), "the callback is 5, which cannot be called"),
+        (lambda db: db.view("v").track(versions=0), "kept for 0 versions; give an integer"),
+        (lambda db: db.view("v").track(versions="x"), "kept for 'x' versions; give an integer"),
+        (lambda db: db.register_function("f", 5, "int"), "the function 'f' is 5, which cannot be"),
+        (lambda db: db.register_function("f", abs, None), "the type of 'f' cannot be None"),
+        (lambda db: db.register_function(5, abs, "int"), "a function cannot be called 5"),
+        (lambda db: db.register_function("div", max, "int"), "'div' is what an operator of SQL"),
+        (lambda db: db.snapshot(None), "a snapshot is kept in a folder, not in None"),
+        (lambda db: db.snapshot("a\0b"), "a snapshot is kept in a folder, not in 'a"),
+        (lambda db: freshview.restore(5), "a snapshot is kept in a folder, not in 5"),
+        (pickle.dumps, r"cannot be copied or pickled; save it with snapshot\(path\)"),
+        (copy.copy, "cannot be copied or pickled"),
+        (lambda db: freshview.connect(statistics={"r": 5}), "statistics cannot be {'r': 5}"),
+        (lambda db: freshview.connect(products={"r": 5}), "products cannot be {'r': 5}; give the"),
+    ],
+)
+def test_misuse_is_told_in_one_sentence(
+    connect: Connect, misuse: Callable[[Any], Any], words: str
+) -> None:
+    db = connect()
+    db.execute("CREATE STREAM r (k INT); CREATE VIEW v AS SELECT k FROM r")
+    with pytest.raises(FreshviewError, match=words):
+        misuse(db)
+    db.insert("r", [(1,)])
+    assert db.view("v").rows() == [(1,)]
+
+
+def test_a_version_is_an_integer(connect: Connect) -> None:
+    db = connect()
+    db.execute("CREATE STREAM r (k INT); CREATE VIEW v AS SELECT k FROM r")
+    db.view("v").track()
+    for since in (None, "x", 0.5):
+        with pytest.raises(
+            FreshviewError, match="are not known; they are kept from version 0 to 0"
+        ):
+            db.view("v").changes(since=since)  # type: ignore[arg-type]
+
+
+def test_a_hook_sees_rows_only(connect: Connect) -> None:
+    db = connect()
+    db.execute("CREATE STREAM r (k INT); CREATE VIEW v AS SELECT k FROM r")
+    db.on_event("r", lambda row, count: row)
+    for bad in (5, None, "ab"):
+        with pytest.raises(BadRow, match="a row of 'r' cannot be"):
+            db.insert("r", [bad])
+    assert db.view("v").rows() == []
+
+
+def test_names_and_digits_of_a_view_are_looked_at(connect: Connect) -> None:
+    db = connect()
+    with pytest.raises(FreshviewError, match=r"1:28: two queries of this WITH are called 'A'"):
+        db.execute("WITH a AS (SELECT 1 AS x), A AS (SELECT 2 AS x) SELECT * FROM a")
+    with pytest.raises(
+        FreshviewError, match=r"the column 'x' has 41 digits after the point; decim"
+    ):
+        db.execute(f"SELECT 0.{'0' * 40}1 AS x")
+    with pytest.raises(FreshviewError, match=r"the column 'y' has 60 digits after the point"):
+        db.execute("CREATE STREAM r (p DECIMAL(38, 30)); SELECT p * p AS y FROM r")
+    assert db.views == ()

@@ -176,3 +176,68 @@ def test_hooks_form_a_chain_and_rows_are_checked_after_it(db: Database) -> None:
     assert db.view("all_r").rows() == [(2, *ROWS[0][1:])]
     with pytest.raises(BadRow, match=r"r\.k cannot hold '6'"):
         db.insert("r", (5, None, None, None))
+
+
+def runs(values: pa.Array, kind: pa.DataType) -> pa.Array:
+    """Each value twice, as runs."""
+    ends = pa.array([2 * (i + 1) for i in range(len(values))], kind)
+    return pa.RunEndEncodedArray.from_arrays(ends, values)
+
+
+def test_every_engine_takes_the_same_forms_of_columns(connect: Connect) -> None:
+    db = connect()
+    db.execute(
+        "CREATE STREAM t (i INT, f DOUBLE, s STRING, p DECIMAL(8, 2));"
+        "CREATE VIEW v AS SELECT * FROM t;"
+    )
+    table = pa.table(
+        {
+            "i": runs(pa.array([7, None]), pa.int16())[1:],
+            "f": pa.array(np.array([1, 2, 3], np.float16)),
+            "s": pa.ExtensionArray.from_storage(pa.json_(), pa.array(["{}", None, "[]"])),
+            "p": pa.array([Decimal("1.5"), None, Decimal("2")], pa.decimal128(38, 10)),
+        }
+    )
+    db.insert("t", table)
+    db.insert("t", table.to_batches()[0])
+    db.delete("t", table)
+    assert sorted(db.view("v").rows(), key=repr) == [
+        (7, 1.0, "{}", Decimal("1.50")),
+        (None, 2.0, None, None),
+        (None, 3.0, "[]", Decimal("2.00")),
+    ]
+    assert str(db.view("v").rows()).count("Decimal('1.50')") == 1
+    long = {"p": pa.array([Decimal("1.5"), Decimal("1.501")])}
+    with pytest.raises(BadRow, match=r"row 2 of 't': t\.p cannot hold .*1\.501"):
+        db.insert("t", pa.table({**{name: pa.nulls(2) for name in "ifs"}, **long}))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [{"a": 1}],
+        [[1]],
+        pa.UnionArray.from_sparse(pa.array([0], pa.int8()), [pa.array([1])]),
+        pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1], pa.int8())),
+    ],
+    ids=["struct", "list", "union", "bool8"],
+)
+def test_nested_and_foreign_columns_are_refused_by_their_names(db: Database, column: Any) -> None:
+    with pytest.raises(BadRow, match=r"r\.t cannot hold"):
+        db.insert("r", {"k": [1], "t": column, "p": [None], "d": [None]})
+    assert db.view("all_r").rows() == []
+
+
+def test_frames_that_are_no_tables_are_refused(db: Database) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"k": [1, 2], "t": [1, "a"], "p": [None, None], "d": [None, None]})
+    twice = pandas.DataFrame([[1, 2]], columns=["k", "k"])
+    sparse = pandas.DataFrame({"k": pandas.arrays.SparseArray([1, 0])})
+    for bad in (frame, twice, sparse, pandas.DataFrame({"k": [1j]})):
+        with pytest.raises(BadRow, match="the table of rows of 'r' cannot be read"):
+            db.insert("r", bad)
+    with pytest.raises(BadRow, match="cannot take a Series of pandas; give a DataFrame"):
+        db.insert("r", pandas.Series([1]))
+    with pytest.raises(BadRow, match="'r' has no column '5'"):
+        db.insert("r", [{5: 1}])
+    assert db.version == 0
