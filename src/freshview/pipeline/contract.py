@@ -76,8 +76,7 @@ def contract_of(
         for c in r.columns:
             if c.name.lower() in RESERVED:
                 raise FreshviewError(
-                    f"the column '{c.name}' of '{r.name}' is called as what pipelines keep beside "
-                    "rows",
+                    f"the name of the column '{c.name}' of '{r.name}' is reserved for pipelines",
                     instead="choose another name",
                 )
     excused_names = (

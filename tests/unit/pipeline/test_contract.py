@@ -424,7 +424,7 @@ def test_of_the_events_of_a_key_the_last_one_counts(make_plain: Maker) -> None:
     flow.upsert("s", [(2, "c", None), (2, "c", None)], deleted=[False, True])
     assert rows(flow, "v") == [(1, "a")]
     for deleted in ([True], ["false", "false"], "no"):
-        with pytest.raises(BadRow, match="which of the 2 rows of 's' are deleted is not told by"):
+        with pytest.raises(BadRow, match="does not say which of the 2 rows of 's' are deleted"):
             flow.upsert("s", [(1, "a", None), (2, "b", None)], deleted=deleted)
     for counted in ([((1, "a", None), -1)], table(["a"], __count=[-1])):
         with pytest.raises(BadRow):
@@ -570,7 +570,7 @@ def test_columns_are_not_called_as_what_stands_beside_them(make_plain: Maker, na
     flow = make_plain(
         f"CREATE STREAM s (`{name}` INT);CREATE VIEW v AS SELECT COUNT(*) AS n FROM s;"
     )
-    with pytest.raises(FreshviewError, match="is called as what pipelines keep beside rows"):
+    with pytest.raises(FreshviewError, match="is reserved for pipelines"):
         flow.start()
 
 

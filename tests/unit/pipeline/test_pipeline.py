@@ -204,7 +204,7 @@ def test_where_sources_stand_is_missed(make: Maker, tmp_path: Path) -> None:
     offsets.rename(tmp_path / "kept")
     jsonl(tmp_path / "in" / "2.json", sale(2, "a", 1))
     for _ in range(2):
-        with pytest.raises(FreshviewError, match=r"has lost .*offsets', where the sources stand"):
+        with pytest.raises(FreshviewError, match=r"has lost .*offsets', its offsets"):
             make(script).start()
         offsets.mkdir(exist_ok=True)
     offsets.rmdir()
