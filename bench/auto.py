@@ -20,14 +20,13 @@ from freshview.calculus.rows import Row
 from freshview.calculus.schema import Query, Relation
 from freshview.errors import FreshviewError
 from freshview.ivm import compile as ivm
-from freshview.ivm.options import Mode
-from freshview.ivm.options import Options as IvmOptions
+from freshview.ivm.options import DeltaOptions, Mode
 from freshview.plan.compile import compile_queries
-from freshview.plan.options import Options
+from freshview.plan.options import PlanOptions
 from freshview.program.cost import Statistics
 from freshview.program.terms import Program
-from freshview.reference.closures import Work
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
+from freshview.reference.engine.scope import Work
 from freshview.sql.load import load
 from workloads import WORKLOADS, Batch, Tables
 
@@ -187,14 +186,14 @@ def _read(query: Query) -> frozenset[str]:
 
 def programs(case: Case, mode: Mode) -> Iterator[tuple[str, Program]]:
     """The program of every strategy that takes the query."""
-    plain = IvmOptions(mode=mode)
+    plain = DeltaOptions(mode=mode)
     own = {"caches": replace(plain, caches=True), "cyclic": replace(plain, cyclic=True)}
     for name in STRATEGIES:
         try:
             if name in own:
                 made = ivm.compile_queries([case.query], case.relations, own[name], case.functions)
             else:
-                options = Options(strategy=name, mode=mode, statistics=case.statistics)  # type: ignore[arg-type]
+                options = PlanOptions(strategy=name, mode=mode, statistics=case.statistics)  # type: ignore[arg-type]
                 made = compile_queries([case.query], case.relations, options, case.functions)
         except FreshviewError:
             continue  # the strategy does not keep such a query
@@ -232,7 +231,7 @@ def measure(case: Case, mode: Mode) -> Line:
 
     choices = []
     for statistics in (case.statistics, Statistics()):
-        options = Options(mode=mode, statistics=statistics)
+        options = PlanOptions(mode=mode, statistics=statistics)
         chosen = compile_queries([case.query], case.relations, options, case.functions)
         choices.append((chosen, run(chosen)))
     work = {name: run(program) for name, program in programs(case, mode)}

@@ -18,9 +18,10 @@ import pyarrow as pa
 from bench import data
 from bench.queries import Running, catalog_of, drive, program_from, program_of, start
 from bench.report import best, show, write
-from freshview.codegen.kernel import emit
-from freshview.codegen.load import Kernel
-from freshview.codegen.toolchain import build, find_compiler
+from freshview.codegen.kernel.source import emit
+from freshview.codegen.library.compiler import find_compiler
+from freshview.codegen.library.load import Kernel
+from freshview.codegen.library.toolchain import build
 from freshview.errors import FreshviewError
 from workloads import WORKLOADS
 

@@ -33,7 +33,7 @@ from freshview.factorized import compile as factorized
 from freshview.factorized import options as factorized_options
 from freshview.factorized.terms import Join, natural_join
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Mode, Options
+from freshview.ivm.options import DeltaOptions, Mode
 from freshview.program.terms import Program
 from freshview.runtime.database.kernel_engine import NativeEngine
 
@@ -91,7 +91,7 @@ def by_deltas(workload: str, factors: Sequence[Expr], t: Type = INT, depth: int 
     made = joined(workload, factors)
     term = Lift("total", sum_((), mul(*made.atoms, *made.factors)))
     query = Query("q", (Column("total", t),), ("total",), term)
-    options = Options(mode=_mode(t), depth=depth) if depth else Options(mode=_mode(t))
+    options = DeltaOptions(mode=_mode(t), depth=depth) if depth else DeltaOptions(mode=_mode(t))
     relations = list(catalog.relations.values())
     return compile_queries([query], relations, options, catalog.functions)
 
@@ -104,7 +104,7 @@ def _mode(t: Type) -> Mode:
 def by_tree(workload: str, factors: Sequence[Expr], t: Type = INT) -> Program:
     """The program over a view tree."""
     catalog = catalog_of(workload)
-    options = factorized_options.Options(mode=_mode(t))
+    options = factorized_options.ViewTreeOptions(mode=_mode(t))
     relations = tuple(catalog.relations.values())
     return factorized.compile_joins(
         {"q": joined(workload, factors)}, relations, options, catalog.functions

@@ -26,7 +26,7 @@ from bench.queries import Running, catalog_of
 from bench.report import rows_of, show, times, write
 from freshview.factorized.compile import compile_joins
 from freshview.factorized.conjunctive import Factorized, factorize, listed_by_keys
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.terms import natural_join
 from freshview.runtime.database.kernel_engine import NativeEngine
 from freshview.runtime.views.enumerate import Rows
@@ -42,7 +42,7 @@ def made() -> Factorized:
     catalog = catalog_of("housing")
     relations = tuple(catalog.relations.values())
     atoms = natural_join(relations).atoms
-    options = Options(mode="tuple")
+    options = ViewTreeOptions(mode="tuple")
     return factorize("q", variables("housing"), atoms, relations, options, catalog.functions)
 
 
@@ -54,7 +54,9 @@ def fed(way: str, stream: data.Stream) -> tuple[NativeEngine, float]:
         program = made().program
     else:
         listing = listed_by_keys(variables("housing"), natural_join(relations).atoms)
-        program = compile_joins({"q": listing}, relations, Options(mode="tuple"), catalog.functions)
+        program = compile_joins(
+            {"q": listing}, relations, ViewTreeOptions(mode="tuple"), catalog.functions
+        )
     engine = NativeEngine(program, catalog.functions)
     engine.instance.ready()
     feed = Running(engine, "q").feeder()

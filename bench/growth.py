@@ -16,7 +16,7 @@ from bench import data
 from bench.apart import apart
 from bench.queries import Running, drive, program_of, row_calls, start, streams_of, waits
 from bench.report import show, times, write
-from freshview.codegen.toolchain import Flags
+from freshview.codegen.library.compiler import Flags
 from freshview.ivm.options import Mode
 
 QUERIES = ("vwap", "mst", "psp")

@@ -19,9 +19,9 @@ import numpy as np
 from bench.report import show, times, write
 from freshview import linear
 from freshview.linear import Program
-from freshview.linear.execute.bits import counted
-from freshview.linear.execute.semiring import BOOLEAN
-from freshview.linear.language.options import Strategy
+from freshview.linear.compile.options import Strategy
+from freshview.linear.kernels.boolean import counted
+from freshview.linear.kernels.semiring import BOOLEAN
 
 Array = np.ndarray[Any, Any]
 BARS = {"A^16": {4000: 10.0}, "OLS": {2000: 20.0, 6000: 50.0}, "descent": {2000: 6.0}}

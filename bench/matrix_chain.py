@@ -29,7 +29,7 @@ from bench.report import show, times, write
 from freshview.factorized import options as factorized
 from freshview.factorized.compile import compile_queries as factorized_compile
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Options
+from freshview.ivm.options import DeltaOptions
 from freshview.program.terms import Program
 from freshview.runtime.database.kernel_engine import NativeEngine
 from freshview.sql.load import load
@@ -57,9 +57,9 @@ def program(way: str) -> Program:
     catalog, [query] = load(SCRIPT, "matrix_chain")
     matrices = tuple(catalog.relations.values())
     if way == "first-order":
-        return compile_queries([query], matrices, Options(mode="batch", depth=1))
+        return compile_queries([query], matrices, DeltaOptions(mode="batch", depth=1))
     groups = {"A2": (("x2", "p2"), ("x3", "p2"))}
-    options = factorized.Options(products=groups)
+    options = factorized.ViewTreeOptions(products=groups)
     return factorized_compile([query], matrices, options)
 
 

@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from bench.data import Exported, Stream, Window, one_batch
 from freshview.calculus.schema import Query
-from freshview.codegen.kernel import write
-from freshview.codegen.options import USUAL, Passes
-from freshview.codegen.toolchain import Flags
+from freshview.codegen.kernel.source import write
+from freshview.codegen.library.compiler import Flags
+from freshview.codegen.options import USUAL_PASSES, KernelPasses
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Mode, Options
+from freshview.ivm.options import DeltaOptions, Mode
 from freshview.plan import options as plan
 from freshview.plan.compile import compile_queries as choose_and_compile
 from freshview.program.terms import Program
@@ -35,9 +35,9 @@ def catalog_of(workload: str) -> Catalog:
 
 
 STRATEGIES = {
-    "higher-order": Options(),
-    "cyclic": Options(cyclic=True),
-    "project": Options(depth=1, project=True),
+    "higher-order": DeltaOptions(),
+    "cyclic": DeltaOptions(cyclic=True),
+    "project": DeltaOptions(depth=1, project=True),
 }
 """How views may be maintained, by name; "auto" chooses by estimated cost."""
 
@@ -73,7 +73,7 @@ def _compiled(catalog: Catalog, query: Query, mode: Mode, strategy: str = "auto"
 def _planned(catalog: Catalog, query: Query, mode: Mode, strategy: str) -> Program:
     relations = list(catalog.relations.values())
     if strategy == "auto":
-        chosen = plan.Options(mode=mode, caches=False)
+        chosen = plan.PlanOptions(mode=mode, caches=False)
         return choose_and_compile([query], relations, chosen, catalog.functions)
     options = replace(STRATEGIES[strategy], mode=mode)
     return compile_queries([query], relations, options, catalog.functions)
@@ -146,7 +146,7 @@ def start(
     catalog: Catalog,
     static: dict[str, pa.Table],
     flags: Flags | None = None,
-    passes: Passes = USUAL,
+    passes: KernelPasses = USUAL_PASSES,
 ) -> Running:
     """An engine with its static tables loaded."""
     engine = NativeEngine(program, catalog.functions, flags, passes=passes)

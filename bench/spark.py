@@ -35,7 +35,7 @@ from freshview.distributed.compile import distribute
 from freshview.distributed.options import DistributionOptions
 from freshview.pipeline.flow import Flow
 from freshview.plan.compile import compile_queries
-from freshview.plan.options import Options
+from freshview.plan.options import PlanOptions
 from freshview.spark.nodes.node import COUNT
 from freshview.spark.start_session import start_session
 from freshview.sql.load import load
@@ -67,7 +67,7 @@ def flow_of(name: str, spark: Any, workers: int, tables: dict[str, pa.Table], fo
     catalog, queries = load(path.read_text(), str(path), catalog_of("tpch"), default_name=name)
     relations = list(catalog.relations.values())
     [query] = [q for q in queries if q.name == name]
-    options = Options(mode="batch", caches=False)
+    options = PlanOptions(mode="batch", caches=False)
     program = compile_queries([query], relations, options, catalog.functions)
     static = {n: tables[n] for n in static_of("tpch") if n in {r.name for r in program.relations}}
     spread = DistributionOptions(workers=workers, deliver=True)

@@ -23,7 +23,7 @@ from bench.report import show, times, write
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.types import INT
 from freshview.factorized.compile import compile_joins
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.terms import natural_join
 from freshview.runtime.database.kernel_engine import NativeEngine
 
@@ -53,7 +53,7 @@ def graph(edges: int, seed: int = 1) -> dict[str, pa.Table]:
 def running(indicators: bool) -> Running:
     """The kernel that counts triangles."""
     sides = tuple(Relation(r, tuple(Column(c, INT) for c in cs)) for r, cs in SIDES.items())
-    options = Options(mode="tuple", indicators=indicators)
+    options = ViewTreeOptions(mode="tuple", indicators=indicators)
     engine = NativeEngine(compile_joins({"q": natural_join(sides)}, sides, options))
     engine.instance.ready()
     return Running(engine, "q")

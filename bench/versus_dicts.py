@@ -28,13 +28,13 @@ from bench.plain import Plain
 from bench.queries import Running, catalog_of, drive, program_of, start
 from bench.report import as_rows, rows_of, same, show, times, write
 from freshview.calculus.types import Value
-from freshview.codegen.options import USUAL, Passes
+from freshview.codegen.options import USUAL_PASSES, KernelPasses
 from freshview.ivm.options import Mode
 
-WAYS: dict[str, tuple[Mode, Passes]] = {
-    "single": ("tuple", USUAL),
-    "batch 1000": ("batch", USUAL),
-    "factorised": ("batch", Passes(factorise=True)),
+WAYS: dict[str, tuple[Mode, KernelPasses]] = {
+    "single": ("tuple", USUAL_PASSES),
+    "batch 1000": ("batch", USUAL_PASSES),
+    "factorised": ("batch", KernelPasses(factorise=True)),
 }
 """How kernels run: with the view kept, or, in the last, multiplied when it is read."""
 

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from freshview.calculus import alike
-from freshview.ivm import decide, delta, materialize
+from freshview.ivm import blocker, delta, divide
 from freshview.simplify import arrange, everywhere, finish, simplify
 
 R = TypeVar("R")
 
 REMEMBERED = (
     *(simplify, everywhere, finish, arrange),
-    *(alike._renaming, materialize._divided, delta.delta, decide.blocker),
+    *(alike._renaming, divide.divide, delta.delta, blocker.blocker),
 )
 
 

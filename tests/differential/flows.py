@@ -13,9 +13,9 @@ from freshview.distributed.compile import distribute
 from freshview.distributed.options import LEVELS
 from freshview.distributed.terms import Distributed
 from freshview.durable.settings import FlowSettings
-from freshview.ivm.options import Options
+from freshview.ivm.options import DeltaOptions
 from freshview.pipeline.flow import Flow
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from freshview.runtime.ingest.columns import rows_of, table_of
 from freshview.spark.nodes.node import COUNT
 from tests.differential.harness import case, compiled, grouped, same
@@ -42,7 +42,7 @@ class Beside:
         seed: int = 6,
     ) -> None:
         self.case = case(workload, name)
-        program = compiled(self.case, Options())
+        program = compiled(self.case, DeltaOptions())
         functions = self.case.catalog.functions
         self.distributed: Distributed = distribute(program, None, LEVELS[level], functions)
         self.relations = {r.name: r for r in program.relations}

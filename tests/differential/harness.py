@@ -13,24 +13,24 @@ import sqlglot
 from freshview.calculus.functions import Functions
 from freshview.calculus.schema import Query
 from freshview.factorized import compile as factorized
-from freshview.factorized.options import Options as FactorizedOptions
+from freshview.factorized.options import ViewTreeOptions
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Options
+from freshview.ivm.options import DeltaOptions
 from freshview.program.check import check_program
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from freshview.sql.catalog import Catalog
 from freshview.sql.load import load
 from tests.differential.duck import Duck, plain
 from workloads import WORKLOADS, Workload
 
 STRATEGIES = {
-    "higher-order": Options(),
-    "caches": Options(caches=True),
-    "cyclic": Options(cyclic=True),
-    "first-order": Options(depth=1),
-    "project": Options(depth=1, project=True),
-    "reeval": Options(depth=0),
+    "higher-order": DeltaOptions(),
+    "caches": DeltaOptions(caches=True),
+    "cyclic": DeltaOptions(cyclic=True),
+    "first-order": DeltaOptions(depth=1),
+    "project": DeltaOptions(depth=1, project=True),
+    "reeval": DeltaOptions(depth=0),
 }
 
 
@@ -81,10 +81,10 @@ def split(text: str) -> tuple[tuple[tuple[str, str], ...], str]:
     return tuple(views), sql
 
 
-def compiled(c: Case, options: Options | FactorizedOptions) -> Program:
+def compiled(c: Case, options: DeltaOptions | ViewTreeOptions) -> Program:
     """The checked program of a case."""
     relations = list(c.catalog.relations.values())
-    if isinstance(options, FactorizedOptions):
+    if isinstance(options, ViewTreeOptions):
         program = factorized.compile_queries([c.query], relations, options, c.catalog.functions)
     else:
         program = compile_queries([c.query], relations, options, c.catalog.functions)
@@ -106,7 +106,7 @@ def rows(engine: Any, name: str) -> Counter[tuple[Any, ...]]:
 
 def agree(
     c: Case,
-    *options: Options | FactorizedOptions,
+    *options: DeltaOptions | ViewTreeOptions,
     seed: int,
     batches: int,
     max_size: int,

@@ -12,7 +12,7 @@ from freshview.calculus.types import Value
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import Mode
 from freshview.program.check import check_program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from freshview.sql import Catalog, load
 from tests.differential.duck import Duck, Event
 from tests.differential.harness import STRATEGIES, Start, grouped, rows, same

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from freshview.calculus.functions import Functions
-from freshview.codegen.derive import derive
-from freshview.ivm.options import Mode, Options
+from freshview.codegen.layout.derive import derive
+from freshview.ivm.options import DeltaOptions, Mode
 from freshview.program.check import check_program
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from tests.differential import harness
 
 CASES = [
@@ -36,7 +36,7 @@ def _smaller(program: Program, functions: Functions, smaller: Program) -> Engine
 @pytest.mark.parametrize(("workload", "name"), CASES)
 def test_views_stay_the_same(workload: str, name: str, mode: Mode) -> None:
     c = harness.case(workload, name)
-    options = Options(mode=mode)
+    options = DeltaOptions(mode=mode)
     harness.agree(c, options, seed=7, batches=12, max_size=30, live=60, start=without_derived)
 
 
@@ -44,4 +44,6 @@ def test_views_stay_the_same(workload: str, name: str, mode: Mode) -> None:
 @pytest.mark.parametrize(("workload", "name"), [("tpch_seed", "q03"), ("tpch_seed", "q10")])
 def test_factorised_views_stay_the_same(workload: str, name: str, mode: Mode) -> None:
     c = harness.case(workload, name)
-    harness.agree(c, Options(mode=mode), seed=8, batches=12, max_size=30, live=60, start=factorised)
+    harness.agree(
+        c, DeltaOptions(mode=mode), seed=8, batches=12, max_size=30, live=60, start=factorised
+    )

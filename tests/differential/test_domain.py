@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 import freshview
-from freshview.codegen.toolchain import find_compiler
+from freshview.codegen.library.compiler import find_compiler
 from freshview.distributed.compile import distribute
 from freshview.distributed.schedule_blocks import schedule_blocks
 from freshview.errors import BadRow, BadValue, Overflow
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Options
+from freshview.ivm.options import DeltaOptions
 from freshview.spark.nodes.reference_node import ReferenceNode
 from freshview.sql import load
 from tests.differential.test_nodes import Cluster
@@ -166,7 +166,7 @@ class Reference(Cluster):
 def test_nodes_refuse_what_databases_refuse(view: str) -> None:
     """A batch of inserts, so that no number comes back into its range."""
     catalog, queries = load(f"{SCHEMA} CREATE VIEW v AS {view};", "<text>")
-    program = compile_queries(queries, list(catalog.relations.values()), Options(mode="batch"))
+    program = compile_queries(queries, list(catalog.relations.values()), DeltaOptions(mode="batch"))
     d = schedule_blocks(distribute(program, functions=catalog.functions))
     long = Decimal("9" * 20 + ".00")
     first = [((1, MOST, 1, long, Decimal(10**10)), 1), ((2, 5, 1, long, Decimal(1)), 1)]

@@ -13,12 +13,12 @@ import pytest
 from freshview.calculus.build import const
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.terms import Apply, Var
-from freshview.codegen.toolchain import Flags, find_compiler
+from freshview.codegen.library.compiler import Flags, find_compiler
 from freshview.distributed.compile import distribute
 from freshview.distributed.options import LEVELS
 from freshview.distributed.placement import choose_placement
 from freshview.factorized.compile import compile_joins
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.readout import NotFactorized
 from freshview.factorized.terms import natural_join
 from freshview.program.check import check_program
@@ -48,7 +48,14 @@ LIVE = {"bsp": 60, "bsv": 60, "axf": 60, "mddb2": 20}
 def test_a_view_tree_equals_recomputation(workload: str, name: str, mode: str) -> None:
     live = LIVE.get(name, 150)
     largest = 15 if name == "mddb2" else 60
-    agree(case(workload, name), Options(mode=mode), seed=8, batches=8, max_size=largest, live=live)
+    agree(
+        case(workload, name),
+        ViewTreeOptions(mode=mode),
+        seed=8,
+        batches=8,
+        max_size=largest,
+        live=live,
+    )
 
 
 @pytest.mark.native
@@ -62,7 +69,7 @@ def test_kernels_run_view_trees(workload: str, name: str) -> None:
     def make(program: Program, functions: Functions) -> NativeEngine:
         return NativeEngine(program, functions, Flags(optimize=0))
 
-    options = Options(mode="tuple" if crc32(name.encode()) % 2 else "batch")
+    options = ViewTreeOptions(mode="tuple" if crc32(name.encode()) % 2 else "batch")
     live = LIVE.get(name, 150)
     agree(case(workload, name), options, seed=10, batches=8, max_size=60, live=live, start=make)
 
@@ -74,7 +81,7 @@ PARTED += [("tpch_seed", "q03"), ("tpch_seed", "q05"), ("tpch", "q09"), ("financ
 @pytest.mark.parametrize(("workload", "name"), PARTED)
 def test_view_trees_are_partitioned_like_any_program(workload: str, name: str) -> None:
     c = case(workload, name)
-    program = compiled(c, Options())
+    program = compiled(c, ViewTreeOptions())
     level = LEVELS[list(LEVELS)[-1]]
     made = distribute(program, choose_placement(program, level), level, c.catalog.functions)
     pair = Pair(program, made, 3, c.catalog.functions, c.workload.tables(seed=6))
@@ -90,7 +97,7 @@ def test_cofactors_over_all_variables_on_simulated_workers(workload: str) -> Non
     names = natural_join(relations).variables
     lifts = tuple(Apply("cofactor", (const(v), Var(v)), "Cofactor") for v in names)
     join = natural_join(relations, (), lifts)
-    program = compile_joins({"Q": join}, relations, Options())
+    program = compile_joins({"Q": join}, relations, ViewTreeOptions())
     check_program(program)
     level = LEVELS[list(LEVELS)[-1]]
     made = distribute(program, choose_placement(program, level), level)
@@ -110,7 +117,12 @@ def test_cofactors_over_all_variables_on_simulated_workers(workload: str) -> Non
 def test_a_view_tree_equals_recomputation_in_full(workload: str, name: str, mode: str) -> None:
     live = LIVE.get(name, 300)
     _, filled = agree(
-        case(workload, name), Options(mode=mode), seed=9, batches=100, max_size=300, live=live
+        case(workload, name),
+        ViewTreeOptions(mode=mode),
+        seed=9,
+        batches=100,
+        max_size=300,
+        live=live,
     )
     assert filled, "the stream never filled the view"
 
@@ -119,4 +131,4 @@ def test_a_view_tree_equals_recomputation_in_full(workload: str, name: str, mode
 def test_what_is_no_join_is_refused_by_name(workload: str, name: str) -> None:
     said = r"the factorized strategy does not keep (Exists|Top|\()"
     with pytest.raises(NotFactorized, match=said):
-        compiled(case(workload, name), Options())
+        compiled(case(workload, name), ViewTreeOptions())

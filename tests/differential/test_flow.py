@@ -12,7 +12,7 @@ from zlib import crc32
 
 import pytest
 
-from freshview.codegen.toolchain import find_compiler
+from freshview.codegen.library.compiler import find_compiler
 from freshview.distributed.options import LEVELS
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings

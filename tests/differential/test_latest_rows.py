@@ -11,15 +11,15 @@ import pytest
 
 import freshview
 from freshview.calculus.functions import Functions
-from freshview.codegen.toolchain import Flags, find_compiler
+from freshview.codegen.library.compiler import Flags, find_compiler
 from freshview.distributed.compile import distribute
 from freshview.distributed.options import LEVELS
 from freshview.distributed.placement import choose_placement
 from freshview.errors import NotNative
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Mode, Options
+from freshview.ivm.options import DeltaOptions, Mode
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from freshview.runtime.database.kernel_engine import NativeEngine
 from freshview.sql import load
 from tests.differential.duck import Duck
@@ -158,7 +158,7 @@ def on_workers(case: Case, level: str, workers: int, seed: int) -> None:
     """A case on simulated workers: every map has the rows of the reference engine."""
     catalog, queries = load(str(case.script), catalog=case.catalog)
     relations = list(catalog.relations.values())
-    program = compile_queries(queries, relations, Options(), catalog.functions)
+    program = compile_queries(queries, relations, DeltaOptions(), catalog.functions)
     made = distribute(
         program, choose_placement(program, LEVELS[level]), LEVELS[level], catalog.functions
     )

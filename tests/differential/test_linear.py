@@ -10,7 +10,7 @@ import pytest
 
 from freshview import linear
 from freshview.linear import Program
-from freshview.linear.language.options import Strategy
+from freshview.linear.compile.options import Strategy
 
 Array = np.ndarray[Any, Any]
 N, M, P = 24, 40, 3

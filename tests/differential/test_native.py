@@ -13,12 +13,12 @@ import pytest
 from freshview.calculus.functions import Functions
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Value
-from freshview.codegen.options import Passes
-from freshview.codegen.toolchain import Flags, find_compiler
+from freshview.codegen.library.compiler import Flags, find_compiler
+from freshview.codegen.options import KernelPasses
 from freshview.errors import NotNative
 from freshview.ivm.options import Mode
 from freshview.program.terms import Program
-from freshview.reference.rows import Changes
+from freshview.reference.engine.rows import Changes
 from freshview.runtime.database.kernel_engine import NativeEngine
 from tests.differential import harness, streams
 from tests.differential.random_sql import random_script
@@ -85,13 +85,13 @@ def test_workload(workload: str, name: str, start: harness.Start) -> None:
     )
 
 
-@pytest.mark.parametrize("turned", [f.name for f in fields(Passes)])
+@pytest.mark.parametrize("turned", [f.name for f in fields(KernelPasses)])
 @pytest.mark.parametrize(
     ("workload", "name"), [("tpch_seed", "q03"), ("tpch_seed", "q15"), ("finance", "vwap")]
 )
 def test_each_pass_keeps_the_meaning(workload: str, name: str, turned: str) -> None:
     """A kernel is right with every pass left out, and with the use of keys."""
-    passes = replace(Passes(), **{turned: not getattr(Passes(), turned)})
+    passes = replace(KernelPasses(), **{turned: not getattr(KernelPasses(), turned)})
 
     def make(program: Program, functions: Functions) -> NativeEngine:
         return NativeEngine(program, functions, Flags(optimize=0), passes=passes)

@@ -14,14 +14,14 @@ import pyarrow as pa
 import pytest
 
 from freshview.calculus.types import Value
-from freshview.codegen.toolchain import Flags, find_compiler
+from freshview.codegen.library.compiler import Flags, find_compiler
 from freshview.distributed.compile import distribute
 from freshview.distributed.partition import worker
 from freshview.distributed.schedule_blocks import schedule_blocks
 from freshview.distributed.terms import Block, Dist, Distributed, Local, Replicated, Transfer
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Options
-from freshview.reference.run import Engine
+from freshview.ivm.options import DeltaOptions
+from freshview.reference.engine.run import Engine
 from freshview.runtime.ingest.columns import arrow_schema, rows_of
 from freshview.spark.nodes.kernel_node import KernelNode, kernel_of
 from freshview.spark.nodes.node import COUNT, READY, Node, change_routine, read_routine
@@ -143,7 +143,7 @@ class Cluster:
 
 def agree(workload: str, name: str, workers: int, batches: int, folder: Path) -> None:
     c = harness.case(workload, name)
-    program = harness.compiled(c, Options(mode="batch"))
+    program = harness.compiled(c, DeltaOptions(mode="batch"))
     cluster = Cluster(
         schedule_blocks(distribute(program, functions=c.catalog.functions)),
         workers,
@@ -187,7 +187,7 @@ GROUP BY b.g;
 def test_sums_of_doubles_leave_nothing_on_any_node(native: bool) -> None:
     """Nodes send parts of sums; what one has added up of them, others take away one by one."""
     catalog, queries = load(DOUBLES, "nodes", default_name="q")
-    program = compile_queries(queries, list(catalog.relations.values()), Options(mode="batch"))
+    program = compile_queries(queries, list(catalog.relations.values()), DeltaOptions(mode="batch"))
     d = schedule_blocks(distribute(program, functions=catalog.functions))
     cluster = Cluster(d, 3, catalog.functions, native)
     left = [((k, x), 1) for k in range(4) for x in (0.1, 0.2, 1e16, 0.7)]

@@ -20,11 +20,11 @@ from freshview.distributed.options import LEVELS
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from freshview.factorized.compile import compile_joins
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.terms import natural_join
 from freshview.pipeline.flow import Flow
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from freshview.spark.nodes.elements import rows_with_elements
 from tests.differential.flows import table
 from tests.differential.harness import grouped, schema_of
@@ -40,7 +40,7 @@ def cofactors(workload: str, keys: tuple[str, ...] = ()) -> Program:
     names = [v for v in natural_join(relations).variables if v not in keys]
     lifts = tuple(Apply("cofactor", (const(v), Var(v)), "Cofactor") for v in names)
     join = natural_join(relations, keys, lifts)
-    return compile_joins({"Q": join}, relations, Options())
+    return compile_joins({"Q": join}, relations, ViewTreeOptions())
 
 
 def close(a: Any, b: Any) -> bool:

@@ -14,7 +14,7 @@ from freshview.distributed.compile import distribute
 from freshview.distributed.options import LEVELS
 from freshview.distributed.placement import by_key, choose_placement
 from freshview.distributed.terms import Placement
-from freshview.ivm.options import Options
+from freshview.ivm.options import DeltaOptions
 from freshview.program.terms import Program
 from tests.differential.harness import case, cases, compiled, grouped
 from tests.law.spark_programs import Pair
@@ -43,7 +43,7 @@ def agree(
 ) -> None:
     """Stream batches through both engines."""
     c = case(workload, name)
-    program = compiled(c, Options())
+    program = compiled(c, DeltaOptions())
     made = distribute(program, placement, LEVELS[level], c.catalog.functions)
     pair = Pair(program, made, workers, c.catalog.functions, c.workload.tables(seed=6))
     pair.check("ready")
@@ -54,7 +54,7 @@ def agree(
 
 
 def program_of(workload: str, name: str) -> Program:
-    return compiled(case(workload, name), Options())
+    return compiled(case(workload, name), DeltaOptions())
 
 
 @pytest.mark.parametrize(("workload", "name"), QUICK)

@@ -7,7 +7,7 @@ import random
 import pytest
 
 from freshview.calculus.functions import Functions
-from freshview.codegen.toolchain import Flags, find_compiler
+from freshview.codegen.library.compiler import Flags, find_compiler
 from freshview.ivm.options import Mode
 from freshview.program.terms import Program
 from freshview.runtime.database.kernel_engine import NativeEngine

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from freshview.codegen.toolchain import find_compiler
+from freshview.codegen.library.compiler import find_compiler
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from tests.differential.together import agree, together

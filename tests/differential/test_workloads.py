@@ -12,7 +12,7 @@ from zlib import crc32
 
 import pytest
 
-from freshview.ivm.options import Options
+from freshview.ivm.options import DeltaOptions
 from tests.differential.harness import STRATEGIES, agree, case, cases, compiled
 from tests.thin import only, own_wording
 
@@ -55,7 +55,7 @@ def test_higher_order_in_full(workload: str, name: str, mode: str) -> None:
     assert filled, "the stream never filled the view"
 
 
-def applicable(workload: str, name: str, mode: str) -> list[Options]:
+def applicable(workload: str, name: str, mode: str) -> list[DeltaOptions]:
     """The other strategies whose program differs from the higher-order one."""
     c = case(workload, name)
     plain = compiled(c, replace(STRATEGIES["higher-order"], mode=mode))

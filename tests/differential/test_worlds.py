@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import freshview
-from freshview.codegen.toolchain import find_compiler
+from freshview.codegen.library.compiler import find_compiler
 from freshview.errors import FreshviewError
 from freshview.runtime.database import engines
 from freshview.runtime.database.database import Database

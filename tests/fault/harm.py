@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from freshview.codegen.load import Instance
+from freshview.codegen.library.load import Instance
 from freshview.durable import state
 from freshview.durable.storage import files
 

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from freshview.codegen.toolchain import find_compiler
+from freshview.codegen.library.compiler import find_compiler
 from freshview.durable.settings import FlowSettings
 from freshview.pipeline.flow import Flow
 from freshview.spark.start_session import start_session

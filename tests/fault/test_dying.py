@@ -13,7 +13,7 @@ from unittest import mock
 import pyarrow as pa
 import pytest
 
-from freshview.codegen.toolchain import find_compiler
+from freshview.codegen.library.compiler import find_compiler
 from freshview.durable import runner, task
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings

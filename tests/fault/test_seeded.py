@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from freshview.codegen.toolchain import find_compiler
+from freshview.codegen.library.compiler import find_compiler
 from tests.fault.piped import Piped
 from tests.fault.seeded import case, run
 

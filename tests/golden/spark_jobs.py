@@ -9,7 +9,7 @@ from freshview.distributed.compile import DistributedCompiler
 from freshview.distributed.jobs import Jobs, count_jobs
 from freshview.distributed.options import DistributionOptions
 from freshview.distributed.placement import by_key, choose_placement
-from freshview.ivm.options import Options as IvmOptions
+from freshview.ivm.options import DeltaOptions
 from freshview.program.cost import Statistics
 from tests.differential.harness import case, compiled
 
@@ -55,7 +55,7 @@ def lines() -> Iterator[Line]:
     options = replace(DistributionOptions(), statistics=SIZES)
     for name, (jobs, stages) in THESIS.items():
         c = case("tpch_seed", name)
-        program = compiled(c, IvmOptions())
+        program = compiled(c, DeltaOptions())
         found = []
         for placement in (by_key(program, options), choose_placement(program, options)):
             compiler = DistributedCompiler(program, placement, options, c.catalog.functions)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.scope import relations
-from freshview.codegen.kernel import emit
+from freshview.codegen.kernel.source import emit
 from freshview.distributed.explain import explain
 from freshview.ivm.compile import compile_queries
 from freshview.program.check import check_program

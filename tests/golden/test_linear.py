@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from freshview.linear.compile.compile import compile_source, trigger
-from freshview.linear.language.options import Options
+from freshview.linear.compile.options import MatrixOptions
+from freshview.linear.compile.trigger_compiler import compile_source, trigger
 from freshview.linear.language.text import read_source
 from tests.golden.conftest import Golden
 from tests.golden.linear.programs import PROGRAMS, text
@@ -29,8 +29,8 @@ def test_ranks_double_with_every_squaring() -> None:
 def test_least_squares_has_no_cubic_operation() -> None:
     source = read_source(PROGRAMS["least_squares"][0])
     for side in ("left", "right"):
-        options = Options(strategy="incremental", second_order=side)
+        options = MatrixOptions(strategy="incremental", second_order=side)
         made = trigger(compile_source(source, options), "X", options)
         assert made.cost().degree(apart=("k",)) == 2
-    again = trigger(compile_source(source), "X", Options(strategy="reevaluate"))
+    again = trigger(compile_source(source), "X", MatrixOptions(strategy="reevaluate"))
     assert again.cost().degree(apart=("k",)) == 3

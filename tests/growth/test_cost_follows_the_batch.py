@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 
 from freshview.ivm.options import Mode
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from tests.differential.harness import STRATEGIES, case, compiled
 
 TIMES = 4

@@ -14,9 +14,9 @@ from functools import cache
 import pytest
 
 from freshview.calculus.schema import Relation
-from freshview.ivm.options import Options
+from freshview.ivm.options import DeltaOptions
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from tests.differential.harness import Case, Start, case, cases, compiled
 from workloads import WORKLOADS, Row
 
@@ -152,7 +152,7 @@ def recomputes(program: Program) -> bool:
 @pytest.mark.parametrize(("workload", "name"), BOUNDED)
 def test_batches(workload: str, name: str) -> None:
     c = case(workload, name)
-    program = compiled(c, Options())
+    program = compiled(c, DeltaOptions())
     if recomputes(program):
         pytest.fail("; ".join(program.notes))
     assert growth(c, program) == {}
@@ -162,7 +162,7 @@ def test_batches(workload: str, name: str) -> None:
 def test_list_of_queries_whose_work_grows(workload: str, name: str) -> None:
     """Each query of the list does grow; else it belongs among the bounded ones."""
     c = case(workload, name)
-    program = compiled(c, Options())
+    program = compiled(c, DeltaOptions())
     assert not recomputes(program)
     assert growth(c, program), f"its work no longer grows, though {GROWS[workload, name]}"
 
@@ -171,14 +171,14 @@ def test_list_of_queries_whose_work_grows(workload: str, name: str) -> None:
 @pytest.mark.parametrize(("workload", "name"), sorted(GROWS))
 def test_list_of_queries_whose_work_grows_by_single_rows(workload: str, name: str) -> None:
     c = case(workload, name)
-    assert growth(c, compiled(c, Options(mode="tuple")))
+    assert growth(c, compiled(c, DeltaOptions(mode="tuple")))
 
 
 @pytest.mark.full
 @pytest.mark.parametrize(("workload", "name"), BOUNDED)
 def test_single_rows(workload: str, name: str) -> None:
     c = case(workload, name)
-    program = compiled(c, Options(mode="tuple"))
+    program = compiled(c, DeltaOptions(mode="tuple"))
     if recomputes(program):
         pytest.fail("; ".join(program.notes))
     assert growth(c, program) == {}
@@ -188,13 +188,13 @@ def test_single_rows(workload: str, name: str) -> None:
 @pytest.mark.parametrize(("workload", "name"), BOUNDED)
 def test_more_copies_of_more_rows(workload: str, name: str) -> None:
     c = case(workload, name)
-    assert growth(c, compiled(c, Options()), copies=20, times=2) == {}
+    assert growth(c, compiled(c, DeltaOptions()), copies=20, times=2) == {}
 
 
 @pytest.mark.parametrize(("workload", "name"), sorted(RECOMPUTED))
 def test_list_of_recomputed_queries(workload: str, name: str) -> None:
     """Each query of the list is still recomputed; else it belongs among the bounded ones."""
-    assert recomputes(compiled(case(workload, name), Options()))
+    assert recomputes(compiled(case(workload, name), DeltaOptions()))
 
 
 @pytest.mark.parametrize("workload", ["tpch", "tpch_seed"])
@@ -205,14 +205,14 @@ def test_base_relations_of_a_cycle(workload: str) -> None:
     know that a nation is a larger group than a supplier.
     """
     c = case(workload, "q05")
-    grown = growth(c, compiled(c, Options(cyclic=True)))
+    grown = growth(c, compiled(c, DeltaOptions(cyclic=True)))
     assert {name.lower() for name in grown} == {"supplier"}
 
 
 def test_the_measure_sees_recomputation() -> None:
     """A program that recomputes must fail the test, or the test says nothing."""
     c = case("tpch_seed", "q03")
-    program = compiled(c, Options(depth=0))
+    program = compiled(c, DeltaOptions(depth=0))
     assert recomputes(program)
     grown = growth(c, program)
     assert set(grown) == {"Customer", "Orders", "Lineitem"}

@@ -13,11 +13,11 @@ import pytest
 
 import freshview
 from freshview.calculus.functions import Functions
-from freshview.codegen.kernel import write
-from freshview.codegen.options import USUAL, Passes
-from freshview.codegen.toolchain import Flags, find_compiler
+from freshview.codegen.kernel.source import write
+from freshview.codegen.library.compiler import Flags, find_compiler
+from freshview.codegen.options import USUAL_PASSES, KernelPasses
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Mode, Options
+from freshview.ivm.options import DeltaOptions, Mode
 from freshview.program.terms import Program
 from freshview.runtime.database.kernel_engine import NativeEngine
 from freshview.runtime.database.settings import ModeChoice
@@ -64,7 +64,7 @@ def test_list_of_queries_whose_work_grows(workload: str, name: str) -> None:
 def grown(workload: str, name: str) -> dict[str, str]:
     """The relations whose single rows cost more among many copies of the data."""
     c = case(workload, name)
-    program = compiled(c, Options(mode="tuple"))
+    program = compiled(c, DeltaOptions(mode="tuple"))
     kernel = write(program, c.catalog.functions)
     assert kernel.scans == ()
 
@@ -89,13 +89,15 @@ EXTREMES = (
 )
 
 
-def extremes(sql: str, mode: Mode, groups: int, size: int, passes: Passes = USUAL) -> int:
+def extremes(
+    sql: str, mode: Mode, groups: int, size: int, passes: KernelPasses = USUAL_PASSES
+) -> int:
     """What it costs that the extremes of each group leave and come back, the view read in between.
 
     MIN and MAX are part of what is read, so reading is part of the cost.
     """
     catalog, queries = load(f"{STREAMS} {sql}")
-    program = compile_queries(queries, list(catalog.relations.values()), Options(mode=mode))
+    program = compile_queries(queries, list(catalog.relations.values()), DeltaOptions(mode=mode))
     flags = Flags(optimize=0, count=True)
     engine = NativeEngine(program, catalog.functions, flags, passes=passes)
     rows = [(i % groups, i * 7919 % 1_000_003, f"row {i * 31 % size:06}") for i in range(size)]
@@ -118,7 +120,7 @@ def test_extremes(sql: str, mode: Mode, groups: int) -> None:
     """With ordered indexes they cost a search; without them a walk through their group."""
     small, *larger = (extremes(sql, mode, groups, size) for size in (1000, 10_000, 100_000))
     assert max(larger) <= LOGARITHM * small
-    passes = Passes(firsts=False, ranges=False)
+    passes = KernelPasses(first_rows=False, ranges=False)
     few, many = (extremes(sql, mode, groups, size, passes) for size in (100, 1000))
     assert many > 5 * few
 
@@ -126,7 +128,7 @@ def test_extremes(sql: str, mode: Mode, groups: int) -> None:
 def test_a_scan_is_named() -> None:
     """A kernel says which of its statements walk through all the data."""
     c = case("tpch_seed", "q03")
-    kernel = write(compiled(c, Options(depth=0)), c.catalog.functions)
+    kernel = write(compiled(c, DeltaOptions(depth=0)), c.catalog.functions)
     assert kernel.deferred == ("q03", "q03_2")
 
 

@@ -10,7 +10,7 @@ from freshview.calculus.walk import size
 from freshview.errors import StrictRefusal
 from freshview.ivm import budget
 from freshview.plan.compile import compile_queries
-from freshview.plan.options import Options
+from freshview.plan.options import PlanOptions
 from freshview.program.terms import Program
 from freshview.sql.load import load
 from tests import large_queries as large
@@ -45,7 +45,7 @@ MOST_GROWTH = 16.0
 """Twice the size may cost the fourth power; what doubles with each step costs 2^n."""
 
 
-def plan(text: str, options: Options | None = None) -> Program:
+def plan(text: str, options: PlanOptions | None = None) -> Program:
     catalog, queries = load(text)
     relations = list(catalog.relations.values())
     return compile_queries(queries, relations, options, catalog.functions)
@@ -71,7 +71,7 @@ def test_planning_is_polynomial(name: str) -> None:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_planning_is_polynomial_in_both_modes(name: str, mode: str) -> None:
     family, n = FAMILIES[name]
-    options = Options(mode=mode)  # type: ignore[arg-type]
+    options = PlanOptions(mode=mode)  # type: ignore[arg-type]
     _, steps = counted(lambda: plan(family(n), options))
     _, more = counted(lambda: plan(family(2 * n), options))
     assert more <= MOST_GROWTH * steps + 2_000
@@ -83,19 +83,19 @@ def test_past_the_budget_there_are_fewer_deltas_and_the_notes_say_so(
     """A map whose delta is too large is recomputed; it is the same view."""
     text = large.nested_exists(6)
     monkeypatch.setattr(budget, "ONE_DELTA", 10)
-    made = plan(text, Options(strategy="higher-order"))
+    made = plan(text, PlanOptions(strategy="higher-order"))
     assert any("more than planning may take" in note for note in made.notes)
     with pytest.raises(StrictRefusal, match="more than planning may take"):
-        plan(text, Options(strategy="higher-order", strict=True))
+        plan(text, PlanOptions(strategy="higher-order", strict=True))
 
 
 def test_a_program_that_grows_too_large_ends_with_base_relations(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     text = large.chain_of_joins(6)
-    usual = plan(text, Options(strategy="higher-order"))
+    usual = plan(text, PlanOptions(strategy="higher-order"))
     monkeypatch.setattr(budget.Budget, "allow", lambda self, e: setattr(self, "limit", 0))
-    made = plan(text, Options(strategy="higher-order"))
+    made = plan(text, PlanOptions(strategy="higher-order"))
     assert any("all that planning may take" in note for note in made.notes)
     assert len(made.maps) < len(usual.maps)
 
@@ -108,7 +108,7 @@ def test_the_workloads_are_far_below_the_budget() -> None:
         made = compile_queries(
             [c.query],
             list(c.catalog.relations.values()),
-            Options(strategy="higher-order"),
+            PlanOptions(strategy="higher-order"),
             c.catalog.functions,
         )
         assert not any("planning may take" in note for note in made.notes)

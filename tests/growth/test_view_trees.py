@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from tests.differential.harness import case, compiled
 from tests.differential.test_factorized import KEPT
 from tests.growth.test_cost_follows_the_delta import growth
@@ -16,4 +16,4 @@ SLOW = ("mddb2",)
 def test_the_work_follows_the_change(workload: str, name: str) -> None:
     """Also where higher-order deltas grow: TPC-H Q5, whose cycle the indicators break."""
     c = case(workload, name)
-    assert growth(c, compiled(c, Options())) == {}
+    assert growth(c, compiled(c, ViewTreeOptions())) == {}

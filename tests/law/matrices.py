@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from freshview.linear.execute.semiring import Array
+from freshview.linear.kernels.semiring import Array
 from freshview.linear.language.build import (
     above,
     add,

@@ -11,7 +11,7 @@ from freshview.calculus.terms import Rel
 from freshview.factorized.terms import Join
 from freshview.program.listing import Listing
 from freshview.program.terms import Statement
-from freshview.reference.evaluate import Database, evaluate
+from freshview.reference.oracle.evaluate import Database, evaluate
 
 
 class Runner:

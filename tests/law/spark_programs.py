@@ -10,7 +10,7 @@ from freshview.algebra import Real
 from freshview.distributed.simulate import Simulation
 from freshview.distributed.terms import Distributed
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from tests.differential.harness import same
 
 Rows = Mapping[tuple[Any, ...], Any]

@@ -36,7 +36,7 @@ from freshview.calculus.terms import (
 )
 from freshview.calculus.types import Value
 from freshview.calculus.walk import Names, rename
-from freshview.reference.evaluate import Database
+from freshview.reference.oracle.evaluate import Database
 
 RELATIONS = {"R": ("a", "b"), "S": ("b", "c"), "T": ("c", "d"), "U": ("a",)}
 MAPS = {"M": ("k", "l"), "N": ("k",), "O": ()}

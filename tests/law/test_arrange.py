@@ -11,7 +11,7 @@ from freshview.calculus.scope import outs, relations
 from freshview.calculus.terms import Cmp, Delta, Expr, Lift, Rel, Var, View
 from freshview.calculus.text import show
 from freshview.ivm.delta import Update, delta
-from freshview.reference.evaluate import evaluate
+from freshview.reference.oracle.evaluate import evaluate
 from freshview.simplify import APART, FINISH, arrange, finish, simplify
 from tests.law.examples import examples
 from tests.law.strategies import MAPS, OPS, POOL, RELATIONS, contexts, databases

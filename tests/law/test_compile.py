@@ -20,20 +20,20 @@ from freshview.calculus.types import INT
 from freshview.calculus.walk import bottom_up
 from freshview.errors import TypeProblem
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Options
-from freshview.reference.evaluate import Database, evaluate
-from freshview.reference.run import Engine
+from freshview.ivm.options import DeltaOptions
+from freshview.reference.engine.run import Engine
+from freshview.reference.oracle.evaluate import Database, evaluate
 from tests.law.strategies import RELATIONS, deltas, terms, updated
 from tests.law.test_simplify import without_nulls
 
 STRATEGIES = {
-    "higher-order": Options(),
-    "caches": Options(caches=True),
-    "cyclic": Options(cyclic=True),
-    "first-order": Options(depth=1),
-    "second-order": Options(depth=2),
-    "project": Options(depth=1, project=True),
-    "reeval": Options(depth=0),
+    "higher-order": DeltaOptions(),
+    "caches": DeltaOptions(caches=True),
+    "cyclic": DeltaOptions(cyclic=True),
+    "first-order": DeltaOptions(depth=1),
+    "second-order": DeltaOptions(depth=2),
+    "project": DeltaOptions(depth=1, project=True),
+    "reeval": DeltaOptions(depth=0),
 }
 
 SCHEMA = tuple(
@@ -60,7 +60,7 @@ def test_views_stay_fresh(strategy: str, mode: str, data: st.DataObject) -> None
     names = tuple(sorted(outs(e)))
     query = Query("Q", tuple(Column(v, INT) for v in names), names, e)
     options = STRATEGIES[strategy]
-    program = compile_queries([query], SCHEMA, Options(**{**vars_of(options), "mode": mode}))
+    program = compile_queries([query], SCHEMA, DeltaOptions(**{**vars_of(options), "mode": mode}))
     engine = Engine(program)
     tables = {"U": no_null(data.draw(deltas("U")))}
     tables["U"] = {row: abs(m) for row, m in tables["U"].items()}
@@ -96,5 +96,5 @@ def is_typed(e: Expr) -> bool:
     return True
 
 
-def vars_of(options: Options) -> dict:
+def vars_of(options: DeltaOptions) -> dict:
     return {name: getattr(options, name) for name in options.__dataclass_fields__}

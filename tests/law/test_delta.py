@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from freshview.calculus.scope import outs
 from freshview.calculus.text import show
 from freshview.ivm.delta import Update, delta
-from freshview.reference.evaluate import Database
+from freshview.reference.oracle.evaluate import Database
 from freshview.simplify import simplify
 from tests.law.examples import examples
 from tests.law.strategies import RELATIONS, contexts, databases, deltas, rows_of, terms, updated

@@ -12,9 +12,10 @@ from freshview.calculus.scope import ins, outs
 from freshview.calculus.terms import Expr
 from freshview.calculus.types import Value
 from freshview.calculus.walk import subterms
-from freshview.reference.closures import Rows, compile_term
-from freshview.reference.evaluate import Database, evaluate
-from freshview.reference.store import Cache, Store, Stores
+from freshview.reference.engine.closures import compile_term
+from freshview.reference.engine.scope import Rows
+from freshview.reference.engine.store import Cache, Store, Stores
+from freshview.reference.oracle.evaluate import Database, evaluate
 from tests.law.examples import examples
 from tests.law.strategies import ALL_ATOMS, CACHES, MAPS, contexts, databases, terms
 

@@ -18,14 +18,14 @@ from freshview.calculus.types import INT
 from freshview.factorized.compile import compile_joins
 from freshview.factorized.dtree import DTree, read_dtree, show_dtree
 from freshview.factorized.optimize import find_order
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.order import VariableOrder, check_order, read_order
 from freshview.factorized.terms import Join
 from freshview.factorized.viewtree import compact, definition, view_tree
 from freshview.program.check import check_program
 from freshview.program.text import read_program, show_program
-from freshview.reference.evaluate import Database, evaluate
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
+from freshview.reference.oracle.evaluate import Database, evaluate
 
 ARITY = {"R": 2, "S": 2, "T": 3}
 VARIABLES = "abcde"
@@ -106,7 +106,7 @@ def test_every_map_equals_its_definition(
     compacted: bool,
     indicators: bool,
 ) -> None:
-    options = Options(
+    options = ViewTreeOptions(
         mode=mode,
         orders={"Q": linear(join)} if chain else {},
         compact=compacted,

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from freshview.linear.compile.compile import compile_source
+from freshview.linear.compile.options import MatrixOptions
 from freshview.linear.compile.rules import EQUIVALENCES, SIMPLIFICATIONS
 from freshview.linear.compile.search import Search, alternatives
 from freshview.linear.compile.simplify import simplify
-from freshview.linear.cost.cost import cost
+from freshview.linear.compile.trigger_compiler import compile_source
+from freshview.linear.cost.operations import cost
 from freshview.linear.execute.evaluate import evaluate
 from freshview.linear.execute.program import Program
-from freshview.linear.execute.semiring import REAL, Array, Semiring, semiring
+from freshview.linear.kernels.semiring import REAL, Array, Semiring, semiring
 from freshview.linear.language.meta import infer
-from freshview.linear.language.options import Options
 from freshview.linear.language.show import show
 from freshview.linear.language.terms import Expr, Input, Inverse, Scale, Source, Statement
 from freshview.linear.language.text import read
@@ -179,7 +179,7 @@ def test_semirings_are_exact(e: Expr, name: str, seed: int) -> None:
 
 @given(SQUARE)
 def test_normal_form_computes_the_same(e: Expr) -> None:
-    normal = compile_source(program(e), Options(sizes=SIZES))
+    normal = compile_source(program(e), MatrixOptions(sizes=SIZES))
     known = values(3)
     for s in normal.statements:
         known[s.name] = evaluate(s.term, known, REAL, SIZES)

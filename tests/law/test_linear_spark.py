@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from freshview.linear.execute.evaluate import evaluate
-from freshview.linear.execute.semiring import REAL, Array, semiring
+from freshview.linear.kernels.semiring import REAL, Array, semiring
 from freshview.linear.language.terms import Expr, Inverse, Scale, Source
 from freshview.linear.language.walk import subterms
 from freshview.spark.matrix.program import SparkProgram

@@ -19,7 +19,7 @@ from freshview.factorized.picture import picture
 from freshview.factorized.terms import Join
 from freshview.program.read_m3 import read_m3
 from freshview.program.show_m3 import show_m3
-from freshview.reference.evaluate import Database, evaluate
+from freshview.reference.oracle.evaluate import Database, evaluate
 from tests.law.run_listing import Runner
 from tests.law.test_factorized import ARITY, batches, join_term, joins, linear, relations
 

@@ -9,8 +9,8 @@ from freshview.calculus.terms import Expr
 from freshview.errors import TypeProblem
 from freshview.program.check import check_program
 from freshview.program.terms import Program
-from freshview.reference.evaluate import Database, evaluate
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
+from freshview.reference.oracle.evaluate import Database, evaluate
 from tests.law.examples import examples
 from tests.law.programs import recompute
 from tests.law.strategies import RELATIONS, deltas, terms, updated

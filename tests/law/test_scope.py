@@ -9,7 +9,7 @@ from freshview.calculus.scope import free, has_data, ins, outs
 from freshview.calculus.terms import Expr, Mul, Sum
 from freshview.calculus.types import Value
 from freshview.calculus.walk import Names, freshen, map_children, rename, subterms, variables
-from freshview.reference.evaluate import Database, evaluate, solve
+from freshview.reference.oracle.evaluate import Database, evaluate, solve
 from tests.law.examples import examples
 from tests.law.strategies import ALL_ATOMS, contexts, databases, terms
 

@@ -15,7 +15,7 @@ from freshview.calculus.scope import free, ins, outs
 from freshview.calculus.terms import Const, Expr
 from freshview.calculus.text import read, show
 from freshview.calculus.walk import bottom_up
-from freshview.reference.evaluate import Database, evaluate
+from freshview.reference.oracle.evaluate import Database, evaluate
 from freshview.simplify import FINISH, RULES, Rule, finish, simplify
 from tests.law.examples import examples
 from tests.law.strategies import contexts, databases, terms

@@ -28,7 +28,7 @@ from freshview.distributed.terms import (
 )
 from freshview.errors import TypeProblem
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Options
+from freshview.ivm.options import DeltaOptions
 from freshview.program.terms import Program
 from tests.law.programs import recompute
 from tests.law.spark_programs import Pair
@@ -37,7 +37,7 @@ from tests.law.test_compile import SCHEMA, is_typed, no_null, numeric
 from tests.law.test_simplify import without_nulls
 
 WORKERS = st.sampled_from([1, 2, 3, 5])
-STRATEGIES = [Options(), Options(depth=1), Options(depth=0)]
+STRATEGIES = [DeltaOptions(), DeltaOptions(depth=1), DeltaOptions(depth=0)]
 
 
 @st.composite

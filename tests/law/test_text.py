@@ -8,6 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from freshview.calculus.build import const
+from freshview.calculus.pretty_print import show_term
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.terms import Expr, Lift, Order, View
 from freshview.calculus.text import read, show
@@ -25,7 +26,6 @@ from freshview.calculus.types import (
     read_type,
 )
 from freshview.errors import TypeProblem
-from freshview.program.layout import show_term
 from freshview.program.terms import Map, Program, Statement, Trigger
 from freshview.program.text import read_program, show_program
 from tests.law.examples import examples

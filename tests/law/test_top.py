@@ -24,9 +24,10 @@ from freshview.calculus.types import INT
 from freshview.calculus.walk import rename
 from freshview.errors import ProgramProblem
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.materialize import Decision, materialize
-from freshview.reference.evaluate import Database, evaluate
-from freshview.reference.run import Engine
+from freshview.ivm.divide import Decision
+from freshview.ivm.materialize import materialize
+from freshview.reference.engine.run import Engine
+from freshview.reference.oracle.evaluate import Database, evaluate
 from freshview.simplify import arrange, finish, simplify
 from tests.law.strategies import (
     ALL_ATOMS,
@@ -141,7 +142,7 @@ def check_selection(e: Expr, db: Database, env: dict, known: dict) -> None:
     assert evaluate(arranged, db, both, keys=keys) == law, show(arranged)
     store = Definitions(db)
     for decision in (Decision(bound), Decision(bound, aggressive=True), Decision(grain="atoms")):
-        made = materialize(e, store, replace(decision, given=bound))
+        made = materialize(e, store, replace(decision, known=bound))
         full = replace(db, maps={**db.maps, **store.maps})
         check_bound(made, bound)
         assert evaluate(made, full, both, keys=keys) == law, show(made)

@@ -11,7 +11,7 @@ from freshview.calculus.scope import outs
 from freshview.calculus.terms import Expr
 from freshview.calculus.types import INT, Type, Value, fits
 from freshview.errors import TypeProblem
-from freshview.reference.evaluate import Database, evaluate
+from freshview.reference.oracle.evaluate import Database, evaluate
 from tests.law.examples import examples
 from tests.law.strategies import ALL_ATOMS, CACHES, MAPS, RELATIONS, contexts, databases, terms
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from freshview.codegen.load import Instance, Kernel
-from freshview.codegen.toolchain import Flags, build, find_compiler
+from freshview.codegen.library.compiler import Flags, find_compiler
+from freshview.codegen.library.load import Instance, Kernel
+from freshview.codegen.library.toolchain import build
 
 HERE = Path(__file__).parent
 SANITIZED = "FRESHVIEW_TEST_SANITIZED"  # test_sanitizers.py sets it

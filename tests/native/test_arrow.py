@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from freshview.codegen.load import Instance
+from freshview.codegen.library.load import Instance
 from freshview.errors import BadRow, Overflow
 
 pytestmark = pytest.mark.native

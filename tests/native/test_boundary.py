@@ -16,7 +16,7 @@ import pytest
 
 from freshview.calculus.schema import Column
 from freshview.calculus.types import Type, read_type
-from freshview.codegen.load import Instance, Kernel
+from freshview.codegen.library.load import Instance, Kernel
 from freshview.errors import BadRow, BuildProblem, Overflow, ProgramProblem, UnknownName
 
 pytestmark = pytest.mark.native

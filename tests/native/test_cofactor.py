@@ -11,16 +11,16 @@ from freshview.calculus.build import const
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.terms import Apply, Var
 from freshview.calculus.types import DOUBLE, INT
-from freshview.codegen.kernel import emit
-from freshview.codegen.rings import gathered
-from freshview.codegen.toolchain import find_compiler
+from freshview.codegen.cpp.ring_types import read_cofactor
+from freshview.codegen.kernel.source import emit
+from freshview.codegen.library.compiler import find_compiler
 from freshview.errors import NotNative
 from freshview.factorized.compile import compile_joins
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.terms import natural_join
 from freshview.ivm.options import Mode
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from freshview.runtime.database.kernel_engine import NativeEngine
 
 RELATIONS = (
@@ -33,7 +33,7 @@ RELATIONS = (
 def program(keys: str, variables: str, mode: Mode = "batch") -> Program:
     lifts = tuple(Apply("cofactor", (const(v), Var(v)), "Cofactor") for v in variables)
     return compile_joins(
-        {"q": natural_join(RELATIONS, tuple(keys), lifts)}, RELATIONS, Options(mode=mode)
+        {"q": natural_join(RELATIONS, tuple(keys), lifts)}, RELATIONS, ViewTreeOptions(mode=mode)
     )
 
 
@@ -72,7 +72,7 @@ def test_the_same_as_the_reference(keys: str, variables: str, mode: Mode) -> Non
         native.apply(r.name, rows)
         there = {row[:-1]: row[-1] or Cofactor() for row in reference.read("q")}
         here = {
-            row[: len(keys)]: gathered(names, row[len(keys) :])
+            row[: len(keys)]: read_cofactor(names, row[len(keys) :])
             for row, _ in native.instance.read_rows(0)
         }
         assert here == there

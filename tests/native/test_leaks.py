@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from freshview.codegen.load import Instance, Kernel
+from freshview.codegen.library.load import Instance, Kernel
 from freshview.errors import FreshviewError
 
 pytestmark = pytest.mark.native

@@ -12,7 +12,7 @@ import textwrap
 
 import pytest
 
-from freshview.codegen.toolchain import find_compiler
+from freshview.codegen.library.compiler import find_compiler
 
 pytestmark = [
     pytest.mark.native,

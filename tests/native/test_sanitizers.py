@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from freshview.codegen.toolchain import find_compiler
+from freshview.codegen.library.compiler import find_compiler
 from tests.native.conftest import HERE, SANITIZED
 
 pytestmark = [pytest.mark.native, pytest.mark.full]

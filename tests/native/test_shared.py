@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from freshview.codegen.kernel import emit
-from freshview.codegen.load import Instance, Kernel
-from freshview.codegen.toolchain import build, find_compiler
+from freshview.codegen.kernel.source import emit
+from freshview.codegen.library.compiler import find_compiler
+from freshview.codegen.library.load import Instance, Kernel
+from freshview.codegen.library.toolchain import build
 from freshview.errors import SnapshotProblem
 from freshview.ivm.compile import compile_queries
 from freshview.sql.load import load

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from freshview.codegen.load import Instance, Kernel
-from freshview.codegen.toolchain import build, find_compiler
+from freshview.codegen.library.compiler import find_compiler
+from freshview.codegen.library.load import Instance, Kernel
+from freshview.codegen.library.toolchain import build
 from freshview.errors import SnapshotProblem
 from tests.native.conftest import CACHE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from freshview.codegen.toolchain import find_compiler
+from freshview.codegen.library.compiler import find_compiler
 
 
 @pytest.fixture(params=[False, pytest.param(True, marks=pytest.mark.native)])

@@ -9,7 +9,7 @@ from freshview.calculus.schema import Query
 from freshview.calculus.scope import relations
 from freshview.cli.files import write_file
 from freshview.cli.script import read_text
-from freshview.codegen import toolchain
+from freshview.codegen.library import toolchain
 from freshview.errors import BuildProblem, NotNative
 from freshview.plan.compile import compile_queries
 from freshview.program.diagram import diagram

@@ -15,7 +15,7 @@ from freshview.cli.script import read_text
 from freshview.draw.pdf import show_pdf
 from freshview.draw.svg import show_svg
 from freshview.errors import FreshviewError, ProgramProblem, UnknownName, UnsupportedSql
-from freshview.factorized.agree import DTreeFile, check_agrees, read_dtree_file
+from freshview.factorized.check_dtree import DTreeFile, check_agrees, read_dtree_file
 from freshview.factorized.describe import (
     listed,
     plural,

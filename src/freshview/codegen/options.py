@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Passes:
+class KernelPasses:
     """Switches of the passes, all on but three.
 
     - `derive`: maps that only say which rows another one has are not kept.
@@ -22,11 +22,11 @@ class Passes:
     - `hoist`: tests run as soon as what they read is bound.
     - `select`: tests that all the statements of a trigger share choose the rows to go on with.
     - `ranges`: sums over ranges use ordered indexes.
-    - `firsts`: first rows (MIN, MAX, LIMIT) are read off ordered indexes.
+    - `first_rows`: first rows (MIN, MAX, LIMIT) are read off ordered indexes.
     - `defer`: maps that only queries read, and that would be recomputed from all the data, are
       recomputed when they are read.
-    - `ahead`: the memory of look-ups by a row's columns is fetched some rows ahead.
-    - `wide`: all decimals are held in 128 bits, also those with few digits after the point.
+    - `prefetch`: the memory of look-ups by a row's columns is fetched some rows before its turn.
+    - `wide`: all decimals have 128 bits, also those with few digits after the point.
     - `parts`: sums of doubles in maps are put out in their parts, for another kernel to go on with.
     - `keys`: declared keys determine their rows. Only for input that is known to keep to them.
     """
@@ -41,12 +41,12 @@ class Passes:
     hoist: bool = True
     select: bool = True
     ranges: bool = True
-    firsts: bool = True
+    first_rows: bool = True
     defer: bool = True
-    ahead: bool = True
+    prefetch: bool = True
     wide: bool = False
     parts: bool = False
     keys: bool = False
 
 
-USUAL = Passes()
+USUAL_PASSES = KernelPasses()

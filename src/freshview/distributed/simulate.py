@@ -12,6 +12,7 @@ from typing import assert_never
 
 from freshview.algebra import EXACT, Number
 from freshview.calculus.functions import BUILTINS, Functions
+from freshview.calculus.rows import Row
 from freshview.calculus.types import Value
 from freshview.distributed.partition import worker
 from freshview.distributed.terms import (
@@ -28,11 +29,10 @@ from freshview.distributed.terms import (
     Routine,
     Transfer,
 )
-from freshview.reference.closures import Work
-from freshview.reference.rows import Changes, check_changes, check_row
-from freshview.reference.statements import compile_statement
-from freshview.reference.store import Store, Stores, picker
-from freshview.reference.top import Row
+from freshview.reference.engine.rows import Changes, check_changes, check_row
+from freshview.reference.engine.scope import Work
+from freshview.reference.engine.statements import compile_statement
+from freshview.reference.engine.store import Store, Stores, picker
 
 Rows = dict[Row, Number]
 

@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import assert_never
 
+from freshview.calculus.pretty_print import WIDTH, break_lines
 from freshview.calculus.terms import Delta, Expr, View
 from freshview.calculus.text import show
 from freshview.calculus.walk import subterms
@@ -41,8 +42,7 @@ from freshview.distributed.terms import (
     Step,
     Transfer,
 )
-from freshview.program.brief import brief
-from freshview.program.layout import WIDTH, layout
+from freshview.program.abbreviate import abbreviate
 
 VERBS: dict[Kind, str] = {
     "scatter": "Scatter",
@@ -76,7 +76,7 @@ def show_location(at: Location) -> str:
 def show_placed(s: PlacedStatement, places: AtomLocations, indent: int = 0) -> str:
     """A statement with its transformers in the term, and the location of every atom."""
     target = f"{show(s.target)}^{show_location(places.atom(s.target))}"
-    text = _show_term(brief(s.source.term, s.target.vars * 2), s.source, places)
+    text = _show_term(abbreviate(s.source.term, s.target.vars * 2), s.source, places)
     return _after(f"{target} {s.op}", text, indent)
 
 
@@ -87,7 +87,7 @@ def _show_term(e: Expr, p: Placed, places: AtomLocations) -> str:
         if isinstance(t, View) and t.name in places.maps:
             text = text.replace(atom, f"{atom}^{show_location(places.atom(t))}")
     for m in p.moves:
-        inner = _show_term(brief(m.body.term, m.view.vars * 2), m.body, places)
+        inner = _show_term(abbreviate(m.body.term, m.view.vars * 2), m.body, places)
         text = text.replace(show(m.view), f"{_verb(m.kind, m.to)}({inner})")
     return text
 
@@ -113,7 +113,7 @@ def show_short(s: Step, indent: int = 0) -> str:
     if isinstance(s, Transfer):
         return show_step(s, indent)
     old = s.statement
-    term = brief(old.term, old.target.vars * 2)
+    term = abbreviate(old.term, old.target.vars * 2)
     return show_step(replace(s, statement=replace(old, term=term)), indent)
 
 
@@ -121,7 +121,7 @@ def _after(head: str, text: str, indent: int) -> str:
     flat = f"{head} {text};"
     if indent + len(flat) <= WIDTH:
         return flat
-    return f"{head}\n{' ' * (indent + 2)}{layout(text, indent + 2)};"
+    return f"{head}\n{' ' * (indent + 2)}{break_lines(text, indent + 2)};"
 
 
 def show_block(b: Block, *, short: bool = False) -> str:

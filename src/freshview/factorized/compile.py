@@ -14,14 +14,14 @@ from freshview.calculus.terms import Apply, Expr, Lift, View
 from freshview.calculus.walk import Names, subterms, variables
 from freshview.errors import ProgramProblem
 from freshview.factorized.delta import Deltas, Update
-from freshview.factorized.fit import fit_order
+from freshview.factorized.fit_order import fit_order
 from freshview.factorized.indicator import add_indicators
 from freshview.factorized.materialize import materialized
 from freshview.factorized.optimize import find_order
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.products import Factors
 from freshview.factorized.readout import NotFactorized, readout
-from freshview.factorized.terms import COPY, Join, Leaf, Node, Tree, relations, trees, view_name
+from freshview.factorized.terms import COPY, Join, Leaf, Tree, TreeNode, relations, trees, view_name
 from freshview.factorized.views import Views
 from freshview.factorized.viewtree import compact, definition, gather, view_tree
 from freshview.program.order import order
@@ -29,50 +29,50 @@ from freshview.program.terms import Event, Map, Program, Statement, Trigger
 from freshview.simplify import finish, simplify
 
 Key = tuple[Event, str]
-USUAL = Options()
+USUAL = ViewTreeOptions()
 
 
 def compile_queries(
     queries: Sequence[Query],
     relations: Sequence[Relation],
-    options: Options = USUAL,
+    options: ViewTreeOptions = USUAL,
     functions: Functions = BUILTINS,
 ) -> Program:
     """The program that keeps queries over joins fresh, or NotFactorized, naming the node."""
-    compiler = Compiler(tuple(relations), options, functions)
+    compiler = ViewTreeCompiler(tuple(relations), options, functions)
     terms = {q.name: simplify(q.term) for q in queries}
     compiler.name_params(set().union(*(variables(t) for t in terms.values())))
-    made: list[Query] = []
+    views: list[Query] = []
     for q in queries:
         read = readout(terms[q.name], partial(compiler.join, name=q.name))
-        made.append(replace(q, term=finish(read)))
-    return compiler.program(made)
+        views.append(replace(q, term=finish(read)))
+    return compiler.program(views)
 
 
 def compile_joins(
     joins: Mapping[str, Join],
     relations: Sequence[Relation],
-    options: Options = USUAL,
+    options: ViewTreeOptions = USUAL,
     functions: Functions = BUILTINS,
 ) -> Program:
     """The program that keeps joins fresh; each is a query of its keys and its `payload`."""
-    compiler = Compiler(tuple(relations), options, functions)
+    compiler = ViewTreeCompiler(tuple(relations), options, functions)
     compiler.name_params({v for join in joins.values() for v in join.variables})
-    made = [compiler.query(name, join) for name, join in joins.items()]
-    return compiler.program(made)
+    queries = [compiler.query(name, join) for name, join in joins.items()]
+    return compiler.program(queries)
 
 
 @dataclass
-class Compiler:
+class ViewTreeCompiler:
     """The state of one compilation: views found so far, and their triggers."""
 
     relations: tuple[Relation, ...]
-    options: Options
+    options: ViewTreeOptions
     functions: Functions = BUILTINS
     triggers: dict[Key, list[Statement]] = field(default_factory=dict)
     params: dict[str, tuple[str, ...]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    trees: dict[str, list[Node]] = field(default_factory=dict)
+    trees: dict[str, list[TreeNode]] = field(default_factory=dict)
     accesses: dict[int, View] = field(default_factory=dict)
     """How each kept tree is read, by its identity; `trees` holds on to them."""
 
@@ -98,14 +98,14 @@ class Compiler:
         self.factors[factors.relation.name] = factors
         self.named.update({r.name: r for r in factors.streams})
         for stream, (aside, statement) in zip(factors.streams, factors.aside(), strict=False):
-            self.views.found.append(aside)
+            self.views.declared.append(aside)
             self.triggers.setdefault(("batch", stream.name), []).append(statement)
 
-    def name_params(self, taken: set[str]) -> None:
+    def name_params(self, used: set[str]) -> None:
         """Trigger variables d_column, under names that no query uses."""
         for r in self.relations:
             prefix = "d_"
-            while taken & {prefix + c.name.lower() for c in r.columns}:
+            while used & {prefix + c.name.lower() for c in r.columns}:
                 prefix = "_" + prefix
             self.params[r.name] = tuple(prefix + c.name.lower() for c in r.columns)
 
@@ -113,7 +113,7 @@ class Compiler:
         """A join as a view of its keys and its payload."""
         access = self.join(join, name, listed)
         assert isinstance(access, View)
-        root = next(m for m in self.views.found if m.name == access.name)
+        root = next(m for m in self.views.declared if m.name == access.name)
         types = {v: c.type for v, c in zip(access.vars, root.keys, strict=True)}
         columns = tuple(Column(k, types[k]) for k in join.keys)
         payload = "payload" if "payload" not in join.keys else "_payload"
@@ -125,7 +125,7 @@ class Compiler:
         tree = self.tree(join, name, listed)
         return self.keep(tree, name, commutes=self._commutes(join, tree))
 
-    def keep(self, tree: Node, name: str, *, commutes: bool = True) -> View:
+    def keep(self, tree: TreeNode, name: str, *, commutes: bool = True) -> View:
         """Keep the views of a tree that some update needs, and read its root."""
         self.trees.setdefault(name, []).append(tree)
         kept = materialized(tree, self.streams, self.static)
@@ -134,9 +134,9 @@ class Compiler:
         for t in kept:
             what = self._counts(t) if isinstance(t, Leaf) else definition(t)
             hint = name if t is tree else view_name(t)
-            accesses[id(t)], made = self.views.view(what, t.keys, hint, commutes=commutes)
-            if made is not None:
-                new.append((t, made))
+            accesses[id(t)], stored = self.views.view(what, t.keys, hint, commutes=commutes)
+            if stored is not None:
+                new.append((t, stored))
         self.accesses.update(accesses)
 
         def read(t: Tree) -> Expr:
@@ -147,11 +147,11 @@ class Compiler:
             return accesses[id(t)]
 
         deltas = Deltas(read, ordered=not commutes)
-        for t, made in new:
-            self._maintain(t, made, deltas)
+        for t, stored in new:
+            self._maintain(t, stored, deltas)
         return accesses[id(tree)]
 
-    def tree(self, join: Join, name: str, listed: frozenset[str] = frozenset()) -> Node:
+    def tree(self, join: Join, name: str, listed: frozenset[str] = frozenset()) -> TreeNode:
         """The view tree of a join: its order given or found, chains compacted, cycles watched."""
         chosen = self.options.orders.get(name)
         if chosen is not None:
@@ -168,7 +168,7 @@ class Compiler:
             tree = compact(gather(tree))
         if self.options.indicators:
             tree = add_indicators(tree)
-        assert isinstance(tree, Node)
+        assert isinstance(tree, TreeNode)
         return tree
 
     def _counts(self, leaf: Leaf) -> Expr:
@@ -210,7 +210,7 @@ class Compiler:
         params = self.params[relation]
         return [("insert", Update(relation, params, 1)), ("delete", Update(relation, params, -1))]
 
-    def _commutes(self, join: Join, tree: Node) -> bool:
+    def _commutes(self, join: Join, tree: TreeNode) -> bool:
         """Whether products may be turned around; if not, the tree must keep their order."""
         rings = {x.ring for f in join.factors for x in subterms(f) if isinstance(x, Apply)}
         if all(self.functions.commutes(name) for name in rings - {""}):
@@ -228,16 +228,16 @@ class Compiler:
 
     def program(self, queries: Sequence[Query]) -> Program:
         """Assemble the triggers in the order of the relations."""
-        maps = {m.name: m for m in self.views.found}
-        made: list[Trigger] = []
+        maps = {m.name: m for m in self.views.declared}
+        triggers: list[Trigger] = []
         for event in ("ready", "batch", "insert", "delete"):
             for name in ("", *self.named):
                 statements = self.triggers.get((event, name))
                 if statements:
                     params = self.params[name] if event in ("insert", "delete") else ()
-                    made.append(Trigger(event, name, params, order(statements, maps)))
-        declared, kept = tuple(self.named.values()), tuple(self.views.found)
-        return Program(declared, kept, tuple(made), tuple(queries), tuple(self.notes))
+                    triggers.append(Trigger(event, name, params, order(statements, maps)))
+        declared, kept = tuple(self.named.values()), tuple(self.views.declared)
+        return Program(declared, kept, tuple(triggers), tuple(queries), tuple(self.notes))
 
 
 def _flat(t: Tree) -> list[Expr]:

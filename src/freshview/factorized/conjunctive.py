@@ -19,10 +19,10 @@ from freshview.calculus.scope import ins
 from freshview.calculus.terms import Apply, Expr, Lift, Rel, Var, View
 from freshview.calculus.text import show
 from freshview.calculus.types import Value
-from freshview.factorized.compile import USUAL, Compiler
-from freshview.factorized.options import Options
+from freshview.factorized.compile import USUAL, ViewTreeCompiler
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.readout import NotFactorized
-from freshview.factorized.terms import Join, Node, Tree
+from freshview.factorized.terms import Join, Tree, TreeNode
 from freshview.program.terms import Map, Program
 
 Row = tuple[Value, ...]
@@ -68,7 +68,7 @@ def factorize(
     head: Sequence[str],
     atoms: Sequence[Rel],
     relations: Sequence[Relation],
-    options: Options = USUAL,
+    options: ViewTreeOptions = USUAL,
     functions: Functions = BUILTINS,
     tests: Sequence[Expr] = (),
 ) -> Factorized:
@@ -76,13 +76,13 @@ def factorize(
 
     The views that the result consists of are queries, too, so that every engine keeps them.
     """
-    compiler = Compiler(tuple(relations), options, functions)
+    compiler = ViewTreeCompiler(tuple(relations), options, functions)
     join = Join((), tuple(atoms), tuple(tests))
     compiler.name_params(set(join.variables))
     query = compiler.query(name, join, frozenset(head))
     [tree] = compiler.trees[name]
     roots = _unions(tree, compiler.accesses, frozenset(), head)
-    maps = {m.name: m for m in compiler.views.found}
+    maps = {m.name: m for m in compiler.views.declared}
     read = dict.fromkeys(u.view.name for u in _all(roots))
     program = compiler.program([query, *(_reading(maps[n]) for n in read)])
     return Factorized(tuple(head), program, roots)
@@ -101,7 +101,7 @@ def _unions(
     t: Tree, accesses: Mapping[int, View], bound: frozenset[str], head: Sequence[str]
 ) -> tuple[Union, ...]:
     """The unions of a tree, under values of the variables that are `bound`."""
-    if not isinstance(t, Node):
+    if not isinstance(t, TreeNode):
         return ()
     inner = bound | set(t.keys) if t.listed else bound
     below = tuple(u for c in t.children for u in _unions(c, accesses, inner, head))
@@ -138,15 +138,15 @@ class Result:
         for union in _all(factorized.roots):
             keys = union.view.vars
             at, given = ([keys.index(k) for k in some] for some in (union.vars, union.given))
-            found = groups.setdefault(union.view, {})
+            groups_of_view = groups.setdefault(union.view, {})
             for row, n in contents[union.view.name].items():
                 value = tuple(row[i] for i in at)
-                found.setdefault(tuple(row[i] for i in given), {})[value] = n
+                groups_of_view.setdefault(tuple(row[i] for i in given), {})[value] = n
         return cls(factorized, groups)
 
     def size(self) -> int:
         """How many rows its views have: the size of the factorized result."""
-        return sum(len(values) for found in self.groups.values() for values in found.values())
+        return sum(len(values) for groups in self.groups.values() for values in groups.values())
 
     def total(self) -> int:
         """How many rows the result has, each as often as it counts; nothing is listed."""
@@ -157,22 +157,22 @@ class Result:
 
     def rows(self) -> Iterator[tuple[Row, int]]:
         """The rows over the head, with multiplicities."""
-        for found, n in self._product(self.factorized.roots, {}, 1):
-            yield tuple(found[v] for v in self.factorized.head), n
+        for row, n in self._product(self.factorized.roots, {}, 1):
+            yield tuple(row[v] for v in self.factorized.head), n
 
-    def _values(self, union: Union, found: Mapping[str, Value]) -> Mapping[Row, int]:
-        return self.groups[union.view].get(tuple(found[v] for v in union.given), {})
+    def _values(self, union: Union, row: Mapping[str, Value]) -> Mapping[Row, int]:
+        return self.groups[union.view].get(tuple(row[v] for v in union.given), {})
 
     def _product(
-        self, unions: tuple[Union, ...], found: dict[str, Value], n: int
+        self, unions: tuple[Union, ...], row: dict[str, Value], n: int
     ) -> Iterator[tuple[dict[str, Value], int]]:
         """All ways through the unions, the first one outermost."""
         if not unions:
-            yield found, n
+            yield row, n
             return
         first, *rest = unions
-        for value, count in self._values(first, found).items():
-            inner = {**found, **dict(zip(first.vars, value, strict=True))}
+        for value, count in self._values(first, row).items():
+            inner = {**row, **dict(zip(first.vars, value, strict=True))}
             # What is under a value counts in its number: its own share is what they leave.
             share = count
             for below in first.below:

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from freshview.calculus.build import add, const, exists, mul, neg, sum_
 from freshview.calculus.terms import Cmp, Const, Delta, Exists, Expr, Lift, Var
 from freshview.calculus.walk import rename, size
-from freshview.factorized.terms import Leaf, Node, Tree, relations, trees
+from freshview.factorized.terms import Leaf, Tree, TreeNode, relations, trees
 from freshview.simplify import finish, simplify
 from freshview.simplify.arrange import arrange
 
@@ -57,7 +57,7 @@ class Deltas:
     >>> from freshview.calculus.terms import Rel, View
     >>> from freshview.calculus.text import show
     >>> r, s = Leaf(Rel("R", ("A", "B")), ("A", "B")), Leaf(Rel("S", ("A",)), ("A",))
-    >>> v = Node("A", (), (Node("B", ("A",), (r,)), s))
+    >>> v = TreeNode("A", (), (TreeNode("B", ("A",), (r,)), s))
     >>> [change] = Deltas(lambda t: View("V_S", t.keys)).of(v, Update("R"))
     >>> show(change.term)
     'Sum[](Sum[A]((DELTA R)(A, B)) * V_S[A])'
@@ -69,9 +69,9 @@ class Deltas:
 
     def of(self, t: Tree, update: Update) -> list[Change]:
         """The changes of a view that follow an update."""
-        found = [x for x in trees(t) if isinstance(x, Leaf) and x.atom.name == update.relation]
-        if update.params and _agree(found):
-            return self._single(t, found[0], update)
+        leaves = [x for x in trees(t) if isinstance(x, Leaf) and x.atom.name == update.relation]
+        if update.params and _agree(leaves):
+            return self._single(t, leaves[0], update)
         return [Change(t.keys, term) for term in _Following(self, update).of(t)]
 
     def of_product(self, t: Tree, relation: str, rows: Callable[[Leaf], Expr]) -> list[Change]:
@@ -113,13 +113,13 @@ class _Following:
 
     deltas: Deltas
     update: Update
-    given: Row | None = None
+    row: Row | None = None
     rows: Callable[[Leaf], Expr] | None = None
     """The rows of a change that comes in another form than a batch or a row."""
 
     def of(self, t: Tree) -> list[Expr]:
         """The addends of dV."""
-        known, key = self.deltas.known, (t, self.update, self.given)
+        known, key = self.deltas.known, (t, self.update, self.row)
         if key not in known:
             known[key] = self._addends(t)
         return known[key]
@@ -130,8 +130,8 @@ class _Following:
         if isinstance(t, Leaf):
             return [self._indicator(t) if t.indicator else self._rows(t)]
         known = frozenset(self.update.params)
-        if self.given is not None:
-            known |= frozenset(self.given[0].atom.vars)
+        if self.row is not None:
+            known |= frozenset(self.row[0].atom.vars)
         out: list[Expr] = []
         for parts in self._products(t):
             body = mul(*parts, *t.factors)
@@ -139,11 +139,11 @@ class _Following:
             out.append(sum_((*t.keys, *sorted(known)), body))
         return out
 
-    def _products(self, t: Node) -> Iterator[list[Expr]]:
+    def _products(self, t: TreeNode) -> Iterator[list[Expr]]:
         """One product for each choice of children that change, the others as they were."""
         deltas = {i: self.of(c) for i, c in enumerate(t.children)}
         changing = [i for i, terms in deltas.items() if terms]
-        if self.given is None and prod(1 + len(deltas[i]) for i in changing) > MOST_PRODUCTS:
+        if self.row is None and prod(1 + len(deltas[i]) for i in changing) > MOST_PRODUCTS:
             yield from self._one_by_one(t, deltas)
             return
         for count in range(1, len(changing) + 1):
@@ -155,7 +155,7 @@ class _Following:
                         for i, c in enumerate(t.children)
                     ]
 
-    def _one_by_one(self, t: Node, deltas: dict[int, list[Expr]]) -> Iterator[list[Expr]]:
+    def _one_by_one(self, t: TreeNode, deltas: dict[int, list[Expr]]) -> Iterator[list[Expr]]:
         """The children change one after the other, the one that changes in most ways last.
 
         Those before are new, those after are old: as many products as there are changes.
@@ -167,8 +167,8 @@ class _Following:
             parts[i] = add(parts[i], *deltas[i])
 
     def _rows(self, leaf: Leaf) -> Expr:
-        if self.given is not None:
-            return self.given[1]
+        if self.row is not None:
+            return self.row[1]
         if self.rows is not None:
             return self.rows(leaf)
         if not self.update.params:

@@ -10,7 +10,7 @@ from freshview.calculus.terms import Add, Expr
 from freshview.calculus.text import show
 from freshview.factorized.hybrid import Hybrid
 from freshview.factorized.order import VariableOrder
-from freshview.factorized.terms import Leaf, Node, Tree, relations, trees
+from freshview.factorized.terms import Leaf, Tree, TreeNode, relations, trees
 
 T = TypeVar("T")
 
@@ -46,7 +46,7 @@ def title(t: Tree, *, delta: bool = False) -> str:
     """A view in one line of text: V_R,S@A[keys].
 
     >>> from freshview.calculus.terms import Rel
-    >>> title(Node("B", ("A",), (Leaf(Rel("R", ("A", "B")), ("A", "B")),)))
+    >>> title(TreeNode("B", ("A",), (Leaf(Rel("R", ("A", "B")), ("A", "B")),)))
     'V_R@B[A]'
     """
     mark = "d" if delta else ""
@@ -67,7 +67,7 @@ def show_view_tree(h: Hybrid) -> list[str]:
 
 
 def _children(t: Tree) -> Sequence[Tree]:
-    return t.children if isinstance(t, Node) else ()
+    return t.children if isinstance(t, TreeNode) else ()
 
 
 def _fate(t: Tree, h: Hybrid) -> str:
@@ -92,8 +92,8 @@ def show_function(f: Expr) -> str:
 
 def show_functions(h: Hybrid) -> list[str]:
     """Which functions are applied at which view."""
-    found = [(t, t.factors) for t in trees(h.tree) if isinstance(t, Node) and t.factors]
-    return [f"{title(t)}: {' * '.join(map(show_function, f))}" for t, f in found]
+    nodes = [(t, t.factors) for t in trees(h.tree) if isinstance(t, TreeNode) and t.factors]
+    return [f"{title(t)}: {' * '.join(map(show_function, f))}" for t, f in nodes]
 
 
 def show_merged(h: Hybrid) -> list[str]:

@@ -66,10 +66,10 @@ class _Reader:
     cached: set[str]
 
     def variable(self, number: int, line: str) -> None:
-        found = _VARIABLE.fullmatch(line)
-        if found is None:
+        match = _VARIABLE.fullmatch(line)
+        if match is None:
             raise self._bad(number, f"'{line}' is no variable: id name type parent {{dep}} cache")
-        id_, name, type_, parent, dep, cache = found.groups()
+        id_, name, type_, parent, dep, cache = match.groups()
         if int(id_) != len(self.above):
             raise self._bad(number, f"variable '{name}' has id {id_}, {len(self.above)} is next")
         above = None if parent == "-1" else self._named(number, int(parent))
@@ -81,10 +81,10 @@ class _Reader:
             self.cached.add(name)
 
     def relation(self, number: int, line: str) -> None:
-        found = _RELATION.fullmatch(line)
-        if found is None:
+        match = _RELATION.fullmatch(line)
+        if match is None:
             raise self._bad(number, f"'{line}' is no relation: name lowest variables")
-        name, lowest, columns = found.groups()
+        name, lowest, columns = match.groups()
         atom = Rel(name, tuple(c.strip() for c in columns.split(",")))
         for v in atom.vars:
             if v not in self.types:

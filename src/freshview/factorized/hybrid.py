@@ -12,7 +12,7 @@ from freshview.calculus.schema import Relation
 from freshview.calculus.scope import ins
 from freshview.factorized.materialize import materialized
 from freshview.factorized.order import VariableOrder
-from freshview.factorized.terms import Join, Leaf, Node, Tree, relations, trees
+from freshview.factorized.terms import Join, Leaf, Tree, TreeNode, relations, trees
 from freshview.factorized.viewtree import compact, view_tree
 
 
@@ -23,14 +23,14 @@ class Hybrid:
     name: str
     join: Join
     order: VariableOrder
-    tree: Node
+    tree: TreeNode
     relations: tuple[Relation, ...]
     hints: frozenset[str] = frozenset()
     kept: frozenset[int] = field(default=frozenset(), init=False)
 
     def __post_init__(self) -> None:
         views = materialized(self.tree, self.streams, self.static)
-        hinted = (t for t in trees(self.tree) if isinstance(t, Node) and t.var in self.hints)
+        hinted = (t for t in trees(self.tree) if isinstance(t, TreeNode) and t.var in self.hints)
         object.__setattr__(self, "kept", frozenset(map(id, (*views, *hinted))))
 
     @property
@@ -59,12 +59,12 @@ class Hybrid:
         """Why a view is kept, or why it is not, in words."""
         if t is self.tree:
             return "it is the result"
-        parent = next(p for p in trees(self.tree) if isinstance(p, Node) and _holds(p, t))
+        parent = next(p for p in trees(self.tree) if isinstance(p, TreeNode) and _holds(p, t))
         beside = sorted((relations(parent) - relations(t)).keys() & self.streams)
         if beside:
             word = "changes" if len(beside) == 1 else "change"
             return f"{' and '.join(beside)} {word} beside it"
-        if isinstance(t, Node) and t.var in self.hints:
+        if isinstance(t, TreeNode) and t.var in self.hints:
             return "the dtree file asks for it"
         if isinstance(t, Leaf) and t.atom.name in self.static:
             return "a static table, loaded once"
@@ -72,16 +72,16 @@ class Hybrid:
 
     def merged(self) -> dict[str, tuple[str, ...]]:
         """The variables that are summed out in the view of another one: chains made one view."""
-        have = {t.var for t in trees(self.tree) if isinstance(t, Node)}
-        found: dict[str, tuple[str, ...]] = {}
+        have = {t.var for t in trees(self.tree) if isinstance(t, TreeNode)}
+        by_host: dict[str, tuple[str, ...]] = {}
         for name, _ in self.order.above:
             if name not in have:
                 host = next((v for v in reversed(self.order.path(name)) if v in have), "")
-                found[host] = (*found.get(host, ()), name)
-        return found
+                by_host[host] = (*by_host.get(host, ()), name)
+        return by_host
 
 
-def _holds(p: Node, t: Tree) -> bool:
+def _holds(p: TreeNode, t: Tree) -> bool:
     return any(c is t for c in p.children)
 
 
@@ -116,8 +116,8 @@ def hybrid(
     numbers = tuple(f for f in join.factors if not ins(f))
     functions = tuple(f for f in join.factors if ins(f))
     tree = view_tree(replace(join, factors=functions), order)
-    made = _sorted(tree if chains else compact(tree), join)
-    assert isinstance(made, Node)
-    made = replace(made, factors=(*made.factors, *numbers))
+    root = _sorted(tree if chains else compact(tree), join)
+    assert isinstance(root, TreeNode)
+    root = replace(root, factors=(*root.factors, *numbers))
     used = {a.name for a in join.atoms}
-    return Hybrid(name, join, order, made, tuple(r for r in relations if r.name in used), hints)
+    return Hybrid(name, join, order, root, tuple(r for r in relations if r.name in used), hints)

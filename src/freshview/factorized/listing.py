@@ -18,7 +18,7 @@ from freshview.calculus.schema import Column, Relation
 from freshview.calculus.terms import Delta, Expr, Rel, View
 from freshview.calculus.walk import bottom_up, subterms
 from freshview.factorized.hybrid import Hybrid
-from freshview.factorized.terms import Leaf, Node, Tree, relations, trees
+from freshview.factorized.terms import Leaf, Tree, TreeNode, relations, trees
 from freshview.factorized.viewtree import definition
 from freshview.program.listing import Listing
 from freshview.program.terms import Map, Statement, Trigger
@@ -34,27 +34,27 @@ def listing(
 ) -> Listing:
     """The M3 program that keeps the aggregates of hybrid trees; `types` are headers of rings."""
     used = {a.name for h in hybrids for a in h.join.atoms}
-    found = [r for r in declared if r.name in used]
+    listed = [r for r in declared if r.name in used]
     alone = all(n == 1 for h in hybrids for n in relations(h.tree).values())
-    writer = _Writer(tuple(found), functions, share=alone)
+    writer = _Writer(tuple(listed), functions, share=alone)
     for number, h in enumerate(hybrids):
         writer.declare(h, "" if number == 0 else f"_{number + 1}")
     triggers: list[Trigger] = []
     ready = [s for h in hybrids for s in writer.loaded(h)]
     if ready:
         triggers.append(Trigger("ready", "", (), tuple(ready)))
-    for r in found:
+    for r in listed:
         if not r.static:
             blocks = [block for h in hybrids for block in writer.changed(h, r.name)]
             if alone:  # the aggregates go the same way, and may share deltas
                 blocks = [[s for block in blocks for s in block]]
-            made = [s for block in blocks for s in (_inlined(block) if inline else block)]
-            triggers.append(Trigger("batch", r.name, (), tuple(made)))
+            statements = [s for block in blocks for s in (_inlined(block) if inline else block)]
+            triggers.append(Trigger("batch", r.name, (), tuple(statements)))
     writer.declare_deltas(triggers)
     rings = {m.payload.ring for m in writer.maps.values()}
     return Listing(
         tuple((n, path) for n, path in types.items() if n in rings),
-        tuple(replace(r, key=()) for r in found),
+        tuple(replace(r, key=()) for r in listed),
         tuple(writer.maps.values()),
         tuple((h.name, writer.access(h.tree)) for h in hybrids),
         tuple(triggers),
@@ -126,14 +126,14 @@ class _Writer:
             return t.atom
         return self._joined(t, [self.read(c) for c in t.children])
 
-    def _joined(self, t: Node, parts: Sequence[Expr]) -> Expr:
+    def _joined(self, t: TreeNode, parts: Sequence[Expr]) -> Expr:
         return sum_(t.keys, mul(*parts, *t.factors))
 
     def loaded(self, h: Hybrid) -> Iterator[Statement]:
         """Views over static tables are filled once, when those are there."""
         for t in reversed(list(trees(h.tree))):
             new = id(t) not in self.borrowed
-            if isinstance(t, Node) and h.is_kept(t) and not h.changes(t) and new:
+            if isinstance(t, TreeNode) and h.is_kept(t) and not h.changes(t) and new:
                 term = self._joined(t, [self.read(c) for c in t.children])
                 yield Statement(self.access(t), ":=", term)
 
@@ -147,7 +147,7 @@ class _Writer:
                 block.append(Statement(self.access(leaf), "+=", delta))
             below: Tree = leaf
             for t in nodes:
-                assert isinstance(t, Node)
+                assert isinstance(t, TreeNode)
                 parts = [delta if c is below else self.read(c) for c in t.children]
                 delta = self._joined(t, parts)
                 if id(t) in self.names:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from freshview.factorized.terms import Leaf, Node, Tree, relations
+from freshview.factorized.terms import Leaf, Tree, TreeNode, relations
 
 
 def materialized(
-    root: Node, updated: frozenset[str], static: frozenset[str] = frozenset()
+    root: TreeNode, updated: frozenset[str], static: frozenset[str] = frozenset()
 ) -> tuple[Tree, ...]:
     """The views to keep when the `updated` relations change, from the root down.
 
@@ -21,7 +21,7 @@ def materialized(
 
 
 def _kept(
-    t: Tree, parent: Node | None, updated: frozenset[str], static: frozenset[str]
+    t: Tree, parent: TreeNode | None, updated: frozenset[str], static: frozenset[str]
 ) -> Iterator[Tree]:
     beside = relations(parent) - relations(t) if parent is not None else None
     if isinstance(t, Leaf):

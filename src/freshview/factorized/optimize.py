@@ -108,25 +108,25 @@ class _Search:
     def parts(self, names: Iterable[str]) -> list[list[str]]:
         """Groups of variables that share relations, directly or through each other."""
         left = list(names)
-        found: list[list[str]] = []
+        components: list[list[str]] = []
         while left:
             part, grown = {left[0]}, True
             while grown:
                 more = {v for v in left if v not in part and self.near[v] & part}
                 part |= more
                 grown = bool(more)
-            found.append([v for v in left if v in part])
+            components.append([v for v in left if v in part])
             left = [v for v in left if v not in part]
-        return found
+        return components
 
     def best(self, part: Sequence[str]) -> Found:
         """The order of least cost of a part."""
         key = frozenset(part)
         if key not in self.known:
             options = [self._under(v, part) for v in self._tops(part)]
-            least = NEARLY * min(found.cost for found in options)
-            near = [found for found in options if found.cost <= least]
-            self.known[key] = min(near, key=lambda found: found.passing)
+            least = NEARLY * min(o.cost for o in options)
+            near = [o for o in options if o.cost <= least]
+            self.known[key] = min(near, key=lambda o: o.passing)
         return self.known[key]
 
     def _tops(self, part: Sequence[str]) -> list[str]:
@@ -146,12 +146,12 @@ class _Search:
         cost = self.size(frozenset({top}) | above)
         below = [a for a in self.join.atoms if not set(part).isdisjoint(a.vars)]
         passing = sum(self.sizes.rows.get(a.name, 1.0) for a in below)
-        made: list[tuple[str, str | None]] = [(top, None)]
+        order: list[tuple[str, str | None]] = [(top, None)]
         for rest in self.parts(v for v in part if v != top):
-            found = self.best(rest)
-            cost, passing = cost + found.cost, passing + found.passing
-            made.extend((v, top if parent is None else parent) for v, parent in found.order)
-        return Found(cost, passing, tuple(made))
+            branch = self.best(rest)
+            cost, passing = cost + branch.cost, passing + branch.passing
+            order.extend((v, top if parent is None else parent) for v, parent in branch.order)
+        return Found(cost, passing, tuple(order))
 
     def size(self, names: frozenset[str]) -> float:
         """How many rows a view over these variables may have: by values, or by rows with them."""
@@ -176,12 +176,12 @@ class _Search:
     def with_local(self, above: Parts) -> Parts:
         """Variables of one relation alone hang in a chain under the lowest that it shares."""
         order = VariableOrder(above)
-        made = list(above)
+        extended = list(above)
         for atom in self.join.atoms:
             shared = [v for v in atom.vars if v in self.shared]
             last = max(shared, key=lambda v: len(order.path(v)), default=None)
             for v in dict.fromkeys(atom.vars):
                 if v not in self.shared:
-                    made.append((v, last))
+                    extended.append((v, last))
                     last = v
-        return tuple(made)
+        return tuple(extended)

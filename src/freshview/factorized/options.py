@@ -14,7 +14,7 @@ Mode = Literal["tuple", "batch"]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ViewTreeOptions:
     """The choices of the compiler.
 
     - `mode`: triggers for single rows, or for batches.

@@ -46,11 +46,11 @@ class VariableOrder:
     @cached_property
     def children(self) -> dict[str | None, tuple[str, ...]]:
         """The variables right under each variable; those under None are the roots."""
-        found: dict[str | None, list[str]] = {None: []}
+        below_each: dict[str | None, list[str]] = {None: []}
         for name, parent in self.above:
-            found.setdefault(name, [])
-            found[parent].append(name)
-        return {name: tuple(below) for name, below in found.items()}
+            below_each.setdefault(name, [])
+            below_each[parent].append(name)
+        return {name: tuple(below) for name, below in below_each.items()}
 
     def path(self, name: str) -> tuple[str, ...]:
         """The variables from the root down to this one.
@@ -101,7 +101,7 @@ def read_order(text: str) -> VariableOrder:
     'A - {B, C - {D, E}}'
     """
     tokens = re.findall(r"[A-Za-z_][\w.$]*|[-{},]|\S", text)
-    made: list[tuple[str, str | None]] = []
+    above: list[tuple[str, str | None]] = []
 
     def branch(parent: str | None) -> None:
         if tokens and tokens[0] == "{":
@@ -116,7 +116,7 @@ def read_order(text: str) -> VariableOrder:
         if not tokens or tokens[0] in ("-", "}", ","):
             raise SyntaxProblem(f"the variable order '{text}' lacks a variable")
         name = tokens.pop(0)
-        made.append((name, parent))
+        above.append((name, parent))
         if tokens and tokens[0] == "-":
             tokens.pop(0)
             branch(name)
@@ -124,7 +124,7 @@ def read_order(text: str) -> VariableOrder:
     branch(None)
     if tokens:
         raise SyntaxProblem(f"'{tokens[0]}' is left over in the variable order '{text}'")
-    return VariableOrder(tuple(made))
+    return VariableOrder(tuple(above))
 
 
 def check_order(order: VariableOrder, join: Join) -> None:

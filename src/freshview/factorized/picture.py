@@ -27,10 +27,10 @@ from freshview.draw.drawing import (
     write_phrase,
     write_piece,
 )
-from freshview.draw.tree_layout import Room, Spot, tidy
+from freshview.draw.tidy_tree import Room, Spot, tidy
 from freshview.factorized.describe import show_function
 from freshview.factorized.hybrid import Hybrid
-from freshview.factorized.terms import Leaf, Node, Tree, relations, trees
+from freshview.factorized.terms import Leaf, Tree, TreeNode, relations, trees
 
 PALETTE = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#b279a2", "#72b7b2", "#9d755d", "#d6a800")
 MARGIN = 36.0
@@ -70,8 +70,8 @@ def picture(h: Hybrid, title: str) -> Drawing:
     items += _nodes(h.tree, spot, h, style, left, top)
     y = top + height + 40
     for section in (_legend, _definitions, _abbreviations):
-        made, y = section(h, style, y, right - MARGIN)
-        items += made
+        drawn, y = section(h, style, y, right - MARGIN)
+        items += drawn
         y += 26
     return Drawing(title, right, y + MARGIN - 26, tuple(items))
 
@@ -96,12 +96,12 @@ def abbreviations(names: list[str]) -> dict[str, str]:
     """
     if all(len(n) <= 3 for n in names):
         return {n: n for n in names}
-    found: dict[str, str] = {}
+    short: dict[str, str] = {}
     for n in names:
         others = [m for m in names if m != n]
         lengths = range(1, len(n) + 1)
-        found[n] = next((n[:k] for k in lengths if not any(m.startswith(n[:k]) for m in others)), n)
-    return found
+        short[n] = next((n[:k] for k in lengths if not any(m.startswith(n[:k]) for m in others)), n)
+    return short
 
 
 def _name(t: Tree, h: Hybrid, style: Style, *, delta: bool = False) -> Piece:
@@ -136,12 +136,12 @@ def _size(text: str) -> float:
     return 12 if len(text) <= 7 else 10 if len(text) <= 10 else 8.5
 
 
-def _radius(t: Node, h: Hybrid) -> float:
+def _radius(t: TreeNode, h: Hybrid) -> float:
     text = _title(t, h)
     return max(17.0, reach(text, _size(text), "bold") / 2 + 7)
 
 
-def _outer(t: Node, h: Hybrid) -> float:
+def _outer(t: TreeNode, h: Hybrid) -> float:
     return _radius(t, h) + (RING if h.is_kept(t) else 0)
 
 
@@ -162,7 +162,7 @@ def _room(t: Tree, h: Hybrid, style: Style) -> Room:
 
 def _walk(t: Tree, spot: Spot) -> Iterator[tuple[Tree, Spot]]:
     yield t, spot
-    if isinstance(t, Node):
+    if isinstance(t, TreeNode):
         for child, place in zip(t.children, spot.children, strict=True):
             yield from _walk(child, place)
 
@@ -172,7 +172,7 @@ def _edges(
 ) -> Iterator[Item]:
     """Lines upwards; on a way that a change takes they are thick, with an arrow."""
     for t, place in _walk(root, spot):
-        if not isinstance(t, Node):
+        if not isinstance(t, TreeNode):
             continue
         for child, below in zip(t.children, place.children, strict=True):
             half = _box(child, h)[1] / 2 if isinstance(child, Leaf) else _outer(child, h)
@@ -211,7 +211,7 @@ def _relation(t: Leaf, x: float, y: float, h: Hybrid, style: Style) -> Iterator[
         yield from write(line, x - width_of(line, 9) / 2, y - height / 2 + 30 + 12 * i, 9)
 
 
-def _variable(t: Node, x: float, y: float, h: Hybrid, style: Style) -> Iterator[Item]:
+def _variable(t: TreeNode, x: float, y: float, h: Hybrid, style: Style) -> Iterator[Item]:
     having = [a.name for a in h.join.atoms if t.var in a.vars]
     fills = tuple(tint(style.colors[n]) for n in dict.fromkeys(having))
     r = _radius(t, h)
@@ -290,7 +290,7 @@ def _definitions(h: Hybrid, style: Style, y: float, right: float) -> tuple[list[
     return items, y - 12
 
 
-def _definition(t: Node, h: Hybrid, style: Style, source: str, several: bool) -> list[Piece]:
+def _definition(t: TreeNode, h: Hybrid, style: Style, source: str, several: bool) -> list[Piece]:
     """V = sum of a product; with a source, the delta that follows a change of it."""
     head = _name(t, h, style, delta=bool(source))
     cause = f" (by {DELTA}{style.short[source]})" if source and several else ""

@@ -39,13 +39,13 @@ class Factors:
 
     def __post_init__(self) -> None:
         named = {c.name: c for c in self.relation.columns}
-        given = [c for group in self.groups for c in group]
-        if set(given) != set(named):
+        grouped = [c for group in self.groups for c in group]
+        if set(grouped) != set(named):
             raise ProgramProblem(
-                f"the factors of '{self.relation.name}' have the columns {', '.join(given)}, "
+                f"the factors of '{self.relation.name}' have the columns {', '.join(grouped)}, "
                 f"it has {', '.join(named)}"
             )
-        for c in {c for c in given if given.count(c) > 1}:
+        for c in {c for c in grouped if grouped.count(c) > 1}:
             t = named[c].type
             if t.kind not in ("int", "double") or t.nullable:
                 raise ProgramProblem(
@@ -64,19 +64,19 @@ class Factors:
 
     def aside(self) -> list[tuple[Map, Statement]]:
         """Where the rows of all factors but the last wait."""
-        made = []
+        maps = []
         for r in self.streams[:-1]:
             names = tuple(c.name for c in r.columns)
             m = Map(f"{r.name}_aside", r.columns, INT, Rel(r.name, names))
             statement = Statement(View(m.name, names), ":=", Delta(r.name, names))
-            made.append((m, statement))
-        return made
+            maps.append((m, statement))
+        return maps
 
     def rows(self, leaf: Leaf, names: Names) -> Expr:
         """The product as rows of a leaf, its shared columns multiplied."""
         variable = {c.name: v for c, v in zip(self.relation.columns, leaf.atom.vars, strict=True)}
-        given = [c for group in self.groups for c in group]
-        values: dict[str, list[Expr]] = {c: [] for c in given if given.count(c) > 1}
+        grouped = [c for group in self.groups for c in group]
+        values: dict[str, list[Expr]] = {c: [] for c in grouped if grouped.count(c) > 1}
         parts: list[Expr] = []
         for i, r in enumerate(self.streams, 1):
             over: list[str] = []
@@ -90,7 +90,7 @@ class Factors:
             parts.append(
                 Delta(r.name, tuple(over)) if last else View(f"{r.name}_aside", tuple(over))
             )
-        return mul(*parts, *(Lift(variable[c], mul(*found)) for c, found in values.items()))
+        return mul(*parts, *(Lift(variable[c], mul(*lifted)) for c, lifted in values.items()))
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,8 @@ def decompose(
         return (0,), [Grid(frozenset(rows), {(): 1})] if rows else []
     widths = range(1, columns) if columns <= MOST_COLUMNS else (1,)
     ways = [way for n in widths for way in combinations(range(columns), n) if n == 1 or 0 in way]
-    found = [(way, _over(rows, way)) for way in ways]
-    return min(found, key=lambda way: sum(p.size for p in way[1]))
+    products = [(way, _over(rows, way)) for way in ways]
+    return min(products, key=lambda way: sum(p.size for p in way[1]))
 
 
 def _over(rows: Mapping[Row, int], way: Sequence[int]) -> list[Grid]:
@@ -139,18 +139,18 @@ def _over(rows: Mapping[Row, int], way: Sequence[int]) -> list[Grid]:
         right = tuple(x for i, x in enumerate(row) if i not in way)
         met.setdefault(left, {})[right] = n
     groups: dict[frozenset[tuple[Row, int]], set[Row]] = {}
-    for left, found in met.items():
-        groups.setdefault(frozenset(found.items()), set()).add(left)
+    for left, rights in met.items():
+        groups.setdefault(frozenset(rights.items()), set()).add(left)
     ranked = sorted(groups.items(), key=lambda g: (-len(g[0]), repr(sorted(map(repr, g[1])))))
-    made: list[Grid] = []
+    grids: list[Grid] = []
     for others, lefts in ranked:
-        for i, big in enumerate(made):
+        for i, big in enumerate(grids):
             missing = dict(big.right.items() - others)
             within = big.sign > 0 and others <= big.right.items()
             if within and 2 * len(lefts) + len(missing) < len(lefts) + len(others):
-                made[i] = Grid(big.left | lefts, big.right)
-                made.append(Grid(frozenset(lefts), missing, -1))
+                grids[i] = Grid(big.left | lefts, big.right)
+                grids.append(Grid(frozenset(lefts), missing, -1))
                 break
         else:
-            made.append(Grid(frozenset(lefts), dict(others)))
-    return made
+            grids.append(Grid(frozenset(lefts), dict(others)))
+    return grids

@@ -65,14 +65,14 @@ def _is_readout(parts: tuple[Expr, ...]) -> bool:
 
 def _piece(e: Expr, access: Callable[[Join], Expr]) -> Expr:
     """A sum of aggregates, one join each, with their coefficients and what needs no data."""
-    made: list[Expr] = []
+    terms: list[Expr] = []
     for term in addends(e):
         if not relations(term):
-            made.append(term)
+            terms.append(term)
             continue
         outside, join = as_join(term)
-        made.append(mul(*outside, access(join)))
-    return add(*made)
+        terms.append(mul(*outside, access(join)))
+    return add(*terms)
 
 
 def as_join(e: Expr) -> tuple[list[Expr], Join]:
@@ -108,13 +108,13 @@ def as_join(e: Expr) -> tuple[list[Expr], Join]:
 
 def _flat(parts: tuple[Expr, ...], used: set[str]) -> list[Expr]:
     """Sums that stand as factors are opened: a product of sums is a sum of products."""
-    taken = used.union(*(variables(f) for f in parts))
+    used_names = used.union(*(variables(f) for f in parts))
     flat: list[Expr] = []
     for f in parts:
         if isinstance(f, Sum) and not isinstance(f.body, Add):
-            opened = apart(f, taken)
-            taken |= variables(opened)
-            flat.extend(_flat(factors(opened.body), taken))
+            opened = apart(f, used_names)
+            used_names |= variables(opened)
+            flat.extend(_flat(factors(opened.body), used_names))
         else:
             flat.append(f)
     return flat

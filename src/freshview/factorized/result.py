@@ -19,9 +19,9 @@ from freshview.calculus.terms import Const, Expr, Lift, Sum, Var
 from freshview.calculus.text import show
 from freshview.factorized.compile import USUAL
 from freshview.factorized.conjunctive import Factorized, factorize
-from freshview.factorized.fit import fit_order
+from freshview.factorized.fit_order import fit_order
 from freshview.factorized.optimize import find_order
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.order import VariableOrder
 from freshview.factorized.readout import NotFactorized, as_join
 from freshview.factorized.terms import Join
@@ -38,13 +38,13 @@ class Result:
 
     query: Query
     sources: tuple[Source, ...]
-    made: Factorized
+    factorized: Factorized
 
 
 def keep_factorized(
     query: Query,
     declared: Sequence[Relation],
-    options: Options = USUAL,
+    options: ViewTreeOptions = USUAL,
     functions: Functions = BUILTINS,
 ) -> Result:
     """Keep the rows of a SELECT factorized, or NotFactorized, naming the node.
@@ -55,27 +55,27 @@ def keep_factorized(
     >>> r, s = (Relation(n, (Column("x", INT), Column("y", INT))) for n in "RS")
     >>> columns = (Column("b", INT), Column("a", INT), Column("c", INT))
     >>> query = Query("q", columns, ("b", "a", "c"), read("R(a, b) * S(a, c)"))
-    >>> [union.view.name for union in keep_factorized(query, [r, s]).made.roots]
+    >>> [union.view.name for union in keep_factorized(query, [r, s]).factorized.roots]
     ['V_RS_at_a']
     """
     join = _join(query)
-    found = {v: _source(v, join) for v in query.vars}
-    shown = [v for v, source in found.items() if source != Var(v)]
+    source_of = {v: _source(v, join) for v in query.vars}
+    shown = [v for v, source in source_of.items() if source != Var(v)]
     tests = tuple(f for f in join.factors if not _only_shown(f, shown, join.factors))
-    sources = tuple(found[v] for v in query.vars)
+    sources = tuple(source_of[v] for v in query.vars)
     head = tuple(dict.fromkeys(s.name for s in sources if isinstance(s, Var)))
     join = Join((), join.atoms, tests)
     order = _order(query, join, head, declared, options)
     _check_projection(query, join, head, order, declared)
     chosen = replace(options, orders={query.name: order})
     try:
-        made = factorize(query.name, head, join.atoms, declared, chosen, functions, tests)
+        factorized = factorize(query.name, head, join.atoms, declared, chosen, functions, tests)
     except NotFactorized as e:
         raise _across(join) or e from None
-    told = _told(order, join, declared)
-    note = f"strategy: a factorized result, never listed, in the variable order {told}"
-    program = replace(made.program, notes=(note, *made.program.notes))
-    return Result(query, sources, replace(made, program=program))
+    words = _told(order, join, declared)
+    note = f"strategy: a factorized result, never listed, in the variable order {words}"
+    program = replace(factorized.program, notes=(note, *factorized.program.notes))
+    return Result(query, sources, replace(factorized, program=program))
 
 
 def _join(query: Query) -> Join:
@@ -110,12 +110,12 @@ def _source(var: str, join: Join) -> Source:
     """What a column shows, found through assignments of one variable to another."""
     if var in join.variables:
         return Var(var)
-    given = next(f for f in join.factors if isinstance(f, Lift) and f.var == var)
-    match given.body:
+    lift = next(f for f in join.factors if isinstance(f, Lift) and f.var == var)
+    match lift.body:
         case Var(name):
             return _source(name, join)
         case Const():
-            return given.body
+            return lift.body
         case body:
             raise NotFactorized(
                 f"a factorized view shows columns as they are, not {_short(body)}",
@@ -145,11 +145,11 @@ def _order(
     join: Join,
     head: tuple[str, ...],
     declared: Sequence[Relation],
-    options: Options,
+    options: ViewTreeOptions,
 ) -> VariableOrder:
-    given = options.orders.get(query.name)
-    if given is not None:
-        return fit_order(given, join, declared)
+    asked = options.orders.get(query.name)
+    if asked is not None:
+        return fit_order(asked, join, declared)
     return find_order(replace(join, keys=head), declared, options.statistics)
 
 
@@ -176,14 +176,14 @@ def _check_projection(
 def _titles(join: Join, declared: Sequence[Relation]) -> dict[str, str]:
     """A column that each variable stands for."""
     named = {r.name: r for r in declared}
-    found = {
+    titles = {
         v: f"{atom.name}.{column.name}"
         for atom in reversed(join.atoms)
         for v, column in zip(atom.vars, named[atom.name].columns, strict=True)
     }
     # A relation that is joined with itself has each column twice: then the variables tell more.
-    several = Counter(found.values())
-    return {v: title if several[title] == 1 else v for v, title in found.items()}
+    several = Counter(titles.values())
+    return {v: title if several[title] == 1 else v for v, title in titles.items()}
 
 
 def _told(order: VariableOrder, join: Join, declared: Sequence[Relation]) -> str:

@@ -2,8 +2,8 @@
 
     Q[keys] = sum over the other variables of  R1[..] * ... * Rn[..] * f1(X) * ... * fm(Y)
 
-is a `Join`. A `Tree` computes it bottom up: a `Leaf` is a relation, a `Node` joins its children,
-applies the functions whose variables have met there, and adds up over all but its keys.
+is a `Join`. A `Tree` computes it bottom up: a `Leaf` is a relation, a `TreeNode` joins its
+children, applies the functions whose variables have met there, and adds up over all but its keys.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Leaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class TreeNode:
     """V@var[keys]: the join of the children, with functions, added up over all but the keys.
 
     A `listed` node is part of the result that the user reads (`conjunctive.py`): it stays.
@@ -63,7 +63,7 @@ class Node:
     listed: bool = False
 
 
-Tree: TypeAlias = Leaf | Node
+Tree: TypeAlias = Leaf | TreeNode
 
 COPY = re.compile(r"(_\d+)+\b")
 """What a second copy of a query adds to the names of its variables."""
@@ -72,7 +72,7 @@ COPY = re.compile(r"(_\d+)+\b")
 def trees(t: Tree) -> Iterator[Tree]:
     """A tree and all the trees inside it, from the root down."""
     yield t
-    if isinstance(t, Node):
+    if isinstance(t, TreeNode):
         for child in t.children:
             yield from trees(child)
 
@@ -86,7 +86,7 @@ def view_name(t: Tree) -> str:
     """V_ST@C, written so that it is a name: V_ST_at_C.
 
     >>> r, s = (Leaf(Rel(n, ("A",)), ("A",)) for n in ("R", "S"))
-    >>> view_name(Node("A", (), (r, s))), view_name(r), view_name(Leaf(s.atom, ("A",), True))
+    >>> view_name(TreeNode("A", (), (r, s))), view_name(r), view_name(Leaf(s.atom, ("A",), True))
     ('V_RS_at_A', 'V_R', 'CNT_S_A')
     """
     if isinstance(t, Leaf):

@@ -16,7 +16,7 @@ class Views:
     """Identical views are stored once (seed 004, 4), whatever their variables are called."""
 
     schema: Schema
-    found: list[Map] = field(default_factory=list)
+    declared: list[Map] = field(default_factory=list)
     _by_shape: dict[str, list[Map]] = field(default_factory=dict)
 
     def view(
@@ -32,13 +32,13 @@ class Views:
         payload, types = infer(definition, self.schema)
         columns = tuple(Column(k, types[k]) for k in keys)
         new = Map(self._name(hint), columns, payload, definition)
-        self.found.append(new)
+        self.declared.append(new)
         self._by_shape.setdefault(shape(definition), []).append(new)
         return View(new.name, keys), new
 
     def _name(self, hint: str) -> str:
-        taken = {m.name for m in self.found}
+        used = {m.name for m in self.declared}
         n, name = 1, hint
-        while name in taken:
+        while name in used:
             n, name = n + 1, f"{hint}_{n + 1}"
         return name

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from freshview.calculus.build import exists, mul, sum_
 from freshview.calculus.scope import ins, outs
 from freshview.calculus.terms import Cmp, Expr, Lift, Var
 from freshview.factorized.order import VariableOrder, check_order
-from freshview.factorized.terms import Join, Leaf, Node, Tree
+from freshview.factorized.terms import Join, Leaf, Tree, TreeNode
 
 
-def view_tree(join: Join, order: VariableOrder, listed: frozenset[str] = frozenset()) -> Node:
+def view_tree(join: Join, order: VariableOrder, listed: frozenset[str] = frozenset()) -> TreeNode:
     """One view a variable: the views below it joined, the variable added up unless it is free.
 
     V@X has the keys dep(X), and those free variables, and those that a function still waits for,
@@ -33,9 +33,9 @@ def view_tree(join: Join, order: VariableOrder, listed: frozenset[str] = frozens
     left = tuple(builder.pending)
     if len(roots) == 1 and not left and set(roots[0].keys) == set(join.keys):
         root = roots[0]
-        if isinstance(root, Node) and not root.listed:
-            return Node(root.var, join.keys, root.children, root.factors)
-    return Node("", join.keys, tuple(roots), left)
+        if isinstance(root, TreeNode) and not root.listed:
+            return TreeNode(root.var, join.keys, root.children, root.factors)
+    return TreeNode("", join.keys, tuple(roots), left)
 
 
 def _tested(factor: Expr, join: Join) -> Expr:
@@ -53,9 +53,8 @@ class _Builder:
     order: VariableOrder
     listed: frozenset[str]
     pending: list[Expr]
-    made: list[Node] = field(default_factory=list)
 
-    def at(self, var: str) -> Node:
+    def at(self, var: str) -> TreeNode:
         """V@var."""
         below: list[Tree] = [
             Leaf(a, tuple(dict.fromkeys(a.vars)))
@@ -72,24 +71,24 @@ class _Builder:
         ranked = [v for v in path if v in met] + sorted(met - set(path))
         keys = tuple(v for v in ranked if v in wanted)
         if var not in self.listed:
-            return Node(var, keys, children, factors)
+            return TreeNode(var, keys, children, factors)
         with_var = keys if var in keys else (*keys, var)
-        return Node(var, keys, (Node(var, with_var, children, factors, listed=True),))
+        return TreeNode(var, keys, (TreeNode(var, with_var, children, factors, listed=True),))
 
     def _apply(self, met: set[str], kept: frozenset[str]) -> tuple[Expr, ...]:
         """The functions whose variables have met here, unless all of them stay for views above.
 
         An assignment makes one more variable.
         """
-        found: list[Expr] = []
+        applied: list[Expr] = []
         while ready := [
             f for f in self.pending if ins(f) <= met and (isinstance(f, Cmp) or not ins(f) <= kept)
         ]:
             for f in ready:
                 self.pending.remove(f)
                 met |= outs(f)
-            found.extend(ready)
-        return tuple(found)
+            applied.extend(ready)
+        return tuple(applied)
 
     def _first(self, t: Tree) -> int:
         """Children come in the order of the query's relations."""
@@ -115,10 +114,10 @@ def compact(t: Tree) -> Tree:
         return t
     children = tuple(compact(c) for c in t.children)
     factors = t.factors
-    while len(children) == 1 and isinstance(children[0], Node) and not children[0].listed:
+    while len(children) == 1 and isinstance(children[0], TreeNode) and not children[0].listed:
         factors = (*children[0].factors, *factors)
         children = children[0].children
-    return Node(t.var, t.keys, children, factors, t.listed)
+    return TreeNode(t.var, t.keys, children, factors, t.listed)
 
 
 def gather(t: Tree) -> Tree:
@@ -131,8 +130,8 @@ def gather(t: Tree) -> Tree:
     children = tuple(gather(c) for c in t.children)
     if t.listed and not t.factors and len(children) == 1:
         [over] = children
-        if isinstance(over, Node) and not over.factors and len(over.children) == 1:
+        if isinstance(over, TreeNode) and not over.factors and len(over.children) == 1:
             [last] = over.children
-            if isinstance(last, Node) and last.listed and set(t.keys) <= set(last.keys):
+            if isinstance(last, TreeNode) and last.listed and set(t.keys) <= set(last.keys):
                 return last
-    return Node(t.var, t.keys, children, t.factors, t.listed)
+    return TreeNode(t.var, t.keys, children, t.factors, t.listed)

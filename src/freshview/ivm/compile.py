@@ -14,13 +14,14 @@ from freshview.calculus.scope import ins, outs, relations
 from freshview.calculus.terms import Expr, Rel, Sum, View
 from freshview.calculus.types import Type
 from freshview.calculus.walk import bottom_up, distinct_subterms, variables
+from freshview.ivm.blocker import blocker
 from freshview.ivm.budget import Budget
 from freshview.ivm.cyclic import is_cyclic
-from freshview.ivm.decide import blocker
 from freshview.ivm.delta import Update, delta
+from freshview.ivm.divide import Decision
 from freshview.ivm.maps import Maps
-from freshview.ivm.materialize import Decision, is_kept_whole, materialize, readout
-from freshview.ivm.options import Options
+from freshview.ivm.materialize import is_kept_whole, materialize, readout
+from freshview.ivm.options import DeltaOptions
 from freshview.ivm.restrict import restrict
 from freshview.program.order import order
 from freshview.program.terms import Event, Map, Program, Statement, Trigger
@@ -32,22 +33,22 @@ Key = tuple[Event, str]
 def compile_queries(
     queries: Sequence[Query],
     relations: Sequence[Relation],
-    options: Options | None = None,
+    options: DeltaOptions | None = None,
     functions: Functions = BUILTINS,
 ) -> Program:
     """The trigger program that keeps the queries fresh."""
-    compiler = Compiler(tuple(relations), options or Options(), functions)
+    compiler = DeltaCompiler(tuple(relations), options or DeltaOptions(), functions)
     compiler.name_params(set().union(*(variables(q.term) for q in queries)))
     views = [compiler.query(q) for q in queries]
     return compiler.program(views)
 
 
 @dataclass
-class Compiler:
+class DeltaCompiler:
     """The state of one compilation: maps found so far, maps still to be maintained, triggers."""
 
     relations: tuple[Relation, ...]
-    options: Options
+    options: DeltaOptions
     functions: Functions
     triggers: dict[Key, list[Statement]] = field(default_factory=dict)
     params: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -62,11 +63,11 @@ class Compiler:
         self.maps = Maps(self.schema)
         self.named = {r.name: r for r in self.relations}
 
-    def name_params(self, taken: set[str]) -> None:
+    def name_params(self, used: set[str]) -> None:
         """Trigger variables d_column, under names that no query uses."""
         for r in self.relations:
             prefix = "d_"
-            while taken & {prefix + c.name.lower() for c in r.columns}:
+            while used & {prefix + c.name.lower() for c in r.columns}:
                 prefix = "_" + prefix
             self.params[r.name] = tuple(prefix + c.name.lower() for c in r.columns)
         self.maps.params = {p for params in self.params.values() for p in params}
@@ -81,7 +82,7 @@ class Compiler:
         self._maintain_all()
         return replace(query, term=term)
 
-    def found(self, new: Map) -> None:
+    def enqueue(self, new: Map) -> None:
         """A new map: it is to be maintained, and its variables have types."""
         self.todo.append(new)
         if not new.inputs:
@@ -139,8 +140,8 @@ class Compiler:
         pair = (shape(target.definition), update.relation)
         if pair in self.options.increment or target.inputs:
             return ""
-        found = blocker(target.definition, update)
-        return str(found) if found else ""
+        reason = blocker(target.definition, update)
+        return str(reason) if reason else ""
 
     def _increment(
         self, target: Map, change: Expr, key: Key, update: Update, store: Pieces
@@ -149,16 +150,16 @@ class Compiler:
         keys = tuple(k.name for k in target.keys)
         inputs = tuple(k.name for k in target.inputs)
         decision = Decision(
-            given=params | frozenset(inputs),
+            known=params | frozenset(inputs),
             updated=update.relation,
             grain=self.grain(store.level),
             keep_base_of_cycles=self.options.cyclic and _has_cycle(target.definition),
         )
         for names, term in restrict(keys, change, params):
-            made = materialize(term, store, decision)
+            increment = materialize(term, store, decision)
             bound = params | frozenset(inputs)
-            made = finish(simplify(made, known=bound), bound)
-            self._add(key, Statement(View(target.name, names, inputs), "+=", made))
+            increment = finish(simplify(increment, known=bound), bound)
+            self._add(key, Statement(View(target.name, names, inputs), "+=", increment))
 
     def _reevaluate(self, target: Map, relation: str, why: str) -> None:
         """M := Q, with Q put together from maps simpler than M."""
@@ -172,10 +173,10 @@ class Compiler:
         )
         if is_kept_whole(target.definition, decision):
             decision = replace(decision, aggressive=True, grain="atoms")
-        made = finish(simplify(materialize(target.definition, store, decision)))
+        readout_term = finish(simplify(materialize(target.definition, store, decision)))
         keys = tuple(k.name for k in target.keys)
         for event, _ in self._updates(relation):
-            self._add((event, relation), Statement(View(target.name, keys), ":=", made))
+            self._add((event, relation), Statement(View(target.name, keys), ":=", readout_term))
 
     def _all_updates(self) -> tuple[Update, ...]:
         streams = [r.name for r in self.relations if not r.static]
@@ -208,17 +209,21 @@ class Compiler:
 
     def program(self, queries: list[Query]) -> Program:
         """Assemble the triggers in the order of the relations."""
-        maps = {m.name: m for m in self.maps.found}
-        made: list[Trigger] = []
+        maps = {m.name: m for m in self.maps.declared}
+        triggers: list[Trigger] = []
         for event in ("ready", "batch", "insert", "delete"):
             for name in ("", *self.named):
                 statements = self.triggers.get((event, name))
                 if statements:
                     single = event in ("insert", "delete")
                     params = self.params[name] if single else ()
-                    made.append(Trigger(event, name, params, order(statements, maps)))
+                    triggers.append(Trigger(event, name, params, order(statements, maps)))
         return Program(
-            self.relations, tuple(self.maps.found), tuple(made), tuple(queries), tuple(self.notes)
+            self.relations,
+            tuple(self.maps.declared),
+            tuple(triggers),
+            tuple(queries),
+            tuple(self.notes),
         )
 
 
@@ -226,7 +231,7 @@ class Compiler:
 class Pieces:
     """The store of one materialization decision: names its maps after what asks for them."""
 
-    compiler: Compiler
+    compiler: DeltaCompiler
     hint: str
     level: int
 
@@ -240,7 +245,7 @@ class Pieces:
             return materialize(definition, self, Decision(grain="atoms"))
         view, new = self.compiler.maps.view(definition, self.hint, self.level)
         if new is not None:
-            self.compiler.found(new)
+            self.compiler.enqueue(new)
         return view
 
     def _base(self, definition: Expr, atom: Rel) -> Expr:
@@ -248,7 +253,7 @@ class Pieces:
         whole: Expr = definition if self.compiler.options.project else atom
         view, new = self.compiler.maps.view(whole, f"{atom.name}_base", self.level)
         if new is not None:
-            self.compiler.found(new)
+            self.compiler.enqueue(new)
         return sum_(tuple(sorted(outs(definition))), view)
 
     def cached(self, definition: Expr) -> Expr | None:
@@ -263,7 +268,7 @@ class Pieces:
             definition, inputs, finish(fill, frozenset(inputs)), f"{self.hint}_cache", self.level
         )
         if new is not None:
-            self.compiler.found(new)
+            self.compiler.enqueue(new)
         return view
 
     def is_static(self, relation: str) -> bool:

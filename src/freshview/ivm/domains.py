@@ -35,11 +35,11 @@ Parts = tuple[Expr, ...]
 
 
 def extract_domain(
-    e: Expr, keys: frozenset[str] | None = None, given: frozenset[str] = frozenset()
+    e: Expr, keys: frozenset[str] | None = None, known: frozenset[str] = frozenset()
 ) -> Parts:
     """Factors of multiplicity 1 that hold wherever `e` is not zero; none if nothing bounds it.
 
-    A domain leads its product, so it reads nothing but the trigger's variables (`given`). Where
+    A domain leads its product, so it reads nothing but the trigger's variables (`known`). Where
     the change itself binds nothing of the result, the relations that it is joined with may lead
     there: a change of S(s) reaches the p of R(p, s) * S(s).
 
@@ -47,12 +47,12 @@ def extract_domain(
     >>> [show(p) for p in extract_domain(read("Sum[a]((DELTA R)(a, b) * {b > 3})"))]
     ['Exists(Sum[a](Exists((DELTA R)(a, b_d)) * {b_d > 3}))']
     >>> e = read("(a := x) * S(a, b) + (a := x) * b")
-    >>> [show(p) for p in extract_domain(e, given=frozenset("x"))]
+    >>> [show(p) for p in extract_domain(e, known=frozenset("x"))]
     ['(a := x)']
     """
     thin = _thinned(e)
     for through in (False, True):
-        extraction = _Extraction(given, through)
+        extraction = _Extraction(known, through)
         parts = extraction.domain(thin)
         if keys is not None:
             parts = extraction.project(parts, keys)
@@ -61,15 +61,15 @@ def extract_domain(
     return tuple(_apart(p) for p in parts)
 
 
-def common_domain(domains: tuple[Parts, ...], given: frozenset[str] = frozenset()) -> Parts:
-    """A domain that holds where any of the given ones does; none if nothing bounds it.
+def common_domain(domains: tuple[Parts, ...], known: frozenset[str] = frozenset()) -> Parts:
+    """A domain that holds where any of them does; none if nothing bounds it.
 
     >>> from freshview.calculus.text import read, show
     >>> domains = ((read("(a := x)"),), (read("(a := y)"),))
     >>> [show(p) for p in common_domain(domains, frozenset("xy"))]
     ['Exists((a := x) + (a := y))']
     """
-    return _Extraction(given, through=False).union(list(domains))
+    return _Extraction(known, through=False).union(list(domains))
 
 
 def _thinned(e: Expr) -> Expr:
@@ -106,19 +106,19 @@ def _apart(e: Expr) -> Expr:
 class _Extraction:
     """One pass: `through` also takes relations that a change is joined with.
 
-    New-minus-old says most things twice, at every level of nesting: what is `known` of a part is
-    found once.
+    New-minus-old says most things twice, at every level of nesting: the domain of a part is
+    computed once.
     """
 
-    given: frozenset[str]
+    known: frozenset[str]
     through: bool
-    known: dict[Expr, Parts] = field(default_factory=dict)
+    memo: dict[Expr, Parts] = field(default_factory=dict)
 
     def domain(self, e: Expr) -> Parts:
         """What bounds a term."""
-        if e not in self.known:
-            self.known[e] = self._domain(e)
-        return self.known[e]
+        if e not in self.memo:
+            self.memo[e] = self._domain(e)
+        return self.memo[e]
 
     def _domain(self, e: Expr) -> Parts:
         match e:
@@ -154,8 +154,8 @@ class _Extraction:
         waiting = list(dict.fromkeys(parts))
         bound: frozenset[str] = frozenset()
         kept: list[Expr] = []
-        while ready := [p for p in waiting if ins(p) <= bound | self.given]:
-            waiting = [p for p in waiting if not ins(p) <= bound | self.given]
+        while ready := [p for p in waiting if ins(p) <= bound | self.known]:
+            waiting = [p for p in waiting if not ins(p) <= bound | self.known]
             bound = bound.union(*(outs(p) for p in ready))
             kept.extend(ready)
         return tuple(p for p in kept if free(p) & bound)
@@ -178,7 +178,7 @@ class _Extraction:
         """Whether a change takes part: relations alone say nothing about where it goes."""
         if not self.through:
             return True
-        return any(reads_delta(p) or free(p) & self.given for p in group)
+        return any(reads_delta(p) or free(p) & self.known for p in group)
 
     def union(self, domains: list[Parts]) -> Parts:
         """What all addends share; where they share nothing, the union of what they say."""

@@ -25,7 +25,7 @@ class Maps:
     schema: Schema
     params: set[str] = field(default_factory=set)
     """Names of trigger variables: a definition never uses them, so deltas cannot capture them."""
-    found: list[Map] = field(default_factory=list)
+    declared: list[Map] = field(default_factory=list)
     level: dict[str, int] = field(default_factory=dict)
     _by_shape: dict[str, list[Map]] = field(default_factory=dict)
 
@@ -47,15 +47,15 @@ class Maps:
     def _own_names(self, definition: Expr) -> dict[str, str]:
         """Plain names for a definition: d_custkey and custkey_1 are custkey here."""
         names: dict[str, str] = {}
-        taken = set(self.params)
+        used = set(self.params)
         for old in sorted(variables(definition)):
             plain = old.lstrip("_").removeprefix("d_") if old in self.params else old
             plain = new = _SUFFIX.sub("", plain) or old
             n = 1
-            while new in taken:
+            while new in used:
                 n, new = n + 1, f"{plain}_{n}"
             names[old] = new
-            taken.add(new)
+            used.add(new)
         return {old: new for old, new in names.items() if old != new}
 
     def cache(
@@ -65,32 +65,34 @@ class Maps:
         for known in self._by_shape.get(shape(definition), ()):
             renaming = alike(known.definition, definition)
             if renaming is not None and known.inputs:
-                given = tuple(renaming[k.name] for k in known.inputs)
-                return View(known.name, tuple(renaming[k.name] for k in known.keys), given), None
+                arguments = tuple(renaming[k.name] for k in known.inputs)
+                return View(
+                    known.name, tuple(renaming[k.name] for k in known.keys), arguments
+                ), None
         payload, types = infer(definition, self.schema, inputs)
         keys = tuple(sorted(outs(definition)))
         columns = tuple(Column(k, types[k]) for k in keys)
-        given = tuple(sorted(inputs))
-        asked = tuple(Column(k, inputs[k]) for k in given)
+        arguments = tuple(sorted(inputs))
+        asked = tuple(Column(k, inputs[k]) for k in arguments)
         new = Map(self._name(hint), columns, payload, definition, asked, fill)
         self._register(new, level)
-        return View(new.name, keys, given), new
+        return View(new.name, keys, arguments), new
 
     def redefine(self, name: str, definition: Expr) -> None:
         """Give a map an equal definition."""
-        at = next(i for i, m in enumerate(self.found) if m.name == name)
-        self.found[at] = replace(self.found[at], definition=definition)
+        at = next(i for i, m in enumerate(self.declared) if m.name == name)
+        self.declared[at] = replace(self.declared[at], definition=definition)
 
     def _register(self, new: Map, level: int) -> None:
-        self.found.append(new)
+        self.declared.append(new)
         self.level[new.name] = level
         self._by_shape.setdefault(shape(new.definition), []).append(new)
 
     def _name(self, hint: str) -> str:
-        taken = {m.name for m in self.found}
-        if hint not in taken:
+        used = {m.name for m in self.declared}
+        if hint not in used:
             return hint
         n = 2
-        while f"{hint}_{n}" in taken:
+        while f"{hint}_{n}" in used:
             n += 1
         return f"{hint}_{n}"

@@ -9,7 +9,7 @@ Mode = Literal["tuple", "batch"]
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class DeltaOptions:
     """The choices of the compiler.
 
     - `mode`: triggers for single rows, or for batches.

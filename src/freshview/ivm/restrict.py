@@ -20,12 +20,12 @@ def restrict(
     >>> [(k, show(t)) for k, t in restrict(("A", "B"), change, frozenset("x"))]
     [(('x', 'B'), 'R(x) * S(B)')]
     """
-    made: dict[tuple[str, ...], list[Expr]] = {}
+    by_target: dict[tuple[str, ...], list[Expr]] = {}
     for term in addends(e):
         names, rest = _extract(keys, term, params)
         target = tuple(names.get(k, k) for k in keys)
-        made.setdefault(target, []).append(rest)
-    return [(target, add(*terms)) for target, terms in made.items()]
+        by_target.setdefault(target, []).append(rest)
+    return [(target, add(*terms)) for target, terms in by_target.items()]
 
 
 def _extract(

@@ -1,8 +1,8 @@
 """Matrix programs maintained through factored deltas (LINVIEW and Lago)."""
 
+from freshview.linear.compile.options import MatrixOptions
 from freshview.linear.execute.evaluate import NotConverged, Singular
 from freshview.linear.execute.intake import BadUpdate
-from freshview.linear.execute.over import Linked, over
 from freshview.linear.execute.program import Program
 from freshview.linear.execute.report import Report
 from freshview.linear.language.expression import (
@@ -19,8 +19,10 @@ from freshview.linear.language.expression import (
     until,
     zeros,
 )
-from freshview.linear.language.labels import BadCell
-from freshview.linear.language.library import (
+from freshview.linear.language.meta import ShapeProblem
+from freshview.linear.language.text import read_source
+from freshview.linear.library.iteration import iteration, powers, sums_of_powers
+from freshview.linear.library.programs import (
     gradient_descent,
     ols,
     pagerank,
@@ -29,18 +31,16 @@ from freshview.linear.language.library import (
     ridge,
     shortest_paths,
 )
-from freshview.linear.language.meta import ShapeProblem
-from freshview.linear.language.models import iteration, powers, sums_of_powers
-from freshview.linear.language.options import Options
-from freshview.linear.language.text import read_source
+from freshview.linear.linked.labels import BadCell
+from freshview.linear.linked.over import Linked, over
 
 __all__ = [
     "BadCell",
     "BadUpdate",
     "Linked",
     "Matrix",
+    "MatrixOptions",
     "NotConverged",
-    "Options",
     "Program",
     "Report",
     "ShapeProblem",

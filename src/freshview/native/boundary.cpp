@@ -1,4 +1,4 @@
-// What Python can call in a kernel; `codegen/load.py` is the other side. It knows a kernel only by
+// What Python can call in a kernel; `codegen/library/load.py` is the other side. It knows a kernel only by
 // its table (`kernel.hpp`), so that it is compiled once and linked to every kernel.
 #include "changes.hpp"
 #include "results.hpp"

@@ -19,7 +19,7 @@ from freshview.pipeline.contract import Contract
 from freshview.pipeline.flow import Flow
 from freshview.pipeline.view import PipelineView
 from freshview.plan.options import Strategy
-from freshview.program.brief import brief_program
+from freshview.program.abbreviate import abbreviate_program
 from freshview.program.text import show_program
 from freshview.runtime.database.settings import EngineName
 from freshview.runtime.ingest.columns import arranged, rows_of
@@ -181,4 +181,4 @@ def _program_text(distributed: Distributed) -> str:
     own = {g.source for g in guards} | {name for g in guards for name in g.kept}
     maps = tuple(m for m in p.maps if m.name not in own)
     relations = tuple(r for r in p.relations if r.name not in own)
-    return show_program(brief_program(replace(p, maps=maps, relations=relations))).rstrip()
+    return show_program(abbreviate_program(replace(p, maps=maps, relations=relations))).rstrip()

@@ -15,7 +15,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.schema import Relation
-from freshview.codegen.private import NotPrivate
+from freshview.codegen.library.private_files import NotPrivate
 from freshview.distributed.batches.prepare import prepare
 from freshview.distributed.terms import Distributed
 from freshview.durable.checkpoint import CheckpointProblem, checkpoint_errors, place_of

@@ -8,7 +8,7 @@ from freshview.calculus.schema import Query
 from freshview.calculus.scope import relations
 from freshview.pipeline.options import PipelineOptions
 from freshview.plan.compile import compile_queries
-from freshview.plan.options import Options
+from freshview.plan.options import PlanOptions
 from freshview.program.terms import Program
 from freshview.sql import Catalog
 
@@ -20,7 +20,7 @@ def program_of(
     listed = list(queries)
     read = {name for q in listed for name in relations(q.term)}
     used = [r for r in catalog.relations.values() if r.name in read]
-    options = Options(
+    options = PlanOptions(
         strategy=pipeline_options.strategy,
         mode="batch",
         strict=pipeline_options.strict,

@@ -12,10 +12,10 @@ from freshview.calculus.scope import relations as relations_of
 from freshview.calculus.scope import stored
 from freshview.calculus.terms import Rel, Sum
 from freshview.factorized import compile as factorized
-from freshview.factorized.options import Options as FactorizedOptions
+from freshview.factorized.options import ViewTreeOptions as FactorizedOptions
 from freshview.factorized.readout import NotFactorized
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Options
+from freshview.ivm.options import DeltaOptions as Options
 from freshview.program.cost import Statistics, program_cost
 from freshview.program.terms import Map, Program
 

@@ -10,13 +10,13 @@ from freshview.calculus.schema import Query, Relation
 from freshview.depth import deep
 from freshview.errors import StrictRefusal
 from freshview.factorized import compile as factorized
-from freshview.factorized.options import Options as FactorizedOptions
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.readout import NotFactorized
 from freshview.factorized.result import Result, keep_factorized
 from freshview.ivm import compile as ivm
-from freshview.ivm.options import Options as IvmOptions
+from freshview.ivm.options import DeltaOptions
 from freshview.plan.choose import choose, recomputed
-from freshview.plan.options import Options, Strategy
+from freshview.plan.options import PlanOptions, Strategy
 from freshview.program.terms import Program
 
 DEPTH = {"reeval": 0, "first-order": 1, "project": 1, "higher-order": None}
@@ -26,19 +26,19 @@ DEPTH = {"reeval": 0, "first-order": 1, "project": 1, "higher-order": None}
 def compile_queries(
     queries: Sequence[Query],
     relations: Sequence[Relation],
-    options: Options | None = None,
+    options: PlanOptions | None = None,
     functions: Functions = BUILTINS,
 ) -> Program:
     """The program that maintains the queries; its notes say what was chosen and why."""
-    options = options or Options()
+    options = options or PlanOptions()
     if any(q.factorized for q in queries):
-        return factorized_result(queries, relations, options, functions).made.program
+        return factorized_result(queries, relations, options, functions).factorized.program
     products = _products(relations, options)
     by_factors = _by_factors(queries, relations, options, products, functions)
     if by_factors is not None:
         program, words = by_factors
     elif options.strategy == "auto":
-        mode = IvmOptions(mode=options.mode)
+        mode = DeltaOptions(mode=options.mode)
         program, words = choose(
             queries,
             relations,
@@ -49,11 +49,11 @@ def compile_queries(
             caches=options.caches,
         )
     elif options.strategy == "factorized":
-        trees = FactorizedOptions(options.mode, options.orders, options.statistics)
+        trees = ViewTreeOptions(options.mode, options.orders, options.statistics)
         program = factorized.compile_queries(queries, relations, trees, functions)
         words = ("strategy: factorized, as asked for",)
     else:
-        chosen = IvmOptions(
+        chosen = DeltaOptions(
             mode=options.mode,
             depth=DEPTH[options.strategy],
             project=options.strategy == "project",
@@ -71,7 +71,7 @@ def compile_queries(
 def factorized_result(
     queries: Sequence[Query],
     relations: Sequence[Relation],
-    options: Options,
+    options: PlanOptions,
     functions: Functions = BUILTINS,
 ) -> Result:
     """The views of a factorized view, which is never listed, whatever the strategy."""
@@ -81,35 +81,35 @@ def factorized_result(
             f"{names} are views of one program, and a factorized view has one of its own",
             instead="declare it with CREATE VIEW, or keep it in a database of this process",
         )
-    trees = FactorizedOptions(options.mode, options.orders, options.statistics)
+    trees = ViewTreeOptions(options.mode, options.orders, options.statistics)
     return keep_factorized(queries[0], relations, trees, functions)
 
 
 def _products(
-    relations: Sequence[Relation], options: Options
+    relations: Sequence[Relation], options: PlanOptions
 ) -> dict[str, Sequence[Sequence[str]]]:
     """The columns of the factors of these relations, under the names that are declared."""
     named = {r.name.lower(): r for r in relations if not r.static}
-    found: dict[str, Sequence[Sequence[str]]] = {}
+    factors: dict[str, Sequence[Sequence[str]]] = {}
     for name, groups in options.products.items():
         r = named.get(name.lower())
         if r is not None:
             columns = {c.name.lower(): c.name for c in r.columns}
-            found[r.name] = [[columns.get(c.lower(), c) for c in group] for group in groups]
-    return found
+            factors[r.name] = [[columns.get(c.lower(), c) for c in group] for group in groups]
+    return factors
 
 
 def _by_factors(
     queries: Sequence[Query],
     relations: Sequence[Relation],
-    options: Options,
+    options: PlanOptions,
     products: Mapping[str, Sequence[Sequence[str]]],
     functions: Functions,
 ) -> tuple[Program, tuple[str, ...]] | None:
     """A program over view trees that takes products as they are, if there may be one."""
     if not products or options.strategy not in ("auto", "factorized"):
         return None
-    trees = FactorizedOptions(options.mode, options.orders, options.statistics, products=products)
+    trees = ViewTreeOptions(options.mode, options.orders, options.statistics, products=products)
     try:
         program = factorized.compile_queries(queries, relations, trees, functions)
     except NotFactorized:

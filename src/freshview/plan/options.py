@@ -16,7 +16,7 @@ Strategy = Literal["auto", "higher-order", "factorized", "first-order", "project
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class PlanOptions:
     """How to maintain a view.
 
     - `strategy`: `reeval` recomputes, `first-order` is classical IVM over stored base relations,

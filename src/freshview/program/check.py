@@ -59,28 +59,28 @@ class _Scope:
 
     def reads(self, e: Expr) -> frozenset[str]:
         """The maps that a term reads; asking a view cache may also read what fills it."""
-        found: set[str] = set()
+        names: set[str] = set()
         pending = set(stored(e))
         while pending:
             name = pending.pop()
-            found.add(name)
+            names.add(name)
             fill = self.maps[name].fill
             if fill is not None:
-                pending |= stored(fill) - found
-        return frozenset(found)
+                pending |= stored(fill) - names
+        return frozenset(names)
 
     def sources(self, m: Map) -> frozenset[str]:
         """The base relations behind a map, also through the maps that define it."""
-        found: set[str] = set()
+        names: set[str] = set()
         seen: set[str] = set()
         pending = [m.definition]
         while pending:
             e = pending.pop()
-            found |= relations(e)
+            names |= relations(e)
             new = stored(e) - seen
             seen |= new
             pending.extend(self.maps[name].definition for name in sorted(new))
-        return frozenset(found)
+        return frozenset(names)
 
     def streams(self, names: Iterable[str]) -> list[str]:
         return sorted(n for n in names if n in self.relations and not self.relations[n].static)
@@ -111,35 +111,35 @@ def _check_names(p: Program) -> None:
 
 
 def _check_map(m: Map, scope: _Scope) -> None:
-    given = {c.name: c.type for c in m.inputs}
+    inputs = {c.name: c.type for c in m.inputs}
     if reads_delta(m.definition):
         raise ProgramProblem("its definition reads a batch", instead="read the relation")
-    _check_result(m.definition, m, given, scope)
+    _check_result(m.definition, m, inputs, scope)
     if m.inputs and m.fill is None:
         raise ProgramProblem("a view cache needs a term that fills it")
     if m.fill is not None:
         if not m.inputs:
             raise ProgramProblem("only a view cache is filled", instead="drop its FILL term")
         _check_reads(m.fill, "", scope)
-        _check_result(m.fill, m, given, scope)
+        _check_result(m.fill, m, inputs, scope)
 
 
-def _check_result(e: Expr, m: Map, given: Mapping[str, Type], scope: _Scope) -> None:
+def _check_result(e: Expr, m: Map, inputs: Mapping[str, Type], scope: _Scope) -> None:
     """A term over the map's own names gives its keys and its payload."""
-    check_bound(e, frozenset(given))
-    payload, types = infer(e, scope.schema, given)
+    check_bound(e, frozenset(inputs))
+    payload, types = infer(e, scope.schema, inputs)
     keys = {c.name for c in m.keys}
-    if not keys <= outs(e) | given.keys() or not outs(e) <= keys | given.keys():
+    if not keys <= outs(e) | inputs.keys() or not outs(e) <= keys | inputs.keys():
         raise ProgramProblem(f"it has keys {_names(keys)}, its term binds {_names(outs(e))}")
     for column in m.keys:
         _check_fits(types.get(column.name, column.type), column.type, f"key '{column.name}'")
     _check_fits(payload, m.payload, "its payload")
 
 
-def _check_fits(found: Type, declared: Type, what: str) -> None:
+def _check_fits(inferred: Type, declared: Type, what: str) -> None:
     """What is found is no wider than what is declared; NULL aside, which joins may rule out."""
-    if common(found, declared).not_null() != declared.not_null():
-        raise ProgramProblem(f"{what} is declared {declared}, but its term gives {found}")
+    if common(inferred, declared).not_null() != declared.not_null():
+        raise ProgramProblem(f"{what} is declared {declared}, but its term gives {inferred}")
 
 
 def _check_head(t: Trigger, scope: _Scope) -> None:
@@ -175,17 +175,17 @@ def _check_statement(s: Statement, t: Trigger, scope: _Scope) -> None:
     _check_arity(s.target.vars, target.keys, "keys")
     _check_arity(s.target.inputs, target.inputs, "inputs")
     _check_reads(s.term, t.relation if t.event == "batch" else "", scope)
-    given: dict[str, Type] = {}
+    bound: dict[str, Type] = {}
     if t.params:
-        given.update(zip(t.params, scope.relations[t.relation].types, strict=True))
-    given.update((v, c.type) for v, c in zip(s.target.inputs, target.inputs, strict=True))
-    check_bound(s.term, frozenset(given))
-    payload, types = infer(s.term, scope.schema, given)
-    types = {**given, **types}
-    loose = set(s.target.vars) - outs(s.term) - given.keys()
+        bound.update(zip(t.params, scope.relations[t.relation].types, strict=True))
+    bound.update((v, c.type) for v, c in zip(s.target.inputs, target.inputs, strict=True))
+    check_bound(s.term, frozenset(bound))
+    payload, types = infer(s.term, scope.schema, bound)
+    types = {**bound, **types}
+    loose = set(s.target.vars) - outs(s.term) - bound.keys()
     if loose:
         raise ProgramProblem(f"its keys {_names(loose)} are bound by nothing")
-    extra = outs(s.term) - set(s.target.vars) - given.keys()
+    extra = outs(s.term) - set(s.target.vars) - bound.keys()
     if extra:
         raise ProgramProblem(f"its term also binds {_names(extra)}", instead="add up over them")
     for v, column in zip(s.target.vars, target.keys, strict=True):
@@ -193,9 +193,9 @@ def _check_statement(s: Statement, t: Trigger, scope: _Scope) -> None:
     _check_fits(payload, target.payload, "its payload")
 
 
-def _check_arity(given: tuple[str, ...], columns: tuple[Column, ...], what: str) -> None:
-    if len(given) != len(columns):
-        raise ProgramProblem(f"the map has {len(columns)} {what}, {len(given)} are given")
+def _check_arity(names: tuple[str, ...], columns: tuple[Column, ...], what: str) -> None:
+    if len(names) != len(columns):
+        raise ProgramProblem(f"the map has {len(columns)} {what}, {len(names)} are given")
 
 
 def _check_order(t: Trigger, scope: _Scope) -> None:

@@ -29,7 +29,7 @@ from freshview.calculus.terms import (
     Var,
     View,
 )
-from freshview.calculus.walk import variables
+from freshview.calculus.walk import distinct_subterms, variables
 from freshview.program.references import keyed_columns, levels
 from freshview.program.terms import Program
 
@@ -104,10 +104,9 @@ class Model:
         self.nested: dict[tuple[Expr, Values, Values], Nested] = {}
         level = levels(program)
         self.relations = {r.name: self._relation(r, level[r.name]) for r in program.relations}
-        columns = {r.name: [c.name for c in r.columns] for r in program.relations}
-        for (name, at), keys in keyed_columns(program).items():
-            if columns[name][at] not in statistics.values.get(name, {}):
-                self._as_many(name, at, max(self.relations[r].rows for r in keys))
+        self.references = keyed_columns(program)
+        for (name, at), keys in self.references.items():
+            self._as_many(name, at, max(self.relations[r].rows for r in keys))
         streams = [r.name for r in program.relations if not r.static]
         self.most = max((self.relations[name].rows for name in streams), default=1.0)
         # Every row has come by a change: so relations change as they have rows, if nothing is told.
@@ -140,7 +139,10 @@ class Model:
         return Size(rows, tuple(distinct))
 
     def _as_many(self, name: str, at: int, values: float) -> None:
-        """A column that refers to keys has as many values as there are, if it has the rows."""
+        """A column that refers to keys has as many values as there are, if it has the rows.
+
+        So it is where fewer are told: look-ups miss as often as the keys say.
+        """
         size = self.relations[name]
         counts = list(size.distinct)
         counts[at] = max(1.0, min(size.rows, values))
@@ -153,7 +155,25 @@ class Model:
         combined = 1.0
         for d in per_key:
             combined *= d
-        return Size(min(max(rows, 1.0), combined), per_key)
+        groups = min(max(rows, 1.0), combined)
+        if isinstance(definition, Sum):
+            keyed = self._identifying(definition)
+            counts = [d for k, d in zip(keys, per_key, strict=True) if k in keyed]
+            most = max(counts, default=0.0)
+            # Rows of one order agree in much: there are as many groups as orders, or as rows.
+            groups = (most * groups) ** 0.5 if 0 < most < groups else groups
+        return Size(groups, per_key)
+
+    def _identifying(self, e: Expr) -> set[str]:
+        """The variables of columns that are keys, or refer to keys."""
+        found = set()
+        for atom in distinct_subterms(e):
+            if isinstance(atom, Rel):
+                size = self.relations[atom.name]
+                for at, name in enumerate(atom.vars):
+                    if (atom.name, at) in self.references or size.distinct[at] >= size.rows:
+                        found.add(name)
+        return found
 
     def statement(self, e: Expr, given: Mapping[str, float], inputs: tuple[str, ...]) -> float:
         """The work of one statement: its term, and one write for every row of it."""

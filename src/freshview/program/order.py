@@ -30,12 +30,12 @@ def order(statements: list[Statement], maps: Mapping[str, Map]) -> tuple[Stateme
 
 def reads(s: Statement, maps: Mapping[str, Map]) -> frozenset[str]:
     """The maps that a statement reads; a view cache also reads what fills it."""
-    found = set(stored(s.term))
-    for name in tuple(found):
+    names = set(stored(s.term))
+    for name in tuple(names):
         fill = maps[name].fill if name in maps else None
         if fill is not None:
-            found |= stored(fill)
-    return frozenset(found)
+            names |= stored(fill)
+    return frozenset(names)
 
 
 def _pairs(statements: list[Statement], maps: Mapping[str, Map]) -> list[tuple[int, int]]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from freshview.calculus.build import ZERO, add, const, mul, neg, sub
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.terms import Apply, Cmp, Delta, Exists, Expr, Lift, Rel, Sum, Var, View
-from freshview.calculus.text import NAMES, OPS, Token, Tokens, read_constant
+from freshview.calculus.text import NAMES, OPS, Tokens, read_constant
 from freshview.calculus.types import Type, read_type, ring
-from freshview.errors import ProgramProblem, SyntaxProblem
+from freshview.errors import ProgramProblem
 from freshview.program.listing import WORDS, Listing
 from freshview.program.terms import Event, Map, Statement, Trigger
-from freshview.program.text import read_name
+from freshview.program.text import expect_all, read_list, read_name, unexpected
 
 
 def read_m3(text: str, file: str = "<text>") -> Listing:
@@ -44,7 +44,7 @@ class _Reader:
                 case "ON", _:
                     self._trigger()
                 case _:
-                    raise _unexpected(token, "CREATE, DECLARE MAP, DECLARE QUERY or ON")
+                    raise unexpected(token, "CREATE, DECLARE MAP, DECLARE QUERY or ON")
         parts = (self.types, self.relations, self.maps, self.queries, self.triggers)
         types, relations, maps, queries, triggers = parts
         self._check()
@@ -64,23 +64,19 @@ class _Reader:
         self._words("FROM FILE")
         path = self.tokens.next()
         if path.kind != "string":
-            raise _unexpected(path, "the path of a header")
+            raise unexpected(path, "the path of a header")
         self.types.append((name, path.text[1:-1]))
         self.tokens.expect(";")
 
     def _relation(self) -> None:
         kind = self.tokens.next()
         if kind.text not in ("STREAM", "TABLE"):
-            raise _unexpected(kind, "TYPE, STREAM or TABLE")
+            raise unexpected(kind, "TYPE, STREAM or TABLE")
         name = self.tokens.name()
         self.tokens.expect("(")
-        columns: list[Column] = []
-        while not self.tokens.accept(")"):
-            if columns:
-                self.tokens.expect(",")
-            columns.append(Column(read_name(self.tokens), self._read_type()))
+        columns = read_list(self.tokens, ")", lambda t: Column(read_name(t), self._read_type()))
         self.tokens.expect(";")
-        self.relations.append(Relation(name, tuple(columns), kind.text == "TABLE"))
+        self.relations.append(Relation(name, columns, kind.text == "TABLE"))
 
     def _map(self) -> None:
         self._words("MAP")
@@ -88,13 +84,7 @@ class _Reader:
         self.tokens.expect("(")
         payload = self._read_type()
         self._words(") [ ] [")
-        keys: list[Column] = []
-        while not self.tokens.accept("]"):
-            if keys:
-                self.tokens.expect(",")
-            key = self.tokens.name()
-            self.tokens.expect(":")
-            keys.append(Column(key, self._read_type()))
+        keys = read_list(self.tokens, "]", self._key)
         self.tokens.expect(":=")
         if self.tokens.peek().text == "0" and self.tokens.peek(1).text == "L":
             self._words("0 L")
@@ -102,7 +92,12 @@ class _Reader:
         else:
             definition = self._term()
         self.tokens.expect(";")
-        self.maps.append(Map(name, tuple(keys), payload, definition))
+        self.maps.append(Map(name, keys, payload, definition))
+
+    def _key(self, tokens: Tokens) -> Column:
+        name = tokens.name()
+        tokens.expect(":")
+        return Column(name, self._read_type())
 
     def _query(self) -> None:
         self._words("QUERY")
@@ -121,22 +116,21 @@ class _Reader:
             self._words("UPDATE OF")
             event, relation = "batch", self.tokens.name()
         else:
-            raise _unexpected(word, "BATCH UPDATE OF or SYSTEM READY")
+            raise unexpected(word, "BATCH UPDATE OF or SYSTEM READY")
         self.tokens.expect("{")
         statements: list[Statement] = []
         while not self.tokens.accept("}"):
             target = self._access(self.tokens.name())
             op = self.tokens.next()
             if op.text not in ("+=", ":="):
-                raise _unexpected(op, "+= or :=")
+                raise unexpected(op, "+= or :=")
             term = self._term()
             self.tokens.expect(";")
             statements.append(Statement(target, "+=" if op.text == "+=" else ":=", term))
         self.triggers.append(Trigger(event, relation, (), tuple(statements)))
 
     def _words(self, words: str) -> None:
-        for word in words.split():
-            self.tokens.expect(word)
+        expect_all(self.tokens, words)
 
     def _read_type(self) -> Type:
         word = self.tokens.name()
@@ -189,14 +183,14 @@ class _Reader:
         if self.tokens.accept("["):
             return self._function()
         if token.kind not in NAMES:
-            raise _unexpected(token, "a term")
+            raise unexpected(token, "a term")
         return self._named(self.tokens.name(), word)
 
     def _comparison(self) -> Expr:
         left = self._term()
         op = self.tokens.next()
         if op.text not in OPS:
-            raise _unexpected(op, "a comparison")
+            raise unexpected(op, "a comparison")
         right = self._term()
         self.tokens.expect("}")
         return Cmp(OPS[op.text], left, right)
@@ -222,12 +216,7 @@ class _Reader:
         fn = self.tokens.name()
         into = self.tokens.name() if self.tokens.accept(":") else ""
         self._words("] (")
-        args: list[Expr] = []
-        while not self.tokens.accept(")"):
-            if args:
-                self.tokens.expect(",")
-            args.append(self._term())
-        return Apply(fn, tuple(args), into)
+        return Apply(fn, read_list(self.tokens, ")", lambda _: self._term()), into)
 
     def _named(self, name: str, word: str) -> Expr:
         if word == "AggSum":
@@ -258,7 +247,3 @@ class _Reader:
             if depth == 0:
                 return self.tokens.peek(ahead).text == "["
         return False
-
-
-def _unexpected(token: Token, wanted: str) -> SyntaxProblem:
-    return SyntaxProblem(f"expected {wanted} but found '{token.text}'", at=token.place)

@@ -72,12 +72,12 @@ def _degree(e: Expr, relation: str) -> int:
         case Rel(name):
             return int(name == relation)
         case Mul(factors):
-            found = sum(_degree(f, relation) for f in factors)
+            degree = sum(_degree(f, relation) for f in factors)
             # What is nested is not of any degree: a square beside it would be taken for it.
             nested = any(
                 isinstance(f, Lift | Exists | Top) and relation in relations(f) for f in factors
             )
-            return 3 if found > 1 and nested else found
+            return 3 if degree > 1 and nested else degree
         case Lift(_, body) | Exists(body) | Top(_, _, _, body):
             return 3 if _degree(body, relation) > 1 else 0
         case Add(terms):
@@ -103,7 +103,7 @@ def _paired(
 ) -> list[Statement] | None:
     if len(insert) != len(delete):
         return None
-    found = []
+    statements = []
     for a, b in zip(insert, delete, strict=True):
         signed_by = way(a)
         if signed_by is None:
@@ -111,8 +111,8 @@ def _paired(
         term = signed_by(a.term, b.term) if a.op == "+=" else (a.term if a.term == b.term else None)
         if term is None or a.target != b.target or a.op != b.op:
             return None
-        found.append(replace(a, term=term))
-    return found
+        statements.append(replace(a, term=term))
+    return statements
 
 
 def signed(plus: Expr, minus: Expr) -> Expr | None:
@@ -126,11 +126,11 @@ def signed(plus: Expr, minus: Expr) -> Expr | None:
         return plus
     if minus == neg(plus):
         return mul(Var(SIGN), plus)
-    found = _inside(plus, minus)
-    if found is None and isinstance(plus, Mul | Sum):
+    term = _inside(plus, minus)
+    if term is None and isinstance(plus, Mul | Sum):
         turned = _inside(plus, neg(minus))
-        found = None if turned is None else mul(Var(SIGN), turned)
-    return found
+        term = None if turned is None else mul(Var(SIGN), turned)
+    return term
 
 
 def squared(plus: Expr, minus: Expr) -> Expr | None:
@@ -147,13 +147,13 @@ def squared(plus: Expr, minus: Expr) -> Expr | None:
     match plus, minus:
         case Mul(a), Mul(b) if len(a) == len(b):
             differ = [i for i, (x, y) in enumerate(zip(a, b, strict=True)) if x != y]
-            found = squared(a[differ[0]], b[differ[0]]) if len(differ) == 1 else None
-            return None if found is None else mul(*a[: differ[0]], found, *a[differ[0] + 1 :])
+            square = squared(a[differ[0]], b[differ[0]]) if len(differ) == 1 else None
+            return None if square is None else mul(*a[: differ[0]], square, *a[differ[0] + 1 :])
         case Add(a), Add(b) if len(a) == len(b):
             return _addends(a, list(b), squared)
         case Sum(keys, body), Sum(others, turned) if keys == others:
-            found = squared(body, turned)
-            return None if found is None else sum_(keys, found)
+            square = squared(body, turned)
+            return None if square is None else sum_(keys, square)
         case _:
             return None
 
@@ -166,31 +166,31 @@ def _inside(plus: Expr, minus: Expr) -> Expr | None:
         case Add(a), Add(b) if len(a) == len(b):
             return _addends(a, list(b), signed)
         case Sum(keys, body), Sum(others, turned) if keys == others:
-            found = signed(body, turned)
-            return None if found is None else sum_(keys, found)
+            inner = signed(body, turned)
+            return None if inner is None else sum_(keys, inner)
         case Lift(var, body), Lift(other, turned) if var == other:
-            found = signed(body, turned)
-            return None if found is None else Lift(var, found)
+            inner = signed(body, turned)
+            return None if inner is None else Lift(var, inner)
         case Exists(body), Exists(turned):
-            found = signed(body, turned)
-            return None if found is None else exists(found)
+            inner = signed(body, turned)
+            return None if inner is None else exists(inner)
         case Top(keys, order, limit, body), Top(others, _, _, turned) if (
             replace(plus, body=turned) == minus and keys == others
         ):
-            found = signed(body, turned)
-            return None if found is None else Top(keys, order, limit, found)
+            inner = signed(body, turned)
+            return None if inner is None else Top(keys, order, limit, inner)
         case _:
             return None
 
 
 def _addends(plus: Sequence[Expr], minus: list[Expr], signed_by: Signed) -> Expr | None:
     """Each with its own counterpart, wherever that stands."""
-    found = []
+    addends = []
     for x in plus:
         pairs = ((i, s) for i, y in enumerate(minus) if (s := signed_by(x, y)) is not None)
         i, term = next(pairs, (0, None))
         if term is None:
             return None
         del minus[i]
-        found.append(term)
-    return add(*found)
+        addends.append(term)
+    return add(*addends)

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from freshview.calculus.pretty_print import WIDTH, show_term
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.terms import Expr, Order, View
 from freshview.calculus.text import Token, Tokens, read_term, show, show_names
@@ -23,7 +24,6 @@ from freshview.calculus.text import show_name as in_term
 from freshview.calculus.types import Type, read_type
 from freshview.depth import deep
 from freshview.errors import SyntaxProblem
-from freshview.program.layout import WIDTH, show_term
 from freshview.program.terms import Event, Map, Program, Statement, Trigger
 
 T = TypeVar("T")
@@ -140,15 +140,17 @@ def read_program(text: str, file: str = "<text>") -> Program:
             case "ON", _:
                 triggers.append(_read_trigger(tokens))
             case _:
-                raise _unexpected(token, "CREATE, DECLARE MAP, DECLARE QUERY or ON")
+                raise unexpected(token, "CREATE, DECLARE MAP, DECLARE QUERY or ON")
     return Program(tuple(relations), tuple(maps), tuple(triggers), tuple(queries))
 
 
-def _unexpected(token: Token, wanted: str) -> SyntaxProblem:
+def unexpected(token: Token, wanted: str) -> SyntaxProblem:
+    """The complaint about a token where something else must stand."""
     return SyntaxProblem(f"expected {wanted} but found '{token.text}'", at=token.place)
 
 
-def _expect_all(tokens: Tokens, words: str) -> None:
+def expect_all(tokens: Tokens, words: str) -> None:
+    """Take these tokens, one after the other."""
     for word in words.split():
         tokens.expect(word)
 
@@ -160,13 +162,14 @@ def read_name(tokens: Tokens) -> str:
     return tokens.name()
 
 
-def _read_list(tokens: Tokens, close: str, item: Callable[[Tokens], T]) -> tuple[T, ...]:
-    found: list[T] = []
+def read_list(tokens: Tokens, close: str, item: Callable[[Tokens], T]) -> tuple[T, ...]:
+    """Take items separated by commas, up to and with the closing sign."""
+    items: list[T] = []
     while not tokens.accept(close):
-        if found:
+        if items:
             tokens.expect(",")
-        found.append(item(tokens))
-    return tuple(found)
+        items.append(item(tokens))
+    return tuple(items)
 
 
 def _read_type(tokens: Tokens) -> Type:
@@ -184,14 +187,14 @@ def _read_column(tokens: Tokens) -> Column:
 def _read_relation(tokens: Tokens) -> Relation:
     kind = tokens.next()
     if kind.text not in ("STREAM", "TABLE"):
-        raise _unexpected(kind, "STREAM or TABLE")
+        raise unexpected(kind, "STREAM or TABLE")
     name = read_name(tokens)
     tokens.expect("(")
-    columns = _read_list(tokens, ")", _read_column)
+    columns = read_list(tokens, ")", _read_column)
     key: tuple[str, ...] = ()
     if tokens.accept("KEY"):
         tokens.expect("(")
-        key = _read_list(tokens, ")", read_name)
+        key = read_list(tokens, ")", read_name)
     tokens.expect(";")
     return Relation(name, columns, kind.text == "TABLE", key)
 
@@ -200,10 +203,10 @@ def _read_map(tokens: Tokens) -> Map:
     tokens.expect("MAP")
     name = tokens.name()
     tokens.expect("[")
-    keys = _read_list(tokens, "]", _read_column)
+    keys = read_list(tokens, "]", _read_column)
     inputs: tuple[Column, ...] = ()
     if tokens.accept("["):
-        inputs, keys = keys, _read_list(tokens, "]", _read_column)
+        inputs, keys = keys, read_list(tokens, "]", _read_column)
     tokens.expect(":")
     payload = _read_type(tokens)
     tokens.expect(":=")
@@ -217,13 +220,13 @@ def _read_query(tokens: Tokens) -> Query:
     tokens.expect("QUERY")
     name = read_name(tokens)
     tokens.expect("(")
-    pairs = _read_list(tokens, ")", _read_result)
+    pairs = read_list(tokens, ")", _read_result)
     tokens.expect(":=")
     term = read_term(tokens)
     order: tuple[Order, ...] = ()
     if tokens.accept("ORDER"):
         tokens.expect("BY")
-        order = _read_list(tokens, ";", _read_order)
+        order = read_list(tokens, ";", _read_order)
     else:
         tokens.expect(";")
     return Query(name, tuple(c for c, _ in pairs), tuple(v for _, v in pairs), term, order)
@@ -257,13 +260,13 @@ def _read_trigger(tokens: Tokens) -> Trigger:
             params = tokens.names(")")
         case "BATCH":
             event = "batch"
-            _expect_all(tokens, "UPDATE OF")
+            expect_all(tokens, "UPDATE OF")
             relation = read_name(tokens)
         case "SYSTEM":
             event = "ready"
             tokens.expect("READY")
         case _:
-            raise _unexpected(sign, "+, -, BATCH UPDATE OF or SYSTEM READY")
+            raise unexpected(sign, "+, -, BATCH UPDATE OF or SYSTEM READY")
     tokens.expect("{")
     statements: list[Statement] = []
     while not tokens.accept("}"):
@@ -280,7 +283,7 @@ def _read_statement(tokens: Tokens) -> Statement:
         inputs, keys = keys, tokens.names("]")
     op = tokens.next()
     if op.text not in ("+=", ":="):
-        raise _unexpected(op, "+= or :=")
+        raise unexpected(op, "+= or :=")
     term = read_term(tokens)
     tokens.expect(";")
     return Statement(View(name, keys, inputs), "+=" if op.text == "+=" else ":=", term)

@@ -1,1 +1,1 @@
-"""The meaning of terms and of programs, on plain dictionaries: the oracle of all the engines."""
+"""Programs on plain dictionaries: the oracle, and the engine that serves while kernels compile."""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from freshview.algebra import Number
+from freshview.calculus.rows import Row
 from freshview.calculus.terms import Order, Top
-from freshview.calculus.types import Value
 from freshview.reference.values import plus
-
-Row: TypeAlias = tuple[Value, ...]
 
 
 def arrange(rows: Sequence[Row], names: Sequence[str], order: Sequence[Order]) -> list[Row]:
@@ -46,7 +44,7 @@ def first_rows(
 ) -> Iterator[tuple[Row, Number]]:
     """Per valuation of the keys, rows in order until `limit` is counted, multiplicities included.
 
-    A row with a negative multiplicity is not there; of the last row only as much as fits is taken.
+    A row with a negative multiplicity is not there; of the last row only as much as fits is count.
 
     >>> from freshview.calculus.build import ZERO
     >>> top = Top(("g",), (Order("x"),), 3, ZERO)
@@ -63,6 +61,6 @@ def first_rows(
         for row in arrange(group, names, top.order):
             if left <= 0:
                 break
-            taken = min(rows[row], left)
-            yield row, taken
-            left = plus(left, -taken)
+            count = min(rows[row], left)
+            yield row, count
+            left = plus(left, -count)

@@ -34,7 +34,7 @@ def weight(value: Any) -> Any:
     return Real.of(value) if isinstance(value, float) else counted(value)
 
 
-def settled(m: Any) -> Any:
+def nearest_double(m: Any) -> Any:
     """A multiplicity as a value: of an exact sum of doubles, the nearest double."""
     return float(m) if isinstance(m, Real) else m
 

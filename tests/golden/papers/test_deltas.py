@@ -8,7 +8,7 @@ from freshview.calculus.text import read, show
 from freshview.ivm.delta import Update, delta
 from freshview.ivm.domains import extract_domain
 from freshview.ivm.restrict import restrict
-from freshview.reference.evaluate import Database, evaluate
+from freshview.reference.oracle.evaluate import Database, evaluate
 from freshview.simplify import finish, simplify
 from tests.golden.papers.compare import normal, same_sum
 

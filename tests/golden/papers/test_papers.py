@@ -15,12 +15,12 @@ from random import Random
 import pytest
 
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Options
+from freshview.ivm.options import DeltaOptions
 from freshview.program.check import check_program
 from freshview.program.terms import Program
 from freshview.program.text import read_program
-from freshview.reference.evaluate import Database, evaluate
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
+from freshview.reference.oracle.evaluate import Database, evaluate
 from tests.golden.papers.compare import (
     assert_same_triggers,
     in_words_of,
@@ -46,7 +46,7 @@ def paper(name: str) -> tuple[Program, Program]:
     path = HERE / f"{name}.txt"
     expected = read_program(path.read_text(), str(path))
     batches = any(t.event == "batch" for t in expected.triggers)
-    options = Options(mode="batch" if batches else "tuple")
+    options = DeltaOptions(mode="batch" if batches else "tuple")
     found = compile_queries(expected.queries, expected.relations, options)
     check_program(found)
     return expected, found

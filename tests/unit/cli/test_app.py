@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from freshview.cli import main
-from freshview.codegen.load import Kernel
+from freshview.codegen.library.load import Kernel
 from freshview.runtime.database import kernels
 
 HERE = ("--engine", "process")

@@ -20,7 +20,7 @@ from freshview.distributed.terms import (
     Replicated,
     Transfer,
 )
-from freshview.ivm.options import Options
+from freshview.ivm.options import DeltaOptions
 from freshview.program.terms import Statement
 from tests.differential.harness import case, cases, compiled
 
@@ -154,7 +154,7 @@ class TestSchedule:
 
 def compiled_flow(workload: str, name: str, level: str = "shared") -> Distributed:
     c = case(workload, name)
-    program = compiled(c, Options())
+    program = compiled(c, DeltaOptions())
     return schedule_blocks(distribute(program, None, LEVELS[level], c.catalog.functions))
 
 

@@ -14,7 +14,7 @@ from freshview.cli.factorized import Log, translate
 from freshview.draw.drawing import Box, Circle, Drawing, Line, Words, width_of
 from freshview.draw.pdf import show_pdf
 from freshview.draw.svg import show_svg
-from freshview.draw.tree_layout import Room, Spot, tidy
+from freshview.draw.tidy_tree import Room, Spot, tidy
 from freshview.factorized.picture import picture
 from tests.golden.m3.test_m3 import FOLDER, NAMES, choices
 

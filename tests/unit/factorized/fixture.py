@@ -11,7 +11,7 @@ from freshview.calculus.types import INT
 from freshview.factorized.order import read_order
 from freshview.factorized.terms import Join, natural_join
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 
 ORDER = read_order("A - {B, C - {D, E}}")
 COLUMNS = {"R": "AB", "S": "ACE", "T": "CD"}

@@ -13,9 +13,9 @@ from freshview.factorized.conjunctive import (
     listed_by_keys,
     listed_in_payload,
 )
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from freshview.program.check import check_program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from tests.unit.factorized.fixture import COLUMNS, ORDER, filled, join, relations
 
 HEAD = tuple("ABCD")
@@ -30,7 +30,7 @@ ROWS = {
     (2, 3, 2, 2): 1,
     (2, 3, 2, 3): 1,
 }
-OPTIONS = Options(orders={"Q": ORDER})
+OPTIONS = ViewTreeOptions(orders={"Q": ORDER})
 
 
 def test_the_result_has_eight_rows_that_count_ten() -> None:
@@ -68,7 +68,7 @@ def test_a_factorized_result_is_unions_under_values() -> None:
 
 @pytest.mark.parametrize("mode", ["batch", "tuple"])
 def test_a_factorized_result_follows_changes(mode: str) -> None:
-    made = factorize("Q", HEAD, ATOMS, relations(), Options(mode=mode, orders={"Q": ORDER}))
+    made = factorize("Q", HEAD, ATOMS, relations(), ViewTreeOptions(mode=mode, orders={"Q": ORDER}))
     engine = filled(made.program)
     engine.apply("T", [((1, 1), -1), ((2, 2), 3)])
     engine.apply("S", [((3, 1, 7), 1), ((2, 2, 4), -1)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from freshview.calculus.terms import Expr, Rel, View
 from freshview.calculus.text import show
 from freshview.factorized.delta import Deltas, Update
-from freshview.factorized.terms import Leaf, Node, Tree, view_name
+from freshview.factorized.terms import Leaf, Tree, TreeNode, view_name
 
 DEPTH = 8
 
@@ -15,7 +15,7 @@ def chain() -> list[Tree]:
     views: list[Tree] = [Leaf(Rel("R", ("X0", "A")), ("X0", "A"))]
     for i in range(DEPTH):
         beside = Leaf(Rel(f"S{i}", (f"X{i}", f"X{i + 1}")), (f"X{i}", f"X{i + 1}"))
-        views.append(Node(f"X{i}", (f"X{i + 1}",), (views[-1], beside)))
+        views.append(TreeNode(f"X{i}", (f"X{i + 1}",), (views[-1], beside)))
     return views
 
 

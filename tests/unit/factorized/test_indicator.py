@@ -12,16 +12,16 @@ from freshview.calculus.schema import Column, Relation
 from freshview.calculus.terms import Rel
 from freshview.calculus.text import show
 from freshview.calculus.types import INT
-from freshview.codegen.kernel import write
-from freshview.factorized.compile import Compiler, compile_joins
+from freshview.codegen.kernel.source import write
+from freshview.factorized.compile import ViewTreeCompiler, compile_joins
 from freshview.factorized.indicator import add_indicators
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.order import read_order
-from freshview.factorized.terms import Join, Leaf, Node, trees
+from freshview.factorized.terms import Join, Leaf, TreeNode, trees
 from freshview.factorized.viewtree import compact, definition, view_tree
 from freshview.program.check import check_program
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 
 TRIANGLE = Join((), (Rel("R", ("A", "B")), Rel("S", ("B", "C")), Rel("T", ("C", "A"))))
 ORDER = read_order("A - B - C")
@@ -33,7 +33,7 @@ def relations(names: str, static: str = "") -> list[Relation]:
 
 
 def program(join: Join, names: str, mode: Any = "batch", **rest: Any) -> Program:
-    made = compile_joins({"Q": join}, relations(names), Options(mode=mode, **rest))
+    made = compile_joins({"Q": join}, relations(names), ViewTreeOptions(mode=mode, **rest))
     check_program(made)
     return made
 
@@ -58,7 +58,7 @@ def test_a_loop_of_four_with_a_chord_watches_the_chord_in_both_triangles() -> No
     watched = [
         t.var
         for t in trees(tree)
-        if isinstance(t, Node)
+        if isinstance(t, TreeNode)
         for c in t.children
         if isinstance(c, Leaf) and c.indicator and c.atom.name == "V"
     ]
@@ -111,12 +111,12 @@ def test_with_an_indicator_a_view_over_two_sides_is_as_large_as_the_third() -> N
 def test_an_indicator_turns_off_with_the_last_row(mode: str) -> None:
     """Ex. B.2: Q[A] is the indicator of R(A, B) on A, here beside a table that has every A."""
     watched = Leaf(Rel("R", ("A", "B")), ("A",), True)
-    tree = Node("A", ("A",), (watched, Leaf(Rel("S", ("A",)), ("A",))))
+    tree = TreeNode("A", ("A",), (watched, Leaf(Rel("S", ("A",)), ("A",))))
     declared = (
         Relation("R", (Column("A", INT), Column("B", INT))),
         Relation("S", (Column("A", INT),), static=True),
     )
-    compiler = Compiler(declared, Options(mode=mode))
+    compiler = ViewTreeCompiler(declared, ViewTreeOptions(mode=mode))
     compiler.name_params(set("AB"))
     access = compiler.keep(tree, "Q")
     engine = Engine(compiler.program([]))

@@ -15,7 +15,7 @@ from freshview.factorized.compile import compile_joins
 from freshview.factorized.dtree import read_dtree
 from freshview.factorized.hybrid import hybrid
 from freshview.factorized.listing import listing as make_listing
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.terms import Join, natural_join
 from freshview.program.check import check_program
 from freshview.program.read_m3 import read_m3
@@ -122,7 +122,7 @@ def test_listing_4_1_only_r_changes() -> None:
 
 
 def test_the_program_that_runs_keeps_the_same_views() -> None:
-    options = Options(orders={"Q": read_dtree(DTREE).order})
+    options = ViewTreeOptions(orders={"Q": read_dtree(DTREE).order})
     program = compile_joins({"Q": join()}, relations(), options, functions())
     check_program(program, functions())
     text = listing(inline=False)

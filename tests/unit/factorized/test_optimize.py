@@ -17,13 +17,13 @@ from freshview.calculus.types import INT
 from freshview.errors import FreshviewError, SyntaxProblem
 from freshview.factorized.compile import compile_joins
 from freshview.factorized.optimize import MOST_TRIED, Sizes, cheapest, find_order
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.order import OrderProblem, VariableOrder, check_order, read_order
 from freshview.factorized.terms import Join, natural_join
 from freshview.factorized.viewtree import view_tree
 from freshview.program.check import check_program
 from freshview.program.cost import Statistics
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from tests.differential.harness import schema_of
 from tests.unit.factorized.fixture import join as fixture
 
@@ -62,7 +62,7 @@ def test_retailer_has_the_order_and_the_nine_views_of_the_paper() -> None:
         "ksn": "dateid",
         "zip": "locn",
     }
-    program = compile_joins({"Q": join}, declared, Options(statistics=SIZES))
+    program = compile_joins({"Q": join}, declared, ViewTreeOptions(statistics=SIZES))
     check_program(program)
     assert len(program.maps) == 9
 
@@ -123,7 +123,7 @@ def test_a_chain_of_four_as_in_the_paper() -> None:
     join, _ = chain([2, 2, 2, 2, 2])
     order = read_order("X1 - X5 - X3 - {X2 - {P1, P2}, X4 - {P3, P4}}")
     declared = tuple(Relation(a.name, tuple(Column(v, INT) for v in a.vars)) for a in join.atoms)
-    program = compile_joins({"Q": join}, declared, Options(orders={"Q": order}))
+    program = compile_joins({"Q": join}, declared, ViewTreeOptions(orders={"Q": order}))
     check_program(program)
     names = {m.name: tuple(k.name for k in m.keys) for m in program.maps}
     assert names["V_A1_A2_at_X2"] == ("X1", "X3")

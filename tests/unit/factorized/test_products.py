@@ -14,13 +14,13 @@ from freshview.calculus.text import show
 from freshview.calculus.types import INT, STRING
 from freshview.errors import ProgramProblem
 from freshview.factorized.compile import compile_joins
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.order import read_order
 from freshview.factorized.products import Factors, decompose
 from freshview.factorized.terms import natural_join
 from freshview.program.check import check_program
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from tests.unit.factorized.fixture import ORDER, ROWS, filled, join, relations
 
 
@@ -61,7 +61,7 @@ def test_products_add_up_to_the_batch(rows: dict[tuple[int, ...], int]) -> None:
 
 
 def test_example_5_2_sums_go_to_the_factors() -> None:
-    options = Options(orders={"Q": ORDER}, products={"S": (("A",), ("C",), ("E",))})
+    options = ViewTreeOptions(orders={"Q": ORDER}, products={"S": (("A",), ("C",), ("E",))})
     program = compile_joins({"Q": join()}, relations(), options)
     check_program(program)
     [trigger] = [t for t in program.triggers if t.relation == "S_3"]
@@ -75,7 +75,7 @@ def test_example_5_2_sums_go_to_the_factors() -> None:
     engine.apply("S_2", [((1,), 1), ((2,), 1)])
     assert engine.rows("Q") == [(10,)]  # nothing happens before the last factor is there
     engine.apply("S_3", [((8,), 1), ((9,), 1)])
-    listed = filled(compile_joins({"Q": join()}, relations(), Options(orders={"Q": ORDER})))
+    listed = filled(compile_joins({"Q": join()}, relations(), ViewTreeOptions(orders={"Q": ORDER})))
     listed.apply("S", [((a, c, e), 1) for a in (1, 2) for c in (1, 2) for e in (8, 9)])
     for m in listed.program.maps:
         assert engine.contents(m.name) == listed.contents(m.name)
@@ -91,7 +91,9 @@ def chain(n: int, *, products: bool) -> Program:
     made = natural_join(tuple(declared), ("X1", "X4"), tuple(Var(f"P{i}") for i in (1, 2, 3)))
     groups = {"A2": (("X2", "P2"), ("X3", "P2"))} if products else {}
     order = read_order("X1 - X4 - X3 - {X2 - {P1, P2}, P3}")
-    return compile_joins({"Q": made}, declared, Options(orders={"Q": order}, products=groups))
+    return compile_joins(
+        {"Q": made}, declared, ViewTreeOptions(orders={"Q": order}, products=groups)
+    )
 
 
 def entries(rng: random.Random, n: int) -> list[list[int]]:

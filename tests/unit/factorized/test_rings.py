@@ -11,12 +11,12 @@ from freshview.calculus.schema import Column, Relation
 from freshview.calculus.terms import Apply, Expr, Rel, Var
 from freshview.calculus.types import INT
 from freshview.factorized.compile import compile_joins
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.order import read_order
 from freshview.factorized.readout import NotFactorized
 from freshview.factorized.terms import Join
 from freshview.program.check import check_program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 
 
 def shear(x: int) -> Matrix:
@@ -42,7 +42,7 @@ def lifted(fn: str, v: str) -> Expr:
 @pytest.mark.parametrize("mode", ["batch", "tuple"])
 def test_matrices_multiply_in_the_order_of_the_query(mode: str) -> None:
     join = Join(("k",), ATOMS, (lifted("shear", "x"), lifted("tilt", "y")))
-    options = Options(mode=mode, orders={"Q": read_order("k - {x, y}")})
+    options = ViewTreeOptions(mode=mode, orders={"Q": read_order("k - {x, y}")})
     program = compile_joins({"Q": join}, RELATIONS, options, FUNCTIONS)
     check_program(program, FUNCTIONS)
     engine = Engine(program, FUNCTIONS)
@@ -58,8 +58,10 @@ def test_matrices_multiply_in_the_order_of_the_query(mode: str) -> None:
 def test_an_order_that_turns_matrices_around_is_refused() -> None:
     join = Join((), ATOMS[:1], (lifted("shear", "k"), lifted("tilt", "x")))
     with pytest.raises(NotFactorized, match="the ring Matrix does not commute"):
-        compile_joins({"Q": join}, RELATIONS, Options(orders={"Q": read_order("k - x")}), FUNCTIONS)
-    turned = Options(orders={"Q": read_order("x - k")})
+        compile_joins(
+            {"Q": join}, RELATIONS, ViewTreeOptions(orders={"Q": read_order("k - x")}), FUNCTIONS
+        )
+    turned = ViewTreeOptions(orders={"Q": read_order("x - k")})
     engine = Engine(compile_joins({"Q": join}, RELATIONS, turned, FUNCTIONS), FUNCTIONS)
     engine.apply("R", [((2, 3), 1), ((4, 5), 1)])
     assert engine.rows("Q") == [(shear(2) * tilt(3) + shear(4) * tilt(5),)]

@@ -12,7 +12,7 @@ from freshview.calculus.terms import Apply, Var
 from freshview.calculus.text import show
 from freshview.factorized.compile import compile_joins
 from freshview.factorized.materialize import materialized
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.terms import view_name
 from freshview.factorized.viewtree import compact, definition, view_tree
 from freshview.program.check import check_program
@@ -23,8 +23,8 @@ COUNT = {"Q": join()}
 MODES = ("batch", "tuple")
 
 
-def options(mode: str = "batch") -> Options:
-    return Options(mode=mode, orders={"Q": ORDER})
+def options(mode: str = "batch") -> ViewTreeOptions:
+    return ViewTreeOptions(mode=mode, orders={"Q": ORDER})
 
 
 def test_the_tree_has_a_view_a_variable() -> None:

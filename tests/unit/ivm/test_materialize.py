@@ -10,7 +10,7 @@ from freshview.calculus.text import read, show
 from freshview.calculus.types import INT
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.cyclic import is_cyclic
-from freshview.ivm.options import Options
+from freshview.ivm.options import DeltaOptions
 from freshview.program.terms import Program
 
 RELATIONS = {"R": "ab", "S": "bc", "T": "cd", "U": "a", "V": "xy"}
@@ -25,7 +25,7 @@ def program(text: str, *, static: str = "", **options: object) -> Program:
         for n, columns in RELATIONS.items()
         if f"{n}(" in text
     ]
-    return compile_queries([query], relations, Options(**options))  # type: ignore[arg-type]
+    return compile_queries([query], relations, DeltaOptions(**options))  # type: ignore[arg-type]
 
 
 def statements(p: Program, event: str, relation: str) -> list[str]:

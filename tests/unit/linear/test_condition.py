@@ -8,7 +8,7 @@ import pytest
 from freshview import linear
 from freshview.linear import Program
 from freshview.linear.execute.drift import sensitivity
-from freshview.linear.execute.semiring import REAL
+from freshview.linear.kernels.semiring import REAL
 
 EPS = float(np.finfo(float).eps)
 

@@ -11,7 +11,7 @@ import pytest
 from freshview import linear
 from freshview.errors import FreshviewError
 from freshview.linear import NotConverged, Program
-from freshview.linear.execute.semiring import Array
+from freshview.linear.kernels.semiring import Array
 from freshview.linear.language.show import show
 from freshview.linear.language.text import read
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from freshview.codegen import private
-from freshview.codegen.private import NotPrivate
+from freshview.codegen.library import private_files as private
+from freshview.codegen.library.private_files import NotPrivate
 from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.epoch import TakenOver
 from freshview.durable.settings import FlowSettings

@@ -8,14 +8,14 @@ from freshview.calculus import alike
 from freshview.errors import FreshviewError, StrictRefusal
 from freshview.factorized.readout import NotFactorized
 from freshview.ivm import compile as ivm
-from freshview.ivm import materialize
-from freshview.ivm.options import Options as IvmOptions
+from freshview.ivm.divide import divide
+from freshview.ivm.options import DeltaOptions
 from freshview.plan.choose import recomputed
 from freshview.plan.compile import compile_queries
-from freshview.plan.options import Options
+from freshview.plan.options import PlanOptions
 from freshview.program.cost import Statistics, program_cost
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from freshview.simplify import arrange, everywhere
 from freshview.sql.load import load
 from tests.differential.harness import case
@@ -33,20 +33,20 @@ SELECT COUNT(*) FROM r WHERE a < (SELECT SUM(x.a) FROM r x)
 """
 
 
-def program(text: str, options: Options) -> Program:
+def program(text: str, options: PlanOptions) -> Program:
     catalog, queries = load(text)
     return compile_queries(queries, list(catalog.relations.values()), options)
 
 
 @pytest.mark.parametrize("strategy", ["reeval", "first-order", "project", "higher-order"])
 def test_a_strategy_that_is_asked_for_is_taken(strategy: str) -> None:
-    made = program(EDGES, Options(strategy=strategy))
+    made = program(EDGES, PlanOptions(strategy=strategy))
     assert made.notes[0] == f"strategy: {strategy}, as asked for"
     assert recomputed(made) == (strategy == "reeval")
 
 
 def test_auto_keeps_the_base_relations_of_a_cycle() -> None:
-    made = program(EDGES, Options())
+    made = program(EDGES, PlanOptions())
     assert "cyclic" in made.notes[0]
     assert all(len(m.keys) <= 2 for m in made.maps)
     assert "reeval" in made.notes[0]  # what it was compared with
@@ -54,7 +54,7 @@ def test_auto_keeps_the_base_relations_of_a_cycle() -> None:
 
 def test_auto_caches_a_nested_aggregate_over_few_prices() -> None:
     c = case("finance", "vwap")
-    made = compile_queries([c.query], list(c.catalog.relations.values()), Options())
+    made = compile_queries([c.query], list(c.catalog.relations.values()), PlanOptions())
     assert any(m.inputs for m in made.maps)
     assert "view caches" in made.notes[0]
 
@@ -68,7 +68,7 @@ WHERE r.b = s.b AND s.c < (SELECT SUM(x.c) FROM s x) GROUP BY r.a
 
 
 def misses() -> list[int]:
-    remembered = (everywhere, arrange, alike._renaming, materialize._divided)
+    remembered = (everywhere, arrange, alike._renaming, divide)
     return [f.cache_info().misses for f in remembered]
 
 
@@ -77,9 +77,9 @@ def test_plans_that_are_compared_share_their_work(text: str) -> None:
     """Another plan that decides alike simplifies, divides and compares nothing that is new."""
     catalog, queries = load(text)
     relations = list(catalog.relations.values())
-    plain = ivm.compile_queries(queries, relations, IvmOptions(mode="tuple"))
+    plain = ivm.compile_queries(queries, relations, DeltaOptions(mode="tuple"))
     before = misses()
-    other = ivm.compile_queries(queries, relations, IvmOptions(mode="tuple", cyclic=True))
+    other = ivm.compile_queries(queries, relations, DeltaOptions(mode="tuple", cyclic=True))
     assert recomputed(plain)
     assert other == plain
     assert misses() == before
@@ -88,7 +88,7 @@ def test_plans_that_are_compared_share_their_work(text: str) -> None:
 def test_sizes_and_rates_change_the_choice() -> None:
     c = case("finance", "vwap")
     relations = list(c.catalog.relations.values())
-    few = Options(statistics=Statistics(rows={"Bids": 4, "Asks": 4}))
+    few = PlanOptions(statistics=Statistics(rows={"Bids": 4, "Asks": 4}))
     assert not any(m.inputs for m in compile_queries([c.query], relations, few).maps)
 
 
@@ -98,7 +98,7 @@ def test_the_estimate_ranks_strategies_as_the_work_does() -> None:
     relations = list(c.catalog.relations.values())
     found = []
     for strategy in ("higher-order", "reeval"):
-        made = compile_queries([c.query], relations, Options(strategy=strategy))
+        made = compile_queries([c.query], relations, PlanOptions(strategy=strategy))
         engine = Engine(made)
         engine.load(c.workload.tables(seed=1))
         for batch in c.workload.stream(seed=1, batches=20, max_size=100, live=300):
@@ -112,21 +112,24 @@ def test_the_estimate_ranks_strategies_as_the_work_does() -> None:
 
 def test_a_strict_view_names_the_node_that_asks_for_recomputation() -> None:
     with pytest.raises(StrictRefusal, match=r"a change of r can touch every row") as caught:
-        program(BELOW_AVERAGE, Options(strict=True))
+        program(BELOW_AVERAGE, PlanOptions(strict=True))
     assert "Exists(Sum[](r(" in str(caught.value)
-    assert not recomputed(program(EDGES, Options(strict=True)))
+    assert not recomputed(program(EDGES, PlanOptions(strict=True)))
 
 
 def test_an_unknown_strategy_is_refused() -> None:
     with pytest.raises(FreshviewError, match="there is no strategy 'magic'; use one of auto, "):
-        Options(strategy="magic")  # type: ignore[arg-type]
+        PlanOptions(strategy="magic")  # type: ignore[arg-type]
 
 
 def test_no_cache_is_keyed_by_the_parameters_of_a_trigger() -> None:
     # Once a KeyError: a map that is inlined asked for a cache over the trigger's row.
     c = case("tpch_seed", "q21")
     chosen = compile_queries(
-        [c.query], list(c.catalog.relations.values()), Options(mode="tuple"), c.catalog.functions
+        [c.query],
+        list(c.catalog.relations.values()),
+        PlanOptions(mode="tuple"),
+        c.catalog.functions,
     )
     assert chosen.triggers
 
@@ -139,7 +142,7 @@ SELECT r.a, COUNT(*) AS n, SUM(s.c) AS total FROM r, s WHERE r.b = s.b GROUP BY 
 
 
 def test_factorized_keeps_joins_and_names_what_is_none() -> None:
-    made = program(JOINED, Options(strategy="factorized", strict=True))
+    made = program(JOINED, PlanOptions(strategy="factorized", strict=True))
     assert made.notes[0] == "strategy: factorized, as asked for"
     assert "variable order" in made.notes[1]
     assert not recomputed(made)
@@ -150,4 +153,4 @@ def test_factorized_keeps_joins_and_names_what_is_none() -> None:
     engine.apply("s", [((5, 7), 1), ((5, 8), 1)])
     assert engine.rows("query") == [(1, 2, 15), (2, 2, 15)]
     with pytest.raises(NotFactorized, match=r"does not keep Exists\(Sum\[\]\(r"):
-        program(BELOW_AVERAGE, Options(strategy="factorized"))
+        program(BELOW_AVERAGE, PlanOptions(strategy="factorized"))

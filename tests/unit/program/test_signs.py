@@ -6,10 +6,10 @@ import pytest
 
 from freshview.calculus.terms import View
 from freshview.calculus.text import read, show
-from freshview.codegen.kernel import emit
-from freshview.codegen.options import Passes
+from freshview.codegen.kernel.source import emit
+from freshview.codegen.options import KernelPasses
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Options
+from freshview.ivm.options import DeltaOptions
 from freshview.program.signs import both, signed
 from freshview.program.terms import Statement
 from freshview.sql.load import load
@@ -61,8 +61,8 @@ def test_a_join_with_itself_has_one_code() -> None:
     sql = "CREATE STREAM r (k INT NOT NULL, v INT NOT NULL);\n"
     sql += "SELECT COUNT(*) AS n FROM r a, r b WHERE a.k = b.k;"
     catalog, queries = load(sql, "signs", default_name="q")
-    program = compile_queries(queries, list(catalog.relations.values()), Options(mode="tuple"))
+    program = compile_queries(queries, list(catalog.relations.values()), DeltaOptions(mode="tuple"))
     assert emit(program).count("sign = b.count[i];") == 1
-    apart = emit(program, passes=Passes(signs=False))
+    apart = emit(program, passes=KernelPasses(signs=False))
     assert "sign" not in apart
     assert apart.count("n > 0; n--") == apart.count("n < 0; n++") == 1

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from freshview.calculus.pretty_print import show_term
 from freshview.calculus.text import read
 from freshview.errors import SyntaxProblem, TypeProblem
-from freshview.program.layout import show_term
 from freshview.program.terms import Program
 from freshview.program.text import read_program, show_program
 

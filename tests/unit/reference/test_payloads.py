@@ -8,13 +8,13 @@ from freshview.algebra import Category, Cofactor, Matrix, Pair
 from freshview.calculus.functions import BUILTINS
 from freshview.calculus.text import read, show
 from freshview.calculus.types import INT, Type, common, product, read_type, ring
-from freshview.codegen.kernel import emit
+from freshview.codegen.kernel.source import emit
 from freshview.errors import NotNative, ProgramProblem, TypeProblem
 from freshview.program.check import check_program
 from freshview.program.terms import Program
 from freshview.program.text import read_program, show_program
-from freshview.reference.evaluate import Database, evaluate
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
+from freshview.reference.oracle.evaluate import Database, evaluate
 
 TEXT = """
 CREATE STREAM R(a int, x int);

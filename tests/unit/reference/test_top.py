@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freshview.calculus.text import read
-from freshview.reference.evaluate import Database, evaluate
+from freshview.reference.oracle.evaluate import Database, evaluate
 
 ROWS = {(1, 5): 1, (1, 7): 1, (1, None): 1, (2, 6): 1}
 

@@ -11,7 +11,7 @@ from freshview.calculus.compare import compare
 from freshview.calculus.text import read
 from freshview.calculus.types import Value
 from freshview.errors import UnboundVariable, UnknownName
-from freshview.reference.evaluate import Database, evaluate
+from freshview.reference.oracle.evaluate import Database, evaluate
 from freshview.reference.values import plus, times, weight
 
 DB = Database({"R": {(1, None): 1, (None, 2): 1, (3, 4): 1}})

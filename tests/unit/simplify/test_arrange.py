@@ -6,8 +6,9 @@ import pytest
 
 from freshview.calculus.terms import Expr
 from freshview.calculus.text import read, show
-from freshview.reference.closures import Work, compile_term
-from freshview.reference.store import Store, Stores
+from freshview.reference.engine.closures import compile_term
+from freshview.reference.engine.scope import Work
+from freshview.reference.engine.store import Store, Stores
 from freshview.simplify import APART, FINISH, arrange, finish, loops, simplify
 
 ROWS = 20

@@ -12,7 +12,7 @@ import pytest
 
 import freshview as fv
 from freshview.algebra import Pair
-from freshview.codegen.toolchain import find_compiler
+from freshview.codegen.library.compiler import find_compiler
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from freshview.errors import FreshviewError

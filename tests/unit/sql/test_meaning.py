@@ -12,7 +12,7 @@ from freshview.calculus.scope import outs
 from freshview.calculus.terms import Expr, Sum
 from freshview.calculus.types import Value, fits
 from freshview.calculus.walk import subterms
-from freshview.reference.evaluate import Database, evaluate
+from freshview.reference.oracle.evaluate import Database, evaluate
 from freshview.sql import Catalog, load
 from tests.differential.duck import Duck, plain
 from tests.differential.sql_cases import CASES, SCHEMA, random_row

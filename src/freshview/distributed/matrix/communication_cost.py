@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from freshview.distributed.matrix.terms import Exchange, Gather, MatrixSchedule, Scatter, Step
 from freshview.linear.compile.trigger import Trigger
-from freshview.linear.cost.rates import Rates, trigger_seconds
 from freshview.linear.language.sizes import NOTHING, Size, total
+from freshview.linear.strategy.rates import Rates, trigger_seconds
 
 JOB_SECONDS = 0.1
 """Seconds of an empty job, or of one more empty stage of it."""

@@ -38,7 +38,7 @@ from freshview.distributed.matrix.terms import (
     Total,
 )
 from freshview.errors import FreshviewError
-from freshview.linear.cost.cost import chain, dims
+from freshview.linear.cost.operations import chain, dims
 from freshview.linear.language.build import above, add, beside, inverse, mul, scale, transpose
 from freshview.linear.language.meta import Meta, infer
 from freshview.linear.language.show import Tree, show

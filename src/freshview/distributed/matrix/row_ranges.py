@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freshview.linear.execute.semiring import Array
+from freshview.linear.kernels.semiring import Array
 
 ALL = np.array([-1])
 """All the rows, or all the columns."""

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from freshview.codegen.private import NotPrivate
+from freshview.codegen.library.private_files import NotPrivate
 from freshview.durable.storage.shared_memory import make_private
 
 

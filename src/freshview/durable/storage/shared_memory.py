@@ -7,7 +7,7 @@ import stat
 import tempfile
 from pathlib import Path
 
-from freshview.codegen.private import NotPrivate, private_folder
+from freshview.codegen.library.private_files import NotPrivate, private_folder
 
 SHARED_MEMORY = Path("/dev/shm")
 

@@ -52,8 +52,8 @@ def delta(e: Expr, changes: Mapping[str, Expr], scope: Scope) -> Expr | None:
             d = delta(body, changes, scope)
             return None if d is None else add(inverse(add(body, d)), neg(inverse(body)))
         case Add(terms):
-            found = [d for t in terms if (d := delta(t, changes, scope)) is not None]
-            return add(*found) if found else None
+            deltas = [d for t in terms if (d := delta(t, changes, scope)) is not None]
+            return add(*deltas) if deltas else None
         case Mul((head, *tail)):
             return _product(head, mul(*tail), changes, scope)
         case Beside(parts) | Above(parts):
@@ -99,7 +99,7 @@ def renewed(s: Statement, changes: Mapping[str, Expr]) -> Expr | None:
 def derive(program: Normal, changed: str) -> tuple[Statement, ...]:
     """The deltas of all statements that change, each over names of deltas: d_x."""
     changes: dict[str, Expr] = {changed: Var(f"d_{changed}")}
-    made: list[Statement] = []
+    deltas: list[Statement] = []
     for s in program.statements:
         if isinstance(s.term, Until):
             d = renewed(s, changes)
@@ -109,5 +109,5 @@ def derive(program: Normal, changed: str) -> tuple[Statement, ...]:
             d = delta(s.term, changes, program.scope)
         if d is not None:
             changes[s.name] = Var(f"d_{s.name}")
-            made.append(Statement(f"d_{s.name}", d))
-    return tuple(made)
+            deltas.append(Statement(f"d_{s.name}", d))
+    return tuple(deltas)

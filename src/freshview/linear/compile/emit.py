@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from freshview.errors import FreshviewError
 from freshview.linear.compile.trigger import Change, Dense, Trigger
 from freshview.linear.language.build import mul, transpose
 from freshview.linear.language.show import MATLAB, Words, number, show
@@ -91,6 +92,16 @@ def numpy(t: Trigger) -> str:
 LANGUAGES = {"octave": octave, "numpy": numpy}
 
 
+def emit(t: Trigger, language: str) -> str:
+    """The trigger as a function in a language, or a refusal that names the known ones."""
+    if language not in LANGUAGES:
+        raise FreshviewError(
+            f"there is no code in {language!r}",
+            instead=f"ask for one of {', '.join(LANGUAGES)}",
+        )
+    return LANGUAGES[language](t)
+
+
 def _statement(s: Statement, t: Trigger, language: Language) -> list[str]:
     """A statement; an iteration is a loop."""
 
@@ -100,13 +111,13 @@ def _statement(s: Statement, t: Trigger, language: Language) -> list[str]:
     e = s.term
     if not isinstance(e, Until):
         return [write(s.name, e)]
-    told = {"x": e.name, "y": s.name, "tolerance": number(e.tolerance)}
+    names = {"x": e.name, "y": s.name, "tolerance": number(e.tolerance)}
     after = [*(language.unit if e.unit else ()), *language.stop]
     return [
         write(e.name, e.start),
         language.loop,
         f"  {write(s.name, e.body)}",
-        *(line.format(**told) for line in after),
+        *(line.format(**names) for line in after),
         f"  {write(e.name, Var(s.name))}",
         *language.close,
     ]
@@ -144,10 +155,10 @@ def _sizes(t: Trigger, form: str, first: int) -> list[str]:
 
 
 def _named(e: Expr) -> set[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     for t in subterms(e):
         if isinstance(t, Filled):
-            found |= {v for s in (t.rows, t.cols) for m, _ in s.terms for v in m}
+            names |= {v for s in (t.rows, t.cols) for m, _ in s.terms for v in m}
         elif isinstance(t, Identity):
-            found |= {v for m, _ in t.size.terms for v in m}
-    return found
+            names |= {v for m, _ in t.size.terms for v in m}
+    return names

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice, product
 from typing import Literal
 
-from freshview.linear.cost.cost import Sizes, cost, dims
+from freshview.linear.cost.operations import Sizes, cost, dims
 from freshview.linear.language.build import (
     above,
     add,
@@ -114,25 +114,25 @@ def cuts(e: Expr, scope: Scope, sizes: Sizes, side: Side) -> list[Pair]:
 
 def merged(pairs: Sequence[Pair]) -> list[Pair]:
     """Pairs with a common side are one: P * Q + P * R => P * (Q + R)."""
-    found = list(pairs)
+    merged_pairs = list(pairs)
     while True:
-        for i, a in enumerate(found):
-            for j in range(i + 1, len(found)):
-                b = found[j]
+        for i, a in enumerate(merged_pairs):
+            for j in range(i + 1, len(merged_pairs)):
+                b = merged_pairs[j]
                 if a.left == b.left:
                     one = Pair(a.left, add(a.right, b.right))
                 elif a.right == b.right:
                     one = Pair(add(a.left, b.left), a.right)
                 else:
                     continue
-                found[i] = one
-                del found[j]
+                merged_pairs[i] = one
+                del merged_pairs[j]
                 break
             else:
                 continue
             break
         else:
-            return found
+            return merged_pairs
 
 
 def factor(terms: Sequence[Expr], scope: Scope, sizes: Sizes, side: Side) -> list[Pair]:

@@ -6,16 +6,16 @@ operations are one statement; a product is cut in the order that costs least; it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from freshview.errors import FreshviewError, Place
 from freshview.linear.compile.search import Search
 from freshview.linear.compile.simplify import simplify
-from freshview.linear.cost.cost import Sizes, chain, dims
+from freshview.linear.cost.operations import Sizes, chain, dims
 from freshview.linear.language.build import scale, transpose
-from freshview.linear.language.meta import Meta, given, infer
+from freshview.linear.language.meta import Meta, infer, input_meta
 from freshview.linear.language.show import Tree
 from freshview.linear.language.terms import (
     Add,
@@ -62,13 +62,13 @@ class Normal:
 def normal(source: Source, sizes: Sizes) -> Normal:
     """The A-normal form of a program, its shapes checked on the way."""
     check(source)
-    taken = {i.name for i in source.inputs} | {s.name for s in source.statements}
-    maker = _Maker(sizes, {i.name: given(i) for i in source.inputs}, Names(taken))
+    used = {i.name for i in source.inputs} | {s.name for s in source.statements}
+    maker = _Maker(sizes, {i.name: input_meta(i) for i in source.inputs}, Names(used))
     for s in source.statements:
         maker.define(s)
     return Normal(
         source.inputs,
-        tuple(maker.made),
+        tuple(maker.statements),
         source.outputs,
         maker.scope,
         source.semiring,
@@ -77,7 +77,7 @@ def normal(source: Source, sizes: Sizes) -> Normal:
 
 def check(source: Source) -> dict[str, Meta]:
     """What is known of every matrix; complains in one sentence that names the statement."""
-    scope = {i.name: given(i) for i in source.inputs}
+    scope = {i.name: input_meta(i) for i in source.inputs}
     for s in source.statements:
         place = Place("<text>", s.line, 1) if s.line else Place(f"in {s.name}")
         try:
@@ -103,7 +103,7 @@ class _Maker:
     sizes: Sizes
     scope: dict[str, Meta]
     names: Names
-    made: list[Statement] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
     known: dict[Expr, Expr] = field(default_factory=dict)
     unnamed: set[str] = field(default_factory=set)
     search: Search = field(init=False)
@@ -117,7 +117,7 @@ class _Maker:
         if isinstance(operand, Var) and operand.name in self.unnamed:
             self.rename(operand.name, s.name)
         elif operand != Var(s.name):
-            self.made.append(Statement(s.name, operand))
+            self.statements.append(Statement(s.name, operand))
             self.scope[s.name] = infer(operand, self.scope)
 
     def rename(self, old: str, new: str) -> None:
@@ -125,8 +125,9 @@ class _Maker:
         put: dict[str, Expr] = {old: Var(new)}
         self.unnamed.discard(old)
         self.scope[new] = self.scope.pop(old)
-        self.made = [
-            Statement(new if s.name == old else s.name, substitute(s.term, put)) for s in self.made
+        self.statements = [
+            Statement(new if s.name == old else s.name, substitute(s.term, put))
+            for s in self.statements
         ]
         self.known = {substitute(e, put): substitute(v, put) for e, v in self.known.items()}
 
@@ -157,8 +158,8 @@ class _Maker:
         """An iteration over names: what stays the same in all its rounds is computed before."""
         start = self.operand(e.start)
         x = self.names.next(e.name)
-        found = infer(start, self.scope)
-        self.scope[x] = Meta(found.rows, found.cols)
+        m = infer(start, self.scope)
+        self.scope[x] = Meta(m.rows, m.cols)
         body = unbound(substitute(e.body, {e.name: Var(x)}))
         for t in subterms(body):
             if isinstance(t, Until) and x in free(t):
@@ -201,10 +202,10 @@ class _Maker:
             by, a = by * a.by, a.body
         if isinstance(b, Scale):
             by, b = by * b.by, b.body
-        found = simplify(Mul((a, b)), self.scope)
-        if not isinstance(found, Mul):
-            return scale(by, self.simple(found, name if by == 1 else ""))
-        return scale(by, self.named(found, name if by == 1 else ""))
+        product = simplify(Mul((a, b)), self.scope)
+        if not isinstance(product, Mul):
+            return scale(by, self.simple(product, name if by == 1 else ""))
+        return scale(by, self.named(product, name if by == 1 else ""))
 
     def named(self, e: Expr, name: str) -> Expr:
         """The variable of an operation: the known one, its transpose, or a new one."""
@@ -220,7 +221,7 @@ class _Maker:
         if not name:
             self.unnamed.add(var)
         self.scope[var] = infer(e, self.scope)
-        self.made.append(Statement(var, e))
+        self.statements.append(Statement(var, e))
         self.known[e] = Var(var)
         return Var(var)
 
@@ -236,6 +237,17 @@ def unbound(e: Expr) -> Expr:
             return unbound(start)
         case _:
             return map_children(e, unbound)
+
+
+def affected(statements: Iterable[Statement], changed: Iterable[str]) -> tuple[Statement, ...]:
+    """The statements that read a matrix that changed, or the result of one that does."""
+    stale = set(changed)
+    readers: list[Statement] = []
+    for s in statements:
+        if free(s.term) & stale:
+            stale.add(s.name)
+            readers.append(s)
+    return tuple(readers)
 
 
 def needed(statements: tuple[Statement, ...], wanted: set[str]) -> tuple[Statement, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from freshview.linear.compile.rules import EQUIVALENCES
 from freshview.linear.compile.simplify import simplify
-from freshview.linear.cost.cost import Sizes, cost
+from freshview.linear.cost.operations import Sizes, cost
 from freshview.linear.language.meta import Scope, bound, infer
 from freshview.linear.language.terms import Binder, Expr
 from freshview.linear.language.walk import children, free, rebuild
@@ -33,8 +33,8 @@ class Search:
         seen = {start}
         queue = deque([start])
         while queue and len(seen) < self.budget:
-            for found in alternatives(queue.popleft(), scope):
-                term = simplify(found, scope)
+            for alternative in alternatives(queue.popleft(), scope):
+                term = simplify(alternative, scope)
                 if term in seen:
                     continue
                 seen.add(term)

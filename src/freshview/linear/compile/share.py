@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from freshview.linear.cost.cost import Sizes, chain, cost, dims
+from freshview.linear.cost.operations import Sizes, chain, cost, dims
 from freshview.linear.language.build import mul, transpose
 from freshview.linear.language.meta import Meta, infer
 from freshview.linear.language.show import Tree
@@ -16,22 +16,22 @@ def share(
     statements: Sequence[Statement], scope: dict[str, Meta], sizes: Sizes, names: Names
 ) -> tuple[Statement, ...]:
     """The statements with names for what they compute twice, as far as that saves operations."""
-    found = list(statements)
+    shared = list(statements)
     while True:
         best = None
-        for candidate in _candidates(found, scope, sizes):
-            saved, changed = _try(candidate, found, scope, sizes)
+        for candidate in _candidates(shared, scope, sizes):
+            saved, changed = _try(candidate, shared, scope, sizes)
             if saved > 0 and (best is None or saved > best[0]):
                 best = (saved, candidate, changed)
         if best is None:
-            return tuple(found)
+            return tuple(shared)
         _, term, changed = best
         name = names.next("t")
         scope[name] = infer(term, scope)
         first = min(changed)
         for i, new in changed.items():
-            found[i] = Statement(found[i].name, _named(new, name))
-        found.insert(first, Statement(name, term))
+            shared[i] = Statement(shared[i].name, _named(new, name))
+        shared.insert(first, Statement(name, term))
 
 
 _HOLE = Var("?")

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from freshview.linear.cost.cost import Sizes, chain, cost, dims, traffic, work
+from freshview.linear.cost.operations import Sizes, chain, cost, dims, traffic, work
+from freshview.linear.language.build import mul, transpose
 from freshview.linear.language.meta import Meta, infer
 from freshview.linear.language.show import Tree, show
 from freshview.linear.language.sizes import Size, total
@@ -106,6 +107,13 @@ class Trigger:
             lines.append(f"  {u.view} += {text};")
         lines += [f"  {s.name} := {show(s.term, grouping)};" for s in self.again]
         return "\n".join(lines) + "\n"
+
+
+def change_term(change: Change) -> Expr:
+    """A change as one term: left * right' where it is factored."""
+    if isinstance(change, Dense):
+        return change.term
+    return mul(change.left, transpose(change.right))
 
 
 def _primed(e: Expr) -> str:

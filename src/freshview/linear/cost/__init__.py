@@ -1,1 +1,1 @@
-"""What matrix programs cost: operations, densities, rates of this machine."""
+"""What matrix programs cost: operations and densities."""

@@ -65,11 +65,11 @@ def density(e: Expr, scope: Scope, known: Densities, sizes: Mapping[str, float])
             parts = sum(density(t, scope, known, sizes) for t in terms)
             return min(parts, _by_form(e, scope, sizes))
         case Mul((first, *rest)):
-            found = density(first, scope, known, sizes)
+            share = density(first, scope, known, sizes)
             for f in rest:
                 inner = infer(f, scope).rows.at(sizes)
-                found = multiplied(found, density(f, scope, known, sizes), inner)
-            return min(found, _by_form(e, scope, sizes))
+                share = multiplied(share, density(f, scope, known, sizes), inner)
+            return min(share, _by_form(e, scope, sizes))
         case Mul():
             return 1.0
         case Stack(parts):
@@ -95,10 +95,10 @@ def densities(
     statements: Iterable[Statement], scope: Scope, known: Densities, sizes: Mapping[str, float]
 ) -> dict[str, float]:
     """The densities of what is known and of what statements make of it, in order."""
-    found = dict(known)
+    by_name = dict(known)
     for s in statements:
-        found[s.name] = density(s.term, scope, found, sizes)
-    return found
+        by_name[s.name] = density(s.term, scope, by_name, sizes)
+    return by_name
 
 
 def _by_form(e: Expr, scope: Scope, sizes: Mapping[str, float]) -> float:
@@ -113,7 +113,7 @@ def _by_form(e: Expr, scope: Scope, sizes: Mapping[str, float]) -> float:
 def _stacked(
     parts: tuple[Expr, ...], scope: Scope, known: Densities, sizes: Mapping[str, float]
 ) -> float:
-    found = [infer(p, scope) for p in parts]
-    cells = [m.rows.at(sizes) * m.cols.at(sizes) for m in found]
+    metas = [infer(p, scope) for p in parts]
+    cells = [m.rows.at(sizes) * m.cols.at(sizes) for m in metas]
     there = sum(c * density(p, scope, known, sizes) for c, p in zip(cells, parts, strict=True))
     return there / max(1.0, sum(cells))

@@ -1,58 +1,32 @@
-"""What a program is made of: its source, and the arrays that are given for its inputs."""
+"""The arrays of a program's inputs, checked against what is declared of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 import numpy as np
 
-from freshview.errors import FreshviewError, UnknownName
+from freshview.errors import UnknownName
 from freshview.linear.execute.intake import BadUpdate, cells_of, check_cells
-from freshview.linear.execute.semiring import Array, Semiring
-from freshview.linear.language.expression import Matrix
+from freshview.linear.kernels.semiring import Array, Semiring
 from freshview.linear.language.sizes import Size
-from freshview.linear.language.terms import Input, Source, Statement
-from freshview.linear.language.text import read_source
-
-
-def source_of(what: str | Source | Matrix | Mapping[str, Matrix], ring: str) -> Source:
-    """The program that is meant: a text, expressions by the names of their results, or one."""
-    if isinstance(what, str | Source):
-        found = read_source(what) if isinstance(what, str) else what
-        if not found.statements:
-            raise FreshviewError("a program has at least one result")
-        return found if not ring else replace(found, semiring=ring)
-    results = {"result": what} if isinstance(what, Matrix) else dict(what)
-    if not results:
-        raise FreshviewError("a program has at least one result")
-    inputs: dict[str, Input] = {}
-    statements = []
-    for name, m in results.items():
-        for n, i in m.inputs.items():
-            if inputs.setdefault(n, i) != i:
-                raise FreshviewError(f"{n} is declared twice, and differently")
-        statements.append(Statement(name, m.term))
-    for name in results:
-        if name in inputs:
-            raise FreshviewError(f"{name} is an input and a result", instead="rename one of them")
-    return Source(tuple(inputs.values()), tuple(statements), tuple(results), ring or "real")
+from freshview.linear.language.terms import Input, Source
 
 
 def bind(
-    source: Source, given: Mapping[str, object], ring: Semiring, sizes: dict[str, float]
+    source: Source, values: Mapping[str, object], ring: Semiring, sizes: dict[str, float]
 ) -> dict[str, Array]:
     """The arrays of the inputs; the first use of a size tells its value, and `sizes` learns it."""
     names = {i.name for i in source.inputs}
-    for name in given:
+    for name in values:
         if name not in names:
             raise UnknownName(f"there is no input {name}", instead=f"there is {listed(names)}")
-    found: dict[str, Array] = {}
+    arrays: dict[str, Array] = {}
     for i in source.inputs:
-        if i.name not in given:
+        if i.name not in values:
             instead = f"give it: {i.name}=..., an array of {i.rows} x {i.cols}"
             raise UnknownName(f"the input {i.name} has no value", instead=instead)
-        value = cells_of(i.name, given[i.name], ring)
+        value = cells_of(i.name, values[i.name], ring)
         array = ring.read(value)
         if array.shape[0] == 1 and i.cols.number == 1 and np.ndim(value) == 1:
             array = ring.copy(array.T)  # a plain list for a column
@@ -63,8 +37,8 @@ def bind(
         check_cells(i.name, array, ring)
         if i.traits:
             _check_traits(i, ring.host(array))
-        found[i.name] = array
-    return found
+        arrays[i.name] = array
+    return arrays
 
 
 def _measure(i: Input, s: Size, n: int, sizes: dict[str, float]) -> None:

@@ -5,14 +5,14 @@ Rows that come twice are merged, so that the rank is the number of distinct ones
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
 from freshview.linear.execute.intake import BadUpdate, cells_of, check_cells
-from freshview.linear.execute.semiring import Array, Semiring
+from freshview.linear.kernels.semiring import Array, Semiring
 
 
 class Added(TypedDict, total=False):
@@ -35,11 +35,11 @@ class Assigned(TypedDict, total=False):
 
 
 def factors(
-    name: str, shape: tuple[int, int], ring: Semiring, **told: Unpack[Added]
+    name: str, shape: tuple[int, int], ring: Semiring, **by: Unpack[Added]
 ) -> tuple[Array, Array]:
     """The factors of an update: A += u * v', A[rows] += v, A[:, cols] += u, or cell by cell."""
-    rows, cols, cells = _one_kind(name, told, Added)
-    u, v = told.get("u"), told.get("v")
+    rows, cols, cells = _one_kind(name, by, Added)
+    u, v = by.get("u"), by.get("v")
     if cells is not None:
         return _cells(name, shape, ring, cells)
     if rows is not None:
@@ -94,12 +94,71 @@ class Move:
         return int(self.left.shape[1])
 
 
+def moves_of(
+    update: Mapping[str, Added],
+    assign: Mapping[str, Assigned],
+    current: Callable[[str], Array],
+    ring: Semiring,
+) -> list[Move]:
+    """The changes of inputs, without those that change nothing; `current` gives the matrices."""
+    _check_changes(update)
+    _check_changes(assign)
+    moves = [
+        Move(name, *factors(name, _shape(current(name)), ring, **by)) for name, by in update.items()
+    ]
+    moves += [_assigned(name, current(name), ring, **by) for name, by in assign.items()]
+    for name in update.keys() & assign.keys():
+        raise BadUpdate(f"{name} is updated and assigned at once")
+    return [m for m in moves if m.rank]
+
+
+def _shape(a: Array) -> tuple[int, int]:
+    rows, cols = a.shape
+    return rows, cols
+
+
+def _assigned(name: str, old: Array, ring: Semiring, **by: Unpack[Assigned]) -> Move:
+    """The change of an input of which something is replaced."""
+    new = replacement(name, _shape(old), ring, **by)
+    before = ring.at(old, new.index)
+    if ring.is_ring:
+        return Move(name, *new.spread(new.values - before), exact=new)
+    lost = not np.array_equal(ring.plus(before, new.values), new.values)
+    return Move(name, *new.spread(new.values), new if lost else None)
+
+
+def moved(a: Array, m: Move, ring: Semiring) -> Array:
+    """An input after a change."""
+    if m.lost is None:
+        return ring.accumulate(a, ring.put(m.left), ring.put(m.right))
+    new = np.array(ring.host(a))
+    new[m.lost.index] = m.lost.values
+    return ring.put(new)
+
+
+def settle(a: Array, m: Move) -> None:
+    """What was assigned is there as it was given: old + (new - old) may be another number."""
+    if m.exact is not None and isinstance(a, np.ndarray):
+        a[m.exact.index] = m.exact.values
+
+
+def _check_changes(changes: object) -> None:
+    """Changes come by the names of inputs, each with keywords."""
+    if not isinstance(changes, Mapping) or not all(
+        isinstance(by, Mapping) for by in changes.values()
+    ):
+        raise BadUpdate(
+            f"a change cannot be {changes!r}",
+            instead="give, by the names of inputs, what update or assign would be told",
+        )
+
+
 def replacement(
-    name: str, shape: tuple[int, int], ring: Semiring, **told: Unpack[Assigned]
+    name: str, shape: tuple[int, int], ring: Semiring, **by: Unpack[Assigned]
 ) -> Replacement:
     """What is to be replaced; of a line or a cell that is told twice, the last counts."""
-    rows, cols, cells = _one_kind(name, told, Assigned)
-    to = told.get("to")
+    rows, cols, cells = _one_kind(name, by, Assigned)
+    to = by.get("to")
     if cells is not None:
         last = {(i, j): x for i, j, x in _triples(name, cells)}
         i = _places(name, [p[0] for p in last] or np.empty(0, int), shape[0], "row")
@@ -113,12 +172,12 @@ def replacement(
     turned = cols is not None
     sides = shape[::-1] if turned else shape
     places = _places(name, cols if turned else rows, sides[0], "column" if turned else "row")
-    given: Array = ring.host(cells_of(name, to, ring))
-    given = given.T if turned and given.ndim == 2 else np.atleast_2d(given)
-    _fits(name, places, given, sides[1])
-    check_cells(name, given, ring)
+    lines: Array = ring.host(cells_of(name, to, ring))
+    lines = lines.T if turned and lines.ndim == 2 else np.atleast_2d(lines)
+    _fits(name, places, lines, sides[1])
+    check_cells(name, lines, ring)
     distinct, where = np.unique(places[::-1], return_index=True)
-    values = given[::-1][where]
+    values = lines[::-1][where]
 
     def spread(d: Array) -> tuple[Array, Array]:
         left, right = _by_row(name, sides, ring, distinct, d.T if turned else d)
@@ -130,17 +189,17 @@ def replacement(
 
 
 def _one_kind(
-    name: str, told: Added | Assigned, wanted: type
+    name: str, by: Added | Assigned, wanted: type
 ) -> tuple[object, object, Sequence[tuple[int, int, Any]] | None]:
     """Rows, columns and cells, of which at most one is told."""
-    for word in told:
+    for word in by:
         if word not in wanted.__annotations__:
             known = ", ".join(wanted.__annotations__)
             raise BadUpdate(f"a change of {name} by {word!r} is not known", instead=f"use {known}")
-    found = told.get("rows"), told.get("cols"), told.get("cells")
-    if sum(x is not None for x in found) > 1:
+    kinds = by.get("rows"), by.get("cols"), by.get("cells")
+    if sum(x is not None for x in kinds) > 1:
         raise BadUpdate(f"an update of {name} tells rows, columns or cells, not several of them")
-    return found
+    return kinds
 
 
 def _fits(name: str, places: Array, values: Array, width: int) -> None:
@@ -157,29 +216,29 @@ def _needs(name: str, what: str, other: str, value: object) -> None:
 
 
 def _columns(name: str, values: object, ring: Semiring) -> Array:
-    found: Array = ring.host(cells_of(name, values, ring))
-    return found.reshape(-1, 1) if found.ndim == 1 else found
+    columns: Array = ring.host(cells_of(name, values, ring))
+    return columns.reshape(-1, 1) if columns.ndim == 1 else columns
 
 
 def _places(name: str, places: object, size: int, what: str) -> Array:
-    found: Array = np.atleast_1d(np.asarray(places))
-    if found.dtype.kind not in "iu" or found.ndim != 1:
+    index: Array = np.atleast_1d(np.asarray(places))
+    if index.dtype.kind not in "iu" or index.ndim != 1:
         raise BadUpdate(f"the {what}s of an update of {name} are whole numbers")
-    for bad in found[(found < 0) | (found >= size)][:1]:
+    for bad in index[(index < 0) | (index >= size)][:1]:
         raise BadUpdate(f"{name} has no {what} {bad}", instead=f"it has {size}, counted from 0")
-    return found
+    return index
 
 
 def _by_row(
     name: str, shape: tuple[int, int], ring: Semiring, places: Array, values: object
 ) -> tuple[Array, Array]:
     """Changes of whole rows: u has a one where a row stands, v its values; doubles merged."""
-    found: Array = np.atleast_2d(ring.host(cells_of(name, values, ring)))
-    _fits(name, places, found, shape[1])
-    check_cells(name, found, ring)
+    lines: Array = np.atleast_2d(ring.host(cells_of(name, values, ring)))
+    _fits(name, places, lines, shape[1])
+    check_cells(name, lines, ring)
     distinct, where = np.unique(places, return_inverse=True)
     merged = np.full((len(distinct), shape[1]), ring.zero, dtype=ring.dtype)
-    ring.plus.at(merged, where, found)
+    ring.plus.at(merged, where, lines)
     left = np.full((shape[0], len(distinct)), ring.zero, dtype=ring.dtype)
     left[distinct, np.arange(len(distinct))] = ring.one
     return left, np.ascontiguousarray(merged.T)

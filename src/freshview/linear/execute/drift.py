@@ -15,7 +15,7 @@ from typing import assert_never
 import numpy as np
 
 from freshview.linear.compile.normal import Normal
-from freshview.linear.execute.semiring import Array, Semiring
+from freshview.linear.kernels.semiring import Array, Semiring
 from freshview.linear.language.meta import infer
 from freshview.linear.language.sizes import Size
 from freshview.linear.language.terms import (
@@ -109,8 +109,8 @@ class _Probe:
             case Var(name):
                 if name not in self.values:
                     return self.times(self.definitions[name], z, turned=turned)
-                found = self.values[name]
-                return (found.T if turned else found) @ z
+                view = self.values[name]
+                return (view.T if turned else view) @ z
             case Transpose(body):
                 return self.times(body, z, turned=not turned)
             case Identity():
@@ -139,13 +139,13 @@ class _Probe:
         """Blocks beside each other add up pieces of z; blocks above each other stack results."""
         if not split:
             return self.ring.above([self.times(p, z, turned=turned) for p in parts])
-        found = []
+        pieces = []
         start = 0
         for p in parts:
             width = self.width(p, turned=turned)
-            found.append(self.times(p, z[start : start + width, :], turned=turned))
+            pieces.append(self.times(p, z[start : start + width, :], turned=turned))
             start += width
-        return reduce(add, found)
+        return reduce(add, pieces)
 
     def width(self, e: Expr, *, turned: bool) -> int:
         m = infer(e, self.scope)

@@ -9,8 +9,8 @@ from functools import lru_cache
 from typing import assert_never
 
 from freshview.errors import FreshviewError
-from freshview.linear.cost.cost import chain
-from freshview.linear.execute.semiring import Array, Semiring
+from freshview.linear.cost.operations import chain
+from freshview.linear.kernels.semiring import Array, Semiring
 from freshview.linear.language.show import Tree, show
 from freshview.linear.language.sizes import Size, size
 from freshview.linear.language.terms import (
@@ -55,15 +55,15 @@ def evaluate(
     limit: float = math.inf,
     *,
     mirrored: Callable[[Expr], bool] | None = None,
-    told: Callable[[int], None] | None = None,
+    on_rounds: Callable[[int], None] | None = None,
 ) -> Array:
     """The matrix that a term denotes; it may be one of `values` itself, or a view of one.
 
     `limit` bounds how much an inverse of I + ... may magnify: beyond, `Singular` is raised.
-    `mirrored` says which products are known to be symmetric; `told` hears after how many rounds an
-    iteration ended.
+    `mirrored` says which products are known to be symmetric; `on_rounds` hears after how many
+    rounds an iteration ended.
     """
-    return _Evaluation(values, ring, sizes, limit, mirrored, told).go(e)
+    return _Evaluation(values, ring, sizes, limit, mirrored, on_rounds).go(e)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class _Evaluation:
     sizes: Mapping[str, float]
     limit: float
     mirrored: Callable[[Expr], bool] | None
-    told: Callable[[int], None] | None
+    on_rounds: Callable[[int], None] | None
 
     def go(self, e: Expr) -> Array:
         ring = self.ring
@@ -95,11 +95,11 @@ class _Evaluation:
             case Add(terms):
                 return self.sum(terms)
             case Mul(factors):
-                found = [self.go(f) for f in factors]
-                if len(found) == 2 and self.mirrored is not None and self.mirrored(e):
-                    return ring.mirrored(*found)
-                dims = (found[0].shape[0], *(f.shape[1] for f in found))
-                return self.multiply(found, _order(dims))
+                arrays = [self.go(f) for f in factors]
+                if len(arrays) == 2 and self.mirrored is not None and self.mirrored(e):
+                    return ring.mirrored(*arrays)
+                dims = (arrays[0].shape[0], *(f.shape[1] for f in arrays))
+                return self.multiply(arrays, _order(dims))
             case Beside(parts):
                 return ring.beside([self.go(p) for p in parts])
             case Above(parts):
@@ -125,10 +125,10 @@ class _Evaluation:
             raise FreshviewError(f"the size {min(unknown)} is not known", instead="give its value")
         return int(s.at(self.sizes))
 
-    def multiply(self, found: list[Array], tree: Tree) -> Array:
+    def multiply(self, arrays: list[Array], tree: Tree) -> Array:
         if isinstance(tree, int):
-            return found[tree]
-        return self.ring.product(*(self.multiply(found, side) for side in tree))
+            return arrays[tree]
+        return self.ring.product(*(self.multiply(arrays, side) for side in tree))
 
     def sum(self, terms: tuple[Expr, ...]) -> Array:
         """A sum; what is subtracted is, and an identity only touches the diagonal."""
@@ -146,12 +146,12 @@ class _Evaluation:
 
     def invert(self, a: Array, e: Expr) -> Array:
         """The inverse; refuses a matrix that is singular to working precision."""
-        found = self.ring.inverse(a)
-        size_of, size_of_inverse = self.ring.norm(a), self.ring.norm(found)
+        inverse = self.ring.inverse(a)
+        size_of, size_of_inverse = self.ring.norm(a), self.ring.norm(inverse)
         condition, magnified = size_of * size_of_inverse, max(size_of, 1.0) * size_of_inverse
         if not math.isfinite(condition) or condition > TRUSTED or magnified > self.limit:
             raise Singular(f"{show(e)} does not exist: the matrix is singular, or nearly so")
-        return found
+        return inverse
 
     def until(self, e: Until) -> Array:
         """Rounds until two of them are as good as equal."""
@@ -170,8 +170,8 @@ class _Evaluation:
                     break
                 near = ring.length(new - old) <= e.tolerance * length
             if near:
-                if self.told is not None:
-                    self.told(rounds)
+                if self.on_rounds is not None:
+                    self.on_rounds(rounds)
                 return new
             old = new
         raise NotConverged(

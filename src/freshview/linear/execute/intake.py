@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from freshview.errors import FreshviewError
-from freshview.linear.execute.semiring import Array, Semiring
+from freshview.linear.kernels.semiring import Array, Semiring
 
 KINDS = {"c": "complex numbers", "U": "text", "S": "text", "M": "dates", "m": "time spans"}
 """The kinds of NumPy that are no cells of any semiring, in words."""
@@ -65,9 +65,9 @@ def _dense(name: str, values: Any, ring: Semiring) -> Array:
     stored = values.tocoo(copy=True)
     stored.sum_duplicates()
     cells = _real(name, np.asarray(stored.data), ring)
-    made = np.full(stored.shape, ring.zero, dtype=ring.dtype)
-    made[tuple(stored.coords)] = cells
-    return made
+    matrix = np.full(stored.shape, ring.zero, dtype=ring.dtype)
+    matrix[tuple(stored.coords)] = cells
+    return matrix
 
 
 def _refused(name: str, what: str) -> BadUpdate:

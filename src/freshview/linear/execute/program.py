@@ -6,35 +6,38 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from math import prod
 from typing import Any, Literal, Unpack
 
 import numpy as np
 
 from freshview.errors import FreshviewError, UnknownName
-from freshview.linear.compile import emit
-from freshview.linear.compile.compile import Choice, candidates, choose, compile_source, phases
-from freshview.linear.compile.explain import explained, lying, sparse
-from freshview.linear.compile.normal import Normal
+from freshview.linear.compile.emit import emit
+from freshview.linear.compile.kept_views import kept, pruned
+from freshview.linear.compile.normal import Normal, affected
+from freshview.linear.compile.options import MatrixOptions, Strategy
 from freshview.linear.compile.trigger import Trigger, names
-from freshview.linear.cost.fill import Counted, Fill
-from freshview.linear.cost.layout import by_columns, laid
-from freshview.linear.cost.rates import measured
-from freshview.linear.execute.array_api import elsewhere
-from freshview.linear.execute.bind import bind, check_change, listed, source_of
-from freshview.linear.execute.changes import Added, Assigned, Move, factors, replacement
+from freshview.linear.compile.trigger_compiler import compile_source
+from freshview.linear.execute.bind import bind, check_change, listed
+from freshview.linear.execute.changes import Added, Assigned, Move, moved, moves_of, settle
 from freshview.linear.execute.drift import drift, sensitivity
 from freshview.linear.execute.evaluate import NotConverged, Singular, evaluate
-from freshview.linear.execute.follow import followed
-from freshview.linear.execute.intake import BadUpdate
-from freshview.linear.execute.keep import kept, pruned
-from freshview.linear.execute.report import REMEMBERED, Report
-from freshview.linear.execute.semiring import Array, Semiring
-from freshview.linear.execute.semiring import semiring as semiring_of
-from freshview.linear.execute.swell import Swell
+from freshview.linear.execute.peak_norms import PeakNorms
+from freshview.linear.execute.report import Report
+from freshview.linear.execute.run_trigger import run_trigger
+from freshview.linear.kernels.array_api import elsewhere
+from freshview.linear.kernels.semiring import Array, Semiring
+from freshview.linear.kernels.semiring import semiring as semiring_of
 from freshview.linear.language.expression import Matrix
-from freshview.linear.language.options import Options, Strategy
+from freshview.linear.language.source import source_of
 from freshview.linear.language.terms import Input, Source, Until
 from freshview.linear.language.walk import free
+from freshview.linear.strategy.choices import TriggerChoices
+from freshview.linear.strategy.choose import Choice, phases
+from freshview.linear.strategy.explain import explain_choice, explain_fill, explain_memory_order
+from freshview.linear.strategy.fill import Counted, Fill
+from freshview.linear.strategy.memory_order import by_columns, in_memory_order
+from freshview.linear.strategy.rates import measured
 
 FRESH = 32
 """How many times its sensitivity an inverse that was just computed may be off: as far as a view is
@@ -86,14 +89,13 @@ class Program:
         self.check_every = check_every
         self.report = Report()
         self.sizes: dict[str, float] = {n: float(s) for n, s in (sizes or {}).items()}
-        given = {**(values or {}), **inputs}
-        self.values: dict[str, Array] = self._bind(given)
-        self.options = Options(
+        self.values: dict[str, Array] = self._bind({**(values or {}), **inputs})
+        self.options = MatrixOptions(
             self.sizes,
             strategy=strategy,
             second_order="left" if second_order == "left" else "right",
         )
-        cells = sum(a.shape[0] * a.shape[1] for a in self.values.values())
+        cells = sum(prod(a.shape) for a in self.values.values())
         measure = (cells >= LARGE) if measure is None else measure
         self.rates = measured(self.ring) if measure and self.ring.is_ring else None
         self.normal: Normal = compile_source(self.source, self.options)
@@ -101,13 +103,12 @@ class Program:
         self._symmetric = {
             s.term for s in self.normal.statements if self.normal.scope[s.name].symmetric
         }
-        self._compiled: dict[tuple[str, int], dict[Strategy, Trigger]] = {}
-        self._choices: dict[tuple[str, int, float, float], Choice] = {}
+        self._choices = TriggerChoices(self.normal, self.options, self.rates)
         self._running: dict[int, Trigger] = {}
         self._kept: frozenset[str] = frozenset()
         self._columns: frozenset[str] = frozenset()
         self._risk = 0.0
-        self._swell = Swell()
+        self._norms = PeakNorms()
         self._counted = self._count()
         self._choose()
         self._keep()
@@ -118,23 +119,22 @@ class Program:
             if i.dynamic:
                 self.choice(i.name)
 
-    def _bind(self, given: Mapping[str, object]) -> dict[str, Array]:
-        return bind(self.source, given, self.ring, self.sizes)
+    def _bind(self, arrays: Mapping[str, object]) -> dict[str, Array]:
+        return bind(self.source, arrays, self.ring, self.sizes)
 
     def _count(self) -> Counted | None:
         """How full the matrices are, if products over this semiring make use of it."""
-        counts = self.ring.skips and not self.ring.is_ring
-        return Counted(self.normal, self.values, self.ring, self.sizes) if counts else None
+        if self.ring.is_ring or not self.ring.skips:
+            return None
+        return Counted(self.normal, self.values, self.ring, self.sizes)
 
     def _fill(self, name: str, m: Move | None = None) -> Fill | None:
-        return self._counted.fill(name, m) if self._counted else None
+        if self._counted is None:
+            return None
+        return self._counted.fill(name, None if m is None else (m.left, m.right))
 
     def choice(self, name: str, rank: int = 1) -> Choice:
-        """The trigger for updates of an input of this rank, and why it was chosen.
-
-        Triggers are compiled for ranks of 1, 2, 4, 8 ...; which strategy is cheapest is asked for
-        every rank, and over semirings for factors of every density.
-        """
+        """The trigger for updates of an input of this rank, and why it was chosen."""
         return self._choice(name, rank, self._fill(name))
 
     def _chosen(self, m: Move) -> Choice:
@@ -142,20 +142,14 @@ class Program:
         return self._choice(m.name, m.rank, fill) if fill else self.choice(m.name, m.rank)
 
     def _choice(self, name: str, rank: int, fill: Fill | None) -> Choice:
-        key = (name, rank, *((fill.left, fill.right) if fill else (1.0, 1.0)))
-        if key not in self._choices:
-            bucket = 1 << max(0, rank - 1).bit_length()
-            if (name, bucket) not in self._compiled:
-                options = replace(self.options, rank=bucket)
-                self._compiled[name, bucket] = candidates(self.normal, name, options)
-            made = self._compiled[name, bucket]
-            self._choices[key] = choose(made, self.sizes, rank, self.rates, fill)
+        choice, new = self._choices.choice(name, rank, fill, self.sizes)
+        if new:
             self._keep()
-        return self._choices[key]
+        return choice
 
     def _keep(self) -> None:
         """Keep what the triggers read: a view that was not kept so far is computed."""
-        triggers = {id(c.trigger): c.trigger for c in self._choices.values()}
+        triggers = self._choices.triggers()
         wanted = kept(self.normal, triggers.values(), self._kept)
         fresh: dict[str, Array] = dict(self.values)
         for name in wanted - self._kept - {i.name for i in self.normal.inputs}:
@@ -175,7 +169,7 @@ class Program:
     def _lay(self, views: Iterable[str]) -> None:
         """Matrices as their products read them."""
         for name in views:
-            self.values[name] = laid(self.values[name], columns=name in self._columns)
+            self.values[name] = in_memory_order(self.values[name], columns=name in self._columns)
 
     def _compute(self, name: str, into: dict[str, Array]) -> Array:
         """A view from its definition, and whatever that needs, into `into`."""
@@ -183,31 +177,31 @@ class Program:
             s = self._definitions[name]
             for other in sorted(free(s.term)):
                 self._compute(other, into)
-            found = evaluate(
+            value = evaluate(
                 s.term,
                 into,
                 self.ring,
                 self.sizes,
                 mirrored=self._symmetric.__contains__,
-                told=partial(self.report.rounds.__setitem__, name),
+                on_rounds=partial(self.report.rounds.__setitem__, name),
             )
-            into[name] = self.ring.owned(found, shared=names(s.term))
+            into[name] = self.ring.owned(value, shared=names(s.term))
         return into[name]
 
-    def update(self, name: str, **told: Unpack[Added]) -> None:
+    def update(self, name: str, **by: Unpack[Added]) -> None:
         """Add to an input: u * v', or v to `rows`, or u to `cols`, or (row, column, value) `cells`.
 
         In a semiring other than the reals, adding is its own sum: or, min, max.
         """
-        self.change(update={name: told})
+        self.change(update={name: by})
 
-    def assign(self, name: str, **told: Unpack[Assigned]) -> None:
+    def assign(self, name: str, **by: Unpack[Assigned]) -> None:
         """Replace `rows` or `cols` of an input by what `to` says, or (row, column, value) `cells`.
 
         In a semiring other than the reals, what does not improve on the old values cannot be
         reached by adding: the views are computed anew, and the report says so.
         """
-        self.change(assign={name: told})
+        self.change(assign={name: by})
 
     def change(
         self,
@@ -217,7 +211,7 @@ class Program:
     ) -> None:
         """Change several inputs at once: all of them, or, on an error, none.
 
-        Each is told what `update` or `assign` would be.
+        Each comes with the keywords of `update` or `assign`.
 
         >>> from freshview.linear import matrix
         >>> p = Program({"C": matrix("A", "n") @ matrix("B", "n")}, A=[[1.0]], B=[[2.0]])
@@ -225,21 +219,7 @@ class Program:
         >>> p["C"]
         array([[10.]])
         """
-        for told in (update or {}, assign or {}):
-            if not isinstance(told, Mapping) or not all(
-                isinstance(of, Mapping) for of in told.values()
-            ):
-                raise BadUpdate(
-                    f"a change cannot be {told!r}",
-                    instead="give, by the names of inputs, what update or assign would be told",
-                )
-        moves = [self._added(name, told) for name, told in (update or {}).items()]
-        moves += [self._replaced(name, told) for name, told in (assign or {}).items()]
-        names = [m.name for m in moves]
-        for name in names:
-            if names.count(name) > 1:
-                raise BadUpdate(f"{name} is updated and assigned at once")
-        moves = [m for m in moves if m.rank]
+        moves = moves_of(update or {}, assign or {}, self._current, self.ring)
         for m in moves:
             check_change(self._input(m.name), m.left, m.right)
         if not moves:
@@ -249,23 +229,16 @@ class Program:
         self.report.updates += 1
         self._watch(self._shrunk(moves))
         if self._counted and self._counted.recount(self.report.updates, self.values):
-            self._choices.clear()
+            self._choices.forget()
             self._choose()
 
     def _measure(self, moves: Sequence[Move]) -> None:
         if self.ring.is_ring:
-            for m in moves:
-                self._swell.begin(m.name, partial(self.ring.length, self.values[m.name]))
+            self._norms.begin(moves, self.values, self.ring)
 
     def _shrunk(self, moves: Sequence[Move]) -> bool:
         """Whether an input was much larger a while ago: the views rounded as it was then."""
-        if not self.ring.is_ring:
-            return False
-        found = False
-        for m in moves:
-            length = partial(self.ring.length, self.values[m.name])
-            found = self._swell.shrunk(m.name, m.left, m.right, length) or found
-        return found
+        return self.ring.is_ring and self._norms.shrunk(moves, self.values, self.ring)
 
     def _watch(self, shrunk: bool = False) -> None:
         """Measure the drift when it is time, or when rounding may have been magnified enough."""
@@ -276,31 +249,18 @@ class Program:
         if due or shrunk or self._risk > self.drift_bound:
             self.check()
 
-    def _added(self, name: str, told: Added) -> Move:
-        shape = self._shape(name)
-        return Move(name, *factors(name, shape, self.ring, **told))
-
-    def _replaced(self, name: str, told: Assigned) -> Move:
-        new = replacement(name, self._shape(name), self.ring, **told)
-        old = self.ring.at(self.values[name], new.index)
-        if self.ring.is_ring:
-            return Move(name, *new.spread(new.values - old), exact=new)
-        lost = not np.array_equal(self.ring.plus(old, new.values), new.values)
-        return Move(name, *new.spread(new.values), new if lost else None)
-
     def _input(self, name: str) -> Input:
-        found = [i for i in self.normal.inputs if i.name == name]
-        if not found:
-            known = listed(i.name for i in self.normal.inputs)
-            raise UnknownName(f"there is no input {name}", instead=f"there is {known}")
-        if not found[0].dynamic:
+        inputs = {i.name: i for i in self.normal.inputs}
+        if name not in inputs:
+            raise UnknownName(f"there is no input {name}", instead=f"there is {listed(inputs)}")
+        if not inputs[name].dynamic:
             raise FreshviewError(f"{name} is static", instead="declare it dynamic to update it")
-        return found[0]
+        return inputs[name]
 
-    def _shape(self, name: str) -> tuple[int, int]:
+    def _current(self, name: str) -> Array:
+        """The matrix of an input that may change."""
         self._input(name)
-        rows, cols = self.values[name].shape
-        return rows, cols
+        return self.values[name]
 
     def _commit(self, moves: Sequence[Move]) -> None:
         """Follow the changes one after the other by their triggers, or compute anew after all."""
@@ -313,7 +273,7 @@ class Program:
                 with self._undone(copies):
                     for m in moves:
                         self._run(self._running[id(self._chosen(m).trigger)], m)
-                        self._settle(m)
+                        settle(self.values[m.name], m)
                 return
             except Singular:
                 why = [f"an update of {moves[0].name} made an inverse too sensitive"]
@@ -321,8 +281,8 @@ class Program:
                 why = [f"after an update of {moves[0].name} an iteration did not settle"]
         with self._undone([m.name for m in moves]):
             for m in moves:
-                self._put(m)
-                self._settle(m)
+                self.values[m.name] = moved(self.values[m.name], m, self.ring)
+                settle(self.values[m.name], m)
             self._again({m.name for m in moves}, "; ".join(why))
 
     def _why_anew(self, m: Move) -> str:
@@ -334,24 +294,10 @@ class Program:
             return ""
         return f"an update of rank {m.rank} of {m.name}: {chosen.why}"
 
-    def _put(self, m: Move) -> None:
-        """Change an input alone."""
-        if m.lost is None:
-            left, right = self.ring.put(m.left), self.ring.put(m.right)
-            self.values[m.name] = self.ring.accumulate(self.values[m.name], left, right)
-        else:
-            new = np.array(self.ring.host(self.values[m.name]))
-            new[m.lost.index] = m.lost.values
-            self.values[m.name] = self.ring.put(new)
-
-    def _settle(self, m: Move) -> None:
-        """What was assigned is there as it was given: old + (new - old) may be another number."""
-        values = self.values[m.name]
-        if m.exact is not None and isinstance(values, np.ndarray):
-            values[m.exact.index] = m.exact.values
-
     def _run(self, t: Trigger, m: Move) -> None:
-        self.values.update(followed(t, m, self.values, self.ring, self.sizes, self.report.rounds))
+        self.values.update(
+            run_trigger(t, m, self.values, self.ring, self.sizes, self.report.rounds)
+        )
 
     @contextmanager
     def _undone(self, copied: Iterable[str]) -> Iterator[None]:
@@ -368,12 +314,8 @@ class Program:
 
     def _again(self, changed: Iterable[str], why: str) -> None:
         """Compute anew whatever depends on the inputs that changed."""
-        inputs = {i.name for i in self.normal.inputs}
-        stale = set(changed)
-        for s in self.normal.statements:
-            if free(s.term) & stale:
-                stale.add(s.name)
-        fresh = {n: a for n, a in self.values.items() if n in inputs or n not in stale}
+        stale = {s.name for s in affected(self.normal.statements, changed)}
+        fresh = {n: a for n, a in self.values.items() if n not in stale}
         for n in self._kept - fresh.keys():
             self._compute(n, fresh)
         self.values = {n: fresh[n] for n in self._kept}
@@ -381,24 +323,21 @@ class Program:
         self._told(why)
 
     def _told(self, why: str) -> None:
-        """Note that views were computed anew."""
-        self.report.reevaluations += 1
-        self.report.reasons.append(why)
-        del self.report.reasons[:-REMEMBERED]
+        self.report.reevaluated(why)
 
     def check(self) -> float:
         """Measure the drift; beyond the bound, compute the views anew and measure again."""
         if not self.ring.is_ring:
             return 0.0  # choices do not round
         self._risk = 0.0
-        found = drift(self.normal, self.values, self.sizes, self.ring)
-        self.report.worst_drift = max(self.report.worst_drift, found)
+        distance = drift(self.normal, self.values, self.sizes, self.ring)
+        self.report.worst_drift = max(self.report.worst_drift, distance)
         least = FRESH * sensitivity(self.normal, self.values, self.sizes, self.ring)
-        if found > max(self.drift_bound, least):
-            self._all_again(f"the drift {found:.1e} exceeded {self.drift_bound:.1e}")
-            found = drift(self.normal, self.values, self.sizes, self.ring)
-        self.report.drift = found
-        return found
+        if distance > max(self.drift_bound, least):
+            self._all_again(f"the drift {distance:.1e} exceeded {self.drift_bound:.1e}")
+            distance = drift(self.normal, self.values, self.sizes, self.ring)
+        self.report.drift = distance
+        return distance
 
     def _all_again(self, why: str) -> None:
         self._again({i.name for i in self.normal.inputs}, why)
@@ -436,24 +375,19 @@ class Program:
             raise FreshviewError(
                 f"Octave and NumPy compute over the reals, not over {self.ring.name}"
             )
-        if language not in emit.LANGUAGES:
-            raise FreshviewError(
-                f"there is no code in {language!r}",
-                instead=f"ask for one of {', '.join(emit.LANGUAGES)}",
-            )
-        return emit.LANGUAGES[language](self.trigger(name, rank))
+        return emit(self.trigger(name, rank), language)
 
     def explain(self, name: str, rank: int = 1) -> str:
         """Which strategy follows an input, why, and what is kept."""
         self._input(name)
         t = self.trigger(name, rank)
-        views = self._kept - {i.name for i in self.normal.inputs}
         cell = np.dtype(self.ring.dtype).itemsize
-        held = {v: self.values[v].shape[0] * self.values[v].shape[1] * cell for v in views}
+        views = self._kept - {i.name for i in self.normal.inputs}
+        held = {v: prod(self.values[v].shape) * cell for v in views}
         rounds = {
-            s.name: found
+            s.name: count
             for s in self.normal.statements
-            if (found := self.report.rounds.get(s.name)) and isinstance(s.term, Until)
+            if (count := self.report.rounds.get(s.name)) and isinstance(s.term, Until)
         }
-        text = explained(self.choice(name, rank), t, held, rounds)
-        return text + sparse(self._fill(name), t) + lying(self._columns)
+        text = explain_choice(self.choice(name, rank), t, held, rounds)
+        return text + explain_fill(self._fill(name), t) + explain_memory_order(self._columns)

@@ -21,3 +21,9 @@ class Report:
     worst_drift: float = 0.0
     reasons: list[str] = field(default_factory=list)
     rounds: dict[str, int] = field(default_factory=dict)
+
+    def reevaluated(self, why: str) -> None:
+        """Note that views were computed anew."""
+        self.reevaluations += 1
+        self.reasons.append(why)
+        del self.reasons[:-REMEMBERED]

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from freshview.errors import FreshviewError
 from freshview.linear.language import build
-from freshview.linear.language.meta import Meta, given, infer
+from freshview.linear.language.meta import Meta, infer, input_meta
 from freshview.linear.language.show import show
 from freshview.linear.language.sizes import Size, size
 from freshview.linear.language.terms import (
@@ -53,7 +53,7 @@ class Matrix:
     @property
     def scope(self) -> dict[str, Meta]:
         """What is known of the names that occur."""
-        return {**{n: given(i) for n, i in self.inputs.items()}, **self.bound}
+        return {**{n: input_meta(i) for n, i in self.inputs.items()}, **self.bound}
 
     @property
     def rows(self) -> Size:
@@ -104,14 +104,14 @@ class Matrix:
 def _number(by: object) -> float:
     """A number to multiply a matrix by."""
     try:
-        found = float(by)  # type: ignore[arg-type]
+        number = float(by)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
-        found = math.nan
-    if isinstance(by, str | bytes) or not math.isfinite(found):
+        number = math.nan
+    if isinstance(by, str | bytes) or not math.isfinite(number):
         raise FreshviewError(
             f"a matrix is multiplied by {by!r}", instead="use a finite real number, or A @ B"
         )
-    return found
+    return number
 
 
 def _join(make: Callable[..., Expr], *parts: Matrix) -> Matrix:
@@ -140,8 +140,8 @@ def matrix(
         if t not in TRAITS:
             raise FreshviewError(f"{t!r} is no trait", instead=f"use {', '.join(TRAITS)}")
     r = size(rows)
-    made = Input(name, r, r if cols is None else size(cols), dynamic, frozenset(traits))
-    return Matrix(Var(name), {name: made})
+    declared = Input(name, r, r if cols is None else size(cols), dynamic, frozenset(traits))
+    return Matrix(Var(name), {name: declared})
 
 
 def inverse(a: Matrix) -> Matrix:
@@ -194,22 +194,22 @@ class Bindings:
     """
 
     def __init__(self) -> None:
-        self.made: list[tuple[str, Matrix]] = []
+        self.bindings: list[tuple[str, Matrix]] = []
 
     def bind(self, hint: str, value: Matrix) -> Matrix:
         """A name for a matrix, unless it is a bare name already."""
         if isinstance(value.term, Var):
             return value
-        taken = {n for n, _ in self.made}.union(*(m.inputs for _, m in self.made))
-        name = Names(taken | set(value.inputs) | set(value.bound)).fresh(hint)
-        self.made.append((name, value))
+        used = {n for n, _ in self.bindings}.union(*(m.inputs for _, m in self.bindings))
+        name = Names(used | set(value.inputs) | set(value.bound)).fresh(hint)
+        self.bindings.append((name, value))
         return Matrix(
             Var(name), value.inputs, {**value.bound, name: infer(value.term, value.scope)}
         )
 
     def close(self, result: Matrix) -> Matrix:
         """The result with its names inside."""
-        for name, value in reversed(self.made):
+        for name, value in reversed(self.bindings):
 
             def let(v: Expr, body: Expr, name: str = name) -> Expr:
                 return Let(name, v, body)
@@ -274,8 +274,8 @@ def _rounds(
             raise FreshviewError(
                 f"the step of an iteration gives {after!r}", instead="give a matrix expression"
             )
-        taken = start.scope.keys() | after.inputs.keys() | binders(after.term)
-        if name not in taken:
+        used = start.scope.keys() | after.inputs.keys() | binders(after.term)
+        if name not in used:
             break
         name += "x"  # the step reads a matrix of this name, or binds it
     return _bound(name, lambda first, body: make(first, name, body), start, after)

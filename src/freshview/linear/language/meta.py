@@ -67,7 +67,7 @@ class Meta:
 Scope = Mapping[str, Meta]
 
 
-def given(i: Input) -> Meta:
+def input_meta(i: Input) -> Meta:
     """What an input's declaration says."""
     diagonal = "diagonal" in i.traits
     symmetric = diagonal or "symmetric" in i.traits
@@ -114,13 +114,13 @@ def infer(e: Expr, scope: Scope) -> Meta:
         case Mul(factors):
             return _product(e, factors, [infer(f, scope) for f in factors], scope)
         case Beside(parts):
-            found = [infer(p, scope) for p in parts]
-            _same(e, [m.rows for m in found], "rows")
-            return Meta(found[0].rows, total(m.cols for m in found), rank=_ranks(found))
+            metas = [infer(p, scope) for p in parts]
+            _same(e, [m.rows for m in metas], "rows")
+            return Meta(metas[0].rows, total(m.cols for m in metas), rank=_ranks(metas))
         case Above(parts):
-            found = [infer(p, scope) for p in parts]
-            _same(e, [m.cols for m in found], "columns")
-            return Meta(total(m.rows for m in found), found[0].cols, rank=_ranks(found))
+            metas = [infer(p, scope) for p in parts]
+            _same(e, [m.cols for m in metas], "columns")
+            return Meta(total(m.rows for m in metas), metas[0].cols, rank=_ranks(metas))
         case Let(name, value, body):
             return infer(body, {**scope, name: infer(value, scope)})
         case Iterate(_, start, name, body) | Until(_, start, name, body):
@@ -146,46 +146,46 @@ def _inverse(e: Expr, m: Meta) -> Meta:
     return replace(m, rank=None)
 
 
-def _sum(e: Expr, found: list[Meta]) -> Meta:
-    first = found[0]
-    for m in found[1:]:
+def _sum(e: Expr, metas: list[Meta]) -> Meta:
+    first = metas[0]
+    for m in metas[1:]:
         if (m.rows, m.cols) != (first.rows, first.cols):
             raise ShapeProblem(f"{show(e)} adds {first} and {m}", instead="they must be equal")
     return Meta(
         first.rows,
         first.cols,
-        all(m.symmetric for m in found),
-        all(m.lower for m in found),
-        all(m.upper for m in found),
-        _ranks(found),
-        _of(found),
+        all(m.symmetric for m in metas),
+        all(m.lower for m in metas),
+        all(m.upper for m in metas),
+        _ranks(metas),
+        _of(metas),
     )
 
 
-def _product(e: Expr, factors: tuple[Expr, ...], found: list[Meta], scope: Scope) -> Meta:
-    for left, right in pairwise(found):
+def _product(e: Expr, factors: tuple[Expr, ...], metas: list[Meta], scope: Scope) -> Meta:
+    for left, right in pairwise(metas):
         if left.cols != right.rows:
             raise ShapeProblem(
                 f"{show(e)} multiplies {left} by {right}",
                 instead="the columns of a factor must be the rows of the next",
             )
-    of = _of(found)
-    bounds = [m.rank for m in found if m.rank is not None]
-    bounds += [m.cols for m in found[:-1] if m.cols.number is not None]
+    of = _of(metas)
+    bounds = [m.rank for m in metas if m.rank is not None]
+    bounds += [m.cols for m in metas[:-1] if m.cols.number is not None]
     return Meta(
-        found[0].rows,
-        found[-1].cols,
-        of is not None or _palindrome(factors, scope) or all(m.diagonal for m in found),
-        all(m.lower for m in found),
-        all(m.upper for m in found),
+        metas[0].rows,
+        metas[-1].cols,
+        of is not None or _palindrome(factors, scope) or all(m.diagonal for m in metas),
+        all(m.lower for m in metas),
+        all(m.upper for m in metas),
         min(bounds, key=lambda s: s.at({})) if bounds else None,
         of,
     )
 
 
-def _of(found: list[Meta]) -> str | None:
+def _of(metas: list[Meta]) -> str | None:
     """The one symmetric matrix that all are polynomials of."""
-    names = {m.of for m in found} - {""}
+    names = {m.of for m in metas} - {""}
     if len(names) > 1:
         return None
     return names.pop() if names else ""
@@ -201,8 +201,8 @@ def _palindrome(factors: tuple[Expr, ...], scope: Scope) -> bool:
     return all(same(factors[i], factors[-1 - i]) for i in range(half))
 
 
-def _ranks(found: list[Meta]) -> Size | None:
-    ranks = [m.rank for m in found]
+def _ranks(metas: list[Meta]) -> Size | None:
+    ranks = [m.rank for m in metas]
     return total(r for r in ranks if r is not None) if None not in ranks else None
 
 

@@ -112,21 +112,21 @@ class Names:
     ('x1', 'x2', 'A', 'A_1')
     """
 
-    def __init__(self, taken: set[str]) -> None:
-        self.taken = set(taken)
+    def __init__(self, used: set[str]) -> None:
+        self.used = set(used)
 
     def fresh(self, hint: str) -> str:
         """The hint itself, or the hint with a number."""
         name, n = hint, 0
-        while name in self.taken:
+        while name in self.used:
             n += 1
             name = f"{hint}_{n}"
-        self.taken.add(name)
+        self.used.add(name)
         return name
 
     def next(self, stem: str) -> str:
         """The stem with the least number that is free."""
         n = 0
-        while f"{stem}{n}" in self.taken:
+        while f"{stem}{n}" in self.used:
             n += 1
         return self.fresh(f"{stem}{n}")

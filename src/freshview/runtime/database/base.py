@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from freshview.calculus.domain import is_int
 from freshview.calculus.rows import Row, RowLike, checked
 from freshview.calculus.schema import Relation
-from freshview.codegen.load import Instance
+from freshview.codegen.library.load import Instance
 from freshview.errors import BadRow, Overflow, Place
 
 if TYPE_CHECKING:

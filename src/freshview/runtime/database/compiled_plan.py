@@ -16,10 +16,10 @@ from freshview.calculus.functions import BUILTINS, CppRing, Functions
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.terms import Apply, Expr
 from freshview.calculus.walk import distinct_subterms
-from freshview.codegen.kernel import Source, write
-from freshview.codegen.options import Passes
-from freshview.codegen.private import NotPrivate, private_folder, read_own
-from freshview.codegen.toolchain import user_cache
+from freshview.codegen.kernel.source import Source, write
+from freshview.codegen.library.cache import user_cache
+from freshview.codegen.library.private_files import NotPrivate, private_folder, read_own
+from freshview.codegen.options import KernelPasses
 from freshview.depth import deep
 from freshview.errors import NotNative
 from freshview.ivm.options import Mode
@@ -122,7 +122,7 @@ def remembered(
 def base_recipe(relation: Relation, wide: bool = False) -> CompiledPlan:
     """The recipe of the kernel that keeps a relation's rows."""
     program = base_program(relation)
-    return _made(program, write(program, passes=Passes(wide=wide)))
+    return _made(program, write(program, passes=KernelPasses(wide=wide)))
 
 
 def _made(program: Program, source: Source) -> CompiledPlan:
@@ -147,7 +147,7 @@ def _key(
     relations: Sequence[Relation],
     settings: Settings,
     functions: Functions,
-    passes: Passes,
+    passes: KernelPasses,
 ) -> str:
     orders = sorted((name, str(order)) for name, order in settings.orders.items())
     options: tuple[object, ...]

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from freshview.calculus.pretty_print import show_term
 from freshview.calculus.schema import Query
-from freshview.program.brief import brief, brief_program
-from freshview.program.layout import show_term
+from freshview.program.abbreviate import abbreviate, abbreviate_program
 from freshview.program.terms import Program
 from freshview.program.text import show_program
 from freshview.runtime.database.compiled_plan import CompiledPlan
@@ -31,15 +31,15 @@ def explain(
     """
     columns = ", ".join(f"{c.name} {c.type}" for c in query.columns)
     seen = query.vars * 2
-    steps = [f"-- {rule}\n{show_term(brief(term, seen))}" for rule, term in trace(query.term)]
+    steps = [f"-- {rule}\n{show_term(abbreviate(term, seen))}" for rule, term in trace(query.term)]
     choice = program.notes or ("every map is maintained by deltas",)
     return "\n\n".join(
         [
             f"== view {query.name}({columns})",
-            f"== calculus\n{show_term(brief(query.term, seen))}",
+            f"== calculus\n{show_term(abbreviate(query.term, seen))}",
             "\n".join(["== simplified", *(steps or ["no rule applies"])]),
             "\n".join(["== choice", *choice]),
-            f"== program\n{show_program(brief_program(replace(program, notes=()))).rstrip()}",
+            f"== program\n{show_program(abbreviate_program(replace(program, notes=()))).rstrip()}",
             *(["\n".join(["== engine", *_engine(note, recipe, centre)])] if note or recipe else []),
         ]
     )

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn
 from weakref import WeakSet
 
-from freshview.codegen import toolchain
+from freshview.codegen.library import toolchain
 from freshview.errors import FreshviewError
 from freshview.runtime.database import kernels
 

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from freshview.calculus.domain import limit
 from freshview.calculus.functions import Functions
-from freshview.codegen.cpp_types import room
+from freshview.codegen.cpp.types import cpp_limit
 from freshview.errors import Overflow
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
-from freshview.reference.store import Bounds
+from freshview.reference.engine.run import Engine
+from freshview.reference.engine.store import Bounds
 from freshview.runtime.database.base import Base
 from freshview.runtime.database.stored_base import StatelessBase, StoredBase
 
@@ -36,7 +36,7 @@ def holds(
     engine = Engine(program, functions)
     for m in program.maps:
         if not m.inputs:
-            own = Bounds.of(m.keys, m.payload, limit if wide else room)
+            own = Bounds.of(m.keys, m.payload, limit if wide else cpp_limit)
             engine.stores.maps[m.name].bounds = own
     tables = {r.name: [row for row, n in c.items() for _ in range(n)] for r, c in rows if r.static}
     try:

@@ -8,13 +8,14 @@ from freshview.algebra import Number
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.rows import Row, repeated
 from freshview.calculus.types import Value
-from freshview.codegen.kernel import emit
-from freshview.codegen.load import Instance, Kernel
-from freshview.codegen.options import USUAL, Passes
-from freshview.codegen.toolchain import Compiler, Flags, build, find_compiler
+from freshview.codegen.kernel.source import emit
+from freshview.codegen.library.compiler import CppCompiler, Flags, find_compiler
+from freshview.codegen.library.load import Instance, Kernel
+from freshview.codegen.library.toolchain import build
+from freshview.codegen.options import USUAL_PASSES, KernelPasses
 from freshview.errors import BuildProblem, ProgramProblem, UnknownName
 from freshview.program.terms import Program
-from freshview.reference.rows import Changes
+from freshview.reference.engine.rows import Changes
 from freshview.reference.top import arrange
 
 
@@ -30,8 +31,8 @@ class NativeEngine:
         program: Program,
         functions: Functions = BUILTINS,
         flags: Flags | None = None,
-        compiler: Compiler | None = None,
-        passes: Passes = USUAL,
+        compiler: CppCompiler | None = None,
+        passes: KernelPasses = USUAL_PASSES,
     ) -> None:
         source = emit(program, functions, passes)
         compiler = compiler or find_compiler()

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from freshview.codegen import toolchain
-from freshview.codegen.load import Kernel
-from freshview.codegen.toolchain import Compiler, Flags
+from freshview.codegen.library import toolchain
+from freshview.codegen.library.compiler import CppCompiler, Flags, find_compiler
+from freshview.codegen.library.load import Kernel
 from freshview.errors import BuildProblem
 from freshview.runtime.database.compiled_plan import CompiledPlan
 
@@ -36,12 +36,12 @@ class Built:
 
 
 @cache
-def compiler() -> Compiler | None:
+def compiler() -> CppCompiler | None:
     """The compiler of this machine, looked for once."""
-    return toolchain.find_compiler()
+    return find_compiler()
 
 
-def need_compiler() -> Compiler:
+def need_compiler() -> CppCompiler:
     """The compiler of this machine, or a BuildProblem that says what to install."""
     found = compiler()
     if found is None:

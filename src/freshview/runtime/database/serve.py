@@ -11,10 +11,10 @@ from freshview.calculus.functions import Functions
 from freshview.calculus.rows import Row, as_declared, repeated
 from freshview.calculus.schema import Query
 from freshview.calculus.types import INT, Value
-from freshview.codegen.load import Instance
+from freshview.codegen.library.load import Instance
 from freshview.program.terms import Program
-from freshview.reference.run import Engine
-from freshview.reference.store import Bounds
+from freshview.reference.engine.run import Engine
+from freshview.reference.engine.store import Bounds
 from freshview.reference.top import arrange
 from freshview.runtime.database.base import Base
 from freshview.runtime.database.kernels import Built

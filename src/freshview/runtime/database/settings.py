@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
-from freshview.codegen.options import Passes
-from freshview.codegen.toolchain import Flags
+from freshview.codegen.library.compiler import Flags
+from freshview.codegen.options import KernelPasses
 from freshview.errors import FreshviewError
 from freshview.factorized.order import VariableOrder
 from freshview.factorized.products import Groups
 from freshview.ivm.options import Mode
-from freshview.plan.options import Options, Strategy
+from freshview.plan.options import PlanOptions, Strategy
 from freshview.program.cost import Statistics
 
 EngineName = Literal["native", "reference"]
@@ -67,10 +67,10 @@ class Settings:
             )
         self.plan("batch")  # it knows the strategies
 
-    def plan(self, mode: Mode, *, caches: bool = True) -> Options:
+    def plan(self, mode: Mode, *, caches: bool = True) -> PlanOptions:
         """The options of the planner, for triggers of a mode unless the user named one."""
         chosen = mode if self.mode == "auto" else self.mode
-        return Options(
+        return PlanOptions(
             strategy=self.strategy,
             mode=chosen,
             strict=self.strict,
@@ -81,9 +81,9 @@ class Settings:
         )
 
     @property
-    def passes(self) -> Passes:
+    def passes(self) -> KernelPasses:
         """What kernels are written with."""
-        return Passes(factorise=self.factorise)
+        return KernelPasses(factorise=self.factorise)
 
     @property
     def flags(self) -> Flags:

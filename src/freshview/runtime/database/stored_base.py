@@ -10,10 +10,10 @@ from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.terms import Add, Cmp, Exists, Expr, Lift, Rel, Sum, Var
 from freshview.calculus.types import INT
-from freshview.codegen.load import Instance, Kernel
+from freshview.codegen.library.load import Instance, Kernel
 from freshview.errors import BadRow
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import Options
+from freshview.ivm.options import DeltaOptions
 from freshview.program.terms import Program
 from freshview.runtime.database.base import Base, not_held, two_rows
 from freshview.runtime.ingest.change import Change
@@ -45,7 +45,7 @@ def base_program(relation: Relation) -> Program:
         Query("rows", relation.columns, vars, here),
         Query("faults", (Column("faults", INT),), ("faults",), faults),
     ]
-    return compile_queries(queries, [stream], Options(mode="tuple"))
+    return compile_queries(queries, [stream], DeltaOptions(mode="tuple"))
 
 
 def column_vars(relation: Relation) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from freshview.calculus.domain import is_int
 from freshview.calculus.rows import Row, RowLike, bad_value, in_order, plain
 from freshview.calculus.schema import Column, Relation
-from freshview.codegen.load import Instance
+from freshview.codegen.library.load import Instance
 from freshview.errors import BadRow, Place
 from freshview.runtime.database.base import consolidate
 from freshview.runtime.ingest.columns import rows_in, usual

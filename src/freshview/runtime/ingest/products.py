@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from freshview.calculus.rows import Row, RowLike
 from freshview.calculus.schema import Relation
-from freshview.codegen.load import Instance
+from freshview.codegen.library.load import Instance
 from freshview.errors import BadRow
 from freshview.factorized.products import Factors, Grid, decompose
 from freshview.runtime.ingest.change import Change, counted, taken

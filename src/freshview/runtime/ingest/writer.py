@@ -8,7 +8,7 @@ from weakref import ref
 
 from freshview.calculus.rows import RowLike
 from freshview.calculus.schema import Relation
-from freshview.codegen.load import Instance, RowCall
+from freshview.codegen.library.load import Instance, RowCall
 from freshview.errors import FreshviewError, Overflow
 from freshview.runtime.database.serve import AnyBase, NativeServer, Server
 from freshview.runtime.database.stored_base import StatelessBase, StoredBase

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column
-from freshview.codegen.load import Instance, Kernel
+from freshview.codegen.library.load import Instance, Kernel
 from freshview.errors import BadRow
 from freshview.factorized.conjunctive import Factorized, Union
 from freshview.program.terms import Map
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from freshview.runtime.ingest.columns import rows_of, table_of
 
 if TYPE_CHECKING:

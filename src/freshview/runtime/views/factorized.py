@@ -128,8 +128,8 @@ class FactorizedView(ViewHandle):
             last = self._last
             if last is not None and last.version == version:
                 return last
-            held: Contents = contents(result.made, self._runs())
-        self._last = Listing(version, result, Rows(result.made, held))
+            held: Contents = contents(result.factorized, self._runs())
+        self._last = Listing(version, result, Rows(result.factorized, held))
         return self._last
 
     def _runs(self) -> Runs:

@@ -10,7 +10,7 @@ from freshview.calculus.functions import Functions
 from freshview.calculus.rows import Row, conform
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.types import Type, Value
-from freshview.codegen.load import Instance
+from freshview.codegen.library.load import Instance
 from freshview.errors import FreshviewError, Overflow, UnknownName
 from freshview.factorized.result import Result
 from freshview.plan.compile import compile_queries, factorized_result

@@ -12,7 +12,7 @@ from typing import BinaryIO
 import numpy as np
 
 from freshview.durable.storage.files import load_whole, save_whole
-from freshview.linear.execute.semiring import Array
+from freshview.linear.kernels.semiring import Array
 
 _HEAD = struct.Struct("<Q")
 _ALIGNED = 64

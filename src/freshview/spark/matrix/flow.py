@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from freshview.codegen.private import NotPrivate
+from freshview.codegen.library.private_files import NotPrivate
 from freshview.distributed.matrix.row_ranges import RowRanges, span
 from freshview.distributed.matrix.terms import COLS, ROWS
 from freshview.durable.batch_log import NO_VERSION
@@ -31,7 +31,7 @@ from freshview.durable.settings import FlowSettings
 from freshview.durable.step import StepId
 from freshview.durable.storage.folders import folder_at
 from freshview.durable.versions import Versions
-from freshview.linear.execute.semiring import Array, semiring
+from freshview.linear.kernels.semiring import Array, semiring
 from freshview.spark.matrix.arrays import pack, unpack
 from freshview.spark.matrix.work import BY, READ, READY, MatrixPlan, MatrixWork, request
 from freshview.spark.runner import runner_of

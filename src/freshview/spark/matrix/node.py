@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshview.distributed.matrix.terms import Form
-from freshview.linear.execute.semiring import Array
+from freshview.linear.kernels.semiring import Array
 from freshview.spark.matrix import arrays
 
 

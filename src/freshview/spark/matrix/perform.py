@@ -39,7 +39,7 @@ from freshview.distributed.matrix.terms import (
 from freshview.durable.step import SentBlocks
 from freshview.linear.compile.trigger import names
 from freshview.linear.execute.evaluate import evaluate
-from freshview.linear.execute.semiring import Array, Semiring
+from freshview.linear.kernels.semiring import Array, Semiring
 from freshview.linear.language.terms import Expr
 from freshview.spark.matrix.arrays import pack, unpack
 from freshview.spark.matrix.node import MatrixNode

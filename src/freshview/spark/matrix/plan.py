@@ -14,7 +14,7 @@ from freshview.distributed.matrix.stages import schedule_steps
 from freshview.distributed.matrix.terms import COLS, ROWS, VALUES, Begin, MatrixSchedule, Multiply
 from freshview.linear.compile.normal import Normal
 from freshview.linear.compile.trigger import Dense, Trigger
-from freshview.linear.execute.follow import MAGNIFIES
+from freshview.linear.execute.run_trigger import MAGNIFIES
 from freshview.linear.language.meta import Meta
 from freshview.linear.language.sizes import size
 from freshview.linear.language.terms import Statement, Var

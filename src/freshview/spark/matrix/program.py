@@ -18,19 +18,20 @@ from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.settings import FlowSettings
 from freshview.durable.stats import BatchStats
 from freshview.errors import FreshviewError
-from freshview.linear.compile.compile import Choice, candidates, choose, rank_name
+from freshview.linear.compile.kept_views import kept, pruned
+from freshview.linear.compile.options import Strategy
 from freshview.linear.compile.trigger import Trigger
+from freshview.linear.compile.trigger_compiler import candidates, rank_name
 from freshview.linear.execute.bind import listed
 from freshview.linear.execute.changes import Move
 from freshview.linear.execute.evaluate import Singular
-from freshview.linear.execute.keep import kept, pruned
 from freshview.linear.execute.program import Program
-from freshview.linear.execute.semiring import Array
+from freshview.linear.kernels.semiring import Array
 from freshview.linear.language.expression import Matrix
-from freshview.linear.language.options import Strategy
 from freshview.linear.language.show import show_source
 from freshview.linear.language.terms import Source
 from freshview.linear.language.walk import free
+from freshview.linear.strategy.choose import Choice, choose
 from freshview.spark.matrix.flow import MatrixFlow, read_description
 from freshview.spark.matrix.plan import (
     LEFT,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from freshview.linear.execute.semiring import Array
+from freshview.linear.kernels.semiring import Array
 
 if TYPE_CHECKING:
     from freshview.spark.matrix.flow import MatrixFlow

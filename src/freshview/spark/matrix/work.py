@@ -25,7 +25,7 @@ from freshview.durable.step import Clock, SentBlocks
 from freshview.durable.storage.files import Folder
 from freshview.durable.storage.folders import folder_at
 from freshview.durable.work import Role, Work
-from freshview.linear.execute.semiring import Array, semiring
+from freshview.linear.kernels.semiring import Array, semiring
 from freshview.linear.language.sizes import ONE
 from freshview.spark.matrix.arrays import pack, unpack
 from freshview.spark.matrix.node import MatrixNode

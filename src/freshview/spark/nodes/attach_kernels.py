@@ -6,7 +6,7 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
-from freshview.codegen.toolchain import Baseline
+from freshview.codegen.library.compiler import Baseline
 from freshview.spark.nodes.shipped_kernels import ship_kernels
 from freshview.spark.nodes.view_work import ViewWork
 

@@ -9,18 +9,19 @@ from pathlib import Path
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshview.calculus.functions import BUILTINS, Functions
-from freshview.codegen.functions import SUM_OF
-from freshview.codegen.kernel import emit
-from freshview.codegen.load import STAMP, Kernel
-from freshview.codegen.options import Passes
-from freshview.codegen.toolchain import USUAL, Compiler, Flags, build, find_compiler
+from freshview.codegen.cpp.functions import SUM_OF
+from freshview.codegen.kernel.source import emit
+from freshview.codegen.library.compiler import USUAL_FLAGS, CppCompiler, Flags, find_compiler
+from freshview.codegen.library.load import STAMP, Kernel
+from freshview.codegen.library.toolchain import build
+from freshview.codegen.options import KernelPasses
 from freshview.distributed.terms import Distributed
 from freshview.durable.work import Role
 from freshview.spark.nodes.elements import refuse_elements
 from freshview.spark.nodes.node import COUNT, READY
 from freshview.spark.nodes.node_program import NodeProgram, node_program, payload_columns
 
-PASSES = Passes(derive=False, defer=False, wide=True, parts=True)
+PASSES = KernelPasses(derive=False, defer=False, wide=True, parts=True)
 """Every map is stored and up to date, since its rows are sent to other nodes. Decimals are wide,
 since a node cannot be refilled from base rows."""
 
@@ -29,8 +30,8 @@ def kernel_of(
     d: Distributed,
     role: Role,
     functions: Functions = BUILTINS,
-    flags: Flags = USUAL,
-    compiler: Compiler | None = None,
+    flags: Flags = USUAL_FLAGS,
+    compiler: CppCompiler | None = None,
 ) -> tuple[NodeProgram, Path]:
     """The program of a node, and its compiled kernel, which any process may load."""
     refuse_elements(d, role)

@@ -20,8 +20,8 @@ from freshview.calculus.build import ZERO
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.terms import Apply, Delta, Expr, Var, View
 from freshview.calculus.walk import bottom_up, subterms
-from freshview.codegen.cpp_types import parts_of
-from freshview.codegen.functions import SUM_OF
+from freshview.codegen.cpp.functions import SUM_OF
+from freshview.codegen.cpp.types import parts_of
 from freshview.distributed.terms import (
     Block,
     Compute,

@@ -18,11 +18,11 @@ from freshview.durable.storage.blocks import pack_large, unpack
 from freshview.durable.storage.files import load_whole, save_whole
 from freshview.durable.work import Role
 from freshview.errors import Overflow, SnapshotProblem
-from freshview.reference.closures import Work
-from freshview.reference.rows import check_row
-from freshview.reference.run import out_of_range
-from freshview.reference.statements import compile_statement
-from freshview.reference.store import Bounds, Store, Stores
+from freshview.reference.engine.rows import check_row
+from freshview.reference.engine.run import out_of_range
+from freshview.reference.engine.scope import Work
+from freshview.reference.engine.statements import compile_statement
+from freshview.reference.engine.store import Bounds, Store, Stores
 from freshview.runtime.ingest.columns import arrow_type, rows_of
 from freshview.spark.nodes.elements import encoded, is_element, values_of
 from freshview.spark.nodes.node import COUNT, PAYLOAD, READY, change_routine, read_routine

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import get_args
 
 from freshview.calculus.functions import Functions
-from freshview.codegen.private import private_folder, read_own
-from freshview.codegen.toolchain import Baseline, Flags, find_compiler, user_cache
+from freshview.codegen.library.cache import user_cache
+from freshview.codegen.library.compiler import Baseline, Flags, find_compiler
+from freshview.codegen.library.private_files import private_folder, read_own
 from freshview.distributed.terms import Distributed
 from freshview.durable.storage.files import Folder
 from freshview.durable.work import Role

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from freshview.codegen.toolchain import find_compiler
+from freshview.codegen.library.compiler import find_compiler
 from freshview.durable import task
 from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.storage.seal import SEALED_BYTES, seal

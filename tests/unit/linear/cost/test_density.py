@@ -7,19 +7,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from freshview.linear.compile.compile import compile_source
-from freshview.linear.cost.cost import Work
-from freshview.linear.cost.counts import operations
+from freshview.linear.compile.options import MatrixOptions
+from freshview.linear.compile.trigger_compiler import compile_source
 from freshview.linear.cost.density import densities, density, multiplied
-from freshview.linear.cost.fill import RECOUNT, Counted, rounded
+from freshview.linear.cost.operations import Work
 from freshview.linear.execute.evaluate import evaluate
 from freshview.linear.execute.program import Program
-from freshview.linear.execute.semiring import BOOLEAN, MIN_PLUS, Array, semiring
+from freshview.linear.kernels.semiring import BOOLEAN, MIN_PLUS, Array, semiring
 from freshview.linear.language.meta import Meta
-from freshview.linear.language.options import Options
 from freshview.linear.language.sizes import size
 from freshview.linear.language.terms import Inverse, Ones, Until, Var, Zero
 from freshview.linear.language.text import read
+from freshview.linear.strategy.fill import RECOUNT, Counted, rounded
+from freshview.linear.strategy.sparse_cost import operations
 
 SIZES = {"n": 300.0, "m": 120.0}
 SCOPE = {
@@ -89,7 +89,7 @@ def test_densities_of_constants_and_of_what_nobody_knows() -> None:
 
 def test_statements_in_order() -> None:
     source = "dynamic A(n, n); B := A * A; output C := B * A;"
-    program = compile_source(Program(source, A=np.eye(3)).source, Options())
+    program = compile_source(Program(source, A=np.eye(3)).source, MatrixOptions())
     found = densities(program.statements, program.scope, {"A": 0.01}, {"n": 50.0})
     assert found["B"] == pytest.approx(multiplied(0.01, 0.01, 50))
     assert found["C"] == pytest.approx(multiplied(found["B"], 0.01, 50))

@@ -13,7 +13,7 @@ from freshview import linear
 from freshview.errors import FreshviewError
 from freshview.linear import BadUpdate, Program, ShapeProblem, Singular, matrix
 from freshview.linear.execute.changes import factors
-from freshview.linear.execute.semiring import REAL
+from freshview.linear.kernels.semiring import REAL
 from freshview.linear.language import expression
 from freshview.linear.language.show import show
 

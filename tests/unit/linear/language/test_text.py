@@ -55,9 +55,9 @@ def test_sizes_of_other_terms() -> None:
         ("dynamic A(n, m) symmetric;", "A is declared symmetric, but is n x m"),
         ("dynamic A(n, m); B := iterate(2, A, x => x * x');", "starts from n x m and makes n x n"),
         ("dynamic A(n, n); B := A + 1;", "'+' between a number and a matrix"),
-        ("dynamic A(n, n); B := A *;", "expected a matrix, found ';'"),
+        ("dynamic A(n, n); B := A *;", "expected a matrix but found ';'"),
         ("dynamic A(n, n); A := A;", "A is defined twice"),
-        ("dynamic A(n, n); B := A $ A;", "'$' means nothing here"),
+        ("dynamic A(n, n); B := A $ A;", "cannot read '$'"),
         ("dynamic A(n, n); B := 3;", "this is a number"),
     ],
 )

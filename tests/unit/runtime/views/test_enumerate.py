@@ -14,9 +14,9 @@ from freshview.calculus.terms import Rel
 from freshview.calculus.types import INT, STRING
 from freshview.errors import BadRow
 from freshview.factorized.conjunctive import Result, factorize
-from freshview.factorized.options import Options
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.readout import NotFactorized
-from freshview.reference.run import Engine
+from freshview.reference.engine.run import Engine
 from freshview.runtime.database.kernel_engine import NativeEngine
 from freshview.runtime.views.enumerate import Rows
 from tests.unit.factorized.fixture import ORDER, ROWS, filled, join, relations
@@ -31,7 +31,7 @@ def listed(result: Result) -> Counter[tuple[Any, ...]]:
 @pytest.mark.parametrize("make", ENGINES)
 @pytest.mark.parametrize("head", ["ABCD", "ABC", "AB", "A", "DCBA"])
 def test_all_the_rows_are_there_as_often_as_they_count(make: Any, head: str) -> None:
-    made = factorize("Q", head, join().atoms, relations(), Options(orders={"Q": ORDER}))
+    made = factorize("Q", head, join().atoms, relations(), ViewTreeOptions(orders={"Q": ORDER}))
     engine = make(made.program)
     for name, given in ROWS.items():
         engine.apply(name, [(row, 1) for row in given])
@@ -54,7 +54,7 @@ def test_all_the_rows_are_there_as_often_as_they_count(make: Any, head: str) -> 
 
 
 def test_numbers_that_no_row_has() -> None:
-    made = factorize("Q", "ABCD", join().atoms, relations(), Options(orders={"Q": ORDER}))
+    made = factorize("Q", "ABCD", join().atoms, relations(), ViewTreeOptions(orders={"Q": ORDER}))
     rows = Rows(made, filled(made.program))
     with pytest.raises(IndexError, match="there is no row 10 among 10"):
         rows[10]
@@ -92,4 +92,4 @@ def test_a_product_of_relations_without_a_common_variable() -> None:
 
 def test_an_order_with_a_summed_variable_on_top_is_refused() -> None:
     with pytest.raises(NotFactorized, match="depend on A, which is not in the head"):
-        factorize("Q", "BC", join().atoms, relations(), Options(orders={"Q": ORDER}))
+        factorize("Q", "BC", join().atoms, relations(), ViewTreeOptions(orders={"Q": ORDER}))

@@ -16,8 +16,8 @@ from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from freshview.errors import FreshviewError, UnknownName
-from freshview.linear.compile.compile import candidates, compile_source
-from freshview.linear.language.options import Options
+from freshview.linear.compile.options import MatrixOptions
+from freshview.linear.compile.trigger_compiler import candidates, compile_source
 from freshview.linear.language.text import read_source
 from freshview.spark.matrix.node import MatrixNode
 from freshview.spark.matrix.program import SparkProgram
@@ -91,7 +91,7 @@ def test_computing_anew_brings_everybody_all_the_rows(tmp_path: Path) -> None:
 
 def test_copies_pay_on_many_workers() -> None:
     normal = compile_source(read_source(SQUARE))
-    t = candidates(normal, "A", Options(strategy="incremental"))["incremental"]
+    t = candidates(normal, "A", MatrixOptions(strategy="incremental"))["incremental"]
     assert not pays("A", [t], {"n": 4_000.0, "k": 1.0}, 2)
     assert pays("A", [t], {"n": 50_000.0, "k": 1.0}, 100)
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from freshview.codegen.toolchain import Flags
+from freshview.codegen.library.compiler import Flags
 from freshview.distributed.batches.prepare import prepare
 from freshview.distributed.compile import distribute
 from freshview.distributed.options import DistributionOptions

@@ -53,9 +53,9 @@ def one_part(e: Expr, scope: Scope) -> Expr | None:
     if not isinstance(e, Add):
         return None
     for kind, build in ((Beside, beside), (Above, above)):
-        found = [t for t in e.terms if isinstance(t, kind)]
-        for i, a in enumerate(found):
-            for b in found[i + 1 :]:
+        stacks = [t for t in e.terms if isinstance(t, kind)]
+        for i, a in enumerate(stacks):
+            for b in stacks[i + 1 :]:
                 if len(a.parts) != len(b.parts):
                     continue
                 pairs = list(zip(a.parts, b.parts, strict=True))

@@ -1,0 +1,1 @@
+"""C++ text: the types of values, expressions of scalar terms, blocks of code."""

@@ -1,0 +1,188 @@
+"""Derived maps: one that others answer for is not kept, but asked of them.
+
+- An EXISTS subquery is compiled to two maps over the same keys, how many rows there are and
+  whether there is one. The first answers for both.
+- A join whose keys include all that its parts have in common is the product of its parts: where
+  those are kept, and only triggers read the join, it is multiplied when it is read. It is kept all
+  the same where multiplying could mean to look at many rows in vain, change after change.
+- A view that is such a join is kept, too, unless it is to be factorised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from freshview.calculus.alike import alike
+from freshview.calculus.build import exists, factors, mul, sum_
+from freshview.calculus.scope import free, has_data, outs, stored
+from freshview.calculus.terms import Delta, Exists, Expr, Sum, View
+from freshview.calculus.walk import bottom_up, rename, subterms
+from freshview.codegen.layout.selection import is_selective
+from freshview.program.order import order
+from freshview.program.terms import Map, Program, Statement, Trigger
+from freshview.simplify.arrange import arrange
+
+
+def derive(program: Program, *, factorise: bool = False) -> Program:
+    """The program without such maps, and without those that only they had needed."""
+    answers = _answers(program, factorise)
+    maps = {m.name: m for m in program.maps if m.name not in answers}
+
+    def asked(e: Expr) -> Expr:
+        return bottom_up(e, lambda part: _ask(part, answers))
+
+    def without(t: Trigger) -> Trigger:
+        statements = [_changed(s, asked(s.term), t) for s in t.statements if s.target.name in maps]
+        return replace(t, statements=order(statements, maps))
+
+    if not answers:
+        return program
+    return _living(
+        replace(
+            program,
+            maps=tuple(maps.values()),
+            triggers=tuple(without(t) for t in program.triggers),
+            queries=tuple(replace(q, term=asked(q.term)) for q in program.queries),
+        )
+    )
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What says the same as a map: a term over its keys."""
+
+    keys: tuple[str, ...]
+    term: Expr
+
+
+def _answers(program: Program, factorise: bool) -> dict[str, _Answer]:
+    shown = {name for q in program.queries for name in stored(q.term)}
+    answers: dict[str, _Answer] = {}
+    needed: set[str] = set()
+    # Those with the most keys first: they are the largest.
+    for m in sorted(program.maps, key=lambda m: -len(m.keys)):
+        if m.inputs or m.name in needed:
+            continue
+        others = [o for o in program.maps if o is not m and not o.inputs and o.name not in answers]
+        term = _existence(m, others)
+        if term is None and (factorise or m.name not in shown):
+            term = _product(m, others)
+            if term is not None and not _is_quick(m, term, program):
+                term = None
+        if term is not None:
+            answers[m.name] = _Answer(tuple(c.name for c in m.keys), term)
+            needed |= stored(term)
+    return answers
+
+
+def _existence(m: Map, others: Sequence[Map]) -> Expr | None:
+    """A map of which rows there are, by the one that counts them."""
+    counted = _kept(m.definition.body, others) if isinstance(m.definition, Exists) else None
+    return None if counted is None else exists(counted)
+
+
+def _product(m: Map, others: Sequence[Map]) -> Expr | None:
+    """A join by its parts, each of which another map holds."""
+    body = m.definition.body if isinstance(m.definition, Sum) else m.definition
+    keys = frozenset(c.name for c in m.keys)
+    parts = [mul(*part) for part in _parts(factors(body), keys)]
+    joined = [part for part in parts if has_data(part)]
+    if len(joined) < 2 or outs(body) & keys != keys:
+        return None
+    weights = [part for part in parts if not has_data(part)]
+    views: list[Expr] = []
+    for part in joined:
+        near = [w for w in weights if free(w) <= outs(part)]
+        for chosen in (near, []) if near else ([],):
+            visible = tuple(sorted(keys & outs(part)))
+            view = _kept(sum_(visible, mul(part, *chosen)), others)
+            if view is not None:
+                views.append(view)
+                weights = [w for w in weights if w not in chosen]
+                break
+        else:
+            return None
+    return mul(*views, *weights)
+
+
+def _is_quick(m: Map, term: Expr, program: Program) -> bool:
+    """Whether no trigger that reads a join would meet many rows that are not in it.
+
+    One row of a relation that is asked for by its key changes seldom beside those that refer to
+    it. Else, only the parts that the row chooses from may leave rows out.
+    """
+    maps = {o.name: o for o in program.maps}
+    keys = {
+        r.name: [i for i, c in enumerate(r.columns) if c.name in r.key] for r in program.relations
+    }
+    names = [c.name for c in m.keys]
+    for t in program.triggers:
+        for s in t.statements:
+            for view in (e for e in subterms(s.term) if isinstance(e, View) and e.name == m.name):
+                known = _known(s.term, t)
+                whole = [known[i] for i in keys[t.relation]] if known else []
+                if whole and set(whole) <= set(view.vars):
+                    continue
+                bound = {k for k, v in zip(names, view.vars, strict=True) if v in known}
+                later = [v for v in factors(term) if isinstance(v, View) and not bound & outs(v)]
+                if any(is_selective(maps[v.name].definition) for v in later):
+                    return False
+    return True
+
+
+def _known(e: Expr, t: Trigger) -> tuple[str, ...]:
+    """The variables of the row that changes; in a batch, of each of its rows."""
+    deltas = (part.vars for part in subterms(e) if isinstance(part, Delta))
+    return t.params or next(deltas, ())
+
+
+def _parts(all_factors: Sequence[Expr], keys: frozenset[str]) -> list[list[Expr]]:
+    """Factors in groups: those that have a variable in common beside the keys belong together."""
+    groups: list[tuple[frozenset[str], list[Expr]]] = []
+    for f in all_factors:
+        names, part = free(f) - keys, [f]
+        for group in [g for g in groups if g[0] & names]:
+            groups.remove(group)
+            names, part = names | group[0], [*group[1], *part]
+        groups.append((names, part))
+    return [part for _, part in groups]
+
+
+def _kept(e: Expr, others: Sequence[Map]) -> Expr | None:
+    """The view of a map that is defined like a term, over the variables of the term."""
+    for o in others:
+        renaming = alike(o.definition, e)
+        if renaming is not None:
+            names = tuple(renaming[c.name] for c in o.keys if c.name in renaming)
+            if len(names) == len(o.keys) and set(names) == outs(e):
+                return View(o.name, names)
+    return None
+
+
+def _ask(e: Expr, answers: Mapping[str, _Answer]) -> Expr | None:
+    if not (isinstance(e, View) and e.name in answers):
+        return None
+    answer = answers[e.name]
+    return rename(answer.term, dict(zip(answer.keys, e.vars, strict=True)))
+
+
+def _changed(s: Statement, term: Expr, t: Trigger) -> Statement:
+    return s if term == s.term else replace(s, term=arrange(term, frozenset(t.params)))
+
+
+def _living(program: Program) -> Program:
+    """The program without maps that neither a query nor another map needs."""
+    statements = [s for t in program.triggers for s in t.statements]
+    living = {name for q in program.queries for name in stored(q.term)}
+    while True:
+        read = {n for s in statements if s.target.name in living for n in stored(s.term)}
+        if read <= living:
+            break
+        living |= read
+    triggers = tuple(
+        replace(t, statements=tuple(s for s in t.statements if s.target.name in living))
+        for t in program.triggers
+    )
+    maps = tuple(m for m in program.maps if m.name in living)
+    return replace(program, maps=maps, triggers=triggers)

@@ -1,0 +1,113 @@
+"""Fusion: maps over the same rows share one record, so that one look-up serves them all.
+
+A count, a sum and a sum of squares over one join have the same keys. They are told by their
+definitions: equal up to renaming when the factors that only weigh rows are left out. A map over
+some of the rows of another, as `SUM(CASE ...)` gives, joins it too, where no more rows are walked
+through for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+
+from freshview.calculus.alike import alike
+from freshview.calculus.build import factors, mul, sum_
+from freshview.calculus.scope import is_value
+from freshview.calculus.terms import Expr, Sum
+from freshview.codegen.layout.selection import is_test
+from freshview.program.terms import Map
+
+Columns = tuple[int, ...]
+"""The record's column of each key of a map."""
+
+MOST_TESTS = 6
+"""Definitions with more tests than this are not compared without some of them."""
+
+
+@dataclass
+class _Group:
+    core: Expr
+    members: list[tuple[Map, Columns]] = field(default_factory=list)
+
+    @property
+    def first(self) -> Map:
+        return self.members[0][0]
+
+
+def fuse(maps: Sequence[Map], walked: Collection[str]) -> list[list[tuple[Map, Columns]]]:
+    """Groups of maps that share records.
+
+    Maps of several keys that are `walked`, slice by slice, keep their rows for themselves.
+    """
+    groups: list[_Group] = []
+    for m in maps:
+        own = core(m.definition)
+        for group in groups:
+            columns = _columns(group.first, m, own, group.core)
+            if columns is not None:
+                group.members.append((m, columns))
+                break
+        else:
+            groups.append(_Group(own, [(m, tuple(range(len(m.keys))))]))
+    for group in sorted(groups, key=lambda g: -len(_tests(g.core))):
+        if all(len(m.keys) <= 1 or m.name not in walked for m, _ in group.members):
+            _join_wider(group, groups)
+    return [g.members for g in groups]
+
+
+def _join_wider(group: _Group, groups: list[_Group]) -> None:
+    """Put the maps of a group into the records of one that has all their rows, if there is one."""
+    for wider in _wider(group.core):
+        for other in groups:
+            columns = _columns(other.first, group.first, wider, other.core)
+            if columns is not None:
+                other.members += [(m, tuple(columns[i] for i in own)) for m, own in group.members]
+                groups.remove(group)
+                return
+
+
+def _columns(first: Map, m: Map, own: Expr, known: Expr) -> Columns | None:
+    renaming = alike(own, known)
+    if renaming is None or m.inputs or first.inputs:
+        return None
+    there = [c.name for c in first.keys]
+    try:
+        columns = tuple(there.index(renaming[c.name]) for c in m.keys)
+    except (KeyError, ValueError):
+        return None
+    same = all(first.keys[i].type == c.type for i, c in zip(columns, m.keys, strict=True))
+    return columns if same and sorted(columns) == list(range(len(there))) else None
+
+
+def core(e: Expr) -> Expr:
+    """A definition without the factors that only weigh its rows.
+
+    >>> from freshview.calculus.text import read, show
+    >>> show(core(read("Sum[a](R(a, b) * {b > 3} * b)")))
+    'Sum[a](R(a, b) * {b > 3})'
+    """
+    return _without(e, lambda f: is_value(f) and not is_test(f))
+
+
+def _wider(e: Expr) -> Iterator[Expr]:
+    """A definition without some of its tests, with the fewest left out first."""
+    tests = _tests(e)
+    if len(tests) <= MOST_TESTS:
+        for n in range(1, len(tests) + 1):
+            for left_out in combinations(tests, n):
+                yield _without(e, left_out.__contains__)
+
+
+def _tests(e: Expr) -> list[Expr]:
+    return [f for f in factors(_body(e)) if is_test(f)]
+
+
+def _body(e: Expr) -> Expr:
+    return e.body if isinstance(e, Sum) else e
+
+
+def _without(e: Expr, unwanted: Callable[[Expr], bool]) -> Expr:
+    body = mul(*(f for f in factors(_body(e)) if not unwanted(f)))
+    return sum_(e.keys, body) if isinstance(e, Sum) else body

@@ -1,0 +1,206 @@
+"""The C++ of tables: records, heads of hash indexes, entries of ordered indexes, state members."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from freshview.calculus.types import Type
+from freshview.codegen.cpp.types import BYTES, SUM, Cpp, cpp_payload_type, cpp_type, is_gone
+from freshview.codegen.layout.storage import Storage
+
+
+def declare_all(storages: Sequence[Storage]) -> list[str]:
+    """The C++ of all records; those that look alike are one type, which is compiled once."""
+    known: dict[tuple[object, ...], Storage] = {}
+    out = []
+    for s in storages:
+        if s.home is not None:
+            continue  # declared with its host
+        look = (
+            *map(cpp_type, s.keys),
+            *s.lookup_columns,
+            "|",
+            *map(cpp_payload_type, s.payloads),
+            "|",
+            *s.indexes,
+        )
+        look = (*look, s.pooled)
+        guests = ((at, *map(cpp_payload_type, t.payloads)) for at, t in s.tenants.items())
+        first = known.setdefault((*look, *guests), s)
+        if first is s:
+            out.append(declare(s))
+        else:
+            heads = [
+                f"using Head{j}_{s.name} = Head{j}_{first.name};" for j in range(len(s.indexes))
+            ]
+            out.append("\n".join([f"using {s.record} = {first.record};", *heads]))
+        out += [f"using {t.record} = Head{s.index(at)}_{s.name};" for at, t in s.tenants.items()]
+    return out
+
+
+def declare(s: Storage) -> str:
+    """The C++ of a record and of the heads of its indexes."""
+    fields = [f"{cpp_type(t)} k{i};" for i, t in enumerate(s.keys)]
+    payloads = [f"{cpp_payload_type(t)} p{j};" for j, t in enumerate(s.payloads)]
+    links = [f"u32 link[{max(1, 2 * len(s.indexes))}];"] if s.pooled else []
+    body = f"  {' '.join(_widest_first([*fields, *payloads]) + links)}\n"
+    empty = " && ".join(_is_gone(j, t) for j, t in enumerate(s.payloads))
+    out = _record(s.record, tuple(range(len(s.keys))), s, body, f"return {empty};")
+    for j, positions in enumerate(s.indexes):
+        guest = s.tenants.get(positions)
+        owner, at = (s, positions) if guest is None else (guest, tuple(range(len(positions))))
+        numbers = (
+            []
+            if guest is None
+            else [f"{cpp_payload_type(t)} p{n};" for n, t in enumerate(guest.payloads)]
+        )
+        fields = [*(f"{cpp_type(owner.keys[i])} k{i};" for i in at), *numbers]
+        body = f"  {' '.join(_widest_first(fields))} u32 first; u32 count;\n"
+        of = ", ".join(f"r.k{i}" for i in positions)
+        body += f"  template <class R> static Key of(const R& r) {{ return Key{{{of}}}; }}\n"
+        guests = [] if guest is None else guest.payloads
+        empty = " && ".join(["first == 0", *(_is_gone(n, t) for n, t in enumerate(guests))])
+        out += _record(f"Head{j}_{s.name}", at, owner, body, f"return {empty};")
+    return out
+
+
+def declare_orders(s: Storage) -> str:
+    """The C++ of the entries of a storage's ordered indexes: keys, and sums of payloads.
+
+    Sums of whole numbers have 128 bits, so that no partial sum can overflow.
+    """
+    if not s.orders:
+        return ""
+    wide = {j: SUM if t.kind == "double" else "i128" for j, t in enumerate(s.payloads)}
+    exact = SUM not in wide.values()
+    fields = " ".join(f"{t} p{j};" for j, t in wide.items())
+    adds = " ".join(
+        f"gain(p{j}, x.p{j});" if t == SUM else f"p{j} += x.p{j};" for j, t in wide.items()
+    )
+    new = ", ".join(f"{t}(b.p{j})" + (f" - a.p{j}" if exact else "") for j, t in wide.items())
+    empty = " && ".join(_is_gone(j, s.payloads[j]) for j in wide)
+    out = (
+        f"struct Sum_{s.name} {{\n"
+        f"  {fields}\n"
+        f"  static constexpr bool exact = {str(exact).lower()};\n"
+        f"  void add(const Sum_{s.name}& x) {{ {adds} }}\n"
+        f"  bool empty() const {{ return {empty}; }}\n"
+        f"  // What the index is told when a record changes: the difference, or, where that would\n"
+        f"  // be rounded, the new value.\n"
+        f"  static Sum_{s.name} change(const {s.record}& a, const {s.record}& b) {{\n"
+        f"    (void)a; return Sum_{s.name}{{{new}}};\n"
+        f"  }}\n"
+        f"}};\n"
+    )
+    for j, sorts in enumerate(s.orders):
+        columns = [sort.column for sort in sorts]
+        keys = " ".join(f"{cpp_type(s.keys[i])} k{i};" for i in columns)
+        less = " ".join(
+            f"if (!same(k{i}, x.k{i})) return {sort.before(f'k{i}', f'x.k{i}')};"
+            for i, sort in zip(columns, sorts, strict=True)
+        )
+        equal = " && ".join(f"same(k{i}, x.k{i})" for i in columns)
+        of = ", ".join(f"r.k{i}" for i in columns)
+        name = f"Ord{j}_{s.name}"
+        out += (
+            f"struct {name} {{\n"
+            f"  {keys}\n"
+            f"  static {name} of(const {s.record}& r) {{ return {name}{{{of}}}; }}\n"
+            f"  bool less(Arena& arena, const {name}& x) const {{\n"
+            f"    (void)arena; {less} return false;\n"
+            f"  }}\n"
+            f"  bool is(const {name}& x) const {{ return {equal}; }}\n"
+            f"}};\n"
+        )
+    return out
+
+
+def follow(s: Storage) -> str:
+    """What keeps the ordered indexes of a storage up to date, and counts negative entries."""
+    empty = _emptying(s) if s.emptied else ""
+    if not s.orders:
+        return f"#define OLD_{s.name}(w)\n#define NEW_{s.name}(w)\n{empty}"
+    lines = [
+        f"static inline void follow_{s.name}(Env& e, const {s.record}& a, const {s.record}& b) {{"
+    ]
+    lines.append("  State& s = *e.state;")
+    for j in range(len(s.orders)):
+        lines.append(
+            f"  s.{s.name}_U_o{j}.add(e.arena, Ord{j}_{s.name}::of(b), Sum_{s.name}::change(a, b));"
+        )
+    for j in range(len(s.payloads)):
+        lines.append(f"  s.{s.name}_U_below{j} += (b.p{j} < 0) - (a.p{j} < 0);")
+    lines += ["}", f"#define OLD_{s.name}(w) const auto w##_old = *w;"]
+    lines += [f"#define NEW_{s.name}(w) follow_{s.name}(e, w##_old, *w);"]
+    return "\n".join(lines) + f"\n{empty}"
+
+
+def _emptying(s: Storage) -> str:
+    """What empties a storage with its indexes; those are known when all else is written."""
+    table = f"e.state->{s.name}"
+    words = [f"{table}.clear(e.arena);"]
+    words += [f"{table}_U_o{j}.clear(e.arena);" for j in range(len(s.orders))]
+    if s.orders:
+        words += [f"{table}_U_below{j} = 0;" for j in range(len(s.payloads))]
+    return f"#define EMPTY_{s.name} {' '.join(words)}\n"
+
+
+def members(s: Storage) -> list[str]:
+    """The members of the state that a storage needs."""
+    if s.home is not None:
+        return []
+    out = [f"{s.table} {s.name};"]
+    out += [
+        f"Ordered<Ord{j}_{s.name}, Sum_{s.name}> {s.name}_U_o{j};" for j in range(len(s.orders))
+    ]
+    if s.orders:
+        out += [f"i64 {s.name}_U_below{j};" for j in range(len(s.payloads))]
+    return out
+
+
+def _is_gone(payload: int, t: Type) -> str:
+    return is_gone(Cpp(f"p{payload}", t, cpp_payload_type(t)))
+
+
+def _widest_first(fields: list[str]) -> list[str]:
+    """Fields in an order that needs no padding between them."""
+    return sorted(fields, key=lambda f: -BYTES.get(f.split()[0], 8))
+
+
+def _record(name: str, positions: tuple[int, ...], s: Storage, body: str, empty: str) -> str:
+    keys = "".join(f" {cpp_type(s.keys[i])} k{i};" for i in positions)
+    copies = "".join(f" k{i} = k.k{i};" for i in positions)
+    own = ", ".join(f"k{i}" for i in positions)
+    unused = "const Key&" if not positions else "const Key& k"
+    columns = (
+        tuple(i for i in positions if i in s.lookup_columns) if name == s.record else positions
+    )
+    out = f"struct {name} {{\n  struct Key {{{keys} }};\n{body}{_finders('Key', columns)}"
+    if columns != positions:
+        # The other keys follow from these: a record is looked up by its part.
+        parts = "".join(f" {cpp_type(s.keys[i])} k{i};" for i in columns)
+        out += f"  struct Part {{{parts} }};\n{_finders('Part', columns)}"
+    return out + (
+        f"  u64 hash() const {{ return hash(Key{{{own}}}); }}\n"
+        f"  void set({unused}) {{{copies} }}\n"
+        f"  bool empty() const {{ {empty} }}\n"
+        f"}};\n"
+    )
+
+
+def _finders(key: str, positions: tuple[int, ...]) -> str:
+    equal = " && ".join(f"same(k{i}, k.k{i})" for i in positions) or "true"
+    parameter = f"const {key}& k" if positions else f"const {key}&"
+    return (
+        f"  static u64 hash({parameter}) {{ return {_hash([f'k.k{i}' for i in positions])}; }}\n"
+        f"  bool is({parameter}) const {{ return {equal}; }}\n"
+    )
+
+
+def _hash(words: list[str]) -> str:
+    if not words:
+        return "0x9e3779b97f4a7c15ull"
+    out = f"mix(word({words[0]}), 0)"
+    for w in words[1:]:
+        out = f"mix({out}, word({w}))"
+    return out

@@ -1,0 +1,1 @@
+"""Terms as loops over tables and indexes."""

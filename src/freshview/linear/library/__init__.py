@@ -1,0 +1,1 @@
+"""Ready programs: iterative models, regressions, ranks and paths."""

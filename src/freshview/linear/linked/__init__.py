@@ -1,0 +1,1 @@
+"""Matrix programs whose inputs are views of a database."""

@@ -1,0 +1,1 @@
+"""The engine over plain dictionaries that serves a view while its kernel compiles."""

@@ -1,0 +1,1 @@
+"""The oracle: the meaning of terms, by the simplest code that is obviously right."""

@@ -1,0 +1,67 @@
+"""What the statements of a batch have in common is computed once."""
+
+from __future__ import annotations
+
+from freshview.calculus.terms import View
+from freshview.calculus.text import read, show
+from freshview.codegen.kernel.source import emit
+from freshview.codegen.kernel.stage import stage
+from freshview.codegen.options import KernelPasses
+from freshview.program.terms import Statement
+from tests.native.test_cofactor import program
+
+LOW = "Sum[a, b]((DELTA R)(a, b, x) * V1[b])"
+HIGH = f"Sum[a]({LOW} * W[a, b])"
+
+
+def statement(target: str, term: str) -> Statement:
+    view = read(target)
+    assert isinstance(view, View)
+    return Statement(view, "+=", read(term))
+
+
+def test_a_level_reads_the_one_below_it() -> None:
+    given = [
+        statement("Q[]", f"Sum[]({HIGH} * U[a])"),
+        statement("V2[a]", HIGH),
+        statement("V0[c, d]", "Sum[c, d]((DELTA R)(c, d, y) * V1[d])"),
+    ]
+    tables, found = stage(given)
+    assert [(t.name, show(t.term)) for t in tables] == [
+        ("level0", LOW),
+        ("level1", "Sum[a](level0[a, b] * W[a, b])"),
+    ]
+    assert [show(s.term) for s in found] == [
+        "Sum[](level1[a] * U[a])",
+        "level1[a]",
+        "level0[c, d]",
+    ]
+
+
+def test_what_stands_once_is_left_where_it_is() -> None:
+    given = [statement("V2[a]", HIGH)]
+    assert stage(given) == ([], given)
+
+
+def test_kernels_of_cofactors_go_level_by_level() -> None:
+    p = program("", "ABCDE")
+    assert "level0" in emit(p)
+    assert "level0" not in emit(p, passes=KernelPasses(stage=False))
+
+
+def test_a_sum_that_meets_rows_of_its_own_becomes_a_table() -> None:
+    left, right = "Sum[a]((DELTA R)(a, b) * V1[b, a])", "Sum[d](Aside[c] * V2[c, d])"
+    tables, [found] = stage([statement("Q[a, d]", f"{left} * {right}")], shared=False)
+    assert [show(t.term) for t in tables] == [left, right]
+    assert show(found.term) == "level0[a] * level1[d]"
+
+
+def test_what_is_looked_up_stays_where_it_is() -> None:
+    for term in (
+        "Sum[a](Sum[a, b]((DELTA R)(a, b, x) * V1[b]) * W[a, b])",  # nothing is bound beside it
+        "Sum[a, c]((DELTA R)(a, b) * Sum[a, c](V1[a, x] * V2[x, c]))",  # found by what comes
+        "Sum[a, c](Sum[a, b]((DELTA R)(a, b, x)) * W[b, c])",  # no join inside
+    ):
+        tables, [found] = stage([statement("Q[a]", term)], shared=False)
+        assert tables == []
+        assert show(found.term) == term

@@ -1,0 +1,97 @@
+"""Which maps a kernel does not keep, since others answer for them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from freshview.calculus.schema import Column, Query, Relation
+from freshview.calculus.terms import View
+from freshview.calculus.text import read, show
+from freshview.calculus.types import INT
+from freshview.codegen.layout.derive import derive
+from freshview.program.terms import Map, Program, Statement, Trigger
+
+R = Relation("R", (Column("a", INT), Column("b", INT)))
+S = Relation("S", (Column("b", INT), Column("c", INT)))
+
+
+def made(name: str, definition: str, *keys: str) -> Map:
+    return Map(name, tuple(Column(k, INT) for k in keys), INT, read(definition))
+
+
+def program(maps: list[Map], statements: dict[str, str], shown: str) -> Program:
+    """One trigger that fills each map as told, and a query that shows one of them."""
+    keys = {m.name: tuple(c.name for c in m.keys) for m in maps}
+    fills = tuple(
+        Statement(View(name, keys[name]), "+=", read(term)) for name, term in statements.items()
+    )
+    columns = tuple(Column(k, INT) for k in keys[shown])
+    query = Query("q", columns, keys[shown], View(shown, keys[shown]))
+    return Program((R, S), tuple(maps), (Trigger("insert", "R", ("a", "b"), fills),), (query,))
+
+
+def names(p: Program) -> list[str]:
+    return [m.name for m in p.maps]
+
+
+def test_existence_is_asked_of_the_count() -> None:
+    count, some = made("n", "Sum[a](R(a, b))", "a"), made("e", "Exists(Sum[x](R(x, y)))", "x")
+    whole = made("q", "Sum[a](R(a, b)) * Exists(Sum[a](R(a, c)))", "a")
+    p = program([whole, count, some], {"n": "1", "q": "e[a] * n[a]", "e": "Exists(n[x])"}, "q")
+    found = derive(p)
+    assert names(found) == ["q", "n"]
+    told = {s.target.name: show(s.term) for s in found.triggers[0].statements}
+    assert told == {"n": "1", "q": "n[a] * Exists(n[a])"}
+    # What reads the count as it was before the change comes before the count is changed.
+    assert [s.target.name for s in found.triggers[0].statements] == ["q", "n"]
+
+
+JOIN = made("j", "Sum[a, b](R(a, b) * S(b, c) * {a > b})", "a", "b")
+PARTS = [made("r", "R(x, y)", "y", "x"), made("s", "Sum[b](S(b, c))", "b")]
+
+
+def test_a_join_is_the_product_of_its_parts() -> None:
+    view = made("v", "Sum[](R(a, b) * S(b, c))")
+    p = program([view, JOIN, *PARTS], {"v": "Sum[](j[a, b])", "r": "1", "s": "1"}, "v")
+    found = derive(p)
+    assert names(found) == ["v", "r", "s"]
+    assert show(found.triggers[0].statements[0].term) == "Sum[](r[b, a] * {a > b} * s[b])"
+
+
+def test_a_join_that_is_shown_is_kept() -> None:
+    p = program([JOIN, *PARTS], {"j": "r[b, a] * s[b]", "r": "1", "s": "1"}, "j")
+    assert derive(p) == p
+
+
+def test_a_join_that_is_shown_can_be_factorised() -> None:
+    p = program([JOIN, *PARTS], {"j": "r[b, a] * s[b]", "r": "1", "s": "1"}, "j")
+    found = derive(p, factorise=True)
+    assert names(found) == ["r", "s"]
+    assert show(found.queries[0].term) == "r[b, a] * s[b] * {a > b}"
+
+
+def test_a_join_over_what_its_keys_do_not_tell_is_kept() -> None:
+    view, some = made("v", "Sum[](R(a, b) * S(b, c))"), made("j", "Sum[a](R(a, b) * S(b, c))", "a")
+    p = program([view, some, *PARTS], {"v": "Sum[](j[a])", "j": "s[b]", "r": "1", "s": "1"}, "v")
+    assert "j" in names(derive(p))
+
+
+def test_a_map_for_derived_ones_only_goes_with_them() -> None:
+    view, lone = made("v", "Sum[](R(a, b) * S(b, c))"), made("l", "S(b, c) * c", "b", "c")
+    terms = {"v": "Sum[](j[a, b])", "j": "Sum[](l[b, c])", "r": "1", "s": "1", "l": "1"}
+    p = program([view, JOIN, *PARTS, lone], terms, "v")
+    assert names(derive(p)) == ["v", "r", "s"]
+
+
+def test_a_join_that_leaves_out_most_of_what_it_is_made_of_is_kept() -> None:
+    """A row of R meets all the rows of S with its b, and few of them may have a c in T."""
+    t = Relation("T", (Column("c", INT),))
+    view = made("v", "Sum[](R(a, b) * S(b, c) * T(c) * {c > 5})")
+    join = made("j", "S(b, c) * T(c) * {c > 5}", "b", "c")
+    few, every = made("t", "T(c) * {c > 5}", "c"), made("t", "T(c)", "c")
+    parts = [made("s", "S(b, c)", "b", "c")]
+    fills = {"v": "Sum[](j[b, c])", "s": "1", "t": "1"}
+    for last, names_left in ((few, ["v", "j", "s", "t"]), (every, ["v", "s", "t"])):
+        definition = join if last is few else made("j", "S(b, c) * T(c)", "b", "c")
+        p = program([view, definition, *parts, last], fills, "v")
+        assert names(derive(replace(p, relations=(*p.relations, t)))) == names_left
