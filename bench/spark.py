@@ -32,7 +32,7 @@ from bench import data
 from bench.queries import catalog_of, program_of, static_of, streams_of
 from bench.report import geometric_mean, show, times, write
 from freshview.distributed.compile import distribute
-from freshview.distributed.options import DistributionOptions as Spread
+from freshview.distributed.options import DistributionOptions
 from freshview.pipeline.flow import Flow
 from freshview.plan.compile import compile_queries
 from freshview.plan.options import PlanOptions
@@ -70,7 +70,7 @@ def flow_of(name: str, spark: Any, workers: int, tables: dict[str, pa.Table], fo
     options = PlanOptions(mode="batch", caches=False)
     program = compile_queries([query], relations, options, catalog.functions)
     static = {n: tables[n] for n in static_of("tpch") if n in {r.name for r in program.relations}}
-    spread = Spread(workers=workers, deliver=True)
+    spread = DistributionOptions(workers=workers, deliver=True)
     made = distribute(program, options=spread, functions=catalog.functions)
     return Flow.start(
         made, spark, workers=workers, checkpoint=folder, tables=static, functions=catalog.functions

@@ -44,7 +44,7 @@ class Beside:
         self.case = case(workload, name)
         program = compiled(self.case, DeltaOptions())
         functions = self.case.catalog.functions
-        self.made: Distributed = distribute(program, None, LEVELS[level], functions)
+        self.distributed: Distributed = distribute(program, None, LEVELS[level], functions)
         self.relations = {r.name: r for r in program.relations}
         self.order = [t.relation for t in program.triggers if t.event == "batch"]
         tables = self.case.workload.tables(seed=seed)
@@ -53,13 +53,15 @@ class Beside:
         self.engine.load(tables)
         self.folder, self.runner, self.settings = folder, runner, settings or FlowSettings()
         self.functions = functions
-        given = {n: table_of(self.relations[n].columns, list(t), n) for n, t in tables.items()}
+        static_rows = {
+            n: table_of(self.relations[n].columns, list(t), n) for n, t in tables.items()
+        }
         self.flow = Flow.start(
-            self.made,
+            self.distributed,
             runner,
             workers=workers,
             checkpoint=folder,
-            tables=given,
+            tables=static_rows,
             functions=functions,
             settings=self.settings,
         )
@@ -68,7 +70,7 @@ class Beside:
     def restart(self, runner: Any = None) -> None:
         """Go on with another driver."""
         self.flow = Flow.restart(
-            self.made,
+            self.distributed,
             runner or self.runner,
             checkpoint=self.folder,
             functions=self.functions,
@@ -82,7 +84,7 @@ class Beside:
             changes = dict(grouped(batch))
             yield {n: changes[n] for n in self.order if n in changes}
 
-    def told(self, changes: Mapping[str, Any]) -> None:
+    def count_changes(self, changes: Mapping[str, Any]) -> None:
         """Let the reference engine know of a batch."""
         for name, rows in changes.items():
             self.engine.apply(name, rows)
@@ -93,12 +95,12 @@ class Beside:
 
     def apply(self, changes: Mapping[str, Any]) -> None:
         """A batch for both."""
-        self.told(changes)
+        self.count_changes(changes)
         self.flow.apply(self.tables(changes))
 
     def check(self, where: str = "") -> None:
         """Every view is the same."""
-        for readout in self.made.readouts:
+        for readout in self.distributed.readouts:
             name = readout.query.name
             found = Counter(rows_of(self.flow.read(name)))
             wanted = Counter(self.engine.rows(name))

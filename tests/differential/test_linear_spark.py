@@ -23,14 +23,14 @@ def both(name: str, folder: Path, spark: Any, **options: Any) -> tuple[SparkProg
     """The same program with workers and without, over the same inputs."""
     made, _ = PROGRAMS[name]()
     values = {i.name: made[i.name] for i in made.normal.inputs}
-    told = FlowSettings(snapshot_every=3, memory=str(folder / "memory"))
+    flow_settings = FlowSettings(snapshot_every=3, memory=str(folder / "memory"))
     strategy = options.pop("strategy", "auto")
     p = SparkProgram(
         made.source,
         values,
         spark=spark,
         checkpoint=folder / "checkpoint",
-        settings=told,
+        settings=flow_settings,
         strategy=strategy,
         **{"workers": 2, "driver_cells": 100, **options},
     )
@@ -85,7 +85,7 @@ def test_results_follow_on_spark(name: str, tmp_path: Path, spark: Any) -> None:
 
 
 def test_a_restart_goes_on(tmp_path: Path) -> None:
-    """What was written down and not done is done by the next driver, once."""
+    """What was logged and not done is done by the next driver, once."""
     p, q = both("powers", tmp_path, InlineRunner(), strategy="incremental")
     same_stream(p, q, range(2))
     v = np.full((1, 24), 0.01)

@@ -24,7 +24,7 @@ from freshview.ivm.options import DeltaOptions
 from freshview.reference.engine.run import Engine
 from freshview.runtime.ingest.columns import arrow_schema, rows_of
 from freshview.spark.nodes.kernel_node import KernelNode, kernel_of
-from freshview.spark.nodes.node import COUNT, READY, Node, change, reading
+from freshview.spark.nodes.node import COUNT, READY, Node, change_routine, read_routine
 from freshview.spark.nodes.reference_node import ReferenceNode
 from freshview.sql import load
 from tests.differential import harness
@@ -70,23 +70,23 @@ class Cluster:
 
     def apply(self, relation: str, changes: list[tuple[tuple[Value, ...], int]]) -> None:
         routine = self.d.routine(relation)
-        name = change(self.d.routines.index(routine))
+        name = change_routine(self.d.routines.index(routine))
         shares = [changes[i :: len(self.workers)] for i in range(len(self.workers))]
 
         def give() -> None:
             for node, share in zip(self.workers, shares, strict=True):
                 rows = self._batch(relation, [row for row, _ in share])
                 counts = pa.array([n for _, n in share], pa.int64())
-                node.give(relation, rows.append_column(COUNT, counts))
+                node.add_batch(relation, rows.append_column(COUNT, counts))
 
         self._run(name, routine.blocks, give)
 
     def read(self, query: str) -> dict[tuple[Value, ...], int]:
         [readout] = [r for r in self.d.readouts if r.query.name == query]
-        self._run(reading(query), readout.blocks)
+        self._run(read_routine(query), readout.blocks)
         columns = list(dict.fromkeys(readout.query.vars))
         found = {}
-        for *row, n in self._rows(self.driver.send(reading(query), readout.result)):
+        for *row, n in self._rows(self.driver.send(read_routine(query), readout.result)):
             found[tuple(row[columns.index(v)] for v in readout.query.vars)] = n
         return found
 
@@ -211,7 +211,7 @@ def test_sums_of_doubles_leave_nothing_on_any_node(native: bool) -> None:
     cluster.apply("b", [((1, 5, 1.0), -1)])
     for m in program.maps:
         for node in (cluster.driver, *cluster.workers):
-            assert node.send(change(0), m.name).num_rows == 0, m.name
+            assert node.send(change_routine(0), m.name).num_rows == 0, m.name
 
 
 @pytest.mark.full

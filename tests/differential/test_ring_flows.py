@@ -59,10 +59,10 @@ def agree(
     """Compare after every batch; tells how many rows the join had in all."""
     program, met = cofactors(workload, keys), 0
     level = LEVELS[list(LEVELS)[-1]]
-    made = distribute(program, None, level)
+    distributed = distribute(program, None, level)
     settings = FlowSettings(snapshot_every=2, memory=str(folder / "memory"), native=False)
     where: dict[str, Any] = {"checkpoint": folder / "checkpoint", "settings": settings}
-    flow = Flow.start(made, runner, workers=workers, **where)
+    flow = Flow.start(distributed, runner, workers=workers, **where)
     engine, declared = Engine(program), {r.name: r for r in program.relations}
     size, live = SIZES[workload]
     stream = WORKLOADS[workload].stream(seed=7, batches=batches, sizes=lambda _: size, live=live)
@@ -73,14 +73,14 @@ def agree(
         flow.apply({name: table(declared[name], part) for name, part in changes.items()})
         if number == 1:
             flow.close(forget=False)
-            flow = Flow.restart(made, runner, **where)
+            flow = Flow.restart(distributed, runner, **where)
         rows = rows_with_elements(program.queries[0].columns, flow.read("Q"))
-        found = {row[:-1]: row[-1] for row in rows}
+        actual = {row[:-1]: row[-1] for row in rows}
         wanted = {row[:-1]: row[-1] for row in engine.rows("Q")}
-        told = f"{workload}, {workers} workers, batch {number}"
-        assert found.keys() == wanted.keys(), told
-        assert all(close(x, wanted[key]) for key, x in found.items()), told
-        met += sum(getattr(x, "count", x) for x in found.values())
+        where_failed = f"{workload}, {workers} workers, batch {number}"
+        assert actual.keys() == wanted.keys(), where_failed
+        assert all(close(x, wanted[key]) for key, x in actual.items()), where_failed
+        met += sum(getattr(x, "count", x) for x in actual.values())
     flow.close()
     return met
 

@@ -32,9 +32,9 @@ class Clock:
     def before_and_after(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def ticking(*args: Any, **kwargs: Any) -> Any:
             self.tick()
-            found = function(*args, **kwargs)
+            result = function(*args, **kwargs)
             self.tick()
-            return found
+            return result
 
         return ticking
 
@@ -65,7 +65,7 @@ def dies(
         places = (*places, (LocalFolder, "delete"), (os, "replace"), (os, "link"), *NODES)
     with ExitStack() as stack:
         if files:
-            torn = mock.patch.object(LocalFolder, "_fill", lambda _, *given: clock.torn(*given))
+            torn = mock.patch.object(LocalFolder, "_fill", lambda _, *args: clock.torn(*args))
             stack.enter_context(torn)
         for owner, name in places:
             stack.enter_context(mock.patch.object(owner, name, wrap(getattr(owner, name))))
@@ -98,8 +98,8 @@ class SharedNode(ReferenceNode):
 
     shared = True
 
-    def __init__(self, made: Any, role: Any, functions: Any, folder: Path) -> None:
-        super().__init__(made, role, functions)
+    def __init__(self, distributed: Any, role: Any, functions: Any, folder: Path) -> None:
+        super().__init__(distributed, role, functions)
         self.path = folder / "maps"
         self.seen = -1
         if self.path.exists():
@@ -108,11 +108,11 @@ class SharedNode(ReferenceNode):
             self.flush()
 
     def all(self) -> dict[Any, Any]:
-        found: dict[Any, Any] = {("static", n): s for n, s in self.static.items()}
-        found |= {("map", n): s for n, s in self.maps.items()}
+        stores: dict[Any, Any] = {("static", n): s for n, s in self.static.items()}
+        stores |= {("map", n): s for n, s in self.maps.items()}
         for name, routine in self._routines.items():
-            found |= {(name, n): routine.stores.maps[n] for n in routine.temporary}
-        return found
+            stores |= {(name, n): routine.stores.maps[n] for n in routine.temporary}
+        return stores
 
     def attach(self) -> None:
         if self.path.stat().st_mtime_ns == self.seen:
@@ -134,15 +134,15 @@ class SharedNode(ReferenceNode):
 def _through_the_file(name: str) -> Callable[..., Any]:
     def call(self: SharedNode, *args: Any) -> Any:
         self.attach()
-        found = getattr(ReferenceNode, name)(self, *args)
+        result = getattr(ReferenceNode, name)(self, *args)
         if name not in ("send", "save"):
             self.flush()
-        return found
+        return result
 
     return call
 
 
-for _name in ("load", "begin", "give", "receive", "run", "send", "save", "restore"):
+for _name in ("load", "begin", "add_batch", "receive", "run", "send", "save", "restore"):
     setattr(SharedNode, _name, _through_the_file(_name))
 
 
@@ -151,7 +151,7 @@ def shared_nodes() -> Iterator[None]:
     """While it lasts, nodes live in files."""
 
     def make(work: Any, role: Any, folder: Path) -> Any:
-        return SharedNode(work.made, role, work.functions, folder)
+        return SharedNode(work.distributed, role, work.functions, folder)
 
     with mock.patch.object(ViewWork, "node", make):
         yield

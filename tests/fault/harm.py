@@ -72,8 +72,8 @@ def full(first: int, writes: int) -> Iterator[Full]:
 
 def there(*roots: Path) -> list[Path]:
     """The files that carry something; those that only keep others out do not."""
-    found = (p for root in roots for p in root.rglob("*") if p.is_file())
-    return sorted(p for p in found if p.name not in ("lock", "behind") and p.parent.name != "epoch")
+    paths = (p for root in roots for p in root.rglob("*") if p.is_file())
+    return sorted(p for p in paths if p.name not in ("lock", "behind") and p.parent.name != "epoch")
 
 
 def harm(path: Path, how: str, rng: random.Random, before: Path | None) -> None:

@@ -36,9 +36,9 @@ def descent() -> tuple[dict[str, linear.Matrix], dict[str, Any]]:
     """Sixteen rounds of gradient descent."""
     x, y = linear.matrix("X", "n"), linear.matrix("Y", "n", dynamic=False)
     start = linear.zeros("n", "n")
-    made = linear.gradient_descent(x, y, start, 16, 0.1 / N, "exponential")
+    result = linear.gradient_descent(x, y, start, 16, 0.1 / N, "exponential")
     values = np.random.default_rng(2).standard_normal((2, N, N))
-    return {"result": made}, {"X": values[0], "Y": values[1]}
+    return {"result": result}, {"X": values[0], "Y": values[1]}
 
 
 PROGRAMS = {"powers": powers, "descent": descent}

@@ -42,8 +42,8 @@ def executors(spark: Any) -> dict[str, int]:
         time.sleep(0.3)  # so that every executor gets one
         return SparkFiles.getRootDirectory(), int(words[1])
 
-    found = spark.sparkContext.parallelize(range(4), 4).map(here).collect()
-    return {Path(root).name + str(pid): pid for root, pid in found}
+    processes = spark.sparkContext.parallelize(range(4), 4).map(here).collect()
+    return {Path(root).name + str(pid): pid for root, pid in processes}
 
 
 def kill_one(spark: Any, flow: Flow, rng: random.Random, folder: Path) -> None:
@@ -88,7 +88,7 @@ def with_dying_executors(folder: Path, seed: int, batches: int) -> None:
         if number % 3:
             beside.apply(changes)
         else:  # in pieces, which one job does if the program allows
-            beside.told(changes)
+            beside.count_changes(changes)
             beside.flow.load(beside.tables(changes), rows=7)
         beside.check(f"batch {number}")
         rebuilt += beside.flow.stats[-1].rebuilt
@@ -157,7 +157,7 @@ def opened(folder: Path, rng: random.Random, queries: list[tuple[str, str]], lev
 def ends(beside: Beside, changes: list[Any]) -> None:
     """All that was given is in the views, once."""
     for each in changes:
-        beside.told(each)
+        beside.count_changes(each)
     beside.check("at the end")
     beside.flow.close()
     beside.runner.stop()

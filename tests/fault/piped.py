@@ -34,7 +34,7 @@ Row = tuple[int, str, int]
 
 
 class Written:
-    """A sink that writes every version it is told to the end of a file."""
+    """A sink that writes every version it receives to the end of a file."""
 
     view, changes = "totals", False
 
@@ -58,7 +58,7 @@ class Piped:
         self.keyed = rng.random() < 0.5
         self.size, self.workers = rng.randint(1, 4), rng.choice((1, 2))
         self.batches = [self.batch(v) for v in range(VERSIONS)]
-        self.told = folder / "told"
+        self.emitted = folder / "told"
         rows = [row for batch in self.batches for row, _ in batch]
         lines = [f"{i},{item},{n}" for i, item, n in rows]
         (folder / "s.csv").write_text("\n".join(lines) + "\n")
@@ -66,14 +66,14 @@ class Piped:
     def batch(self, version: int) -> list[tuple[Row, bool]]:
         """Rows, and whether their key has none any more; one is always new."""
         rng = self.rng
-        found = [((100 + version, rng.choice("abc"), version), False)]
+        actual = [((100 + version, rng.choice("abc"), version), False)]
         if self.keyed:
             for key in rng.sample(range(5), self.size):
-                found.append(((key, rng.choice("abc"), rng.randrange(9)), rng.random() < 0.3))
+                actual.append(((key, rng.choice("abc"), rng.randrange(9)), rng.random() < 0.3))
         else:
             for _ in range(self.size - 1):
-                found.append(((rng.randrange(9), rng.choice("abc"), rng.randrange(9)), False))
-        return found
+                actual.append(((rng.randrange(9), rng.choice("abc"), rng.randrange(9)), False))
+        return actual
 
     def wanted(self, version: int) -> list[Any]:
         """The view at a version, by DuckDB."""
@@ -104,11 +104,11 @@ class Piped:
             settings=FlowSettings(memory=memory, native=False, snapshot_every=2),
             upserts=("sales",) if self.keyed else (),
         )
-        made = Pipeline(choices, InlineRunner(), self.folder)  # type: ignore[arg-type]
-        made.declare(f"{STREAM.format(key=key)}{source};CREATE VIEW totals AS {VIEW};")
+        pipeline = Pipeline(choices, InlineRunner(), self.folder)  # type: ignore[arg-type]
+        pipeline.declare(f"{STREAM.format(key=key)}{source};CREATE VIEW totals AS {VIEW};")
         if self.sinks:
-            made.add_sink(Written(self.told))
-        return made
+            pipeline.add_sink(Written(self.emitted))
+        return pipeline
 
     def go(self) -> None:
         """A driver: it goes on where the last one ended, to the end."""
@@ -120,13 +120,13 @@ class Piped:
                     assert flow.upsert("sales", rows, gone) == at + 1, "lost or doubled"
             else:
                 assert flow.await_done(60)
-            found = sorted(map(list, flow.view("totals").rows()))
+            actual = sorted(map(list, flow.view("totals").rows()))
             assert flow.version == VERSIONS, "a version was lost or doubled"
-            assert found == self.wanted(VERSIONS), f"{found} {self.wanted(VERSIONS)}"
+            assert actual == self.wanted(VERSIONS), f"{actual} {self.wanted(VERSIONS)}"
 
     def live(self) -> None:
         """Lives that are killed, then one that is not."""
-        places: list[tuple[Any, str]] = [(CsvFile, "take")]
+        places: list[tuple[Any, str]] = [(CsvFile, "read_rows")]
         places += [(KeyStore, name) for name in ("find", "expect", "resume", "commit")]
         if self.sinks:
             places.append((Written, "emit"))
@@ -145,9 +145,9 @@ class Piped:
             self.check_sink()
 
     def check_sink(self) -> None:
-        """Every version was told at least once, in order, and as it was."""
-        lines = [json.loads(line) for line in self.told.read_text().splitlines()]
+        """Every version was emitted at least once, in order, and as it was."""
+        lines = [json.loads(line) for line in self.emitted.read_text().splitlines()]
         first = list(dict.fromkeys(version for version, _ in lines))
         assert first == list(range(1, VERSIONS + 1)), f"told {Counter(v for v, _ in lines)}"
         for version, rows in lines:
-            assert rows == self.wanted(version), f"version {version} was told as {rows}"
+            assert rows == self.wanted(version), f"version {version} was emitted as {rows}"

@@ -5,7 +5,7 @@ Between lives files are harmed. What every version must look like is computed by
 rows alone, before anything runs.
 
 - No version that was answered for is lost, none counts twice, and each that is seen is right.
-- Harm to shared memory is mended without a word. Harm to the checkpoint is mended, or refused in a
+- Harm to shared memory is repaired silently. Harm to the checkpoint is repaired, or refused in a
   sentence, by a driver whose memory is gone in half of the cases; then the file is brought back, as
   the sentence says, and all goes on.
 """
@@ -102,7 +102,7 @@ def case(seed: int, nodes: str | None = None) -> Case:
 def stream(rng: random.Random) -> list[Batch]:
     """Batches of rows that come and go; groups die and come back."""
     alive: dict[str, list[Row]] = {"r": [], "s": []}
-    found = []
+    actual = []
     for _ in range(VERSIONS):
         batch: Batch = {}
         for name, rows in alive.items():
@@ -119,8 +119,8 @@ def stream(rng: random.Random) -> list[Batch]:
                 rows.append(row)
                 changes.append((row, 1))
             batch[name] = changes
-        found.append(batch or {"s": [((1, 1), 1), ((1, 1), -1)]})
-    return found
+        actual.append(batch or {"s": [((1, 1), 1), ((1, 1), -1)]})
+    return actual
 
 
 def _row(rng: random.Random, name: str) -> Row:
@@ -133,7 +133,7 @@ def _row(rng: random.Random, name: str) -> Row:
 def answers(c: Case) -> list[Answer]:
     """What DuckDB makes of every version."""
     rows: dict[str, Counter[Row]] = {"r": Counter(), "s": Counter()}
-    found = []
+    actual = []
     with duckdb.connect() as db:
         db.execute("CREATE TABLE r (k BIGINT, g VARCHAR, v BIGINT)")
         db.execute("CREATE TABLE s (k BIGINT, w BIGINT)")
@@ -141,27 +141,27 @@ def answers(c: Case) -> list[Answer]:
             for name, changes in batch.items():
                 for row, n in changes:
                     rows[name][row] += n
-            for name, held in rows.items():
+            for name, multiplicities in rows.items():
                 db.execute(f"DELETE FROM {name}")
-                told = [row for row, n in held.items() for _ in range(n)]
-                if told:
-                    marks = ", ".join("?" * len(told[0]))
-                    db.executemany(f"INSERT INTO {name} VALUES ({marks})", told)
-            found.append({v: Counter(db.execute(VIEWS[v]).fetchall()) for v in c.views})
-    return found
+                rows_listed = [row for row, n in multiplicities.items() for _ in range(n)]
+                if rows_listed:
+                    marks = ", ".join("?" * len(rows_listed[0]))
+                    db.executemany(f"INSERT INTO {name} VALUES ({marks})", rows_listed)
+            actual.append({v: Counter(db.execute(VIEWS[v]).fetchall()) for v in c.views})
+    return actual
 
 
 def tables(batch: Batch) -> dict[str, pa.Table]:
     """A batch as Arrow tables with counts."""
     names = {"r": ("k", "g", "v"), "s": ("k", "w")}
     kinds = {"k": pa.int64(), "g": pa.string(), "v": pa.int64(), "w": pa.int64()}
-    found = {}
+    actual = {}
     for name, changes in batch.items():
         columns = {
             c: pa.array([row[i] for row, _ in changes], kinds[c]) for i, c in enumerate(names[name])
         }
-        found[name] = pa.table({**columns, COUNT: pa.array([n for _, n in changes], pa.int64())})
-    return found
+        actual[name] = pa.table({**columns, COUNT: pa.array([n for _, n in changes], pa.int64())})
+    return actual
 
 
 def distributed(c: Case) -> Distributed:
@@ -179,7 +179,7 @@ class Run:
         self.place, self.memory = folder / "checkpoint", folder / "memory"
         self.runner = runner or InlineRunner()
         self.rng = random.Random(f"lives of {c.seed}")
-        self.made = distributed(c)
+        self.distributed = distributed(c)
         self.wanted = answers(c)
         self.batches = [tables(b) for b in c.batches]
         self.settings = FlowSettings(
@@ -193,16 +193,18 @@ class Run:
     def open(self) -> Flow:
         """A new driver: its process knows nothing of the one before."""
         task.forget(str(self.place))
-        told: dict[str, Any] = {"checkpoint": self.place, "settings": self.settings}
+        options: dict[str, Any] = {"checkpoint": self.place, "settings": self.settings}
         if Flow.exists(self.place):
-            return Flow.restart(self.made, self.runner, **told)
-        return Flow.start(self.made, self.runner, workers=self.case.workers, **told)
+            return Flow.restart(self.distributed, self.runner, **options)
+        return Flow.start(self.distributed, self.runner, workers=self.case.workers, **options)
 
     def check(self, flow: Flow) -> None:
         """Every view is what DuckDB says of this version."""
         for name, wanted in self.wanted[flow.version].items():
-            found = Counter(rows_of(flow.read(name)))
-            assert found == wanted, f"{name} at {flow.version}: {found - wanted} {wanted - found}"
+            actual = Counter(rows_of(flow.read(name)))
+            assert actual == wanted, (
+                f"{name} at {flow.version}: {actual - wanted} {wanted - actual}"
+            )
 
     def apply(self, flow: Flow) -> None:
         """The next batch: a source that is asked from its offset on."""
@@ -218,8 +220,8 @@ class Run:
         """Open the flow and do some versions; what was answered for must be there."""
         flow = self.open()
         self.check(flow)
-        told = self.answered.read_text().split() if self.answered.exists() else []
-        assert flow.version >= max(map(int, told), default=0), "an answered version is lost"
+        versions = self.answered.read_text().split() if self.answered.exists() else []
+        assert flow.version >= max(map(int, versions), default=0), "an answered version is lost"
         for _ in range(versions):
             if flow.version < VERSIONS:
                 self.apply(flow)
@@ -258,13 +260,13 @@ class Run:
             for _ in range(LIVES):
                 self.one_life()
                 self.harm_files()
-            self.told("the end")
+            self.log("the end")
             self.in_child(lambda: self.go(VERSIONS))
 
     def one_life(self) -> None:
         rng, what = self.rng, self.rng.choice(FAULTS)
         versions, first = rng.randint(1, 3), rng.randint(1, 60)
-        self.told(f"{what} at {first}, {versions} versions")
+        self.log(f"{what} at {first}, {versions} versions")
         match what:
             case "kill":
 
@@ -297,7 +299,7 @@ class Run:
         assert in_child(seeded), "nobody killed it"
 
     def harm_files(self) -> None:
-        """Harm some files, and see that the next driver mends that, or says what is wrong."""
+        """Harm some files, and see that the next driver repairs it, or says what is wrong."""
         rng, before, kept = self.rng, self.folder / "before", self.folder / "kept"
         roots = (self.memory, self.place)
         where = rng.choice((self.memory, self.memory, self.place, None))
@@ -306,14 +308,14 @@ class Run:
         files = there(where) if where else []
         for path in rng.sample(files, min(len(files), rng.choice((1, 1, 2)))):
             name, how = path.relative_to(self.folder), rng.choice(HARMS)
-            self.told(f"{how} {name}")
+            self.log(f"{how} {name}")
             harm(path, how, rng, before / name)
             harmed[path] = _bytes(path)
         if where == self.place:
             self.in_child(self.is_refused_or_right)
             refused = self.folder / "refused"
             if refused.exists():
-                self.told(refused.read_text())
+                self.log(refused.read_text())
             if refused.exists() or any(_bytes(path) == data for path, data in harmed.items()):
                 # It is refused, or nobody has needed it so far: all is as it was.
                 _copied([kept / root.name for root in roots], self.folder)
@@ -331,7 +333,7 @@ class Run:
         except FreshviewError as e:
             (self.folder / "refused").write_text(f"{type(e).__name__}: {e}")
 
-    def told(self, what: str) -> None:
+    def log(self, what: str) -> None:
         self.story.append(what)
 
 

@@ -68,15 +68,17 @@ class Life:
         """Go on to the end without harm, and compare."""
         self.go()
         for changes in self.changes:
-            self.beside.told(changes)
+            self.beside.count_changes(changes)
         self.beside.check("at the end")
 
 
 class Load(Life):
     """All the batches are given as one load, in as many pieces: they are one job."""
 
-    def __init__(self, folder: Path, workload: str, name: str, workers: int, **told: Any) -> None:
-        super().__init__(folder, workload, name, workers, "delivered", **told)
+    def __init__(
+        self, folder: Path, workload: str, name: str, workers: int, **options: Any
+    ) -> None:
+        super().__init__(folder, workload, name, workers, "delivered", **options)
         parts: dict[str, list[Any]] = {}
         for batch in self.batches:
             for relation, rows in batch.items():
@@ -85,11 +87,11 @@ class Load(Life):
         total = sum(t.num_rows for t in self.every.values())
         self.size = -(-total // len(self.batches))
         self.pieces = -(-total // self.size)
-        conductor = self.beside.flow._coordinator
-        assert conductor.can_follow(self.beside.flow._batches.routine(self.every))
+        coordinator = self.beside.flow._coordinator
+        assert coordinator.can_follow(self.beside.flow._packer.routine(self.every))
 
     def go(self) -> None:
-        """Restart and load, unless it was told that all is loaded."""
+        """Restart and load, unless all is known to be loaded."""
         task.forget(self.beside.flow.pipeline.place)
         self.beside.restart()
         now = self.beside.flow._commit_log.commit
@@ -139,9 +141,9 @@ def kill(life: Life, rng: random.Random, kills: int) -> None:
 
 def lose_one(memory: Path, rng: random.Random) -> None:
     """One worker's memory is gone, as when its machine is."""
-    found = sorted(memory.glob("*/p*"))
-    if found:
-        shutil.rmtree(rng.choice(found))
+    folders = sorted(memory.glob("*/p*"))
+    if folders:
+        shutil.rmtree(rng.choice(folders))
 
 
 QUERIES = [("tpch", "q03", 2), ("tpch", "q11", 3), ("finance", "vwap", 2)]

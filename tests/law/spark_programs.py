@@ -20,11 +20,11 @@ class Pair:
     """Both engines, fed with the same batches."""
 
     def __init__(
-        self, program: Program, made: Distributed, workers: int, functions: Any, tables: Any
+        self, program: Program, distributed: Distributed, workers: int, functions: Any, tables: Any
     ) -> None:
-        self.made = made
+        self.distributed = distributed
         self.engine = Engine(program, functions)
-        self.simulation = Simulation(made, workers, functions)
+        self.simulation = Simulation(distributed, workers, functions)
         self.engine.load(tables)
         self.simulation.load(tables)
         self.order = [t.relation for t in program.triggers if t.event == "batch"]
@@ -40,13 +40,16 @@ class Pair:
     def check(self, where: str = "") -> None:
         """Every map has the reference's rows, each where its location says; so has every view."""
         assert not self.simulation.misplaced(), where
-        for held in self.made.held:
-            found, wanted = self.simulation.contents(held), self.engine.contents(held.name)
-            assert equal(found, wanted), f"{where}: {held.name} at {held.at}"
-        for readout in self.made.readouts:
+        for placement in self.distributed.maps:
+            actual, wanted = (
+                self.simulation.contents(placement),
+                self.engine.contents(placement.name),
+            )
+            assert equal(actual, wanted), f"{where}: {placement.name} at {placement.at}"
+        for readout in self.distributed.readouts:
             name = readout.query.name
-            found, wanted = self.simulation.read(name), self.engine.read(name)
-            assert same(Counter(found), Counter(wanted)), f"{where}: view {name}"
+            actual, wanted = self.simulation.read(name), self.engine.read(name)
+            assert same(Counter(actual), Counter(wanted)), f"{where}: view {name}"
 
 
 def equal(a: Rows, b: Rows) -> bool:

@@ -29,7 +29,7 @@ from tests.law.test_linear import program
 def spread(source: Source, start: dict[str, Array], **options: Any) -> Iterator[SparkProgram]:
     """A program on workers of this process."""
     folder = Path(tempfile.mkdtemp())
-    told = FlowSettings(snapshot_every=2, memory=str(folder / "memory"))
+    flow_settings = FlowSettings(snapshot_every=2, memory=str(folder / "memory"))
     runner = InlineRunner()
     try:
         yield SparkProgram(
@@ -37,7 +37,7 @@ def spread(source: Source, start: dict[str, Array], **options: Any) -> Iterator[
             start,
             spark=runner,
             checkpoint=folder / "checkpoint",
-            settings=told,
+            settings=flow_settings,
             sizes={"k": 2},
             **options,
         )

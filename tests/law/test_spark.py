@@ -16,7 +16,7 @@ from freshview.calculus.scope import outs, relations
 from freshview.calculus.types import INT
 from freshview.distributed.compile import distribute
 from freshview.distributed.options import LEVELS
-from freshview.distributed.placement import static
+from freshview.distributed.placement import static_maps
 from freshview.distributed.terms import (
     Dist,
     Everywhere,
@@ -43,7 +43,7 @@ STRATEGIES = [DeltaOptions(), DeltaOptions(depth=1), DeltaOptions(depth=0)]
 @st.composite
 def placements(draw: st.DrawFn, program: Program) -> Placement:
     """Every map anywhere that it may be; every batch anywhere that it may arrive."""
-    fixed = static(program)
+    fixed = static_maps(program)
     maps: dict[str, Location] = {}
     for m in program.maps:
         if m.name in fixed and draw(st.booleans()):
@@ -85,10 +85,10 @@ def test_incremental_programs(level: str, data: st.DataObject) -> None:
     names = tuple(sorted(outs(e)))
     query = Query("Q", tuple(Column(v, INT) for v in names), names, e)
     program = compile_queries([query], SCHEMA, data.draw(st.sampled_from(STRATEGIES)))
-    made = distribute(program, data.draw(placements(program)), LEVELS[level])
+    distributed = distribute(program, data.draw(placements(program)), LEVELS[level])
     table = no_null(data.draw(deltas("U")))
     rows = {"U": [row for row, m in table.items() for _ in range(abs(m))]}
-    pair = Pair(program, made, data.draw(WORKERS), BUILTINS, rows)
+    pair = Pair(program, distributed, data.draw(WORKERS), BUILTINS, rows)
     pair.check("ready")
     stream(data, pair, ["R", "S", "T"])
 
@@ -103,6 +103,6 @@ def test_programs_that_recompute(level: str, data: st.DataObject) -> None:
         program = recompute(e, batches=True)
     except TypeProblem:
         assume(False)
-    made = distribute(program, data.draw(placements(program)), LEVELS[level])
-    pair = Pair(program, made, data.draw(WORKERS), BUILTINS, {})
+    distributed = distribute(program, data.draw(placements(program)), LEVELS[level])
+    pair = Pair(program, distributed, data.draw(WORKERS), BUILTINS, {})
     stream(data, pair, sorted(RELATIONS))

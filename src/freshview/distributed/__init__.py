@@ -1,1 +1,1 @@
-"""Programs over a driver and many workers: where maps live, what moves, in how many stages."""
+"""Programs over a driver and many workers: placement of maps, transfers, and stages."""

@@ -1,8 +1,8 @@
-"""Compute and move a thing once; not at all if nobody reads it (thesis 5.3.2: CSE and DCE).
+"""Common subexpressions and dead code: compute and move a map once, or not at all (thesis 5.3.2).
 
-Two steps give the same map if they run at the same place, read the same things, and nothing that
-they read is written in between. Terms are compared up to the names of variables and the order of
-factors, so the columns of the map that stays may stand in another order: readers are rewritten.
+Two steps give the same map if they run at the same location, read the same maps, and none of these
+is written in between. Terms are compared up to the names of variables and the order of factors, so
+the columns of the remaining map may have another order: readers are rewritten.
 """
 
 from __future__ import annotations
@@ -27,21 +27,23 @@ from freshview.distributed.terms import (
 
 Versions = tuple[tuple[str, int], ...]
 Order = tuple[int, ...]
-"""For each column of a map that goes, its position in the map that stays."""
+"""For each column of the removed map, its position in the remaining one."""
 
 
 def share_common(
-    steps: list[Step], held: list[MapPlacement]
+    steps: list[Step], temporaries: list[MapPlacement]
 ) -> tuple[list[Step], list[MapPlacement]]:
-    """The steps without repetitions and without what nobody reads, and the maps they need."""
-    kept = _alive(_Sharing({h.name: h for h in held}).run(steps), {h.name for h in held})
+    """The steps without repetitions and dead code, and the temporary maps that they need."""
+    kept = _alive(
+        _Sharing({m.name: m for m in temporaries}).run(steps), {m.name for m in temporaries}
+    )
     written = {target(s) for s in kept}
-    order = {h.name: h for h in held}
+    order = {m.name: m for m in temporaries}
     for s in kept:
         if isinstance(s, Transfer) and s.source in order:
             # Columns follow the map that is sent.
             order[s.target] = replace(order[s.target], keys=order[s.source].keys)
-    named = [_renamed(h, order[h.name], kept) for h in held if h.name in written]
+    named = [_renamed(m, order[m.name], kept) for m in temporaries if m.name in written]
     return kept, named
 
 
@@ -56,7 +58,7 @@ def sources(s: Step) -> frozenset[str]:
 
 
 def _renamed(old: MapPlacement, new: MapPlacement, steps: list[Step]) -> MapPlacement:
-    """A map whose columns were put in another order has its location in their names."""
+    """A map whose columns were reordered, with its location in their names."""
     by = next((s.by for s in steps if isinstance(s, Transfer) and s.target == old.name), None)
     if by is None or not isinstance(old.at, Dist):
         return replace(old, keys=new.keys)
@@ -65,9 +67,9 @@ def _renamed(old: MapPlacement, new: MapPlacement, steps: list[Step]) -> MapPlac
 
 @dataclass
 class _Sharing:
-    """What was computed and moved so far, and under which versions of what it reads."""
+    """The maps computed and moved so far, with the versions of their sources."""
 
-    held: dict[str, MapPlacement]
+    temporaries: dict[str, MapPlacement]
     versions: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
     computed: list[tuple[Compute, Versions]] = field(default_factory=list)
     moved: dict[tuple[object, ...], str] = field(default_factory=dict)
@@ -88,7 +90,7 @@ class _Sharing:
     def _compute(self, step: Compute) -> Compute | None:
         s = step.statement
         step = replace(step, statement=replace(s, term=self._rewired(s.term)))
-        if s.target.name not in self.held:
+        if s.target.name not in self.temporaries:
             return step
         versions = self._read(sources(step))
         for other, seen in self.computed:
@@ -127,7 +129,7 @@ class _Sharing:
 
 
 def _same(a: Compute, b: Compute) -> Order | None:
-    """Where the columns of b's map are in a's, if both hold the same."""
+    """The positions of b's columns in a's map, if both maps are equal."""
     x, y = a.statement, b.statement
     if shape(x.term) != shape(y.term):
         return None
@@ -147,7 +149,7 @@ def _alike_places(b: Location, a: Location, names: Mapping[str, str]) -> bool:
 
 
 def _alive(steps: list[Step], temporary: set[str]) -> list[Step]:
-    """Only what ends up in a map that stays."""
+    """The steps that contribute to a permanent map."""
     wanted: set[str] = set()
     kept: list[Step] = []
     for step in reversed(steps):

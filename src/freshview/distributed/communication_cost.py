@@ -1,4 +1,4 @@
-"""What transformers cost: rounds of communication, and bytes.
+"""The cost of transformers: rounds of communication, and bytes.
 
 The thesis counts transformers; of equally many it moves batches rather than maps, and gathers
 little (5.3.1). Counting alone would ship a whole map to save the second trip of a batch, so the
@@ -30,7 +30,7 @@ Total = tuple[float, ...]
 
 
 class Item(NamedTuple):
-    """A transformer on a bill: what it moves where, and its price."""
+    """A transformer in a cost: what it moves where, and its size."""
 
     moved: tuple[Expr, Location]
     size: float
@@ -40,13 +40,13 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CommunicationCost:
-    """The transformers of a plan, each once, and how many wait for each other."""
+    """The transformers of a plan, each once, and the number of rounds."""
 
     rounds: int = 0
     items: frozenset[Item] = frozenset()
 
     def and_(self, other: CommunicationCost) -> CommunicationCost:
-        """What two plans cost that run side by side."""
+        """The cost of two plans in parallel."""
         if not other.items:
             return self
         if not self.items:
@@ -58,7 +58,7 @@ FREE = CommunicationCost()
 
 
 class CostModel:
-    """The prices of one program's transformers; `paid` ones are free, others moved them before."""
+    """The cost model of one program's transformers; `paid` ones are free, since they are shared."""
 
     def __init__(self, program: Program, options: DistributionOptions) -> None:
         self.model = Model(program, sized(program, options.statistics))
@@ -76,7 +76,7 @@ class CostModel:
     def move(
         self, before: CommunicationCost, kind: Kind, plain: Expr, to: Location
     ) -> CommunicationCost:
-        """A bill with one transformer more, that waits for all before it."""
+        """The cost with one more transformer, in a new round."""
         if kind == "keep":
             return before
         copies = self.options.workers if isinstance(to, Replicated) else 1
@@ -86,7 +86,7 @@ class CostModel:
         return CommunicationCost(before.rounds + 1, before.items | {item})
 
     def total(self, bill: CommunicationCost) -> Total:
-        """The cost of a bill, to be compared."""
+        """The total of a cost, for comparisons."""
         items = bill.items
         size = 0.0
         for item in items:
@@ -100,7 +100,7 @@ class CostModel:
         return (float(len(items)), float(views), float(gathers), size)
 
     def pay(self, bill: CommunicationCost) -> None:
-        """Later statements get these for nothing: what reads only a batch stays as it is."""
+        """Make transformers free for later statements: terms over a batch alone do not change."""
         self.paid |= {i.moved for i in bill.items if not i.is_view and _only_batch(i.moved[0])}
 
 
@@ -109,7 +109,7 @@ def _only_batch(e: Expr) -> bool:
 
 
 def canonical(e: Expr, to: Location) -> tuple[Expr, Location]:
-    """A term and its destination under names that do not depend on where it stands."""
+    """A term and its destination with canonical names."""
     term, names = _canonical(e)
     return term, Dist(tuple(names[k] for k in to.keys)) if isinstance(to, Dist) else to
 
@@ -120,11 +120,11 @@ def _canonical(e: Expr) -> tuple[Expr, dict[str, str]]:
     for t in subterms(e):
         match t:
             case Rel(_, vars_) | Delta(_, vars_) | View(_, vars_):
-                found = vars_
+                bound = vars_
             case Var(name) | Lift(name, _):
-                found = (name,)
+                bound = (name,)
             case _:
                 continue
-        for name in found:
+        for name in bound:
             names.setdefault(name, f"v{len(names)}")
     return rename(e, names), names

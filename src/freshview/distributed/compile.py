@@ -1,12 +1,12 @@
-"""A trigger program over a driver and workers: all the passes of this room, in order.
+"""The compiler of distributed programs: all the passes of this room, in order.
 
-    locate   well-formed statements, bottom-up                     locate.py
-    push     cheaper transformers                                  push.py, search.py
-    single   every transformer a step of its own                   single.py
-    share    each thing once, and only what is read                share.py
-    fuse     few blocks                                            fuse.py
+    locate   well-formed statements, bottom-up    locate.py
+    push     cheaper transformers                 push_transformers.py, search.py
+    single   every transformer its own step       single_transformer.py
+    share    each map once, and only if it is read  common_subexpressions.py
+    fuse     few blocks                           fusion.py
 
-`PassResults` keeps what each of them makes, and `explain.py` prints it.
+`PassResults` has the result of each, and `explain.py` prints it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ RESULT = "result"
 
 @dataclass(frozen=True)
 class PassResults:
-    """What every pass makes of one list of statements."""
+    """The results of all the passes over one list of statements."""
 
     statements: tuple[Statement, ...]
     located: tuple[PlacedStatement, ...]
@@ -58,7 +58,7 @@ class PassResults:
     single: tuple[Step, ...]
     shared: tuple[Step, ...]
     blocks: tuple[Block, ...]
-    held: tuple[MapPlacement, ...]
+    maps: tuple[MapPlacement, ...]
 
 
 def distribute(
@@ -105,37 +105,39 @@ class DistributedCompiler:
         self.taken = {m.name for m in program.maps} | {r.name for r in program.relations}
 
     def streams(self) -> tuple[str, ...]:
-        """The relations whose batches matter, in the order in which they are worked on."""
+        """The relations with batch triggers, in the order of the triggers."""
         return tuple(t.relation for t in self.program.triggers if t.event == "batch")
 
     def statements(self, relations: Sequence[str]) -> tuple[Statement, ...]:
-        """What the batches of these relations make the program do, one after the other."""
+        """The statements for batches of these relations, one relation after the other."""
         batches = {t.relation: t for t in self.program.triggers if t.event == "batch"}
         return tuple(s for name in relations for s in batches[name].statements)
 
     def routine(self, relations: tuple[str, ...]) -> Routine:
         """The blocks for batches of relations."""
         passes = self.passes(self.statements(relations))
-        return Routine(relations, passes.blocks, passes.held)
+        return Routine(relations, passes.blocks, passes.maps)
 
     def ready(self) -> Routine:
-        """The blocks for the time when the static tables are loaded."""
+        """The blocks that run when the static tables are loaded."""
         ready = [s for t in self.program.triggers if t.event == "ready" for s in t.statements]
         passes = self.passes(tuple(ready))
-        return Routine((), passes.blocks, passes.held)
+        return Routine((), passes.blocks, passes.maps)
 
     def readout(self, query: Query) -> Readout:
-        """The blocks that bring a query's rows to the driver."""
+        """The blocks that gather a query's rows on the driver."""
         columns = tuple(dict.fromkeys(query.vars))
         names = Names(set(self.taken))
         result = names.fresh(RESULT)
-        held = MapPlacement(result, self._columns(query, columns), INT, Local(), temporary=True)
+        placement = MapPlacement(
+            result, self._columns(query, columns), INT, Local(), temporary=True
+        )
         if is_zero(query.term):
-            return Readout(query, result, (), (held,))
+            return Readout(query, result, (), (placement,))
         places = replace(self.places, maps={**self.places.maps, result: (columns, Local())})
         statement = Statement(View(result, columns), ":=", query.term)
         passes = self.passes((statement,), places, names)
-        return Readout(query, result, passes.blocks, (*passes.held, held))
+        return Readout(query, result, passes.blocks, (*passes.maps, placement))
 
     def _columns(self, query: Query, columns: tuple[str, ...]) -> tuple[Column, ...]:
         types = {v: c.type for v, c in zip(query.vars, query.columns, strict=True)}
@@ -153,7 +155,7 @@ class DistributedCompiler:
         *,
         trace: bool = False,
     ) -> PassResults:
-        """Every pass over the statements; those that the options leave out change nothing."""
+        """Run every pass that the options enable over the statements."""
         places = places or self.places
         names = names or Names(set(self.taken))
         taken = set(names.taken)
@@ -167,13 +169,15 @@ class DistributedCompiler:
             pushed = tuple(push_transformers(s, places, prices, names) for s in statements)
         maker = SingleTransformer(self.program, self.functions, names)
         steps = maker.steps(pushed, [places.atom(s.target) for s in pushed])
-        shared, held = (
-            share_common(steps, maker.held) if self.options.share else (steps, maker.held)
+        shared, temporaries = (
+            share_common(steps, maker.temporaries)
+            if self.options.share
+            else (steps, maker.temporaries)
         )
-        shared, held = rename_temporaries(shared, held, Names(taken))
-        made = fuse_blocks(shared) if self.options.fuse else blocks(shared)
+        shared, temporaries = rename_temporaries(shared, temporaries, Names(taken))
+        fused = fuse_blocks(shared) if self.options.fuse else blocks(shared)
         return PassResults(
-            statements, located, pushed, tuple(steps), tuple(shared), made, tuple(held)
+            statements, located, pushed, tuple(steps), tuple(shared), fused, tuple(temporaries)
         )
 
 

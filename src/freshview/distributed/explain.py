@@ -1,4 +1,4 @@
-"""What happens to a program on its way to the workers, pass by pass."""
+"""The explanation of a distributed program, pass by pass."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def explain(
     options: DistributionOptions | None = None,
     functions: Functions = BUILTINS,
 ) -> str:
-    """Where each map lives and why; then a batch of all the relations, after every pass.
+    """The placement of maps with the reasons; then a batch of all the relations, after every pass.
 
     Columns that nothing reads are shown as `..`.
     """
@@ -41,14 +41,14 @@ def _words(placement: Placement) -> Iterable[str]:
 
 
 def _batch(streams: tuple[str, ...], passes: PassResults, places: AtomLocations) -> list[str]:
-    found = count_jobs(passes.blocks)
-    title = f"== a batch of {', '.join(streams)}: {_count(found.jobs, 'job')}"
+    counts = count_jobs(passes.blocks)
+    title = f"== a batch of {', '.join(streams)}: {_count(counts.jobs, 'job')}"
     return [
         "\n".join(["== well-formed", *_statements(passes.located, places)]),
         "\n".join(["== pushed", *_statements(passes.pushed, places)]),
         "\n".join(["== single transformer form", *_steps(passes.single)]),
         "\n".join(["== shared", *_steps(passes.shared)]),
-        "\n".join([f"{title}, {_count(found.stages, 'stage')}", *_blocks(passes.blocks)]),
+        "\n".join([f"{title}, {_count(counts.stages, 'stage')}", *_blocks(passes.blocks)]),
     ]
 
 

@@ -1,4 +1,4 @@
-"""As few blocks as possible (thesis 5.3.2, Fig. 5.4).
+"""Block fusion: as few blocks as possible (thesis 5.3.2, Fig. 5.4).
 
 The thesis lets two statements change places if neither reads what the other writes. That is not
 enough: `M := r` and `M += s` do not commute either, so here writers of one map keep their order
@@ -53,7 +53,7 @@ def blocks(steps: list[Step]) -> tuple[Block, ...]:
 
 
 def fuse_blocks(steps: list[Step]) -> tuple[Block, ...]:
-    """The steps in few blocks; what only the driver waits for comes last."""
+    """The steps in few blocks; gathers and what the driver computes from them come last."""
     first, last = _sunk(_fused([_Part.of(s) for s in steps]))
     parts = _fused(first)
     for part in last:
@@ -65,7 +65,7 @@ def fuse_blocks(steps: list[Step]) -> tuple[Block, ...]:
 
 
 def _fused(parts: list[_Part]) -> list[_Part]:
-    """The first block takes in all that it can, then the first of the rest does."""
+    """Fuse into the first block all that commutes, then into the first of the rest."""
     done: list[_Part] = []
     while parts:
         head = parts[0]
@@ -81,9 +81,9 @@ def _fused(parts: list[_Part]) -> list[_Part]:
 
 
 def _sunk(parts: list[_Part]) -> tuple[list[_Part], list[_Part]]:
-    """What waits for nothing but the end: gathers, and what the driver makes of them.
+    """The steps, and those that can be last: gathers, and what the driver computes from them.
 
-    A job has to end before the driver sees a result: the fewer blocks follow, the fewer jobs.
+    A job ends before the driver sees a result: the fewer blocks follow, the fewer jobs.
     """
     last: list[_Part] = []
     kept: list[_Part] = []
@@ -103,5 +103,5 @@ def _single(part: _Part) -> list[_Part]:
 
 
 def _leaves(part: _Part) -> bool:
-    """Whether a step brings something to the workers."""
+    """Whether a step sends something to the workers."""
     return any(isinstance(s, Transfer) and s.kind != "gather" for s in part.block.steps)

@@ -1,8 +1,7 @@
-"""How many jobs and stages of Spark a routine takes (thesis, Table 5.1).
+"""The number of Spark jobs and stages of a routine (thesis, Table 5.1).
 
-A stage is one block that all the workers run, or a pass over what is there to send it off. Stages
-that follow each other without the driver are one job; it ends where the driver must see a result
-of it before it can go on.
+A stage is one block that all the workers run, or one that only sends maps. Consecutive stages
+without the driver are one job; it ends where the driver needs a result of it.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ def count_jobs(blocks: tuple[Block, ...]) -> Jobs:
         kinds = {s.kind for s in block.steps if isinstance(s, Transfer)}
         if kinds & {"repart", "gather"} and not running:
             jobs += 1
-            stages += 1  # somebody has to send what lies there
+            stages += 1  # a stage that only sends maps
             running = True
         if "gather" in kinds:
-            running = "repart" in kinds  # what is sent beside it begins the next job
+            running = "repart" in kinds  # a repartition beside it begins the next job
             jobs += running
             stages += running
     return Jobs(jobs, stages)

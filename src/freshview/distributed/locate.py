@@ -4,7 +4,7 @@ Each part is settled before its context is looked at, so the result may move too
 
     M[a]^[a] += Repart[a](Sum[a](Repart[b](M1[a, b]) * M2[a, b]))      two rounds
 
-`push.py` finds the one with a single round.
+`push_transformers.py` finds the one with a single round.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def locate(s: Statement, places: AtomLocations, prices: CostModel, names: Names)
     at = places.atom(s.target)
     plan = Search(places, prices, lookahead=False).best(s.term, s.target, at)
     if plan is None:
-        # Settled too early somewhere: only the context knows what can be moved.
+        # A part was decided too early: only its context determines what can be moved.
         plan = Search(places, prices, lookahead=True).best(s.term, s.target, at)
     return placed(s, plan, names)
 
@@ -36,7 +36,7 @@ def placed(s: Statement, plan: PlacedTerm | None, names: Names) -> PlacedStateme
     """A plan as a statement, its transformers under fresh names."""
     if plan is None:
         raise PlacementProblem(
-            f"no way is known to compute {show(s.target)} from maps so far apart: {show(s.term)}",
+            f"no plan computes {show(s.target)} from the locations of its maps: {show(s.term)}",
             instead="place the maps that it reads on the driver, or replicate them",
         )
     assert not isinstance(plan.tag, PartitionLocal), (
@@ -46,7 +46,7 @@ def placed(s: Statement, plan: PlacedTerm | None, names: Names) -> PlacedStateme
 
 
 def tidy(p: Placed, names: Names) -> Placed:
-    """The same with fresh names for what transformers bring, in the order of the text."""
+    """The same with fresh names for the views of transformers, in the order of the text."""
     moves = []
     term = p.term
     for move in {m.view.name: m for m in p.moves}.values():  # a part may stand twice in a term

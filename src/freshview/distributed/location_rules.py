@@ -1,7 +1,7 @@
-"""Which locations go together: the location of a term's value by those of its parts.
+"""Location rules: the location of a term's value from those of its parts.
 
-Every node evaluates the same term over its own rows. What comes out, for a valuation of the
-variables that the context binds, is told by a tag:
+Every node evaluates the same term over its own rows. A tag describes the result, for a valuation of
+the variables that the context binds:
 
     Everywhere, Replicated   each node has the whole value
     Dist(k)                  the worker named by k has the value, all the others have nothing
@@ -9,9 +9,9 @@ variables that the context binds, is told by a tag:
     Random                   the values of all the workers add up to it
     Local                    the driver has it
 
-A function answers the tag of the whole, or None where the parts must be moved first. The thesis
-asks for equal tags in unions and joins; these rules admit some more, and refuse what it forgets:
-a part of a sum is no value yet, so nothing that is not linear may look at it.
+A rule returns the tag of the whole, or None if the parts must be moved first. The thesis requires
+equal tags in unions and joins; these rules permit some more, and refuse what it overlooks: a
+partial sum is no value yet, so no nonlinear term may read it.
 """
 
 from __future__ import annotations
@@ -70,22 +70,22 @@ def union(tags: Sequence[Tag]) -> Tag | None:
     >>> union([Random(), Everywhere()]) is None
     True
     """
-    found = [t for t in dict.fromkeys(tags) if t != Everywhere()]
+    distinct = [t for t in dict.fromkeys(tags) if t != Everywhere()]
     constant = Everywhere() in tags
-    if len(found) == 1 and not constant:
-        [only] = found
+    if len(distinct) == 1 and not constant:
+        [only] = distinct
         # Each term's rows may be whole, but one row may come from several terms.
         return Random() if isinstance(only, Random) else only
-    if not found:
+    if not distinct:
         return Everywhere()
-    if all(isinstance(t, Local) for t in found):
+    if all(isinstance(t, Local) for t in distinct):
         return Local()
-    if all(isinstance(t, Replicated) for t in found):
+    if all(isinstance(t, Replicated) for t in distinct):
         return Replicated()
-    if not constant and all(isinstance(t, Dist | Random) for t in found):
+    if not constant and all(isinstance(t, Dist | Random) for t in distinct):
         return Random()
-    keys = {t.keys for t in found if isinstance(t, Dist | PartitionLocal)}
-    if len(keys) == 1 and all(isinstance(t, Dist | PartitionLocal | Replicated) for t in found):
+    keys = {t.keys for t in distinct if isinstance(t, Dist | PartitionLocal)}
+    if len(keys) == 1 and all(isinstance(t, Dist | PartitionLocal | Replicated) for t in distinct):
         return PartitionLocal(*keys)
     return None
 
@@ -93,7 +93,7 @@ def union(tags: Sequence[Tag]) -> Tag | None:
 def grouped(tag: Tag, keys: Iterable[str], body: Expr) -> Tag | None:
     """The tag of Sum[keys](body): partial sums where the keys do not name the worker.
 
-    What means nothing on the other workers must not be added up with the rest.
+    Meaningless values of other workers must not be added to the rest.
 
     >>> from freshview.calculus.text import read
     >>> grouped(Dist(("a",)), (), read("M[a]"))
@@ -117,7 +117,7 @@ def grouped(tag: Tag, keys: Iterable[str], body: Expr) -> Tag | None:
 
 
 def assigned(tag: Tag) -> Tag | None:
-    """The tag of (x := body): not linear, so parts will not do; something everywhere."""
+    """The tag of (x := body): nonlinear, so partial sums are refused."""
     match tag:
         case Dist(by) | PartitionLocal(by):
             return PartitionLocal(by)
@@ -130,7 +130,7 @@ def assigned(tag: Tag) -> Tag | None:
 
 
 def existing(tag: Tag) -> Tag | None:
-    """The tag of Exists(body): not linear, so parts will not do, unless no row is split."""
+    """The tag of Exists(body): nonlinear, so partial sums are refused, unless rows are whole."""
     match tag:
         case Random(whole):
             return tag if whole else None

@@ -1,4 +1,4 @@
-"""Where the atoms of a term are: the locations of maps and batches, in the term's variables."""
+"""The locations of a term's atoms: of maps and batches, in the term's variables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from freshview.program.terms import Program
 
 @dataclass(frozen=True)
 class AtomLocations:
-    """Locations by name, with the column names of what is there."""
+    """The locations of maps and batches by name, with their columns."""
 
     maps: Mapping[str, tuple[tuple[str, ...], Location]]
     batches: Mapping[str, tuple[tuple[str, ...], Location]]
@@ -36,12 +36,12 @@ class AtomLocations:
         batches = {}
         for r in program.relations:
             columns = tuple(c.name for c in r.columns)
-            given = placement.batches.get(r.name, Random())
-            batches[r.name] = columns, checked(f"(DELTA {r.name})", columns, given)
+            at = placement.batches.get(r.name, Random())
+            batches[r.name] = columns, checked(f"(DELTA {r.name})", columns, at)
         return cls(maps, batches)
 
     def atom(self, e: View | Delta | Rel) -> Location:
-        """Where the rows of an atom are; static tables are everywhere."""
+        """The location of an atom; static tables are everywhere."""
         match e:
             case View(name, names, _):
                 columns, at = self.maps[name]
@@ -58,27 +58,28 @@ def renamed(at: Location, names: Mapping[str, str]) -> Location:
 
 
 def checked(name: str, columns: tuple[str, ...], at: Location) -> Location:
-    """A location that fits what is placed there."""
+    """The location, if it is valid for these columns; else `PlacementProblem`."""
     if isinstance(at, Dist):
         missing = [k for k in at.keys if k not in columns]
         if missing:
             raise PlacementProblem(
-                f"'{name}' has no column '{missing[0]}' to be spread by",
+                f"'{name}' has no column '{missing[0]}' to be partitioned by",
                 instead=f"choose among {', '.join(columns) or 'none: it has no keys'}",
             )
         if not at.keys:
-            raise PlacementProblem(f"'{name}' is spread by nothing", instead="name its columns")
+            raise PlacementProblem(f"'{name}' is partitioned by no column", instead="name one")
         if len(set(at.keys)) < len(at.keys):
             raise PlacementProblem(
-                f"'{name}' is spread by one column twice", instead="once will do"
+                f"'{name}' is partitioned by one column twice", instead="name it once"
             )
     batch = name.startswith("(DELTA")
     if isinstance(at, Random) and not batch:
         raise PlacementProblem(
-            f"map '{name}' cannot be anywhere", instead="spread it by keys, or keep copies"
+            f"map '{name}' cannot be placed at random",
+            instead="partition it by keys, or replicate it",
         )
     if batch and isinstance(at, Everywhere):
         raise PlacementProblem(
-            f"{name} cannot arrive on the driver and the workers", instead="on one side will do"
+            f"{name} cannot arrive on the driver and the workers", instead="choose one side"
         )
     return at

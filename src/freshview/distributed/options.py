@@ -1,4 +1,4 @@
-"""How to spread a program: one frozen value that all passes of this room take."""
+"""The options of the distributed compiler."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from freshview.program.terms import Program
 Measure = Literal["time", "transformers"]
 
 STREAM_ROWS = 10_000_000.0
-"""Rows of a stream that nobody told the size of: what is spread over workers is large."""
+"""The assumed rows of a stream of unknown size: distributed data are large."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +20,12 @@ class DistributionOptions:
 
     - `push`: look for the cheapest place of every transformer; else only well-formed statements.
     - `fuse`: merge the statements into as few blocks as possible.
-    - `share`: compute and move a thing once, and not at all if nobody reads it.
-    - `measure`: what is cheap. `transformers` counts them, as the thesis does; `time` reckons with
-      rounds (transformers that wait for each other) and with the bytes that move.
+    - `share`: compute and move a map once, and not at all if nothing reads it.
+    - `measure`: the cost measure. `transformers` counts them, as the thesis does; `time` estimates
+      rounds (transformers that wait for each other) and bytes.
     - `workers`: how many copies a replicated map has, in those estimates.
-    - `deliver`: let batches arrive where they are wanted, by key or in copies. A driver that writes
-      batches down can do that; in the thesis they arrive anyhow.
+    - `deliver`: partition or replicate batches on arrival. A driver that logs batches can do it;
+      in the thesis they arrive at random.
     - `statistics`: rows of relations and of batches, in those estimates.
     """
 

@@ -1,6 +1,6 @@
 """The worker of a row: a hash that every process and every run agrees on.
 
-`run/partition.py` computes the same for whole columns.
+`spark/batches/partition.py` computes the same for whole columns.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where maps live: by the seeds' rule of thumb, by cost, or as told."""
+"""The placement of maps: by the rule of the thesis, by cost, or as given."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ from freshview.distributed.terms import (
 from freshview.program.terms import Map, Program, Statement, Trigger
 
 MOST_ROUNDS = 2
-"""How often all the maps are looked at."""
+"""The most rounds over all the maps."""
 
 MOST_TERMS = 20_000
-"""Subterms looked at while the placement is made better: large programs are worth fewer tries."""
+"""The most subterms visited while the placement is improved."""
 
-WORTHWHILE = 0.05
-"""A map moves house if a batch of each relation saves this part of a round then."""
+LEAST_SAVING = 0.05
+"""The least saving, in rounds for a batch of each relation, for which a map is moved."""
 
-WAITING = 0.3
-"""What a round of one statement costs when another one takes as many."""
+SHARED_ROUND = 0.3
+"""The cost of a round that a statement shares with a longer one."""
 
 MOST_DELIVERIES = 20_000
-"""The same while places for batches are looked for."""
+"""The most subterms visited while destinations of batches are searched."""
 
-MEMORY = 1e9
-"""Bytes of copies on all workers together that are worth a round."""
+COPIED_BYTES_A_ROUND = 1e9
+"""Bytes of copies on all the workers together that cost as much as a round."""
 
 Column = tuple[str, str]
 """A relation and a column of it."""
@@ -49,13 +49,13 @@ def by_key(program: Program, options: DistributionOptions) -> Placement:
     """The rule of thesis 5.5: a map is spread by a base table's primary key in its schema.
 
     Of several keys the one with the most values is taken; a map with none stays on the driver.
-    What only static tables decide is computed by everybody.
+    Maps over static tables alone are computed everywhere.
     """
     keys = Keys(program, options)
     maps: dict[str, Location] = {}
     words = []
     for m in program.maps:
-        maps[m.name], why = _by_key(m, keys, static(program))
+        maps[m.name], why = _by_key(m, keys, static_maps(program))
         words.append(f"{m.name}: {why}")
     return Placement(maps, words=tuple(words))
 
@@ -71,16 +71,16 @@ def _by_key(m: Map, keys: Keys, fixed: frozenset[str]) -> tuple[Location, str]:
 
 
 def choose_placement(
-    program: Program, options: DistributionOptions, given: Mapping[str, Location] | None = None
+    program: Program, options: DistributionOptions, pinned: Mapping[str, Location] | None = None
 ) -> Placement:
     """The cheapest placement found: the rule of thumb, and then one map after the other.
 
-    A map may be spread by another key, or be copied to all the workers where that spares
-    statements a trip. Maps that only views read stay where the rule of thumb puts them, and those
-    whose place is `given` stay there. If batches are to be delivered (`options.deliver`), each
-    arrives where its statements want it, so that most need no trip at all.
+    A map may be partitioned by another key, or be replicated where that saves statements a
+    transfer. Maps that only views read stay where the rule of thumb puts them, and `pinned` ones at
+    their location. If batches are delivered (`options.deliver`), each arrives where its statements
+    read it, so that most need no transfer at all.
     """
-    choice = _Choice(program, options, given or {})
+    choice = _PlacementSearch(program, options, pinned or {})
     for _ in range(MOST_ROUNDS):
         moved = [choice.improve(m) for m in program.maps]
         if options.deliver:
@@ -90,19 +90,19 @@ def choose_placement(
     return choice.placement()
 
 
-class _Choice:
-    """A placement while it is made better: where each map is, and what statements cost so."""
+class _PlacementSearch:
+    """A local search for a placement: the location of each map, and the cost of statements."""
 
     def __init__(
-        self, program: Program, options: DistributionOptions, given: Mapping[str, Location]
+        self, program: Program, options: DistributionOptions, pinned: Mapping[str, Location]
     ) -> None:
         self.program = program
-        self.given = given
+        self.pinned = pinned
         self.prices = CostModel(program, options)
         self.workers = options.workers
         self.keys = Keys(program, options)
         self.read = read_by_triggers(program)
-        self.fixed = static(program)
+        self.fixed = static_maps(program)
         self.batches = [t.statements for t in program.triggers if t.event == "batch"]
         self.names = {
             s: tuple(sorted({s.target.name, *stored(s.term)})) for b in self.batches for s in b
@@ -116,18 +116,18 @@ class _Choice:
         for m in program.maps:
             if isinstance(self.maps[m.name], Local):
                 self.maps[m.name] = self._without_key(m)
-        self.maps.update(given)
+        self.maps.update(pinned)
         self.left = MOST_TERMS
         self._memo: dict[tuple[Statement, Location, tuple[Location, ...]], tuple[float, float]] = {}
 
     def _without_key(self, m: Map) -> Location:
-        """What has no key is taken to be few groups, as in the thesis."""
+        """The location of a map without a key: few groups are assumed, as in the thesis."""
         return Replicated() if m.name in self.read else Local()
 
     def improve(self, m: Map) -> bool:
-        """Put a map where it costs least; whether that is elsewhere."""
-        told = m.name in self.fixed or m.name in self.given
-        if told or m.name not in self.read or self.left <= 0:
+        """Move a map to its cheapest location; whether it moved."""
+        is_fixed = m.name in self.fixed or m.name in self.pinned
+        if is_fixed or m.name not in self.read or self.left <= 0:
             return False
         old = self.maps[m.name]
         costs: dict[Location, float] = {}
@@ -135,11 +135,11 @@ class _Choice:
             self.maps[m.name] = at
             costs[at] = self._cost(m, at)
         best = min(costs, key=lambda at: costs[at])
-        self.maps[m.name] = best if costs[best] + WORTHWHILE < costs[old] else old
+        self.maps[m.name] = best if costs[best] + LEAST_SAVING < costs[old] else old
         return self.maps[m.name] != old
 
     def deliver(self, t: Trigger) -> bool:
-        """Let the batches of a relation arrive where they cost least; whether that is elsewhere."""
+        """Choose the cheapest destination of a relation's batches; whether it changed."""
         if self.deliveries <= 0:
             return False
         old, before = self.arrivals.get(t.relation, Random()), self.left
@@ -154,66 +154,66 @@ class _Choice:
         self.deliveries -= before - self.left
         self.left = before
         best = min(costs, key=lambda at: costs[at])
-        self.arrivals[t.relation] = best if costs[best] + WORTHWHILE < costs[old] else old
+        self.arrivals[t.relation] = best if costs[best] + LEAST_SAVING < costs[old] else old
         return self.arrivals[t.relation] != old
 
     def _destinations(self, t: Trigger) -> list[Location]:
-        """Where the maps are that a batch meets, in the columns of its relation."""
+        """The locations of the maps that a batch is joined with, in the columns of its relation."""
         places = AtomLocations.of(self.program, self._now())
         columns = [c.name for c in self.keys.relations[t.relation].columns]
-        found: list[Location] = []
+        locations: list[Location] = []
         for s in t.statements:
             atoms = [e for e in subterms(s.term) if isinstance(e, View | Delta)]
             spots = [places.atom(e) for e in (s.target, *atoms) if isinstance(e, View)]
             for delta in (e for e in atoms if isinstance(e, Delta) and e.name == t.relation):
                 for at in spots:
                     if isinstance(at, Dist) and set(at.keys) <= set(delta.vars):
-                        found.append(Dist(tuple(columns[delta.vars.index(k)] for k in at.keys)))
-        return list(dict.fromkeys(found))
+                        locations.append(Dist(tuple(columns[delta.vars.index(k)] for k in at.keys)))
+        return list(dict.fromkeys(locations))
 
     def _now(self) -> Placement:
         return Placement(self.maps, self.arrivals)
 
     def _candidates(self, m: Map) -> list[Location]:
         keys = [name for name, _ in self.keys.of(m)] or [c.name for c in m.keys]
-        found: list[Location] = [self.maps[m.name], *(Dist((k,)) for k in keys), Replicated()]
-        return list(dict.fromkeys(found))
+        locations: list[Location] = [self.maps[m.name], *(Dist((k,)) for k in keys), Replicated()]
+        return list(dict.fromkeys(locations))
 
     def _cost(self, m: Map, at: Location) -> float:
-        """What a batch of each relation costs, and the memory for the copies of a map.
+        """The cost of a batch of each relation, and of the memory for the copies of a map.
 
-        The statements of a batch share its rounds, so mostly the longest way counts; but what one
-        of them waits for may be another.
+        The statements of a batch share its rounds, so mostly the longest counts; but one of them
+        may wait for another.
         """
         total = self._total(AtomLocations.of(self.program, self._now()))
         if isinstance(at, Replicated):
-            total += self._bytes(m) * self.workers / MEMORY
+            total += self._bytes(m) * self.workers / COPIED_BYTES_A_ROUND
         return total
 
     def _total(self, places: AtomLocations) -> float:
         total = 0.0
         for statements in self.batches:
-            found = [self._statement(s, places) for s in statements]
-            total += max(rounds for rounds, _ in found)
-            total += sum(WAITING * rounds + rest for rounds, rest in found)
+            costs = [self._statement(s, places) for s in statements]
+            total += max(rounds for rounds, _ in costs)
+            total += sum(SHARED_ROUND * rounds + rest for rounds, rest in costs)
         return total
 
     def _bytes(self, m: Map) -> float:
-        """How large a map may become: a key of a base table may have as many values as it rows."""
+        """The estimated bytes of a map: a key may have as many values as its table has rows."""
         rows = max([self.keys.rows.get(owner, 0.0) for _, owner in self.keys.of(m)], default=0.0)
         return max(self.prices.size(m.definition), rows * (len(m.keys) + 1) * BYTES_A_COLUMN)
 
     def _statement(self, s: Statement, places: AtomLocations) -> tuple[float, float]:
-        """The rounds of a statement, and what it costs beside them."""
+        """The rounds of a statement, and its cost beside them."""
         names = self.names[s]
         arrival = self.arrivals.get(self.changes[s], Random())
         key = (s, arrival, tuple([self.maps[n] for n in names]))
         if key not in self._memo:
             self.left -= sum(1 for _ in subterms(s.term))
             search = Search(places, self.prices, lookahead=True)
-            found = search.best(s.term, s.target, places.atom(s.target))
-            rounds = float(found.bill.rounds) if found else float("inf")
-            rest = self.prices.total(found.bill)[0] - rounds if found else 0.0
+            plan = search.best(s.term, s.target, places.atom(s.target))
+            rounds = float(plan.bill.rounds) if plan else float("inf")
+            rest = self.prices.total(plan.bill)[0] - rounds if plan else 0.0
             self._memo[key] = rounds, rest
         return self._memo[key]
 
@@ -228,7 +228,7 @@ class _Choice:
 
     def _why(self, m: Map) -> str:
         at = self.maps[m.name]
-        if m.name in self.given:
+        if m.name in self.pinned:
             return "as it was told"
         ranked = dict(self.keys.of(m))
         match at:
@@ -253,26 +253,26 @@ def _how(at: Location) -> str:
     return f"by {', '.join(at.keys)}" if isinstance(at, Dist) else "to every worker"
 
 
-def static(program: Program) -> frozenset[str]:
+def static_maps(program: Program) -> frozenset[str]:
     """The maps that no batch changes."""
     changed = {s.target.name for t in program.triggers if t.event != "ready" for s in t.statements}
     return frozenset(m.name for m in program.maps if m.name not in changed)
 
 
 def read_by_triggers(program: Program) -> frozenset[str]:
-    """The maps that are read while batches are worked on, not only when a view is."""
-    found: set[str] = set()
+    """The maps that triggers read, not only views."""
+    names: set[str] = set()
     for t in program.triggers:
         for s in t.statements:
-            found |= stored(s.term)
-    return frozenset(found)
+            names |= stored(s.term)
+    return frozenset(names)
 
 
 class Keys:
     """The primary keys behind the columns of maps.
 
-    Columns that some definition joins are the same thing under two names: l_orderkey is a key,
-    since it is joined with the key of Orders.
+    Columns that some definition joins are equivalent: l_orderkey is a key, since it is joined with
+    the key of Orders.
     """
 
     def __init__(self, program: Program, options: DistributionOptions) -> None:
@@ -291,12 +291,12 @@ class Keys:
     def of(self, m: Map) -> list[tuple[str, str]]:
         """The columns of a map that are keys of base tables, with those, largest first."""
         bound = self._bound(m)
-        found = []
+        ranked = []
         for c in m.keys:
             for column in bound.get(c.name, [])[:1]:
                 owners = [n for n in self._keys.get(self._root(column), ()) if self._streams(n)]
-                found += [(c.name, owner) for owner in owners[:1]]
-        return sorted(found, key=lambda f: (-self._rank(f[1]), f))
+                ranked += [(c.name, owner) for owner in owners[:1]]
+        return sorted(ranked, key=lambda f: (-self._rank(f[1]), f))
 
     def _streams(self, relation: str) -> bool:
         return not self.relations[relation].static
@@ -312,13 +312,13 @@ class Keys:
         return self.rows.get(relation, 0.0) + len(refers)
 
     def _bound(self, m: Map) -> Mapping[str, list[Column]]:
-        found: dict[str, list[Column]] = {}
+        columns_by_var: dict[str, list[Column]] = {}
         for t in subterms(m.definition):
             if isinstance(t, Rel) and t.name in self.relations:
                 columns = self.relations[t.name].columns
                 for v, c in zip(t.vars, columns, strict=True):
-                    found.setdefault(v, []).append((t.name, c.name))
-        return found
+                    columns_by_var.setdefault(v, []).append((t.name, c.name))
+        return columns_by_var
 
     def _root(self, column: Column) -> Column:
         while column in self._parent and self._parent[column] != column:

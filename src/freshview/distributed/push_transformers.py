@@ -17,7 +17,7 @@ def push_transformers(
 ) -> PlacedStatement:
     """A statement with the cheapest transformers that the search finds.
 
-    What it moves of a batch is free for the statements after it: they will share it.
+    Moved parts of a batch are free for later statements, which share them.
     """
     search = Search(places, prices, lookahead=True)
     plan = search.best(s.term, s.target, places.atom(s.target))

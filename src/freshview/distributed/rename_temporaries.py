@@ -1,4 +1,4 @@
-"""Temporary maps under short names in the order in which they are written: send, got, send_1."""
+"""Short names for temporary maps in the order in which they are written: send, got, send_1."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from freshview.distributed.terms import Compute, MapPlacement, Step, Transfer
 
 
 def rename_temporaries(
-    steps: Iterable[Step], held: Iterable[MapPlacement], names: Names
+    steps: Iterable[Step], temporaries: Iterable[MapPlacement], names: Names
 ) -> tuple[list[Step], list[MapPlacement]]:
-    """The same steps and maps; the names that passes took and gave up are used again."""
+    """The same steps and maps; names that passes have released are used again."""
     listed = list(steps)
-    temporary = {h.name: h for h in held}
+    by_name = {m.name: m for m in temporaries}
     new: dict[str, str] = {}
     for s in listed:
-        if s.target in temporary and s.target not in new:
+        if s.target in by_name and s.target not in new:
             new[s.target] = names.fresh("got" if isinstance(s, Transfer) else "send")
     return (
         [_renamed(s, new) for s in listed],
-        [replace(temporary[old], name=name) for old, name in new.items()],
+        [replace(by_name[old], name=name) for old, name in new.items()],
     )
 
 

@@ -1,7 +1,7 @@
-"""Blocks in the order in which a runtime does them: first what is moved, then what is computed.
+"""Blocks in the order of a runtime: transfers first, then statements.
 
-The steps of a block run one after the other. A runtime rather sends everything at once, then runs
-the statements; so a block is cut where a step moves what a step before it in the block makes.
+The steps of a block run one after the other. A runtime sends everything at once, then runs the
+statements; so a block is cut where a step moves the result of an earlier step in it.
 """
 
 from __future__ import annotations
@@ -13,21 +13,18 @@ from freshview.distributed.common_subexpressions import sources, target
 from freshview.distributed.terms import Block, Compute, Distributed, Step, Transfer
 
 
-def schedule_blocks(made: Distributed) -> Distributed:
-    """The same program in settled blocks: their transfers are first and wait for nothing in them.
-
-    The order of blocks that are cut stays, so they mean the same.
-    """
+def schedule_blocks(distributed: Distributed) -> Distributed:
+    """The same program in blocks whose transfers are first and depend on no step in them."""
     return replace(
-        made,
-        ready=replace(made.ready, blocks=settled(made.ready.blocks)),
-        routines=tuple(replace(r, blocks=settled(r.blocks)) for r in made.routines),
-        readouts=tuple(replace(r, blocks=settled(r.blocks)) for r in made.readouts),
+        distributed,
+        ready=replace(distributed.ready, blocks=cut_blocks(distributed.ready.blocks)),
+        routines=tuple(replace(r, blocks=cut_blocks(r.blocks)) for r in distributed.routines),
+        readouts=tuple(replace(r, blocks=cut_blocks(r.blocks)) for r in distributed.readouts),
     )
 
 
-def settled(blocks: Iterable[Block]) -> tuple[Block, ...]:
-    """Every block in as few settled ones as it takes."""
+def cut_blocks(blocks: Iterable[Block]) -> tuple[Block, ...]:
+    """Cut every block into as few such blocks as possible."""
     return tuple(part for block in blocks for part in _cut(block))
 
 
@@ -49,6 +46,6 @@ def _cut(block: Block) -> list[Block]:
 def _waits(step: Transfer, moved: list[Transfer], run: list[Compute]) -> bool:
     """Whether a transfer must come after one of these steps."""
     before: list[Step] = [*moved, *run]
-    made = {target(s) for s in before}
+    written = {target(s) for s in before}
     read = {name for s in run for name in sources(s)}
-    return step.source in made or step.target in made or step.target in read
+    return step.source in written or step.target in written or step.target in read

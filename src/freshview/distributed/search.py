@@ -4,10 +4,10 @@ Fig. 5.2 of the thesis pushes a transformer through joins, unions, sums and assi
 and keeps what turns out cheaper. All that such pushing can reach is this: each closed part of a
 term may be moved, or not. So instead of walking from one form to the next and back, the search
 goes up the term once and keeps for each location the cheapest way to have the part there
-(`rules.py` tells the location of a whole by those of its parts). What goes beyond the thesis:
+(`location_rules.py` has the location of a term from those of its parts). Beyond the thesis:
 
-- What is moved is closed: it reads no variable that its context binds. A part that does is not
-  moved, but the atoms in it are, or the factors to its left.
+- What is moved is closed: it reads no variable of its context. Of other parts, the atoms in them
+  are moved, or the factors to their left.
 - The columns that name the worker must be among those of the part, else it is replicated.
 - Of a product's part only the columns are moved that the rest asks for, added up over the others:
   batches are aggregated before they travel.
@@ -69,7 +69,7 @@ Names = frozenset[str]
 
 @dataclass(frozen=True, slots=True)
 class PlacedTerm:
-    """A term with transformers in it, where its value is then, and what it costs."""
+    """A term with transformers, the location of its value, and its cost."""
 
     term: Expr
     tag: Tag
@@ -85,29 +85,29 @@ class Search:
     """The search for one statement.
 
     With `lookahead` every location of a part is kept until the root decides; without, as in the
-    bottom-up algorithm of thesis 5.2, each part is settled on its own with the fewest transformers.
+    bottom-up algorithm of thesis 5.2, each part is decided on its own with the fewest transformers.
     """
 
     def __init__(self, places: AtomLocations, prices: CostModel, *, lookahead: bool) -> None:
         self.places = places
         self.prices = prices
         self.lookahead = lookahead
-        self.spots: tuple[Dist, ...] = ()
+        self.destinations: tuple[Dist, ...] = ()
         self._memo: dict[tuple[Expr, Names], Plans] = {}
         self._count = 0
 
     def best(self, term: Expr, target: View, at: Location) -> PlacedTerm | None:
         """The cheapest plan whose value may be written to a target at a location."""
-        self.spots = _spots(term, at, self.places)
+        self.destinations = _destinations(term, at, self.places)
         ways = self.ways(term, frozenset(target.vars))
         return _cheapest(p for p in ways.values() if suits(p.tag, at))
 
     def _cost(self, bill: CommunicationCost, moves: tuple[Move, ...]) -> Total:
-        """What plans are compared by."""
+        """The measure by which plans are compared."""
         return self.prices.total(bill) if self.lookahead else (float(_count_moves(moves)),)
 
     def ways(self, e: Expr, need: Names) -> Plans:
-        """The plans of a term, its value moved included; the context reads only `need` of it."""
+        """The plans of a term, moved ones included; the context reads only the variables `need`."""
         key = (e, need)
         if key not in self._memo:
             self._memo[key] = self._moved(e, self._settled(self._plans(e, need)), need)
@@ -169,7 +169,7 @@ class Search:
         return plans
 
     def _product(self, factors: tuple[Expr, ...], need: Names) -> Plans:
-        """Left to right: what stands to the left may be moved as one before the next joins it."""
+        """The plans of a product, left to right: a prefix may be moved before the next join."""
         plans = self._leaf(ONE, Everywhere())
         for i, factor in enumerate(factors):
             done = mul(*factors[:i])
@@ -189,7 +189,7 @@ class Search:
         return plans
 
     def _joined(self, plans: Plans, left: PlacedTerm, right: PlacedTerm, tag: Tag) -> None:
-        """Keep the product of two plans if there is none as cheap."""
+        """Keep the product of two plans if it is the cheapest for its location."""
         bill, moves = left.bill.and_(right.bill), left.moves + right.moves
         cost = self._cost(bill, moves)
         if _better(cost, plans.get(tag)):
@@ -213,21 +213,21 @@ class Search:
         return plans
 
     def _moved(self, plain: Expr, plans: Plans, need: Names) -> Plans:
-        """The plans of a part, and those in which its value is moved."""
+        """The plans of a part, and those that move its value."""
         if ins(plain) or not (has_data(plain) or outs(plain)):
             return plans
         keys = tuple(sorted(need & outs(plain)))
         sent = sum_(keys, plain)
         at = {p.tag: grouped(p.tag, keys, plain) for p in plans.values()}
-        found = dict(plans)
-        targets: list[Location] = [s for s in self.spots if set(s.keys) <= set(keys)]
+        best = dict(plans)
+        targets: list[Location] = [s for s in self.destinations if set(s.keys) <= set(keys)]
         for sources in (_PARTS, _COPIES, (Local,)):
-            # From wherever it comes of these, the price of the trip is the same.
+            # The cost of the transfer is the same for all these sources.
             plan = _cheapest(p for p in plans.values() if isinstance(at[p.tag], sources))
             if plan is not None:
                 for to in (*targets, Replicated(), Local()):
-                    self._move(found, plan, at[plan.tag], sent, keys, to)
-        return found
+                    self._move(best, plan, at[plan.tag], sent, keys, to)
+        return best
 
     def _move(
         self,
@@ -238,7 +238,7 @@ class Search:
         keys: tuple[str, ...],
         to: Location,
     ) -> None:
-        """Keep the plan that moves the value of another one, if there is none as cheap."""
+        """Keep the plan that moves another one's value, if it is the cheapest at its target."""
         assert at is not None
         assert not isinstance(at, PartitionLocal)
         kind = transformer(at, to)
@@ -283,7 +283,7 @@ def transformer(at: Location, to: Location) -> Kind | None:
 
 
 def _added(old: tuple[Expr, ...], new: list[Expr], need: Names) -> Expr:
-    """A union; if some term was stripped of columns on its way, the others are here."""
+    """A union; if some term lost columns in a transfer, the others are projected, too."""
     if any(outs(a) != outs(b) for a, b in zip(old, new, strict=True)):
         new = [sum_(tuple(sorted(need & outs(t))), t) for t in new]
     return add(*new)
@@ -302,10 +302,10 @@ def _better(cost: Total, than: PlacedTerm | None) -> bool:
 
 
 def _uniform(tags: Iterable[Tag]) -> Iterator[Callable[[Tag], bool]]:
-    """Which tags may stand together in a union, one way after the other."""
-    found = tuple(dict.fromkeys(tags))
+    """The sets of tags that a union may combine, one after the other."""
+    distinct = tuple(dict.fromkeys(tags))
     yield _one_of(Everywhere())
-    for keys in dict.fromkeys(t.keys for t in found if isinstance(t, Dist | PartitionLocal)):
+    for keys in dict.fromkeys(t.keys for t in distinct if isinstance(t, Dist | PartitionLocal)):
         yield _one_of(Dist(keys))
         yield _one_of(Dist(keys), PartitionLocal(keys), Replicated(), Everywhere())
     yield lambda t: isinstance(t, Dist | Random)
@@ -325,17 +325,17 @@ def _distinct(names: tuple[str, ...]) -> bool:
     return len(set(names)) == len(names)
 
 
-def _spots(term: Expr, at: Location, places: AtomLocations) -> tuple[Dist, ...]:
-    """Where it may pay to move something: to where an atom is, or to where two batches meet."""
-    found: dict[Dist, None] = {}
+def _destinations(term: Expr, at: Location, places: AtomLocations) -> tuple[Dist, ...]:
+    """The candidate targets of transfers: locations of atoms, and shared columns of joins."""
+    locations: dict[Dist, None] = {}
     if isinstance(at, Dist):
-        found[at] = None
+        locations[at] = None
     anywhere: list[Names] = []
     for t in subterms(term):
         if isinstance(t, View | Delta):
             spot = places.atom(t)
             if isinstance(spot, Dist):
-                found[spot] = None
+                locations[spot] = None
         if isinstance(t, Mul):
             data = [outs(f) for f in t.factors if has_data(f)]
             anywhere += [a & b for i, a in enumerate(data) for b in data[:i] if a & b]
@@ -344,7 +344,7 @@ def _spots(term: Expr, at: Location, places: AtomLocations) -> tuple[Dist, ...]:
         if isinstance(t, Top) and t.keys:
             anywhere.append(frozenset(t.keys))
     for shared in anywhere:
-        # Where nothing is placed yet that could be joined, the columns in common will do.
-        if not any(set(s.keys) <= shared for s in found):
-            found[Dist(tuple(sorted(shared)))] = None
-    return tuple(found)
+        # Without a located atom to join with, partition by the shared columns.
+        if not any(set(s.keys) <= shared for s in locations):
+            locations[Dist(tuple(sorted(shared)))] = None
+    return tuple(locations)

@@ -3,8 +3,8 @@
     Repart . Repart => Repart       Repart . Scatter => Scatter      Gather . Repart => Gather
     Scatter . Gather => Repart      Gather . Scatter => nothing      T to where it is => nothing
 
-They are all one law: what is moved from p to q and on to r is moved from p to r. Replication adds
-its own: a copy that was brought to all, and of which each keeps a part, is brought in parts.
+All are one law: a move from p to q and then to r is a move from p to r. For replication: a copy on
+all the workers of which each keeps a part is sent in parts.
 """
 
 from __future__ import annotations

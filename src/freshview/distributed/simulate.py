@@ -1,7 +1,7 @@
-"""What distributed programs mean: a driver and P workers, each with plain dictionaries.
+"""The meaning of distributed programs: a driver and P workers, each with plain dictionaries.
 
-The oracle of this room. Every step is carried out literally, on the reference engine's stores; so
-whatever runs the same blocks on a cluster must end up with the same rows in the same places.
+The oracle of this room. Every step runs literally, on the reference engine's stores; the same
+blocks on a cluster must leave the same rows at the same locations.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class Simulation:
         return Stores(static, {}, {m.name: Store() for m in self.program.program.maps})
 
     def load(self, tables: Mapping[str, Iterable[Sequence[Value]]] | None = None) -> None:
-        """Load the static tables on every node, and do what the program does then."""
+        """Load the static tables on every node, and run the `ready` routine."""
         for name, rows in (tables or {}).items():
             for number, row in enumerate(rows, 1):
                 checked = check_row(self.relations[name], row, number)
                 for node in (self.driver, *self.workers):
                     node.relations[name].add(checked, 1)
-        self._run(self.program.ready.blocks, self.program.ready.held)
+        self._run(self.program.ready.blocks, self.program.ready.maps)
 
     def apply(self, changes: Mapping[str, Changes]) -> None:
         """Batches of some relations, as one change."""
@@ -69,8 +69,8 @@ class Simulation:
         self.run(routine)
 
     def run(self, routine: Routine) -> None:
-        """Carry out a routine on the batches that are there."""
-        self._run(routine.blocks, routine.held)
+        """Run a routine on the current batches."""
+        self._run(routine.blocks, routine.maps)
         for node in (self.driver, *self.workers):
             for store in node.deltas.values():
                 store.replace({})
@@ -78,31 +78,31 @@ class Simulation:
     def read(self, query: str) -> Rows:
         """The rows of a query."""
         [readout] = [r for r in self.program.readouts if r.query.name == query]
-        self._run(readout.blocks, readout.held)
+        self._run(readout.blocks, readout.maps)
         columns = list(dict.fromkeys(readout.query.vars))
         pick = picker([columns.index(v) for v in readout.query.vars])
-        found = self.driver.map(readout.result).rows
-        return {pick(row): m for row, m in found.items()}
+        rows = self.driver.map(readout.result).rows
+        return {pick(row): m for row, m in rows.items()}
 
-    def contents(self, held: MapPlacement) -> Rows:
+    def contents(self, placement: MapPlacement) -> Rows:
         """The rows of a map, wherever they are."""
-        match held.at:
+        match placement.at:
             case Local() | Everywhere():
-                return dict(self.driver.map(held.name).rows)
+                return dict(self.driver.map(placement.name).rows)
             case Replicated():
-                return dict(self.workers[0].map(held.name).rows)
+                return dict(self.workers[0].map(placement.name).rows)
             case Dist() | Random():
-                return _added([w.map(held.name).rows for w in self.workers])
+                return _added([w.map(placement.name).rows for w in self.workers])
             case _:
-                assert_never(held.at)
+                assert_never(placement.at)
 
     def misplaced(self) -> list[str]:
-        """What is not where its location says, in words."""
-        found = []
-        for held in self.program.held:
-            on_driver = self.driver.map(held.name).rows
-            on_workers = [w.map(held.name).rows for w in self.workers]
-            match held.at:
+        """The maps with rows at a wrong location, in words."""
+        problems = []
+        for placement in self.program.maps:
+            on_driver = self.driver.map(placement.name).rows
+            on_workers = [w.map(placement.name).rows for w in self.workers]
+            match placement.at:
                 case Local():
                     wrong = any(on_workers)
                 case Everywhere():
@@ -110,23 +110,23 @@ class Simulation:
                 case Replicated():
                     wrong = bool(on_driver) or any(rows != on_workers[0] for rows in on_workers)
                 case Dist():
-                    home = self._home(held.by)
+                    home = self._home(placement.by)
                     astray = any(home(r) != i for i, rows in enumerate(on_workers) for r in rows)
                     wrong = bool(on_driver) or astray
                 case Random():
                     wrong = bool(on_driver)
                 case _:
-                    assert_never(held.at)
+                    assert_never(placement.at)
             if wrong:
-                found.append(f"{held.name} is not where {held.at} puts it")
-        return found
+                problems.append(f"{placement.name} is not where {placement.at} puts it")
+        return problems
 
     def _home(self, by: tuple[int, ...]) -> Callable[[Row], int]:
         pick = picker(by)
         return lambda row: worker(pick(row), len(self.workers))
 
     def _arrive(self, name: str, batch: Mapping[Row, Number]) -> None:
-        """Put a batch where its location says; anyhow means row by row, in turn."""
+        """Put a batch at its location; `Random` means row by row, round-robin."""
         at = self.program.placement.batches.get(name, Random())
         for node in (self.driver, *self.workers):
             node.delta(name).replace({})
@@ -148,10 +148,10 @@ class Simulation:
                 case _:
                     raise AssertionError(f"no batch arrives at {at}")
 
-    def _run(self, blocks: Iterable[Block], held: Iterable[MapPlacement]) -> None:
-        for h in held:
+    def _run(self, blocks: Iterable[Block], temporaries: Iterable[MapPlacement]) -> None:
+        for placement in temporaries:
             for node in (self.driver, *self.workers):
-                node.maps[h.name] = Store()
+                node.maps[placement.name] = Store()
         with decimal.localcontext(EXACT):
             for block in blocks:
                 for step in block.steps:
@@ -200,12 +200,12 @@ class Simulation:
 
 
 def _split(m: Number) -> tuple[Number, ...]:
-    """A multiplicity in parts that come to different workers, as updates of a row may."""
+    """A multiplicity in parts for different workers, as updates of a row may be."""
     return (m + 1, -1) if isinstance(m, int) else (m,)
 
 
 def _added(parts: Iterable[Mapping[Row, Number]]) -> Rows:
-    """The sum of what several workers have."""
+    """The sum of the rows of several workers."""
     total = Store()
     for rows in parts:
         for row, m in rows.items():

@@ -42,7 +42,7 @@ class SingleTransformer:
 
     def __init__(self, program: Program, functions: Functions, names: Names) -> None:
         self.names = names
-        self.held: list[MapPlacement] = []
+        self.temporaries: list[MapPlacement] = []
         self._maps: dict[str, tuple[tuple[Type, ...], Type]] = {
             m.name: (tuple(c.type for c in m.keys), m.payload) for m in program.maps
         }
@@ -50,27 +50,27 @@ class SingleTransformer:
 
     def steps(self, statements: Iterable[PlacedStatement], at: Iterable[Location]) -> list[Step]:
         """The steps of statements whose targets are at these locations."""
-        found: list[Step] = []
+        steps: list[Step] = []
         for s, place in zip(statements, at, strict=True):
-            found += self._before(s.source)
-            found.append(Compute(Statement(s.target, s.op, s.source.term), place))
-        return found
+            steps += self._before(s.source)
+            steps.append(Compute(Statement(s.target, s.op, s.source.term), place))
+        return steps
 
     def _before(self, p: Placed) -> list[Step]:
-        """What must be brought before a term can be evaluated."""
-        found: list[Step] = []
+        """The steps that must run before a term can be evaluated."""
+        steps: list[Step] = []
         for move in p.moves:
-            found += self._before(move.body)
-            source = self._source(move, found)
+            steps += self._before(move.body)
+            source = self._source(move, steps)
             types, payload = self._maps[source]
             name, columns = move.view.name, move.view.vars
             self._declare(name, columns, types, payload, move.to)
             by, copies = _positions(move.to, columns), isinstance(move.body.at, _COPIES)
-            found.append(Transfer(move.kind, source, name, move.to, by, copies))
-        return found
+            steps.append(Transfer(move.kind, source, name, move.to, by, copies))
+        return steps
 
     def _source(self, move: Move, before: list[Step]) -> str:
-        """The map that is moved: one that is there, or a new one."""
+        """The map to move: an existing one, or a new one."""
         body, columns = move.body, move.view.vars
         if isinstance(body.term, View) and body.term.vars == columns:
             return body.term.name
@@ -91,7 +91,7 @@ class SingleTransformer:
     ) -> None:
         keys = tuple(Column(c, t) for c, t in zip(columns, types, strict=True))
         self._maps[name] = types, payload
-        self.held.append(MapPlacement(name, keys, payload, at, temporary=True))
+        self.temporaries.append(MapPlacement(name, keys, payload, at, temporary=True))
 
 
 def _positions(to: Location, columns: tuple[str, ...]) -> tuple[int, ...]:

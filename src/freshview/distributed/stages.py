@@ -1,9 +1,8 @@
-"""Settled blocks as jobs of Spark, and what the driver does before, between and after them.
+"""The schedule of blocks: jobs of Spark, and turns of the driver before, between and after them.
 
-A stage is what a worker does in one go: it takes what others sent to it, runs blocks, and sends.
-The stages of a job follow each other by shuffles; what its last one gathers ends it. Turn i of
-the driver comes before job i: so all that a turn scatters is there when the job begins, whichever
-of its stages takes it.
+A stage is what a worker runs without a break: it receives transfers, runs blocks, and sends. The
+stages of a job are connected by shuffles; a gather ends it. Turn i of the driver is before job i:
+so all that a turn scatters is available to every stage of the job.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from freshview.distributed.terms import Block, Compute, Everywhere, Transfer
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What every worker does in one go.
+    """What every worker runs without a break.
 
     `receives` are transfers of the stage before (repart) and of the driver (scatter); `blocks`
     are run in order, by number; `sends` go to the next stage, `gathers` to the driver.
@@ -30,9 +29,9 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What the driver does in one go: it takes what was gathered, and goes through blocks.
+    """What the driver runs without a break: it receives gathered rows, and runs blocks.
 
-    What a block scatters is sent before its statements run.
+    A block scatters before its statements run.
     """
 
     receives: tuple[Transfer, ...] = ()
@@ -62,7 +61,7 @@ class Schedule:
 
 
 def schedule(blocks: Iterable[Block]) -> Schedule:
-    """The jobs and turns of settled blocks."""
+    """The jobs and turns of blocks in order."""
     walk = _Walk(tuple(blocks))
     for number, block in enumerate(walk.blocks):
         if block.mode == "distributed":
@@ -74,7 +73,7 @@ def schedule(blocks: Iterable[Block]) -> Schedule:
 
 @dataclass
 class _Open:
-    """A stage or turn that may still grow."""
+    """A stage or turn under construction."""
 
     receives: list[Transfer] = field(default_factory=list)
     blocks: list[int] = field(default_factory=list)
@@ -84,17 +83,17 @@ class _Open:
 
 @dataclass
 class _Walk:
-    """From block to block; `job` has the stages since the driver last saw a result."""
+    """The state of the scheduler; `job` has the stages since the last gather."""
 
     blocks: tuple[Block, ...]
     jobs: list[list[_Open]] = field(default_factory=list)
     turns: list[_Open] = field(default_factory=lambda: [_Open()])
     job: list[_Open] = field(default_factory=list)
     coming: list[Transfer] = field(default_factory=list)
-    """What was sent to workers and is not received yet."""
+    """The transfers to workers that are not received yet."""
 
     def distributed(self, number: int, block: Block) -> None:
-        """The open stage takes the block in, unless it has sent something already."""
+        """Add the block to the open stage, or to a new one after a shuffle."""
         self._receive()
         if not self.job:
             self.job.append(_Open())
@@ -103,7 +102,7 @@ class _Walk:
             self.turns[-1].blocks.append(number)
 
     def local(self, number: int, block: Block) -> None:
-        """Transfers of the workers come first; the rest is the driver's."""
+        """Schedule the transfers of the workers first; the rest is the driver's."""
         moves = [s for s in block.steps if isinstance(s, Transfer)]
         gathers = [t for t in moves if t.kind == "gather"]
         reparts = [t for t in moves if t.kind == "repart"]
@@ -122,16 +121,16 @@ class _Walk:
         self.coming += [t for t in moves if t.kind == "scatter"]
 
     def _receive(self) -> None:
-        """Make the open stage one that has received all that is coming."""
+        """Open a stage that receives all pending transfers."""
         if not self.job or self.job[-1].sends:
             self.job.append(_Open())
         self.job[-1].receives += self.coming
         self.coming.clear()
 
     def _gather(self, gathers: list[Transfer]) -> None:
-        """End the job with them; what it has sent without anybody to take it is sent again."""
+        """End the job with gathers; transfers without a receiver are sent again in the next job."""
         if not self.job and self.jobs and not self.coming:
-            self.jobs[-1][-1].gathers += gathers  # nothing has happened since it ended
+            self.jobs[-1][-1].gathers += gathers  # nothing was scheduled since it ended
             self.turns[-1].receives += gathers
             return
         if not self.job:
@@ -144,9 +143,9 @@ class _Walk:
         self.turns.append(_Open(receives=list(gathers)))
 
     def done(self) -> Schedule:
-        """Everything closed."""
+        """The schedule."""
         if self.job:
-            self.job[-1].sends.clear()  # nobody is left to read it
+            self.job[-1].sends.clear()  # nothing reads it
             self.jobs.append(self.job)
             self.turns.append(_Open())
         turns = tuple(Turn(tuple(t.receives), tuple(t.blocks)) for t in self.turns)

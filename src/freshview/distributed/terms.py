@@ -1,10 +1,10 @@
 """Distributed programs: locations, transformers, and blocks of steps (seed 000, chapter 5).
 
-A driver and P workers hold maps. A location says which of them hold which rows of a map, or of
-the value of a term; transformers move rows from one location to another, and nothing else does.
+A driver and P workers have maps. A location defines which of them have which rows of a map, or of
+the value of a term; only transformers move rows from one location to another.
 
-A transformer stands in a term as a view: `got[a, b]` with a `Move` beside the term that says what
-`got` is. So terms stay terms of the calculus, and all of its passes apply to them.
+A transformer is a view in a term: `got[a, b]` with a `Move` beside the term that defines `got`. So
+terms stay terms of the calculus, and all of its passes apply to them.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class Dist:
 
 @dataclass(frozen=True, slots=True)
 class Random:
-    """In parts on the workers, anyhow: their sum is the whole.
+    """In arbitrary parts on the workers: their sum is the whole.
 
-    With `whole` rows the multiplicity of a row is not split among workers: each worker may tell
-    whether a row that it has is there.
+    With `whole` rows the multiplicity of a row is not split among workers: each worker knows
+    whether its rows exist.
     """
 
     whole: bool = False
@@ -57,7 +57,7 @@ class Replicated:
 
 @dataclass(frozen=True, slots=True)
 class Everywhere:
-    """The same on the driver and on every worker: constants, and what only static tables decide."""
+    """The same on the driver and on every worker: constants, and maps over static tables alone."""
 
 
 Location: TypeAlias = Local | Dist | Random | Replicated | Everywhere
@@ -73,7 +73,7 @@ Mode = Literal["local", "distributed"]
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A term that is evaluated at a location; what its `moves` bring are views of it."""
+    """A term that is evaluated at a location; its `moves` are views in it."""
 
     term: Expr
     at: Location
@@ -82,7 +82,7 @@ class Placed:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A transformer: `view` is what it brings `to` a location, `body` what it takes.
+    """A transformer: it moves the value of `body` `to` a location, as `view`.
 
     `plain` is the body as a term without transformers.
     """
@@ -138,7 +138,7 @@ class Transfer:
 
     @property
     def mode(self) -> Mode:
-        """The driver starts whatever crosses the network."""
+        """The driver starts all network transfers."""
         return "distributed" if self.kind == "keep" else "local"
 
 
@@ -155,7 +155,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class MapPlacement:
-    """A map with its place; a temporary one lives while one batch is worked on.
+    """A map with its location; a temporary one exists during one batch.
 
     Every temporary map is written by `:=` or by a transfer before it is read.
     """
@@ -175,14 +175,14 @@ class MapPlacement:
 
 @dataclass(frozen=True, slots=True)
 class Routine:
-    """What is done when relations change (or, with none, when the static tables are loaded).
+    """The blocks for changes of relations (without relations: after the static tables are loaded).
 
-    `relations` are worked on in this order, as if their batches came one after the other.
+    `relations` are applied in this order, as if their batches came one after the other.
     """
 
     relations: tuple[str, ...]
     blocks: tuple[Block, ...]
-    held: tuple[MapPlacement, ...]
+    maps: tuple[MapPlacement, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,26 +192,26 @@ class Readout:
     query: Query
     result: str
     blocks: tuple[Block, ...]
-    held: tuple[MapPlacement, ...]
+    maps: tuple[MapPlacement, ...]
 
 
 @dataclass(frozen=True)
 class Placement:
-    """Where maps live, and where batches arrive: by name; a batch is `Random` unless told."""
+    """The locations of maps and of arriving batches, by name; a batch is `Random` by default."""
 
     maps: Mapping[str, Location]
     batches: Mapping[str, Location] = field(default_factory=dict)
     words: tuple[str, ...] = field(default=(), compare=False)
-    """Why, one sentence a map."""
+    """The reasons, one sentence per map."""
 
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A relation whose batches are checked (`guard.py`), and the names of what that takes.
+    """A relation whose batches are checked (`guard.py`), and the names of its maps.
 
-    Batches come once more, whole, as the relation `source`. The maps `missing` and `doubled` have
-    the rows that a batch takes away and that are not there, and keys that would have two rows;
-    the maps `kept` stay.
+    Batches are also sent whole, as the relation `source`. The map `missing` has the missing rows
+    that a batch deletes, `doubled` the keys that would have two rows; the maps `kept` are
+    permanent.
     """
 
     relation: Relation
@@ -231,21 +231,21 @@ class Distributed:
 
     program: Program
     placement: Placement
-    held: tuple[MapPlacement, ...]
+    maps: tuple[MapPlacement, ...]
     ready: Routine
     routines: tuple[Routine, ...]
     readouts: tuple[Readout, ...]
     guarded: tuple[Relation, ...] = ()
     """The streams whose batches are to be checked."""
     guards: tuple[Guard, ...] = ()
-    """How that is done, in a prepared program."""
+    """The guards of a prepared program."""
 
     def routine(self, *relations: str) -> Routine:
-        """The smallest routine for batches of these relations; of the others the batch is empty."""
+        """The smallest routine for batches of these relations; other batches are empty."""
         wanted = set(relations)
         fitting = [r for r in self.routines if wanted <= set(r.relations)]
         if not fitting:
             known = ", ".join(sorted({n for r in self.routines for n in r.relations}))
             names = ", ".join(sorted(wanted))
-            raise PlacementProblem(f"nothing waits for batches of {names}", instead=f"use {known}")
+            raise PlacementProblem(f"no view reads batches of {names}", instead=f"use {known}")
         return min(fitting, key=lambda r: len(r.relations))

@@ -74,7 +74,7 @@ def show_location(at: Location) -> str:
 
 
 def show_placed(s: PlacedStatement, places: AtomLocations, indent: int = 0) -> str:
-    """A statement whose transformers stand where they are in the term, and every atom's place."""
+    """A statement with its transformers in the term, and the location of every atom."""
     target = f"{show(s.target)}^{show_location(places.atom(s.target))}"
     text = _show_term(abbreviate(s.source.term, s.target.vars * 2), s.source, places)
     return _after(f"{target} {s.op}", text, indent)
@@ -130,9 +130,9 @@ def show_block(b: Block, *, short: bool = False) -> str:
     return "\n".join([f"{b.mode.upper()} {{", *(f"  {one(s, 2)}" for s in b.steps), "}"])
 
 
-def show_held(held: Iterable[MapPlacement]) -> str:
+def show_maps(placements: Iterable[MapPlacement]) -> str:
     """The locations of maps, one a line."""
-    return "\n".join(f"PLACE {h.name} {_place(h.at)};" for h in held)
+    return "\n".join(f"PLACE {placement.name} {_place(placement.at)};" for placement in placements)
 
 
 def _place(at: Location) -> str:
@@ -152,7 +152,7 @@ def _place(at: Location) -> str:
 
 
 def show_routine(r: Routine, *, short: bool = False) -> str:
-    """A routine: for which batches it is, and its blocks."""
+    """A routine: its relations, and its blocks."""
     head = f"ON BATCH UPDATE OF {', '.join(r.relations)}" if r.relations else "ON SYSTEM READY"
     blocks = "\n".join(show_block(b, short=short) for b in r.blocks)
     return f"{head} {{\n{_indented(blocks)}\n}}" if blocks else f"{head} {{ }}"
@@ -163,8 +163,8 @@ def _indented(text: str) -> str:
 
 
 def show_distributed(d: Distributed, *, short: bool = False) -> str:
-    """A whole program: where the maps live, and what is done when."""
-    parts = [show_held(d.held)]
+    """A whole program: the locations of its maps, and its routines."""
+    parts = [show_maps(d.maps)]
     parts += [show_routine(r, short=short) for r in (d.ready, *d.routines) if r.blocks]
     for r in d.readouts:
         blocks = "\n".join(show_block(b, short=short) for b in r.blocks)

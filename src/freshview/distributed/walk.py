@@ -1,4 +1,4 @@
-"""All the statements of a distributed program, and another one with other terms in them."""
+"""A walk over the statements of a distributed program."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from freshview.distributed.terms import Block, Compute, Distributed, Step
 from freshview.program.terms import Statement
 
 
-def statements(made: Distributed) -> Iterator[Statement]:
-    """What is computed when relations change."""
-    for routine in made.routines:
+def statements(distributed: Distributed) -> Iterator[Statement]:
+    """The statements of all the routines."""
+    for routine in distributed.routines:
         for block in routine.blocks:
             yield from (s.statement for s in block.steps if isinstance(s, Compute))
 
 
-def with_terms(made: Distributed, change: Callable[[Expr], Expr]) -> Distributed:
-    """The program with every term of those statements changed."""
+def with_terms(distributed: Distributed, change: Callable[[Expr], Expr]) -> Distributed:
+    """The program with every term of its routines rewritten."""
 
     def step(s: Step) -> Step:
         if not isinstance(s, Compute):
@@ -28,5 +28,5 @@ def with_terms(made: Distributed, change: Callable[[Expr], Expr]) -> Distributed
     def block(b: Block) -> Block:
         return replace(b, steps=tuple(step(s) for s in b.steps))
 
-    changed = (replace(r, blocks=tuple(block(b) for b in r.blocks)) for r in made.routines)
-    return replace(made, routines=tuple(changed))
+    changed = (replace(r, blocks=tuple(block(b) for b in r.blocks)) for r in distributed.routines)
+    return replace(distributed, routines=tuple(changed))

@@ -1,1 +1,1 @@
-"""Steps that happen once: versions, logs, snapshots, epochs and the files that hold them."""
+"""Steps that happen once: versions, logs, snapshots, epochs and their files."""

@@ -1,4 +1,4 @@
-"""The log of batches: what each version is made of, fixed before anybody works on it."""
+"""The log of batches: the rows of each version, written before any worker applies them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 
 from freshview.durable.loading import Loading, loading_from
 from freshview.durable.storage.blocks import Pieces
-from freshview.durable.storage.files import Folder, Torn
+from freshview.durable.storage.files import Folder, TornFile
 
-NOTHING = ""
-"""The mark of the time before any version."""
+NO_VERSION = ""
+"""The mark of the state before any version."""
 
 
 def mark(version: int, token: str) -> str:
-    """The name of a version for good: its number, and a token that no other driver gives it."""
+    """The unique name of a version: its number, and a token that no other driver uses."""
     return f"{version:012}-{token}"
 
 
 def version_of(mark: str) -> int:
     """The number of a version; -1 before any.
 
-    >>> version_of(mark(12, "1f3a")), version_of(NOTHING)
+    >>> version_of(mark(12, "1f3a")), version_of(NO_VERSION)
     (12, -1)
     """
     return int(mark.partition("-")[0]) if mark else -1
@@ -31,10 +31,10 @@ def version_of(mark: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is known of a batch without its rows; `parts` are the workers that have some.
+    """The log entry of a batch, without its rows; `parts` are the workers that have some.
 
     `after` is the mark of the version that workers must have before this one, `driver_after`
-    that of the driver: versions that failed, or in which they do nothing, are left out.
+    that of the driver: versions that failed, or in which they do nothing, are skipped.
     """
 
     mark: str
@@ -52,38 +52,42 @@ class Entry:
         return version_of(self.mark)
 
 
-class Log:
+class BatchLog:
     """The batches of a pipeline: for each version an entry, and the rows of every worker.
 
-    They are files of their own, since chains of entries are read without rows.
+    Entries and rows are separate files, since chains of entries are read without rows.
     """
 
     def __init__(self, folder: Folder) -> None:
         self.folder = folder
 
     def write_rows(self, mark: str, blocks: Sequence[Pieces]) -> tuple[int, ...]:
-        """The rows of a batch, which mean nothing until there is an entry; the parts with some."""
+        """Write the rows of a batch, which count once it has an entry; the parts with rows."""
         parts = tuple(i for i, b in enumerate(blocks) if any(b))
         for part in parts:
             self.folder.write(_rows(mark, part), *blocks[part])
         return parts
 
     def write(self, entry: Entry) -> None:
-        """Fix a batch whose rows are written; `Taken` if its version is fixed already."""
+        """Write the entry of a batch whose rows are written; `AlreadyExists` if there is one."""
         data = json.dumps(asdict(entry)).encode()
         self.folder.write(_entry(entry.version), data, new=True)
 
     def entry(self, version: int) -> Entry | None:
-        """The entry of a version; None if it was never finished."""
+        """The entry of a version; None if it is missing or torn."""
         try:
             data = self.folder.read(_entry(version))
-        except Torn:
+        except TornFile:
             return None
         if data is None:
             return None
-        told = json.loads(data)
+        record = json.loads(data)
         return Entry(
-            **{**told, "parts": tuple(told["parts"]), "loading": loading_from(told.get("loading"))}
+            **{
+                **record,
+                "parts": tuple(record["parts"]),
+                "loading": loading_from(record.get("loading")),
+            }
         )
 
     def block(self, entry: Entry, part: int) -> bytes | memoryview:
@@ -92,21 +96,21 @@ class Log:
             return b""
         data = self.folder.map(_rows(entry.mark, part))
         if data is None:
-            raise Torn(f"the rows of version {entry.version} for worker {part} are gone")
+            raise TornFile(f"the rows of version {entry.version} for worker {part} are gone")
         return data
 
     def drop(self, version: int) -> None:
-        """Take away what is left of a version that is not to be, and of those after it.
+        """Delete a discarded version, and those after it.
 
-        The last entry goes first, and rows after all the entries: whenever this is cut short, what
-        is left is a log.
+        The last entry is deleted first, and rows after all the entries: after an interruption the
+        rest is still a log.
         """
         left = [n for n in self.folder.names("log") if version_of(n) >= version]
         left.sort(key=lambda n: (n.endswith("-entry"), n), reverse=True)
         self.folder.delete(f"log/{n}" for n in left)
 
     def versions(self) -> list[int]:
-        """The versions that have an entry, be it damaged."""
+        """The versions that have an entry, even a damaged one."""
         return [version_of(n) for n in self.folder.names("log") if n.endswith("-entry")]
 
     def truncate(self, before: int) -> None:

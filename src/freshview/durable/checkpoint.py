@@ -1,4 +1,4 @@
-"""Checkpoints from outside: whether there is one, and what it says of itself."""
+"""Checkpoints from outside: whether there is one, and its description."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from freshview.durable.storage.files import Folder, Torn
+from freshview.durable.storage.files import Folder, TornFile
 from freshview.durable.storage.folders import folder_at
 from freshview.errors import FreshviewError
 
@@ -17,41 +17,41 @@ FORMAT = 4
 
 
 class CheckpointProblem(FreshviewError):
-    """A checkpoint that is not there, is damaged, or is of another program."""
+    """A checkpoint that is missing, damaged, or belongs to another program."""
 
 
 def place_of(checkpoint: str | Path) -> str:
-    """A checkpoint as every process may name it."""
+    """The absolute path or URL of a checkpoint, the same for every process."""
     text = str(checkpoint)
     return text if "://" in text else str(Path(text).absolute())
 
 
 @contextmanager
-def opening(place: str) -> Iterator[None]:
-    """While a checkpoint is begun or taken over: what its disk refuses is told in our words."""
+def checkpoint_errors(place: str) -> Iterator[None]:
+    """While a checkpoint is opened: report errors of its storage as `CheckpointProblem`."""
     try:
         yield
-    except Torn as e:
+    except TornFile as e:
         raise CheckpointProblem(
             f"the checkpoint in {place} cannot be read: {e}",
-            instead="bring that file back, or begin anew in another folder",
+            instead="restore that file, or start over in another folder",
         ) from e
     except OSError as e:
         raise CheckpointProblem(
             f"the checkpoint in {place} cannot be opened: {e.strerror or e}",
-            instead="mend that, and start again; what is there stays as it is",
+            instead="fix the cause and start again; the checkpoint is unchanged",
         ) from e
 
 
-def is_there(checkpoint: str | Path) -> bool:
-    """Whether there is a checkpoint, be it damaged."""
+def checkpoint_exists(checkpoint: str | Path) -> bool:
+    """Whether there is a checkpoint, even a damaged one."""
     try:
         return describe(folder_at(place_of(checkpoint))) is not None
-    except Torn:
+    except TornFile:
         return True
 
 
 def describe(folder: Folder) -> dict[str, Any] | None:
-    """What a checkpoint says of itself; None where there is none."""
+    """The description in a checkpoint; None where there is none."""
     data = folder.read("pipeline")
     return None if data is None else dict(json.loads(data))

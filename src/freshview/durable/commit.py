@@ -1,4 +1,4 @@
-"""How far a pipeline has come: one small file, written when a version is done."""
+"""The commit of a pipeline: one small file, written when a version is finished."""
 
 from __future__ import annotations
 
@@ -7,37 +7,37 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from freshview.durable.batch_log import NOTHING
+from freshview.durable.batch_log import NO_VERSION
 from freshview.durable.loading import Loading, loading_from
 from freshview.durable.storage.files import Folder
 
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """The last version that is done.
+    """The last finished version.
 
-    `after` is the mark of the last one that workers took part in, `driver_after` of the driver's.
+    `after` is the mark of the last version of the workers, `driver_after` of the driver's.
     """
 
     version: int = -1
-    after: str = NOTHING
-    driver_after: str = NOTHING
+    after: str = NO_VERSION
+    driver_after: str = NO_VERSION
     note: Mapping[str, Any] = field(default_factory=dict)
     loading: Loading | None = None
-    """The last load, until its end is told."""
+    """The last load, until its caller knows of its end."""
     epoch: int = 0
-    """That of the driver who said it."""
+    """The epoch of the driver that wrote it."""
 
 
 def write_commit(folder: Folder, commit: Commit) -> None:
-    """Say that a version is done."""
+    """Write that a version is finished."""
     folder.write("commit", json.dumps(asdict(commit)).encode())
 
 
 def read_commit(folder: Folder) -> Commit:
-    """What was said last."""
+    """The last commit."""
     data = folder.read("commit")
     if data is None:
         return Commit()
-    told = json.loads(data)
-    return Commit(**{**told, "loading": loading_from(told.get("loading"))})
+    record = json.loads(data)
+    return Commit(**{**record, "loading": loading_from(record.get("loading"))})

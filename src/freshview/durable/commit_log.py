@@ -1,4 +1,4 @@
-"""What is written down of versions: the batch before anybody works on it, the commit after."""
+"""The log of versions: the batch is written before any worker starts, the commit afterwards."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from freshview.durable.epoch import TakenOver, fence, succeed
 from freshview.durable.loading import Loading
 from freshview.durable.snapshots import Snapshots
 from freshview.durable.storage.blocks import Pieces
-from freshview.durable.storage.files import Taken
+from freshview.durable.storage.files import AlreadyExists
 from freshview.durable.work import Work
 from freshview.errors import FreshviewError
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
-    """A batch before it is written down."""
+class PackedBatch:
+    """A batch as packed blocks by part, before it is logged."""
 
     routine: str
     blocks: Sequence[Pieces]
@@ -32,7 +32,7 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class LoggedBatch:
-    """A batch whose rows are in the log, under a mark; `parts` have some."""
+    """A batch whose rows are in the log under a mark; `parts` have some."""
 
     mark: str
     routine: str
@@ -41,84 +41,84 @@ class LoggedBatch:
 
 
 class Interrupted(FreshviewError):
-    """A batch that is written down, and not done: whatever is asked next goes on with it."""
+    """A batch that is logged and not finished: the next call finishes it."""
 
 
 class CommitLog:
     """The versions of some work, for the driver of one epoch.
 
-    `commit` tells the last one that is done; `pending` are those that are written down after it.
+    `commit` is the last finished version; `pending` are the logged ones after it.
     """
 
     def __init__(self, work: Work, epoch: int, commit: Commit) -> None:
         self.work = work
         self.epoch = epoch
         self.commit = commit
-        self.pending = self._written(commit.version + 1)
+        self.pending = self._read_pending(commit.version + 1)
 
     @property
-    def undone(self) -> Entry | None:
-        """The version that is to be done next."""
+    def next_pending(self) -> Entry | None:
+        """The next version to run."""
         return self.pending[0] if self.pending else None
 
-    def _written(self, version: int) -> list[Entry]:
-        """The entries from a version on; a torn one was never answered for, and goes."""
-        found: list[Entry] = []
+    def _read_pending(self, version: int) -> list[Entry]:
+        """The entries from a version on; a torn one was never acknowledged, and is deleted."""
+        entries: list[Entry] = []
         before = self.commit
-        while (entry := self.work.log.entry(version + len(found))) is not None:
+        while (entry := self.work.log.entry(version + len(entries))) is not None:
             if (entry.after, entry.driver_after) != (before.after, before.driver_after):
                 break
-            found.append(entry)
+            entries.append(entry)
             before = self._commit_of(entry)
-        last = version + len(found) - 1
+        last = version + len(entries) - 1
         if entry is None:
             self._refuse_a_gap(last)
         self.work.log.drop(last + 1)
-        return found
+        return entries
 
     def _refuse_a_gap(self, last: int) -> None:
-        """Entries are written in order, snapshots when a version is done: none is behind a gap."""
+        """Entries are written in order, snapshots of finished versions: none is behind a gap."""
         later = [v for v in self.work.log.versions() if v > last + 1]
         for part in range(self.work.workers + 1):
             later += [v for v in Snapshots(self.work.folder, part).versions() if v > last]
         if later:
             raise CheckpointProblem(
-                f"the checkpoint is at version {last}, and has files of version {max(later)}: its "
-                "file 'commit', or a part of its log, is gone or an old one",
-                instead="bring that file back, or begin in another folder",
+                f"the checkpoint is at version {last}, but has files of version {max(later)}: its "
+                "file 'commit' or a part of its log is missing or outdated",
+                instead="restore that file, or start over in another folder",
             )
 
-    def lay(self, batch: Prepared, version: int) -> LoggedBatch:
-        """Write the rows of a batch down, for a version that may come; any thread may do that."""
+    def append_rows(self, batch: PackedBatch, version: int) -> LoggedBatch:
+        """Write the rows of a batch for a later version; any thread may do that."""
         name = mark(version, uuid.uuid4().hex[:12])
-        with _told():
+        with _write_errors():
             fence(self.work.folder, self.epoch)
             parts = self.work.log.write_rows(name, batch.blocks)
         return LoggedBatch(name, batch.routine, batch.rows, parts)
 
-    def write(
+    def append(
         self, batch: LoggedBatch, note: Mapping[str, Any], loading: Loading | None = None
     ) -> None:
-        """From here on the batch is part of the pipeline, whatever happens."""
+        """Write the entry of a batch: from here on the batch is part of the pipeline."""
         before = self._commit_of(self.pending[-1]) if self.pending else self.commit
         assert version_of(batch.mark) == before.version + 1
         after, driver_after = before.after, before.driver_after
-        told = loading or before.loading
+        last_load = loading or before.loading
         entry = Entry(
-            batch.mark, batch.routine, after, driver_after, batch.rows, batch.parts, note, told
+            batch.mark, batch.routine, after, driver_after, batch.rows, batch.parts, note, last_load
         )
-        with _told():
+        with _write_errors():
             fence(self.work.folder, self.epoch)
             self.work.log.write(entry)
         self.pending.append(entry)
 
-    def done(self, entry: Entry) -> None:
-        """Say that a version is done, and all before it."""
-        self._say(self._commit_of(entry))
+    def mark_done(self, entry: Entry) -> None:
+        """Commit a version, and all before it."""
+        self._write_commit(self._commit_of(entry))
         self.pending = [e for e in self.pending if e.version > entry.version]
 
     def _commit_of(self, entry: Entry) -> Commit:
-        """What is said when a version is done."""
+        """The commit of a finished version."""
         work = self.work
         took_part = bool(work.rounds[entry.routine].jobs)
         driver = bool(work.steps(entry.routine, work.driver))
@@ -130,11 +130,11 @@ class CommitLog:
             entry.loading,
         )
 
-    def give_up(self, entry: Entry) -> None:
-        """A batch that cannot be: it leaves the log, and the next one has its version.
+    def discard(self, entry: Entry) -> None:
+        """Delete a refused batch from the log; the next one has its version.
 
-        What was written down after it begins where it would have ended, and goes, too. Whoever has
-        done a step of it finds that its mark is of no version, and goes back.
+        Later entries build on it, and are deleted, too. A worker that has run a step of it finds
+        that its mark belongs to no version, and rolls back.
         """
         try:
             fence(self.work.folder, self.epoch)
@@ -143,21 +143,21 @@ class CommitLog:
             raise self.interrupted(e) from e
         self.pending = []
 
-    def answered(self) -> None:
-        """Whoever asked for the last load hears that it is done."""
+    def clear_loading(self) -> None:
+        """Forget the last load: its caller knows that it is finished."""
         if self.commit.loading is not None:
-            with suppress(Interrupted):  # it is done all the same
-                self._say(replace(self.commit, loading=None))
+            with suppress(Interrupted):  # the load is finished all the same
+                self._write_commit(replace(self.commit, loading=None))
 
-    def renew(self) -> int:
-        """Another epoch for the same driver: who is ahead of what is asked of him goes back."""
+    def next_epoch(self) -> int:
+        """A new epoch for the same driver: workers that are ahead of the commit roll back."""
         try:
             self.epoch = succeed(self.work.folder, self.epoch)
         except OSError as e:
             raise self.interrupted(e) from e
         return self.epoch
 
-    def _say(self, commit: Commit) -> None:
+    def _write_commit(self, commit: Commit) -> None:
         try:
             fence(self.work.folder, self.epoch)
             write_commit(self.work.folder, replace(commit, epoch=self.epoch))
@@ -166,16 +166,18 @@ class CommitLog:
         self.commit = commit
 
     def interrupted(self, e: Exception) -> Interrupted:
-        """What to tell when workers or files have failed."""
-        if self.undone is None:
-            return Interrupted(f"the workers failed: {_cause(e)}", instead="mend that, ask again")
+        """The error for failed workers or files."""
+        if self.next_pending is None:
+            return Interrupted(
+                f"the workers failed: {_cause(e)}", instead="fix the cause and try again"
+            )
         return Interrupted(
-            f"version {self.undone.version} is written down and not done: {_cause(e)}",
-            instead="mend that; whatever is asked next goes on with it",
+            f"version {self.next_pending.version} is logged and not finished: {_cause(e)}",
+            instead="fix the cause; the next call finishes it",
         )
 
     def truncate(self, bases: Mapping[int, int]) -> None:
-        """Drop the log before what every part has in its snapshots: `bases`, by part."""
+        """Drop the log before the snapshots of all the parts: `bases`, by part."""
         now, needed = self.commit, []
         for part in range(self.work.workers + 1):
             after = now.driver_after if part == self.work.driver else now.after
@@ -186,23 +188,23 @@ class CommitLog:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """While something is written down: what goes wrong is told in our words."""
+def _write_errors() -> Iterator[None]:
+    """While the log is written: report errors of its storage as `CheckpointProblem`."""
     try:
         yield
-    except Taken as e:
+    except AlreadyExists as e:
         raise TakenOver(
             "another driver has taken this pipeline over", instead="stop this one"
         ) from e
     except OSError as e:
         raise CheckpointProblem(
-            f"the batch cannot be written down: {e.strerror or e}",
-            instead="nothing is changed; apply it again when that is mended",
+            f"the batch cannot be written to the log: {e.strerror or e}",
+            instead="nothing is changed; fix the cause and apply it again",
         ) from e
 
 
 def _cause(e: Exception) -> str:
-    """What went wrong, in one line: Spark tells it somewhere in a long text."""
+    """The cause in one line: Spark reports it somewhere in a long text."""
     lines = str(e).splitlines() or [repr(e)]
     named = [line for line in lines if re.match(r"[A-Za-z_][\w.]*(Error|Exception|Lost): ", line)]
     return (named or lines)[-1 if named else 0]

@@ -1,4 +1,4 @@
-"""Versions and readings from end to end: turns of the driver and jobs of the workers in turn."""
+"""Versions and reads from end to end: turns of the driver and jobs of the workers, alternating."""
 
 from __future__ import annotations
 
@@ -8,42 +8,42 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
-from freshview.durable.batch_log import NOTHING, Entry
+from freshview.durable.batch_log import NO_VERSION, Entry
 from freshview.durable.commit import Commit
 from freshview.durable.runner import Runner
 from freshview.durable.snapshots import redo_name
-from freshview.durable.step import At, Lost, RedoLost, Refusal
+from freshview.durable.step import LostRedo, LostState, Refusal, StepId
 from freshview.durable.storage.blocks import frame
-from freshview.durable.task import Figures, Kind, Order, Report
+from freshview.durable.task import OrderKind, StageOrder, StepMetrics, WorkerReport
 from freshview.durable.work import DurableNode, StageLike, Work
 from freshview.durable.worker import Worker
 from freshview.errors import FreshviewError
 
 T = TypeVar("T")
 
-TRIES = 5
-"""How often something is mended before we give up on it."""
+REPAIR_ATTEMPTS = 5
+"""How often lost inputs are restored before the error is raised."""
 
 
 @dataclass
-class Told:
-    """What a version took."""
+class VersionMetrics:
+    """The metrics of a version."""
 
     jobs: int = 0
-    figures: list[Figures] = field(default_factory=list)
+    steps: list[StepMetrics] = field(default_factory=list)
     driver_base: int = -1
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
-    """The last version that is done; workers may be ahead of it."""
+class FollowedVersions:
+    """The last finished version of a job that follows the log; workers may be ahead of it."""
 
     version: int
-    figures: list[Figures]
+    steps: list[StepMetrics]
 
 
 class Coordinator:
-    """Has versions and readings done by the driver's own maps and by the workers."""
+    """Runs versions and reads on the driver's own maps and on the workers."""
 
     def __init__(self, pipeline: Work, runner: Runner, epoch: int) -> None:
         self.pipeline = pipeline
@@ -51,31 +51,31 @@ class Coordinator:
         self.epoch = epoch
         self.driver = Worker(pipeline, pipeline.driver)
         self.driver_bytes = 0
-        self._asked: set[str] = set()
-        """Readouts that were read since the last version: they are read along with the next."""
-        self._ahead: dict[str, tuple[str, list[bytes]]] = {}
-        """By readout, the version at which it was read along, and what came of it."""
+        self._requested: set[str] = set()
+        """Readouts that were read since the last version: the next version prefetches them."""
+        self._prefetched: dict[str, tuple[str, list[bytes]]] = {}
+        """By readout, the version at which it was prefetched, and the gathered blocks."""
 
-    def step(self, entry: Entry) -> Told:
-        """Do a version, all of it; what of it was done before is not done again."""
-        return self._mended(lambda: self._step(entry))
+    def step(self, entry: Entry) -> VersionMetrics:
+        """Run a version to its end; steps that are finished are not repeated."""
+        return self._with_repairs(lambda: self._step(entry))
 
     def can_follow(self, routine: str) -> bool:
-        """Whether a version is one step of each worker, of which at most the driver hears."""
-        found = self.pipeline.rounds[routine]
-        alone = [len(j) for j in found.jobs] == [1] and not found.stages[0].receives
+        """Whether a version is one step of each worker without inputs from others."""
+        schedule = self.pipeline.rounds[routine]
+        alone = [len(j) for j in schedule.jobs] == [1] and not schedule.stages[0].receives
         return alone and 0 not in self.pipeline.steps(routine, self.pipeline.driver)
 
     def follow(
         self, epoch: int, versions: range, written: Callable[[], Sequence[Entry]]
-    ) -> Followed:
-        """Have versions done as they are written down; in the end `written` tells which are.
+    ) -> FollowedVersions:
+        """Run versions as they are logged; `written` returns the logged entries in the end.
 
-        If the driver begins another epoch meanwhile, nobody waits any longer.
+        If the driver begins another epoch meanwhile, the workers stop waiting.
         """
-        self._asked.clear()
-        self._ahead.clear()
-        at = At(epoch, NOTHING, NOTHING, "", 0)
+        self._requested.clear()
+        self._prefetched.clear()
+        at = StepId(epoch, NO_VERSION, NO_VERSION, "", 0)
         reports = self.runner.run([replace(self._order("follow", at), versions=versions)])
         reports.sort(key=lambda r: r.part)
         done = -1
@@ -84,145 +84,147 @@ class Coordinator:
             if entry.version > min(reached) or not self._gather(entry, reports):
                 break
             done = entry.version
-        return Followed(done, [f for r in reports for f in r.figures])
+        return FollowedVersions(done, [f for r in reports for f in r.steps])
 
-    def _gather(self, entry: Entry, reports: Sequence[Report]) -> bool:
-        """What the driver does in a version that workers have followed; whether it could."""
-        at = At(self.epoch, entry.mark, entry.driver_after, entry.routine, 1)
+    def _gather(self, entry: Entry, reports: Sequence[WorkerReport]) -> bool:
+        """The driver's turn in a followed version; False if it failed."""
+        at = StepId(self.epoch, entry.mark, entry.driver_after, entry.routine, 1)
         if at.step not in self.pipeline.steps(entry.routine, self.pipeline.driver):
             return True
         try:
             sent = [r.followed[entry.version] for r in reports]
-            self.driver_bytes = self.driver.step(at, sent, keeping=True).state
+            self.driver_bytes = self.driver.step(at, sent, keep_snapshots=True).state
         except (KeyError, FreshviewError):
             return False
         return True
 
     def read(self, routine: str, now: Commit) -> DurableNode | None:
-        """The driver's node when a readout has left its result there; None if it computes none."""
-        return self._mended(lambda: self._read(routine, now))
+        """The driver's node with the result of a readout; None if the driver computes nothing."""
+        return self._with_repairs(lambda: self._read(routine, now))
 
     def save(self, now: Commit) -> dict[int, int]:
-        """Snapshots of everybody; the version before which each needs no log."""
-        return self._mended(lambda: self._save(now))
+        """Write snapshots of all the parts; by part, the version before which it needs no log."""
+        return self._with_repairs(lambda: self._save(now))
 
     def close(self, *, forget: bool) -> None:
-        """No more work."""
+        """Stop; with `forget`, release the shared memory of all the parts."""
         if forget:
-            at = At(self.epoch, NOTHING, NOTHING, "", 0)
-            with suppress(Exception):  # if workers cannot be asked, their memory stays
+            at = StepId(self.epoch, NO_VERSION, NO_VERSION, "", 0)
+            with suppress(Exception):  # if workers cannot be reached, their memory stays
                 self.runner.run([self._order("forget", at)])
             self.driver.forget()
         self.driver.close()
         self.runner.close()
 
-    def _mended(self, work: Callable[[], T]) -> T:
-        """Work that is tried again when what was lost can be had again."""
-        for _ in range(TRIES):
+    def _with_repairs(self, work: Callable[[], T]) -> T:
+        """Run something; repeat it after lost redo files are restored."""
+        for _ in range(REPAIR_ATTEMPTS):
             try:
                 return work()
-            except RedoLost as e:
-                self._mend(e)
+            except LostRedo as e:
+                self._restore_redo(e)
         return work()
 
     # ---------------------------------------------------------------- a version
 
-    def _step(self, entry: Entry) -> Told:
-        found = self.pipeline.rounds[entry.routine]
+    def _step(self, entry: Entry) -> VersionMetrics:
+        schedule = self.pipeline.rounds[entry.routine]
         turns = self.pipeline.steps(entry.routine, self.pipeline.driver)
-        told = Told(jobs=len(found.jobs))
-        along = tuple(sorted(r for r in self._asked if self._is_short(r)))
-        self._asked.clear()
-        self._ahead.clear()
+        metrics = VersionMetrics(jobs=len(schedule.jobs))
+        readouts = tuple(sorted(r for r in self._requested if self._is_short(r)))
+        self._requested.clear()
+        self._prefetched.clear()
         scattered: tuple[bytes, ...] = ()
         gathered: list[bytes] = []
-        for i in range(len(found.turns)):
+        for i in range(len(schedule.turns)):
             if i in turns:
-                at = At(self.epoch, entry.mark, entry.driver_after, entry.routine, i)
+                at = StepId(self.epoch, entry.mark, entry.driver_after, entry.routine, i)
                 outcome = self.driver.step(at, gathered)
-                scattered = self._carried(scattered, outcome.sent.blocks)
-                self.driver_bytes, told.driver_base = outcome.state, outcome.base
-            if i < len(found.jobs):
+                scattered = self._scattered_so_far(scattered, outcome.sent.blocks)
+                self.driver_bytes, metrics.driver_base = outcome.state, outcome.base
+            if i < len(schedule.jobs):
                 orders = []
-                for number, stage in enumerate(found.jobs[i], found.first(i)):
-                    at = At(self.epoch, entry.mark, entry.after, entry.routine, number)
+                for number, stage in enumerate(schedule.jobs[i], schedule.first(i)):
+                    at = StepId(self.epoch, entry.mark, entry.after, entry.routine, number)
                     orders.append(self._order("step", at, stage, scattered))
-                if i + 1 == len(found.jobs):
-                    orders[-1] = replace(orders[-1], along=along)
+                if i + 1 == len(schedule.jobs):
+                    orders[-1] = replace(orders[-1], prefetch=readouts)
                 reports = self._job(orders)
-                if all(len(r.along) == len(along) for r in reports):
-                    for k, routine in enumerate(along):
-                        self._ahead[routine] = entry.mark, [r.along[k] for r in reports]
-                told.figures += [f for r in reports for f in r.figures]
+                if all(len(r.prefetched) == len(readouts) for r in reports):
+                    for k, routine in enumerate(readouts):
+                        self._prefetched[routine] = entry.mark, [r.prefetched[k] for r in reports]
+                metrics.steps += [f for r in reports for f in r.steps]
                 gathered = [r.gathered for r in reports]
-        return told
+        return metrics
 
-    def _carried(self, before: tuple[bytes, ...], now: tuple[bytes, ...]) -> tuple[bytes, ...]:
-        """What workers are sent with a job: all that was scattered, since any stage may take it."""
-        return _beside(before, now)
+    def _scattered_so_far(
+        self, before: tuple[bytes, ...], now: tuple[bytes, ...]
+    ) -> tuple[bytes, ...]:
+        """All the blocks scattered so far, since any stage of the next job may read them."""
+        return _concatenated(before, now)
 
     def _is_short(self, routine: str) -> bool:
-        """Whether a readout is one stage that waits for nothing, and can be read along."""
-        found = self.pipeline.rounds[routine]
-        first = found.turns[0]
-        return [len(j) for j in found.jobs] == [1] and not (first.receives or first.blocks)
+        """Whether a readout is one stage without inputs, and can be prefetched."""
+        schedule = self.pipeline.rounds[routine]
+        first = schedule.turns[0]
+        return [len(j) for j in schedule.jobs] == [1] and not (first.receives or first.blocks)
 
     def _order(
         self,
-        kind: Kind,
-        at: At,
+        kind: OrderKind,
+        at: StepId,
         stage: StageLike | None = None,
         scattered: tuple[bytes, ...] = (),
         reading: str = "",
         wanted: int = -1,
-    ) -> Order:
+    ) -> StageOrder:
         takes = stage is not None and any(t.kind == "scatter" for t in stage.receives)
         p = self.pipeline
         sent = scattered if takes else ()
-        return Order(p.place, kind, at, p.workers, True, sent, reading, wanted, name=p.name)
+        return StageOrder(p.place, kind, at, p.workers, True, sent, reading, wanted, name=p.name)
 
-    def _job(self, orders: list[Order]) -> list[Report]:
-        """Run a job; the first failure that matters is raised here."""
+    def _job(self, orders: list[StageOrder]) -> list[WorkerReport]:
+        """Run a job; raise the failure that caused the others."""
         *first, last = orders
         reports = self.runner.run([*(replace(o, last=False) for o in first), last])
         reports.sort(key=lambda r: r.part)
         failures = [r.failure for r in reports if r.failure is not None]
         if failures:
-            raise _that_matters(failures)
+            raise _root_failure(failures)
         assert [r.part for r in reports] == list(range(self.pipeline.workers))
         return reports
 
-    # ---------------------------------------------------------------- readings, snapshots
+    # ---------------------------------------------------------------- reads, snapshots
 
     def _read(self, routine: str, now: Commit) -> DurableNode | None:
-        for _ in range(TRIES):
+        for _ in range(REPAIR_ATTEMPTS):
             try:
                 return self._read_once(routine, now)
-            except RedoLost:
+            except LostRedo:
                 raise
-            except Lost:
+            except LostState:
                 continue
         return self._read_once(routine, now)
 
     def _read_once(self, routine: str, now: Commit) -> DurableNode | None:
-        found = self.pipeline.rounds[routine]
+        schedule = self.pipeline.rounds[routine]
         turns = self.pipeline.steps(routine, self.pipeline.driver)
         name = uuid.uuid4().hex
-        self._asked.add(routine)
-        mark, ahead = self._ahead.get(routine, (NOTHING, []))
+        self._requested.add(routine)
+        mark, ahead = self._prefetched.get(routine, (NO_VERSION, []))
         scattered: tuple[bytes, ...] = ()
         gathered: list[bytes] = []
-        for i in range(len(found.turns)):
+        for i in range(len(schedule.turns)):
             if i in turns:
-                at = At(self.epoch, NOTHING, now.driver_after, routine, i)
+                at = StepId(self.epoch, NO_VERSION, now.driver_after, routine, i)
                 sent = self.driver.read(name, at, gathered)
-                scattered = _beside(scattered, sent.blocks)
-            if i < len(found.jobs) and mark and mark == now.after:
+                scattered = _concatenated(scattered, sent.blocks)
+            if i < len(schedule.jobs) and mark and mark == now.after:
                 gathered = ahead
-            elif i < len(found.jobs):
+            elif i < len(schedule.jobs):
                 orders = []
-                for number, stage in enumerate(found.jobs[i], found.first(i)):
-                    at = At(self.epoch, NOTHING, now.after, routine, number)
+                for number, stage in enumerate(schedule.jobs[i], schedule.first(i)):
+                    at = StepId(self.epoch, NO_VERSION, now.after, routine, number)
                     orders.append(self._order("read", at, stage, scattered, name))
                 gathered = [r.gathered for r in self._job(orders)]
         return self.driver.node if turns else None
@@ -230,54 +232,54 @@ class Coordinator:
     def _save(self, now: Commit) -> dict[int, int]:
         bases = {}
         if now.after:
-            order = self._order("save", At(self.epoch, NOTHING, now.after, "", 0))
-            bases = {f.part: f.base for r in self._job([order]) for f in r.figures}
+            order = self._order("save", StepId(self.epoch, NO_VERSION, now.after, "", 0))
+            bases = {f.part: f.base for r in self._job([order]) for f in r.steps}
         if now.driver_after:
             bases[self.pipeline.driver] = self.driver.save(self.epoch, now.driver_after)
         return bases
 
-    # ---------------------------------------------------------------- mending
+    # ---------------------------------------------------------------- repairs
 
-    def _mend(self, lost: RedoLost) -> None:
-        """Have everybody send again what a part received in a step, and write it down again."""
+    def _restore_redo(self, lost: LostRedo) -> None:
+        """Have the senders repeat what a part received in a step, and write its redo file again."""
         entry, step, part = lost.entry, lost.step, lost.part
-        found = self.pipeline.rounds[entry.routine]
+        schedule = self.pipeline.rounds[entry.routine]
         if part == self.pipeline.driver:
-            last = found.first(step - 1) + len(found.jobs[step - 1]) - 1
+            last = schedule.first(step - 1) + len(schedule.jobs[step - 1]) - 1
             blocks = self._recall(entry, last, part)
         else:
-            job = next(i for i in range(len(found.jobs)) if step < found.first(i + 1))
-            blocks = self._recall(entry, step - 1, part) if step > found.first(job) else []
-            if any(t.kind == "scatter" for t in found.stages[step].receives):
-                blocks.append(self._scattered(entry, job)[part])
+            job = next(i for i in range(len(schedule.jobs)) if step < schedule.first(i + 1))
+            blocks = self._recall(entry, step - 1, part) if step > schedule.first(job) else []
+            if any(t.kind == "scatter" for t in schedule.stages[step].receives):
+                blocks.append(self._resend_scattered(entry, job)[part])
         self.pipeline.folder.write(redo_name(part, entry.mark, step), frame(blocks))
 
     def _recall(self, entry: Entry, step: int, part: int) -> list[bytes]:
-        """What every worker sent to a part in a step."""
-        at = At(self.epoch, entry.mark, entry.after, entry.routine, step)
+        """The blocks that every worker sent to a part in a step."""
+        at = StepId(self.epoch, entry.mark, entry.after, entry.routine, step)
         order = self._order("recall", at, wanted=part)
-        return [r.gathered for r in self._mended(lambda: self._job([order]))]
+        return [r.gathered for r in self._with_repairs(lambda: self._job([order]))]
 
-    def _scattered(self, entry: Entry, job: int) -> tuple[bytes, ...]:
-        """What the driver sent to the workers until a job began."""
+    def _resend_scattered(self, entry: Entry, job: int) -> tuple[bytes, ...]:
+        """The blocks that the driver scattered before a job."""
         scattered: tuple[bytes, ...] = ()
         for i in self.pipeline.steps(entry.routine, self.pipeline.driver):
             if i <= job:
-                at = At(self.epoch, entry.mark, entry.driver_after, entry.routine, i)
-                sent = self._mended(lambda at=at: self.driver.recall(at))  # type: ignore[misc]
-                scattered = _beside(scattered, sent.blocks)
+                at = StepId(self.epoch, entry.mark, entry.driver_after, entry.routine, i)
+                sent = self._with_repairs(lambda at=at: self.driver.recall(at))  # type: ignore[misc]
+                scattered = _concatenated(scattered, sent.blocks)
         return scattered
 
 
-def _that_matters(failures: Sequence[FreshviewError]) -> FreshviewError:
-    """What is lost can be mended; what several workers refuse is one refusal."""
-    lost = next((f for f in failures if isinstance(f, Lost)), None)
+def _root_failure(failures: Sequence[FreshviewError]) -> FreshviewError:
+    """The failure to raise: lost state first, since it can be repaired; refusals are merged."""
+    lost = next((f for f in failures if isinstance(f, LostState)), None)
     refusals = [f for f in failures if isinstance(f, Refusal)]
     if lost is None and len(refusals) == len(failures):
-        return refusals[0].together(refusals)
+        return refusals[0].merge(refusals)
     return lost or failures[0]
 
 
-def _beside(a: tuple[bytes, ...], b: tuple[bytes, ...]) -> tuple[bytes, ...]:
+def _concatenated(a: tuple[bytes, ...], b: tuple[bytes, ...]) -> tuple[bytes, ...]:
     """Blocks joined part by part."""
     return tuple(x + y for x, y in zip(a, b, strict=True)) if a and b else a or b

@@ -1,32 +1,32 @@
-"""Run epochs: every driver of a pipeline gets a number, and the last one alone is listened to."""
+"""Fencing epochs: every driver of a pipeline gets a number, and only the highest may write."""
 
 from __future__ import annotations
 
-from freshview.durable.storage.files import Folder, Taken
+from freshview.durable.storage.files import AlreadyExists, Folder
 from freshview.errors import FreshviewError
 
 
 class TakenOver(FreshviewError):
-    """Another driver has gone on from the same checkpoint: this one must stop."""
+    """Another driver runs on the same checkpoint: this one must stop."""
 
 
 def claim(folder: Folder, last: int = 0) -> int:
-    """A number higher than that of every driver before; `last` is one that is known of."""
+    """A number higher than that of every driver before; `last` is one known from the commit."""
     while True:
         epoch = max(current(folder), last) + 1
         try:
             folder.write(_name(epoch), b"", new=True)
-        except Taken:
+        except AlreadyExists:
             continue
         folder.delete(_name(n) for n in _numbers(folder) if n < epoch)
         return epoch
 
 
 def succeed(folder: Folder, epoch: int) -> int:
-    """The next number, for the driver that has this one; `TakenOver` if another has come since."""
+    """The next number, for the driver with this one; `TakenOver` if another driver has started."""
     try:
         folder.write(_name(epoch + 1), b"", new=True)
-    except Taken:
+    except AlreadyExists:
         pass
     else:
         folder.delete([_name(epoch)])
@@ -36,7 +36,7 @@ def succeed(folder: Folder, epoch: int) -> int:
 
 
 def current(folder: Folder) -> int:
-    """The highest number that was given; 0 before the first."""
+    """The highest number so far; 0 before the first."""
     return max(_numbers(folder), default=0)
 
 

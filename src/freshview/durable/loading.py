@@ -1,7 +1,7 @@
-"""How far a load has got: told with each of its pieces, until somebody has heard of its end.
+"""The progress of a load, logged with each of its pieces until its caller knows of its end.
 
-A load is many versions. If it is cut short, the same call goes on behind the pieces that are done,
-even if all of them are, and nobody was told.
+A load is many versions. If it is interrupted, the same call continues behind the finished pieces,
+even if all of them are finished.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from freshview.durable.storage.blocks import pack_large
 from freshview.errors import ProgramProblem
 
-SOME = 1024
-"""Rows at both ends of a table that tell it from others."""
+SAMPLE_ROWS = 1024
+"""Rows at both ends of a table that are hashed to recognize it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """A load that has begun: the same one has `what` it had, as rows may have been mended."""
+    """A load that has begun, recognized by `what` it loads: its rows may have been corrected."""
 
     what: str
     sample: int
@@ -30,15 +30,15 @@ class Loading:
     done: int = 0
 
     def done_before(self, last: Loading | None) -> int:
-        """How many of the pieces are in the views, if the last load was this one.
+        """The number of pieces in the views, if the last load was this one.
 
         >>> whole = Loading("7 rows of sales in pieces of 2", 1, 4)
         >>> whole.done_before(None), whole.done_before(Loading(whole.what, 0, 4, 3))
         (0, 3)
-        >>> whole.done_before(Loading("9 rows of sales in pieces of 2", 0, 5, 3))
+        >>> whole.done_before(Loading("9 rows of sales", 0, 5, 3))
         Traceback (most recent call last):
           ...
-        freshview.errors.ProgramProblem: a load of 9 rows of sales in pieces of 2 was cut short ...
+        freshview.errors.ProgramProblem: a load of 9 rows of sales was interrupted ...
         """
         if last is None:
             return 0
@@ -47,21 +47,21 @@ class Loading:
         if last.what == self.what:
             return last.done
         raise ProgramProblem(
-            f"a load of {last.what} was cut short after {last.done} of {last.pieces} pieces",
-            instead="load the same rows again, or with anew=True leave it at what it has loaded",
+            f"a load of {last.what} was interrupted after {last.done} of {last.pieces} pieces",
+            instead="load the same rows again, or begin another load with anew=True",
         )
 
 
-def loading_from(told: Mapping[str, Any] | None) -> Loading | None:
-    """What was written down as JSON."""
-    return None if told is None else Loading(**told)
+def loading_from(record: Mapping[str, Any] | None) -> Loading | None:
+    """The inverse of `asdict`."""
+    return None if record is None else Loading(**record)
 
 
 def loading_of(tables: Mapping[str, pa.Table], rows: int, pieces: int) -> Loading:
-    """What a load of tables in pieces of so many rows is known by."""
+    """The identity of a load of tables in pieces of so many rows."""
     check = 0
     for name, table in sorted(tables.items()):
-        ends = table.slice(0, SOME), table.slice(max(0, table.num_rows - SOME))
+        ends = table.slice(0, SAMPLE_ROWS), table.slice(max(0, table.num_rows - SAMPLE_ROWS))
         for piece in pack_large({name: [b for end in ends for b in end.to_batches()]}):
             check = crc32(piece, check)
     sizes = ", ".join(f"{t.num_rows:,} rows of {name}" for name, t in sorted(tables.items()))

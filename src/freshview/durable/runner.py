@@ -1,11 +1,11 @@
-"""Who runs the stages of a job: Spark, or this process."""
+"""Runners of jobs: Spark, or this process."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol
 
-from freshview.durable.task import Order, Parcel, Report, provide, run_stage
+from freshview.durable.task import Parcel, StageOrder, WorkerReport, provide, run_stage
 from freshview.durable.work import Work
 
 
@@ -13,10 +13,10 @@ class Runner(Protocol):
     """Runs jobs on the workers."""
 
     def provide(self, work: Work) -> None:
-        """Let all the workers have the work that orders are about, before the first one."""
+        """Send the work to all the workers, before the first order."""
 
-    def run(self, orders: Sequence[Order]) -> list[Report]:
-        """The stages of one job, each on every worker; what they report, by part."""
+    def run(self, orders: Sequence[StageOrder]) -> list[WorkerReport]:
+        """Run the stages of one job, each on every worker; the reports by part."""
 
     def close(self) -> None:
         """No more jobs."""
@@ -29,17 +29,17 @@ class InlineRunner:
         """See `Runner`."""
         provide(work.place, lambda: work)
 
-    def run(self, orders: Sequence[Order]) -> list[Report]:
+    def run(self, orders: Sequence[StageOrder]) -> list[WorkerReport]:
         """See `Runner`."""
         workers = orders[0].workers
-        came: list[list[Parcel]] = [[] for _ in range(workers)]
+        received: list[list[Parcel]] = [[] for _ in range(workers)]
         for order in orders:
             sent: list[list[Parcel]] = [[] for _ in range(workers)]
             for part in range(workers):
-                for target, parcel in run_stage(order, part, came[part]):
+                for target, parcel in run_stage(order, part, received[part]):
                     sent[target].append(parcel)
-            came = sent
-        return [report for parcels in came for _, _, report in parcels if report is not None]
+            received = sent
+        return [report for parcels in received for _, _, report in parcels if report is not None]
 
     def close(self) -> None:
         """See `Runner`."""

@@ -1,4 +1,4 @@
-"""How a flow runs: all that a user may choose, in one value."""
+"""The settings of a flow, in one value."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ class FlowSettings:
     """How a flow runs.
 
     Every worker writes a snapshot each `snapshot_every` batches, not all of them at the same one;
-    one whose state is large waits up to ten times as long, until half of it has come anew.
+    one whose state is large waits up to ten times as long, until half as many bytes were logged.
     `memory` is the folder for state on every machine; without one it is `/dev/shm/freshview-USER`,
     by the number of the user, or the same in the folder for temporary files. With `sync` what is
-    durable is also forced to the disk, so that it outlives the machine and not only the process.
+    durable is also flushed to the disk, so that it survives the machine and not only the process.
     `native` False keeps the maps in Python.
     """
 
@@ -22,4 +22,4 @@ class FlowSettings:
     sync: bool = False
     native: bool = True
     history: int = 1000
-    """For how many batches figures are kept."""
+    """The number of batches whose metrics are kept."""

@@ -1,4 +1,4 @@
-"""The durable files of one part: its snapshots, and what it received since the oldest of them."""
+"""The durable files of one part: its snapshots, and its redo files since the oldest of them."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from threading import Thread
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from freshview.durable.batch_log import NOTHING, version_of
+from freshview.durable.batch_log import NO_VERSION, version_of
 from freshview.durable.storage.files import Folder
 from freshview.durable.work import DurableNode
 from freshview.errors import FreshviewError
 
-SMALL = 1 << 20
-"""Bytes of state that are always worth a snapshot."""
+SMALL_STATE = 1 << 20
+"""Bytes of state up to which every due snapshot is written."""
 
-WORTH = 2
-"""Larger state is when half of it has come since the last one: to write it disturbs batches, and
-what is in the log is soon done again."""
+STATE_PER_LOGGED_BYTE = 2
+"""A larger state is written when so many times the logged bytes exceed it: writing it delays
+batches, and a short log is replayed quickly."""
 
-PASSED = 10
-"""Or when so many times were passed over."""
+MOST_SKIPPED = 10
+"""A larger state is written at the latest after so many skipped snapshots."""
 
 
 class Snapshots:
@@ -33,13 +33,13 @@ class Snapshots:
         self.folder = folder
         self.name = part_name(part)
         self._oldest: int | None = None
-        self._behind: Thread | None = None
+        self._uploading: Thread | None = None
 
-    def put_behind(self, mark: str, node: DurableNode, memory: Path) -> bool:
-        """A snapshot of a node as it is now, which becomes durable while others work on it.
+    def put_in_background(self, mark: str, node: DurableNode, memory: Path) -> bool:
+        """Take a snapshot of a node, and upload it in the background.
 
-        Only a copy within `memory` is made at once. False if the one before is still on its way.
-        It may fail unheard: the log has everything since the snapshots that there are.
+        Only a copy within `memory` is made at once. False if the last upload is still running.
+        An upload may fail silently: the log has everything since the last snapshot.
         """
         lock = os.open(memory / "behind", os.O_CREAT | os.O_RDWR, 0o600)
         try:
@@ -52,32 +52,32 @@ class Snapshots:
             if isinstance(e, BlockingIOError):
                 return False
             raise
-        self._behind = Thread(target=self._bring_home, args=(mark, local, lock), daemon=True)
-        self._behind.start()
+        self._uploading = Thread(target=self._upload, args=(mark, local, lock), daemon=True)
+        self._uploading.start()
         return True
 
-    def _bring_home(self, mark: str, local: Path, lock: int) -> None:
+    def _upload(self, mark: str, local: Path, lock: int) -> None:
         try:
             with suppress(OSError, FreshviewError, pa.ArrowException):
                 self.folder.put(self._path(mark), local)
-                self.look_again()
+                self.refresh()
                 self.truncate(keep=2)
         finally:
             local.unlink(missing_ok=True)
             os.close(lock)
 
     def wait(self) -> None:
-        """Until the snapshot that this process has under way is there, or has failed."""
-        if self._behind is not None:
-            self._behind.join()
-            self._behind = None
+        """Wait for the upload of this process, if there is one."""
+        if self._uploading is not None:
+            self._uploading.join()
+            self._uploading = None
 
-    def look_again(self) -> None:
-        """Another process may have written a snapshot."""
+    def refresh(self) -> None:
+        """Forget what is cached: another process may have written a snapshot."""
         self._oldest = None
 
     def put(self, mark: str, node: DurableNode, local: Path) -> None:
-        """A snapshot of a node, by a file on this machine."""
+        """Write a snapshot of a node, by a file on this machine."""
         local.unlink(missing_ok=True)
         try:
             node.save(local)
@@ -87,22 +87,22 @@ class Snapshots:
             local.unlink(missing_ok=True)
 
     def get(self, mark: str, local: Path) -> bool:
-        """Bring a snapshot to this machine; False if there is none, or none that is whole."""
+        """Download a snapshot; False if it is missing or damaged."""
         there = f"snapshot-{mark}" in self.folder.names(self.name)
         return there and self.folder.get(self._path(mark), local)
 
     def oldest(self) -> int:
-        """The version of the oldest one: no log before it is needed; -1 without any."""
+        """The version of the oldest snapshot: no log before it is needed; -1 without any."""
         if self._oldest is None:
-            self._oldest = version_of(next(iter(self._marks()), NOTHING))
+            self._oldest = version_of(next(iter(self._marks()), NO_VERSION))
         return self._oldest
 
     def versions(self) -> list[int]:
-        """The versions that there are snapshots of, be they damaged."""
+        """The versions of the snapshots, damaged ones included."""
         return [version_of(mark) for mark in self._marks()]
 
     def truncate(self, keep: int) -> None:
-        """Keep so many, and the redo files since the oldest of them."""
+        """Keep so many snapshots, and the redo files since the oldest of them."""
         marks = self._marks()
         if len(marks) < keep:
             return
@@ -122,7 +122,7 @@ class Snapshots:
 
 
 def redo_name(part: int, mark: str, step: int) -> str:
-    """The file of what a part received in a step."""
+    """The redo file of a step: what the part received in it."""
     return f"{part_name(part)}/redo-{mark}-{step:03}"
 
 
@@ -146,7 +146,7 @@ def _is_sum(name: str) -> bool:
 
 
 def is_due(turn: int, every: int, state: int, logged: int) -> bool:
-    """Whether it is time for a snapshot, and enough was logged that it is worth its bytes.
+    """Whether a snapshot is due, and enough was logged to justify its bytes.
 
     `turn` counts versions, shifted by the part, so that not all parts write at once.
 
@@ -154,4 +154,6 @@ def is_due(turn: int, every: int, state: int, logged: int) -> bool:
     (True, False)
     """
     passed, rest = divmod(turn, every)
-    return rest == 0 and (logged * WORTH >= state - SMALL or passed % PASSED == 0)
+    return rest == 0 and (
+        logged * STATE_PER_LOGGED_BYTE >= state - SMALL_STATE or passed % MOST_SKIPPED == 0
+    )

@@ -1,4 +1,4 @@
-"""A node, and how far it has come."""
+"""A node in shared memory, and its position."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from zlib import crc32
 
-from freshview.durable.batch_log import NOTHING
+from freshview.durable.batch_log import NO_VERSION
 from freshview.durable.storage.files import write_out
 from freshview.durable.storage.seal import seal
 from freshview.durable.work import DurableNode, Work
@@ -20,14 +20,14 @@ _HEAD = struct.Struct("<I")
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """How far a node has come: the last step that it did of a version, and if that was the last.
+    """The last step that a node has run, of which version, and whether it completed the version.
 
-    While it is `dirty`, a step is half done. `readings` counts steps that left the maps as they
-    were, but not all that lies around them. `logged` are the bytes that came since a snapshot.
-    `seal` tells the files of a node that lives in some, as the step left them.
+    While it is `dirty`, a step is running. `readings` counts steps that changed temporary maps
+    only. `logged` are the bytes received since the last snapshot. `seal` is the checksum of the
+    files of a shared node after the step.
     """
 
-    mark: str = NOTHING
+    mark: str = NO_VERSION
     step: int = -1
     complete: bool = True
     dirty: bool = False
@@ -37,14 +37,14 @@ class Position:
     seal: str = ""
 
     def dump(self, generation: str) -> bytes:
-        """As bytes, beside the folder of the node that it is about."""
+        """As bytes, with the folder of the node."""
         flags = f"{self.complete:d} {self.dirty:d} {self.epoch} {self.readings} {self.logged}"
         data = f"{generation} {self.mark or '-'} {self.seal or '-'} {self.step} {flags}".encode()
         return _HEAD.pack(crc32(data)) + data
 
 
 def read_position(data: bytes) -> tuple[str, Position] | None:
-    """The inverse of `Position.dump`; None if a write was cut short.
+    """The inverse of `Position.dump`; None if the bytes are torn.
 
     >>> read_position(Position("000000000001-a", 2).dump("g1"))[1].step
     2
@@ -61,10 +61,10 @@ def read_position(data: bytes) -> tuple[str, Position] | None:
 class State:
     """The node of a part, with its position.
 
-    A node in shared memory is found again by other processes: its position lies in a file beside
-    it, and every rebuilding gives it a new folder. Its files are trusted if they bear the seal of
-    that position. The position of another node is lost with it.
-    Batches are never shared: a process that goes on with a version must give its batch again.
+    Other processes can attach to a node in shared memory: its position is in a file beside it, and
+    every rebuild gets a new folder. Its files are trusted if they have the seal of that position.
+    The position of any other node is lost with its process.
+    Batches are never shared: a process that continues a version must add its batch again.
     """
 
     def __init__(self, pipeline: Work, part: int, folder: Path) -> None:
@@ -72,43 +72,43 @@ class State:
         self.part = part
         self.folder = folder
         self.node: DurableNode | None = None
-        self.batch = NOTHING
-        """The version whose batch this process has given to the node."""
+        self.batch = NO_VERSION
+        """The version whose batch this process has added to the node."""
         self.reading = ("", -1)
-        """The reading that this process was the last to be at, and the last step that it did."""
-        # Another kernel cannot make anything of the maps of this one, nor can another part.
+        """The last read of this process, and the last step of it."""
+        # Neither another kernel nor another part can use the maps of this one.
         self._kind = f"node-{pipeline.kind(pipeline.role(part))}-{part:04}-"
         self._generation = ""
         self.position: Position | None = None
-        """Where the node stands; None where there is none, or none that can be trusted."""
+        """The position of the node; None without one that can be trusted."""
 
-    def look(self) -> Position | None:
-        """Find out where the node stands: once for all that is done under a lock.
+    def refresh(self) -> Position | None:
+        """Read the position of the node, once whenever the lock is taken.
 
-        Another process may have been at work on the maps, and files may have been lost or changed.
-        A node whose files are not those of its position is let go of before its memory is touched.
+        Another process may have changed the maps, and files may have been lost or changed. A node
+        whose files do not match its position is closed before its memory is touched.
         """
         if self.node is not None and not self.node.shared:
             return self.position
-        found = self._told()
-        if found is None or not self._is_whole(*found):
+        stored = self._stored_position()
+        if stored is None or not self._is_whole(*stored):
             self._drop()
             return None
-        generation, position = found
+        generation, position = stored
         if self.node is None or generation != self._generation:
             self._drop()
             self.node, self._generation = self._make(generation), generation
             if not self.node.shared:
                 self._drop()
                 return None
-            self._remember(position)
+            self._attach(position)
         elif position != self.position:
-            # Another process has been at work on these maps; their memory is the same.
-            self._remember(position)
+            # Another process has changed these maps; their memory is the same.
+            self._attach(position)
         return position
 
-    def at(self, position: Position) -> None:
-        """Note where the node stands now."""
+    def set_position(self, position: Position) -> None:
+        """Store the position of the node."""
         assert self.node is not None
         if self.node.shared:
             if not position.dirty:
@@ -122,9 +122,9 @@ class State:
         self.position = position
 
     def dirty(self) -> None:
-        """Note that a step begins."""
+        """Store that a step begins."""
         assert self.position is not None
-        self.at(replace(self.position, dirty=True))
+        self.set_position(replace(self.position, dirty=True))
 
     def renew(self) -> DurableNode:
         """An empty node with the static tables, in a new folder."""
@@ -137,28 +137,28 @@ class State:
                     shutil.rmtree(old, ignore_errors=True)
         self.pipeline.fill(node)
         self.node = node
-        self._remember(Position())
-        self.at(Position())
+        self._attach(Position())
+        self.set_position(Position())
         return node
 
     def close(self) -> None:
-        """Give the node's memory back."""
+        """Release the node's memory."""
         self._drop()
 
-    def _remember(self, position: Position) -> None:
-        """Take over the maps from another process: what this one knows beside them is old."""
+    def _attach(self, position: Position) -> None:
+        """Take over the maps from another process: what this one has cached is outdated."""
         if self.node is not None:
             self.node.take_over()
-        self.position, self.batch, self.reading = position, NOTHING, ("", -1)
+        self.position, self.batch, self.reading = position, NO_VERSION, ("", -1)
 
-    def _told(self) -> tuple[str, Position] | None:
+    def _stored_position(self) -> tuple[str, Position] | None:
         try:
             return read_position((self.folder / "position").read_bytes())
-        except OSError:  # it may be anything by now
+        except OSError:  # the file may have become anything
             return None
 
     def _is_whole(self, generation: str, position: Position) -> bool:
-        """Whether a node is one of ours, at the end of a step, with the files that it had then."""
+        """Whether a node is of this kind, at the end of a step, and its files match the seal."""
         if position.dirty or not generation.startswith(self._kind):
             return False
         try:

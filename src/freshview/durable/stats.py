@@ -1,19 +1,19 @@
-"""Figures of a flow."""
+"""Metrics of a flow."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from freshview.durable.task import Figures
+from freshview.durable.task import StepMetrics
 
 
 @dataclass(frozen=True, slots=True)
 class StageStats:
     """One stage of a batch: the seconds of its slowest worker, and the bytes that all sent.
 
-    Of the seconds, `native` went into the maps and `arrow` into rows on their way to them; the
-    rest are files.
+    Of the seconds, `native` were spent in the maps and `arrow` in conversions of rows; the rest in
+    files.
     """
 
     seconds: float
@@ -24,10 +24,10 @@ class StageStats:
 
 @dataclass(frozen=True, slots=True)
 class BatchStats:
-    """What one batch took; `state` are the bytes of all the maps.
+    """The metrics of one batch; `state` are the bytes of all the maps.
 
-    `rebuilt` counts the workers that had to rebuild their maps from snapshots and logs, `repeated`
-    the steps that were done before.
+    `rebuilt` counts the workers that rebuilt their maps from snapshots and logs, `repeated` the
+    steps that were finished before.
     """
 
     version: int
@@ -39,9 +39,9 @@ class BatchStats:
     rebuilt: int = 0
     repeated: int = 0
     intake: float = 0.0
-    """Seconds before `seconds`, in which the driver checked the rows and split them."""
+    """Seconds before `seconds`, in which the driver validated and split the rows."""
     written: float = 0.0
-    """And in which it wrote them down."""
+    """And in which it wrote them to the log."""
 
     @property
     def scheduling(self) -> float:
@@ -55,17 +55,17 @@ class BatchStats:
 
 
 def batch_stats(
-    version: int, rows: int, seconds: float, jobs: int, driver: int, figures: Iterable[Figures]
+    version: int, rows: int, seconds: float, jobs: int, driver: int, steps: Iterable[StepMetrics]
 ) -> BatchStats:
-    """The figures of all the steps of a batch together; `driver` are the bytes of its maps."""
-    told = list(figures)
+    """The metrics of a batch from those of its steps; `driver` are bytes of the driver."""
+    step_metrics = list(steps)
     stages = []
-    for step in sorted({f.step for f in told}):
-        of = [f for f in told if f.step == step]
+    for step in sorted({f.step for f in step_metrics}):
+        of = [f for f in step_metrics if f.step == step]
         slowest = max(of, key=lambda f: f.seconds)
         sent = sum(f.sent for f in of)
         stages.append(StageStats(slowest.seconds, sent, slowest.native, slowest.arrow))
-    state = {f.part: f.state for f in told}
+    state = {f.part: f.state for f in step_metrics}
     return BatchStats(
         version,
         rows,
@@ -73,6 +73,6 @@ def batch_stats(
         jobs,
         tuple(stages),
         driver + sum(state.values()),
-        len({f.part for f in told if f.rebuilt > 0}),
-        sum(f.rebuilt < 0 for f in told),
+        len({f.part for f in step_metrics if f.rebuilt > 0}),
+        sum(f.rebuilt < 0 for f in step_metrics),
     )

@@ -1,4 +1,4 @@
-"""A step of a part: its name, what came of it, and why it may not be done."""
+"""A step of a part: its identity, its outcome, and its errors."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from freshview.durable.storage.blocks import frame, unframe
 from freshview.errors import BadRow, FreshviewError
 
 
-class Stale(FreshviewError):
-    """An attempt of a step that is long done: nobody waits for it."""
+class StaleStep(FreshviewError):
+    """An attempt of a step whose version is finished: nobody waits for it."""
 
 
-class Lost(FreshviewError):
+class LostState(FreshviewError):
     """Maps cannot be rebuilt: a file is damaged or gone."""
 
 
-class RedoLost(Lost):
-    """What others sent to a part in one step is damaged or gone; they can send it again."""
+class LostRedo(LostState):
+    """The redo file of a step is damaged or missing; the senders can repeat its blocks."""
 
     def __init__(self, part: int, entry: Entry, step: int) -> None:
         super().__init__(f"what part {part} received in step {step} of {entry.mark} is lost")
@@ -30,30 +30,30 @@ class RedoLost(Lost):
 
 
 class Refusal(BadRow):
-    """A step that a part refuses before it has changed a map that stays."""
+    """A batch that a part refuses before it has changed a permanent map."""
 
-    def together(self, others: Sequence[Refusal]) -> Refusal:
-        """What several parts refuse, as one refusal; it is itself among the others."""
+    def merge(self, others: Sequence[Refusal]) -> Refusal:
+        """The refusals of several parts, itself included, as one."""
         return self
 
 
 @dataclass
 class Clock:
-    """Seconds of steps: all of them, and those in the maps themselves; the rest is Arrow."""
+    """Seconds of steps: in all, and in the maps themselves; the rest is Arrow."""
 
     total: float = 0.0
     native: float = 0.0
 
     def __call__(self, work: Callable[..., None], *args: Any) -> None:
-        """Have the maps do something."""
+        """Run an operation of the maps."""
         began = perf_counter()
         work(*args)
         self.native += perf_counter() - began
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """What a step sends: a block for each worker, and one for the driver."""
+class SentBlocks:
+    """The blocks that a step sends: one for each worker, and one for the driver."""
 
     blocks: tuple[bytes, ...]
     gathered: bytes = b""
@@ -63,15 +63,15 @@ class Sent:
         return frame([self.gathered, *self.blocks])
 
     @classmethod
-    def load(cls, data: bytes) -> Sent:
+    def load(cls, data: bytes) -> SentBlocks:
         """The inverse of `dump`."""
         gathered, *blocks = unframe(data)
         return cls(tuple(blocks), gathered)
 
 
 @dataclass(frozen=True, slots=True)
-class At:
-    """A step: of which version, after which other one, and who asks."""
+class StepId:
+    """The identity of a step: its version, the version before, and the epoch of the driver."""
 
     epoch: int
     mark: str
@@ -87,23 +87,23 @@ class At:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a step sent, and what it took."""
+    """The blocks that a step sent, and its metrics."""
 
-    sent: Sent
+    sent: SentBlocks
     seconds: float = 0.0
     rebuilt: int = 0
-    """Versions that were done again to rebuild the maps; -1 if the step itself was done before."""
+    """Versions that were replayed to rebuild the maps; -1 if the step was finished before."""
     state: int = 0
     base: int = -1
     """The version of the snapshot before which this part needs no log."""
     clock: Clock = field(default_factory=Clock)
     reached: int = -1
-    """The version up to which versions were followed."""
+    """The last version that was followed."""
     gathered: Mapping[int, bytes] = field(default_factory=dict)
-    """By version, what those sent to the driver that were followed."""
+    """By followed version, the block for the driver."""
 
     def and_then(self, other: Outcome) -> Outcome:
-        """What both of them took, and what the later one told."""
+        """The outcome of the later step, with the metrics of both."""
         clock = Clock(self.clock.total + other.clock.total, self.clock.native + other.clock.native)
         seconds = self.seconds + other.seconds
         return replace(other, seconds=seconds, rebuilt=self.rebuilt + other.rebuilt, clock=clock)

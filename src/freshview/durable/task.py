@@ -1,4 +1,4 @@
-"""What a task of Spark does: one step of one worker, and what it hands on."""
+"""A task of a job: one step of one worker, and its parcels for the next stage."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
-from freshview.durable.batch_log import NOTHING
-from freshview.durable.step import At, Outcome, Sent
+from freshview.durable.batch_log import NO_VERSION
+from freshview.durable.step import Outcome, SentBlocks, StepId
 from freshview.durable.work import Work
 from freshview.durable.worker import Worker
 from freshview.errors import FreshviewError
 
-Kind = Literal["step", "follow", "read", "save", "recall", "forget"]
-"""Do a step; the steps of versions to come; a step of a readout; write a snapshot; tell what a step
-sent; leave no trace."""
+OrderKind = Literal["step", "follow", "read", "save", "recall", "forget"]
+"""Run a step; follow the log; run a step of a readout; write a snapshot; repeat what a step sent;
+release the memory."""
 
-Parcel: TypeAlias = tuple[int, bytes, "Report | None"]
-"""A sender, its block, and what it reports, which travels to its own next stage."""
+Parcel: TypeAlias = tuple[int, bytes, "WorkerReport | None"]
+"""A sender, its block, and its report, which travels to its own next stage."""
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
-    """What one step of one worker took."""
+class StepMetrics:
+    """The metrics of one step of one worker."""
 
     part: int
     step: int
@@ -34,111 +34,112 @@ class Figures:
     state: int
     base: int
     native: float = 0.0
-    """Of the seconds, those in the maps themselves."""
+    """The seconds in the maps themselves."""
     arrow: float = 0.0
-    """And those in rows on their way to the maps and from them; the rest are files."""
+    """The seconds in conversions of rows; the rest are files."""
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """What the driver learns of a worker at the end of a job."""
+class WorkerReport:
+    """The report of a worker at the end of a job."""
 
     part: int
     gathered: bytes = b""
-    figures: tuple[Figures, ...] = ()
+    steps: tuple[StepMetrics, ...] = ()
     failure: FreshviewError | None = None
-    along: tuple[bytes, ...] = ()
-    """What was gathered by the readings that were asked for along with the step."""
+    prefetched: tuple[bytes, ...] = ()
+    """The gathered blocks of the prefetched readouts."""
     reached: int = -1
-    """The version up to which versions were followed."""
+    """The last version that was followed."""
     followed: Mapping[int, bytes] = field(default_factory=dict)
-    """By version, what was gathered by those that were followed."""
+    """By followed version, the gathered block."""
 
 
 @dataclass(frozen=True)
-class Order:
-    """What all the workers are asked to do in a stage; the `last` one of a job reports.
+class StageOrder:
+    """What all the workers must do in a stage; the `last` one of a job reports.
 
-    `scattered` has the driver's block for each worker, `reading` the name of a reading, `wanted`
-    the part whose blocks are asked for.
+    `scattered` has the driver's block for each worker, `reading` the name of a read, `wanted` the
+    part whose blocks are requested.
     """
 
     place: str
-    kind: Kind
-    at: At
+    kind: OrderKind
+    at: StepId
     workers: int
     last: bool = True
     scattered: tuple[bytes, ...] = ()
     reading: str = ""
     wanted: int = -1
-    along: tuple[str, ...] = ()
-    """Readouts of one stage that are read when the step is done: routines, by name."""
+    prefetch: tuple[str, ...] = ()
+    """Readouts of one stage that are read after the step: routines, by name."""
     versions: range = range(0)
-    """Those that are to be followed."""
+    """The versions to follow."""
     name: str = ""
     """The name of the work: another one may have begun anew in the same place."""
 
 
-# A process is used for many tasks: it keeps the programs and the maps that it has, for as long as
-# the same driver asks for them.
+# A process runs many tasks: it caches its programs and maps while the epoch stays the same.
 _WORKERS: dict[tuple[str, int], tuple[tuple[str, int], Worker]] = {}
 """By place and part, for whom: the name of the work, and the epoch of its driver."""
 
 _PIPELINES: dict[str, tuple[tuple[str, int], Work]] = {}
 
 _SOURCES: dict[str, Callable[[], Work]] = {}
-"""By place, how a process comes by the work there: from its driver, never from the checkpoint."""
+"""By place, the function that loads the work: from the driver, never from the checkpoint."""
 
-MOST = 32
-"""How many workers a process keeps: of a pipeline that ends, only some processes hear."""
+MOST_WORKERS = 32
+"""How many workers a process caches: not every process is notified when a pipeline ends."""
 
 
 def provide(place: str, source: Callable[[], Work]) -> None:
-    """Let this process know how it comes by the work at a place."""
+    """Register the function that loads the work at a place."""
     _SOURCES[place] = source
 
 
-def worker_of(order: Order, part: int) -> Worker:
+def worker_of(order: StageOrder, part: int) -> Worker:
     """The worker of this process for a part."""
     place, whose = order.place, (order.name, order.at.epoch)
-    found = _WORKERS.pop((place, part), None)
-    if found is None or found[0] != whose:
-        if found is not None:
-            found[1].close()
+    cached = _WORKERS.pop((place, part), None)
+    if cached is None or cached[0] != whose:
+        if cached is not None:
+            cached[1].close()
         known = _PIPELINES.get(place)
         if known is None or known[0] != whose:
             known = _PIPELINES[place] = (whose, _SOURCES[place]())
-        found = (whose, Worker(known[1], part))
-    _WORKERS[place, part] = found
-    if len(_WORKERS) > MOST:
-        _let_go(next(iter(_WORKERS)))
-    return found[1]
+        cached = (whose, Worker(known[1], part))
+    _WORKERS[place, part] = cached
+    if len(_WORKERS) > MOST_WORKERS:
+        _evict(next(iter(_WORKERS)))
+    return cached[1]
 
 
-def _let_go(key: tuple[str, int]) -> None:
-    """Close the worker that was asked for least lately; its maps lie in memory that others see."""
+def _evict(key: tuple[str, int]) -> None:
+    """Close the least recently used worker; its maps stay in shared memory."""
     _WORKERS.pop(key)[1].close()
     if all(place != key[0] for place, _ in _WORKERS):
         _PIPELINES.pop(key[0], None)
 
 
 def forget(place: str) -> None:
-    """Let go of all that this process has of a pipeline."""
+    """Close all that this process has of a pipeline."""
     for key in [k for k in _WORKERS if k[0] == place]:
         _WORKERS.pop(key)[1].close()
     _PIPELINES.pop(place, None)
 
 
-def run_stage(order: Order, part: int, parcels: Iterable[Parcel]) -> Iterator[tuple[int, Parcel]]:
-    """One stage of one worker: a parcel for every worker, or, at the end of a job, its report.
+def run_stage(
+    order: StageOrder, part: int, parcels: Iterable[Parcel]
+) -> Iterator[tuple[int, Parcel]]:
+    """Run one stage of one worker: a parcel for every worker, or, at the end of a job, its report.
 
-    All that comes is taken, or Spark would throw the process away.
+    All the input is consumed, or Spark would discard the process.
     """
-    came = sorted(parcels, key=lambda parcel: parcel[0])
-    reports = [r for _, _, r in came if r is not None]
-    mine = next((r for r in reports if r.part == part), Report(part))
+    received = sorted(parcels, key=lambda parcel: parcel[0])
+    reports = [r for _, _, r in received if r is not None]
+    mine = next((r for r in reports if r.part == part), WorkerReport(part))
     failure = next((r.failure for r in reports if r.failure is not None), None)
-    blocks = [block for _, block, _ in came]
+    blocks = [block for _, block, _ in received]
     if order.scattered:
         blocks.append(order.scattered[part])
     sent: Sequence[bytes] = ()
@@ -147,65 +148,69 @@ def run_stage(order: Order, part: int, parcels: Iterable[Parcel]) -> Iterator[tu
         try:
             outcome = _outcome(order, part, blocks)
             sent, gathered = outcome.sent.blocks, outcome.sent.gathered
-            figures = (*mine.figures, _figures(order, part, outcome))
+            steps = (*mine.steps, _step_metrics(order, part, outcome))
             reached, followed = outcome.reached, outcome.gathered
-            mine = replace(mine, figures=figures, reached=reached, followed=followed)
+            mine = replace(mine, steps=steps, reached=reached, followed=followed)
         except FreshviewError as e:
             failure = e
     report = replace(mine, gathered=gathered, failure=failure)
-    if order.along and failure is None:
-        report = _read_along(order, report)
+    if order.prefetch and failure is None:
+        report = _prefetch(order, report)
     if order.last:
         yield part, (part, b"", report)
         return
-    # Everybody must hear of a failure, or some would do a step that others do not.
+    # Every worker must know of a failure, or some would run a step that others do not.
     for target in range(order.workers):
         block = sent[target] if sent else b""
-        told = report if target == part or failure is not None else None
-        yield target, (part, block, told)
+        reported = report if target == part or failure is not None else None
+        yield target, (part, block, reported)
 
 
-def _read_along(order: Order, report: Report) -> Report:
-    """Readings of the version that was just done; none at all if one of them fails."""
+def _prefetch(order: StageOrder, report: WorkerReport) -> WorkerReport:
+    """Read out the version that was just finished; nothing at all if one readout fails."""
     at, began = order.at, time.perf_counter()
     try:
         worker = worker_of(order, report.part)
-        found = tuple(
-            worker.read(uuid.uuid4().hex, At(at.epoch, NOTHING, at.mark, routine, 0)).gathered
-            for routine in order.along
+        gathered = tuple(
+            worker.read(
+                uuid.uuid4().hex, StepId(at.epoch, NO_VERSION, at.mark, routine, 0)
+            ).gathered
+            for routine in order.prefetch
         )
     except FreshviewError:
         return report
-    *before, last = report.figures
-    taken = time.perf_counter() - began
-    last = replace(last, seconds=last.seconds + taken, arrow=last.arrow + taken)
-    return replace(report, along=found, figures=(*before, last))
+    *before, last = report.steps
+    elapsed = time.perf_counter() - began
+    last = replace(last, seconds=last.seconds + elapsed, arrow=last.arrow + elapsed)
+    return replace(report, prefetched=gathered, steps=(*before, last))
 
 
-def _outcome(order: Order, part: int, blocks: Sequence[bytes]) -> Outcome:
+def _outcome(order: StageOrder, part: int, blocks: Sequence[bytes]) -> Outcome:
     began = time.perf_counter()
     worker = worker_of(order, part)
     if order.kind == "step":
         return worker.step(order.at, blocks)
     if order.kind == "follow":
         return worker.follow(order.at.epoch, order.versions)
-    sent, base = Sent(()), -1
+    sent, base = SentBlocks(()), -1
     match order.kind:
         case "read":
             sent = worker.read(order.reading, order.at, blocks)
         case "save":
             base = worker.save(order.at.epoch, order.at.after)
         case "recall":
-            found = worker.recall(order.at)
+            recalled = worker.recall(order.at)
             driver = order.wanted == order.workers
-            sent = Sent((), found.gathered if driver else found.blocks[order.wanted])
+            sent = SentBlocks((), recalled.gathered if driver else recalled.blocks[order.wanted])
         case "forget":
             worker.forget()
             _WORKERS.pop((order.place, part), None)
     return Outcome(sent, time.perf_counter() - began, base=base)
 
 
-def _figures(order: Order, part: int, o: Outcome) -> Figures:
+def _step_metrics(order: StageOrder, part: int, o: Outcome) -> StepMetrics:
     sent = sum(len(b) for b in o.sent.blocks) + len(o.sent.gathered)
     native, arrow = o.clock.native, o.clock.total - o.clock.native
-    return Figures(part, order.at.step, o.seconds, sent, o.rebuilt, o.state, o.base, native, arrow)
+    return StepMetrics(
+        part, order.at.step, o.seconds, sent, o.rebuilt, o.state, o.base, native, arrow
+    )

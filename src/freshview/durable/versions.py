@@ -1,4 +1,4 @@
-"""Versions of some work, one after the other: written down, done, committed; or given up."""
+"""Versions of some work, one after the other: logged, run, committed; or discarded."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from threading import Event
 from typing import Any, Self, TypeVar
 
 from freshview.durable.batch_log import Entry
-from freshview.durable.checkpoint import CheckpointProblem, is_there
+from freshview.durable.checkpoint import CheckpointProblem, checkpoint_exists
 from freshview.durable.commit import read_commit
-from freshview.durable.commit_log import CommitLog, Interrupted, LoggedBatch, Prepared
+from freshview.durable.commit_log import CommitLog, Interrupted, LoggedBatch, PackedBatch
 from freshview.durable.coordinator import Coordinator
 from freshview.durable.epoch import TakenOver, claim
 from freshview.durable.loading import Loading
 from freshview.durable.runner import Runner
 from freshview.durable.stats import BatchStats, batch_stats
-from freshview.durable.step import Lost, Stale
+from freshview.durable.step import LostState, StaleStep
 from freshview.durable.storage.blocks import Pieces
-from freshview.durable.storage.files import Torn
+from freshview.durable.storage.files import TornFile
 from freshview.durable.storage.shared_memory import make_private
-from freshview.durable.task import Figures
+from freshview.durable.task import StepMetrics
 from freshview.durable.work import Work
 from freshview.errors import (
     BadRow,
@@ -42,10 +42,10 @@ T = TypeVar("T")
 
 
 class Versions:
-    """The versions of some work: each is done once, whatever dies.
+    """The versions of some work: each is applied exactly once, even if processes die.
 
-    Not for several threads at once. What was written down is never lost and never counted twice:
-    whoever opens the checkpoint next goes on with the first version that was not finished.
+    Not for several threads at once. A logged version is never lost and never counted twice: the
+    next driver of the checkpoint continues with the first unfinished version.
     """
 
     coordinator_type: type[Coordinator] = Coordinator
@@ -60,24 +60,26 @@ class Versions:
         self._coordinator = self.coordinator_type(work, runner, epoch)
         self._stats: deque[BatchStats] = deque(maxlen=work.settings.history)
         self._bases: dict[int, int] = {}
-        self._taken = 0.0, 0.0
+        self._intake_seconds = 0.0, 0.0
         self._closed = False
-        self._apart = False
+        self._workers_ahead = False
         """Whether workers may be ahead of the commit."""
 
     def _open_at(self, ready: str, blocks: Sequence[Pieces]) -> None:
-        """Go on with what was not finished; `ready` is the routine of the first version of all."""
-        if self._commit_log.undone is None and self.version < 0:
-            self._commit_log.write(self._commit_log.lay(Prepared(ready, blocks, 0), 0), {})
-        while self._commit_log.undone is not None:
+        """Finish the logged versions; `ready` is the routine of the very first version."""
+        if self._commit_log.next_pending is None and self.version < 0:
+            self._commit_log.append(
+                self._commit_log.append_rows(PackedBatch(ready, blocks, 0), 0), {}
+            )
+        while self._commit_log.next_pending is not None:
             try:
                 self._finish()
             except (BadRow, Overflow) as e:
                 if self.version < 0:
                     raise
-                # The driver that wrote it down died before it could tell.
+                # The driver that logged it died before it could report.
                 warnings.warn(
-                    f"a batch that was not done when the pipeline ended is refused: {e}",
+                    f"a batch that was unfinished when the pipeline ended is refused: {e}",
                     FreshviewWarning,
                     stacklevel=4,
                 )
@@ -85,7 +87,7 @@ class Versions:
     @staticmethod
     def exists(checkpoint: str | Path) -> bool:
         """Whether there is a checkpoint to restart from."""
-        return is_there(checkpoint)
+        return checkpoint_exists(checkpoint)
 
     @property
     def version(self) -> int:
@@ -94,28 +96,28 @@ class Versions:
 
     @property
     def note(self) -> Mapping[str, Any]:
-        """What was told beside the last batch, as offsets of a source."""
+        """The note of the last batch, such as offsets of a source."""
         return self._commit_log.commit.note
 
     @property
     def stats(self) -> tuple[BatchStats, ...]:
-        """Figures of the last batches, oldest first."""
+        """Metrics of the last batches, oldest first."""
         return tuple(self._stats)
 
     def catch_up(self) -> int:
-        """Do what was written down and is not done; the version."""
+        """Finish the logged versions; the current version."""
         self._finish()
         return self.version
 
     def checkpoint(self) -> int:
-        """Make every worker write a snapshot now, and drop the logs before it; the version."""
+        """Make every worker write a snapshot now, and truncate the logs; the version."""
         self._finish()
         self._bases |= self._safely(lambda: self._coordinator.save(self._commit_log.commit))
         self._commit_log.truncate(self._bases)
         return self.version
 
     def close(self, *, forget: bool = True) -> None:
-        """Stop; with `forget`, give the workers' shared memory back. The checkpoint stays."""
+        """Stop; with `forget`, release the workers' shared memory. The checkpoint stays."""
         if not self._closed:
             self._closed = True
             self._coordinator.close(forget=forget)
@@ -128,7 +130,7 @@ class Versions:
 
     # ---------------------------------------------------------------- a batch
 
-    def _take(
+    def _run_batch(
         self,
         batch: LoggedBatch,
         note: Mapping[str, Any],
@@ -136,21 +138,21 @@ class Versions:
         written: float = 0.0,
         loading: Loading | None = None,
     ) -> None:
-        """Make a batch the next version, and do it."""
+        """Log a batch as the next version, and run it."""
         began = time.perf_counter()
-        self._commit_log.write(batch, note, loading)
-        self._taken = intake, written + time.perf_counter() - began
+        self._commit_log.append(batch, note, loading)
+        self._intake_seconds = intake, written + time.perf_counter() - began
         self._finish()
 
-    def _take_together(
+    def _run_together(
         self,
         ready: Callable[[int], tuple[LoggedBatch, Mapping[str, Any], Loading]],
         numbers: Sequence[int],
     ) -> None:
-        """Make batches the next versions: they are done while the next ones are written down.
+        """Run batches as the next versions, while the next ones are written to the log.
 
-        All of them are one job: tasks wait for what is written down next. If that fails, they are
-        done one by one, and tell what is wrong.
+        All of them are one job: its tasks follow the log. If that fails, the rest run one by one,
+        and report the error.
         """
         began, first = time.perf_counter(), self.version + 1
         versions = range(first, first + len(numbers))
@@ -159,82 +161,82 @@ class Versions:
         def write() -> None:
             try:
                 for n in numbers:
-                    laid = ready(n)
+                    logged = ready(n)
                     if lost.is_set():
                         return
-                    self._commit_log.write(*laid)
+                    self._commit_log.append(*logged)
             except BaseException:
-                self._renew()  # nobody waits for it any more
+                self._next_epoch()  # workers stop waiting for it
                 raise
 
         def pending() -> list[Entry]:
             wait([written])
             return self._commit_log.pending
 
-        self._apart = True
+        self._workers_ahead = True
         with ThreadPoolExecutor(1) as pool:
             written = pool.submit(write)
             try:
-                told = self._safely(lambda: self._coordinator.follow(epoch, versions, pending))
+                followed = self._safely(lambda: self._coordinator.follow(epoch, versions, pending))
             except BaseException:
                 lost.set()
                 wait([written])
                 with suppress(FreshviewError):
-                    self._renew()  # tasks that are still there wait no longer
+                    self._next_epoch()  # remaining tasks stop waiting
                 raise
-        through = [e for e in self._commit_log.pending if e.version <= told.version]
+        through = [e for e in self._commit_log.pending if e.version <= followed.version]
         if through:
-            self._commit_log.done(through[-1])
-            rows, taken = sum(e.rows for e in through), time.perf_counter() - began
-            self._tell(through[-1].version, rows, taken, 1, told.figures)
+            self._commit_log.mark_done(through[-1])
+            rows, elapsed = sum(e.rows for e in through), time.perf_counter() - began
+            self._record(through[-1].version, rows, elapsed, 1, followed.steps)
         self._finish()
         written.result()
 
-    def _renew(self) -> None:
-        """Begin another epoch: who is ahead of the commit goes back to it."""
-        self._coordinator.epoch = self._commit_log.renew()
+    def _next_epoch(self) -> None:
+        """Begin another epoch: workers that are ahead of the commit roll back to it."""
+        self._coordinator.epoch = self._commit_log.next_epoch()
 
     def _finish(self) -> None:
-        """Do what was written down and is not done."""
+        """Run the logged versions that are not finished."""
         if self._closed:
             raise ProgramProblem("the flow is closed", instead="restart it from its checkpoint")
-        if self._apart and self._commit_log.pending:
-            self._renew()
-        self._apart = False
-        while (entry := self._commit_log.undone) is not None:
-            self._do(entry)
+        if self._workers_ahead and self._commit_log.pending:
+            self._next_epoch()
+        self._workers_ahead = False
+        while (entry := self._commit_log.next_pending) is not None:
+            self._run_version(entry)
 
-    def _do(self, entry: Entry) -> None:
-        """Do a version."""
+    def _run_version(self, entry: Entry) -> None:
+        """Run a version and commit it; discard it if it is refused."""
         began = time.perf_counter()
         try:
-            told = self._safely(lambda: self._coordinator.step(entry))
+            metrics = self._safely(lambda: self._coordinator.step(entry))
         except (CheckpointProblem, TakenOver, Interrupted):
             raise
         except FreshviewError:
-            self._commit_log.give_up(entry)
+            self._commit_log.discard(entry)
             raise
-        self._commit_log.done(entry)
-        self._bases[self.work.driver] = told.driver_base
-        taken = time.perf_counter() - began
-        self._tell(entry.version, entry.rows, taken, told.jobs, told.figures)
+        self._commit_log.mark_done(entry)
+        self._bases[self.work.driver] = metrics.driver_base
+        elapsed = time.perf_counter() - began
+        self._record(entry.version, entry.rows, elapsed, metrics.jobs, metrics.steps)
 
-    def _tell(
-        self, version: int, rows: int, seconds: float, jobs: int, figures: Sequence[Figures]
+    def _record(
+        self, version: int, rows: int, seconds: float, jobs: int, steps: Sequence[StepMetrics]
     ) -> None:
-        """Keep what a version took, and no more of the log than somebody needs."""
-        found = batch_stats(version, rows, seconds, jobs, self._coordinator.driver_bytes, figures)
-        intake, written = self._taken
-        self._taken = 0.0, 0.0
-        self._stats.append(replace(found, intake=intake, written=written))
-        self._bases |= {f.part: f.base for f in figures}
+        """Record the metrics of a version, and truncate the log."""
+        stats = batch_stats(version, rows, seconds, jobs, self._coordinator.driver_bytes, steps)
+        intake, written = self._intake_seconds
+        self._intake_seconds = 0.0, 0.0
+        self._stats.append(replace(stats, intake=intake, written=written))
+        self._bases |= {f.part: f.base for f in steps}
         self._commit_log.truncate(self._bases)
 
     def _safely(self, work: Callable[[], T]) -> T:
-        """Do something on the workers; what goes wrong is told in our words."""
+        """Run something on the workers; report failures as `CheckpointProblem` or `Interrupted`."""
         try:
             return work()
-        except (Lost, Stale, Torn, BuildProblem, SnapshotProblem) as e:
+        except (LostState, StaleStep, TornFile, BuildProblem, SnapshotProblem) as e:
             raise CheckpointProblem(f"the state cannot be rebuilt: {e}") from e
         except FreshviewError:
             raise

@@ -1,6 +1,6 @@
-"""Work that goes version by version: what workers, the driver and jobs need to know of it.
+"""Versioned work: the interface that workers, the driver and jobs need.
 
-A pipeline of views is such work, and so is a matrix program. Each brings nodes of its own, and says
+A pipeline of views is such work, and so is a matrix program. Each has nodes of its own, and defines
 what a step does on one; versions, logs, snapshots and pinned tasks are the same for all.
 """
 
@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from freshview.durable.batch_log import Log
+from freshview.durable.batch_log import BatchLog
 from freshview.durable.settings import FlowSettings
-from freshview.durable.step import Clock, Sent
+from freshview.durable.step import Clock, SentBlocks
 from freshview.durable.storage.files import Folder
 from freshview.durable.storage.shared_memory import memory_root
 
@@ -21,62 +21,62 @@ Role = Literal["driver", "worker"]
 
 
 class DurableNode(Protocol):
-    """The state of one part, as far as versions and files are concerned.
+    """The state of one part, as versions and files see it.
 
-    One that is `shared` lives in files of its folder: another process that makes a node over the
-    same folder goes on with what it finds. Others are lost with their process.
+    A `shared` one is in files of its folder: another process that opens a node over the same folder
+    continues with them. Others are lost with their process.
     """
 
     @property
     def shared(self) -> bool:
-        """Whether it lives in the files of its folder."""
+        """Whether its state is in the files of its folder."""
 
     @property
     def bytes(self) -> int:
-        """What the state takes."""
+        """The size of the state."""
 
     def stamp(self) -> None:
-        """Mark this moment in the files of a shared node, if they have a place for that."""
+        """Write a random stamp to the files of a shared node, if they have a place for it."""
 
     def take_over(self) -> None:
-        """Forget the batches: another process has been at work on the state since they came."""
+        """Forget the batches: another process has changed the state since."""
 
     def save(self, path: Path) -> None:
         """Write the state to a file that does not exist yet."""
 
     def restore(self, path: Path) -> None:
-        """Take the state from a file that `save` wrote for the same work and role."""
+        """Load the state from a file that `save` wrote for the same work and role."""
 
     def close(self) -> None:
-        """Give the memory back."""
+        """Release the memory."""
 
 
-class Moved(Protocol):
-    """Something that is sent: by the driver (`scatter`), or by workers."""
+class TransferLike(Protocol):
+    """A transfer: by the driver (`scatter`), or by workers."""
 
     @property
     def kind(self) -> str:
-        """How it travels."""
+        """The kind of transfer."""
 
 
 class StageLike(Protocol):
-    """What every worker does in one go."""
+    """A stage: what every worker runs without a break."""
 
     @property
-    def receives(self) -> Sequence[Moved]:
-        """What it takes from others."""
+    def receives(self) -> Sequence[TransferLike]:
+        """The transfers that it receives."""
 
 
 class TurnLike(Protocol):
-    """What the driver does in one go."""
+    """A turn: what the driver runs without a break."""
 
     @property
     def receives(self) -> Sequence[Any]:
-        """What it takes from the workers."""
+        """The transfers that it receives from the workers."""
 
     @property
     def blocks(self) -> Sequence[Any]:
-        """What it does."""
+        """The blocks that it runs."""
 
 
 class Rounds(Protocol):
@@ -114,15 +114,15 @@ class Work(ABC):
 
     @abstractmethod
     def kind(self, role: Role) -> str:
-        """What tells nodes apart that can make nothing of each other's state."""
+        """A name of the state's format: nodes of another kind cannot read it."""
 
     @abstractmethod
     def node(self, role: Role, folder: Path) -> Any:
-        """A node over an own folder in shared memory, with what it has before any version."""
+        """A new node over its own folder in shared memory."""
 
     @abstractmethod
     def fill(self, node: Any) -> None:
-        """Give a new node what it has before any version."""
+        """Load what a new node has before any version."""
 
     @abstractmethod
     def perform(
@@ -134,17 +134,17 @@ class Work(ABC):
         inputs: Sequence[bytes],
         batch: bytes | memoryview,
         clock: Clock,
-    ) -> Sent:
-        """A step of one part; `batch` is what it has of the batch and was not given yet."""
+    ) -> SentBlocks:
+        """Run a step of one part; `batch` are its rows of the batch that were not added yet."""
 
     @property
-    def log(self) -> Log:
+    def log(self) -> BatchLog:
         """The log of its batches."""
-        return Log(self.folder)
+        return BatchLog(self.folder)
 
     @property
     def driver(self) -> int:
-        """The number of the driver among the parts: it comes after the workers."""
+        """The part number of the driver: it follows the workers."""
         return self.workers
 
     def role(self, part: int) -> Role:
@@ -153,13 +153,13 @@ class Work(ABC):
 
     def memory(self, part: int) -> Path:
         """The folder of a part in this machine's shared memory."""
-        told = self.settings.memory
-        root = memory_root() if told is None else Path(told)
+        folder = self.settings.memory
+        root = memory_root() if folder is None else Path(folder)
         return root / self.name / f"p{part:04}"
 
     def steps(self, routine: str, part: int) -> tuple[int, ...]:
         """The stages of a worker, or the turns in which the driver has something to do."""
-        found = self.rounds[routine]
+        schedule = self.rounds[routine]
         if part != self.driver:
-            return tuple(range(len(found.stages)))
-        return tuple(i for i, t in enumerate(found.turns) if t.receives or t.blocks)
+            return tuple(range(len(schedule.stages)))
+        return tuple(i for i, t in enumerate(schedule.turns) if t.receives or t.blocks)

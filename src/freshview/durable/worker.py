@@ -1,14 +1,14 @@
-"""The versioned maps of one worker, or of the driver: every step is done once, whatever dies.
+"""The versioned maps of one worker, or of the driver: every step happens once, even after crashes.
 
-A step is named by a version and its number in it. What it takes from others is written down
-(redo) before the maps change, what it sends is stored after; so
+A step is identified by a version and its number in it. Its inputs are written to a redo file before
+the maps change, its outputs are stored afterwards; so
 
-- a step that was done answers with what it sent then;
-- a step that is next is done;
-- for any other the maps are rebuilt first: from a snapshot, the log of batches and the redo files.
+- a finished step returns its stored outputs;
+- the next step is run;
+- for any other step the maps are rebuilt first: from a snapshot, the batch log and the redo files.
 
-Nothing here knows of Spark. A lock keeps two attempts of one machine apart; attempts on two
-machines do the same to copies of their own.
+Nothing here depends on Spark. A lock separates two attempts on one machine; attempts on two
+machines change copies of their own.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
-from freshview.durable.batch_log import NOTHING, Entry, version_of
+from freshview.durable.batch_log import NO_VERSION, Entry, version_of
 from freshview.durable.epoch import current, fence
 from freshview.durable.snapshots import Snapshots, is_due, redo_name
 from freshview.durable.state import Position, State
 from freshview.durable.step import (
-    At,
     Clock,
-    Lost,
+    LostRedo,
+    LostState,
     Outcome,
-    RedoLost,
     Refusal,
-    Sent,
-    Stale,
+    SentBlocks,
+    StaleStep,
+    StepId,
 )
 from freshview.durable.step_store import StepStore
 from freshview.durable.storage.blocks import frame, unframe
-from freshview.durable.storage.files import Torn
+from freshview.durable.storage.files import TornFile
 from freshview.durable.storage.lock import locked
 from freshview.durable.work import DurableNode, Work
 from freshview.errors import SnapshotProblem
 
-PATIENCE = 60.0
-"""Seconds for which a worker waits for the next version of those that it follows."""
+FOLLOW_TIMEOUT = 60.0
+"""Seconds that a worker waits for the next version in the log."""
 
 
 @dataclass
@@ -52,70 +52,72 @@ class Worker:
     part: int
     _state: State = field(init=False)
     _clock: Clock = field(default_factory=Clock)
-    _refused: str = field(default="", init=False)
-    """Why a snapshot that was there could not be used."""
+    _snapshot_error: str = field(default="", init=False)
+    """Why a snapshot could not be used."""
 
     def __post_init__(self) -> None:
         self.memory = self.pipeline.memory(self.part)
-        self.stored = StepStore(self.memory)
+        self.step_store = StepStore(self.memory)
         self.snapshots = Snapshots(self.pipeline.folder, self.part)
         self._state = State(self.pipeline, self.part, self.memory)
 
-    def step(self, at: At, inputs: Sequence[bytes] = (), *, keeping: bool = False) -> Outcome:
-        """Do a step, or tell what it sent when it was done; `inputs` go by their senders.
+    def step(
+        self, at: StepId, inputs: Sequence[bytes] = (), *, keep_snapshots: bool = False
+    ) -> Outcome:
+        """Run a step, or repeat its outputs if it is finished; `inputs` are ordered by sender.
 
-        With `keeping`, snapshots stay as they are.
+        With `keep_snapshots`, snapshots stay as they are.
         """
         began = time.perf_counter()
         self._clock = Clock()
-        with self._alone(at.epoch):
-            sent = self.stored.sent(at.mark, at.step)
+        with self._exclusive(at.epoch):
+            sent = self.step_store.sent(at.mark, at.step)
             if sent is not None:
                 return Outcome(
                     sent, time.perf_counter() - began, -1, self._bytes(), self.snapshots.oldest()
                 )
             if self._is_done(at):
-                return Outcome(self._again(at), time.perf_counter() - began, -1, self._bytes())
-            rebuilt = self._bring(self._state, at)
+                return Outcome(self._redo(at), time.perf_counter() - began, -1, self._bytes())
+            rebuilt = self._catch_up_to(self._state, at)
             if at.step == self._steps(at.routine)[0]:
-                self._settle(at, keeping)
+                self._begin_version(at, keep_snapshots)
             sent = self._do(at, inputs)
-            taken, base = time.perf_counter() - began, self.snapshots.oldest()
-            return Outcome(sent, taken, rebuilt, self._bytes(), base, self._clock)
+            elapsed, base = time.perf_counter() - began, self.snapshots.oldest()
+            return Outcome(sent, elapsed, rebuilt, self._bytes(), base, self._clock)
 
     def follow(self, epoch: int, versions: range) -> Outcome:
-        """Do versions in the order in which they are written down, each as soon as it is there.
+        """Run versions in the order of the log, each as soon as it is logged.
 
-        It ends with the last one, or when none comes for a while, or when the driver has begun
-        another epoch. Every version is one step that takes nothing from others. No snapshots are
-        made meanwhile: if one of these versions cannot be, all go back to those before it.
+        It ends with the last one, or after a timeout, or when the driver has begun another epoch.
+        Every version is one step without inputs from others. No snapshots are written meanwhile:
+        if one of these versions is refused, all the workers roll back to those before it.
         """
-        found, reached = Outcome(Sent(())), self._got_to(epoch, versions)
+        outcome, reached = Outcome(SentBlocks(())), self._last_followed(epoch, versions)
         gathered = {}
         for version in range(reached + 1, versions.stop):
-            entry = self._coming(version, epoch)
+            entry = self._await_entry(version, epoch)
             if entry is None:
                 break
             [step] = self._steps(entry.routine)
-            at = At(epoch, entry.mark, entry.after, entry.routine, step)
-            found, reached = found.and_then(self.step(at, keeping=True)), version
-            gathered[version] = found.sent.gathered
+            at = StepId(epoch, entry.mark, entry.after, entry.routine, step)
+            outcome, reached = outcome.and_then(self.step(at, keep_snapshots=True)), version
+            gathered[version] = outcome.sent.gathered
         base, state = self.snapshots.oldest(), self._bytes()
-        return replace(found, reached=reached, gathered=gathered, state=state, base=base)
+        return replace(outcome, reached=reached, gathered=gathered, state=state, base=base)
 
-    def _got_to(self, epoch: int, versions: range) -> int:
-        """The version after which to go on: an attempt before this one may have begun."""
+    def _last_followed(self, epoch: int, versions: range) -> int:
+        """The version after which to continue: an earlier attempt may have begun."""
         with locked(self.memory):
-            position = self._state.look()
+            position = self._state.refresh()
         if position is not None and not position.dirty and position.epoch == epoch:
             version = version_of(position.mark)
             if version in versions and position.complete:
                 return version
         return versions.start - 1
 
-    def _coming(self, version: int, epoch: int) -> Entry | None:
-        """The entry of a version, when it is written down; None if it is not to be waited for."""
-        until, pause = time.monotonic() + PATIENCE, 0.001
+    def _await_entry(self, version: int, epoch: int) -> Entry | None:
+        """The entry of a version, as soon as it is logged; None after a timeout or a new epoch."""
+        until, pause = time.monotonic() + FOLLOW_TIMEOUT, 0.001
         while (entry := self.pipeline.log.entry(version)) is None:
             if current(self.pipeline.folder) > epoch or time.monotonic() > until:
                 return None
@@ -123,40 +125,40 @@ class Worker:
             pause = min(2 * pause, 0.016)
         return entry
 
-    def recall(self, at: At) -> Sent:
-        """What a step sent, however long ago, as far as logs reach; the maps stay as they are."""
-        with self._alone(at.epoch):
-            return self.stored.sent(at.mark, at.step) or self._again(at)
+    def recall(self, at: StepId) -> SentBlocks:
+        """The outputs of an old step, as far as logs reach; the maps stay as they are."""
+        with self._exclusive(at.epoch):
+            return self.step_store.sent(at.mark, at.step) or self._redo(at)
 
-    def read(self, reading: str, at: At, inputs: Sequence[bytes] = ()) -> Sent:
-        """A step of a readout at a version: it changes no map that stays.
+    def read(self, reading: str, at: StepId, inputs: Sequence[bytes] = ()) -> SentBlocks:
+        """Run a step of a readout at a version: it changes temporary maps only.
 
-        Steps are kept while the reading lasts, for the case that another process does the next.
+        Inputs are kept during the read, in case that another process runs the next step.
         """
-        with self._alone(at.epoch):
-            self._bring(self._state, At(at.epoch, NOTHING, at.after, "", 0))
-            self.stored.keep_given(reading, at.step, inputs)
+        with self._exclusive(at.epoch):
+            self._catch_up_to(self._state, StepId(at.epoch, NO_VERSION, at.after, "", 0))
+            self.step_store.keep_inputs(reading, at.step, inputs)
             steps = self._steps(at.routine)
             name, since = self._state.reading
             if name != reading or since >= at.step:
-                since = -1  # others were here, or the step was done before: do all of them again
+                since = -1  # another read came between, or a step is repeated: run all steps again
             if at.step == steps[0]:
-                self.stored.drop_readings(reading)
-            sent = Sent(())
+                self.step_store.drop_readings(reading)
+            sent = SentBlocks(())
             position = self._state.position
             assert position is not None
             self._state.dirty()
             for step in [s for s in steps if since < s <= at.step]:
-                given = self.stored.given(reading, step)
-                sent = self._perform(self._state, replace(at, step=step), given, b"")
-            self._state.at(replace(position, readings=position.readings + 1))
+                step_inputs = self.step_store.inputs(reading, step)
+                sent = self._perform(self._state, replace(at, step=step), step_inputs, b"")
+            self._state.set_position(replace(position, readings=position.readings + 1))
             self._state.reading = (reading, at.step)
             return sent
 
     def save(self, epoch: int, mark: str) -> int:
         """Write a snapshot of a version now; the version before which no log is needed."""
-        with self._alone(epoch):
-            self._bring(self._state, At(epoch, NOTHING, mark, "", 0))
+        with self._exclusive(epoch):
+            self._catch_up_to(self._state, StepId(epoch, NO_VERSION, mark, "", 0))
             self.snapshots.wait()
             assert self._state.node is not None
             self.snapshots.put(mark, self._state.node, self.memory / ".snapshot")
@@ -170,61 +172,66 @@ class Worker:
         return self._state.node
 
     def close(self) -> None:
-        """Let go of the maps; they can be rebuilt."""
+        """Close the maps; they can be rebuilt."""
         self.snapshots.wait()
         self._state.close()
 
     def forget(self) -> None:
-        """Let go of the maps, and take their folder in shared memory away."""
+        """Close the maps, and delete their folder in shared memory."""
         self.close()
         shutil.rmtree(self.memory, ignore_errors=True)
 
     # ---------------------------------------------------------------- one step
 
     @contextmanager
-    def _alone(self, epoch: int) -> Iterator[None]:
-        """Nobody else is at work on the maps, and no newer driver is there."""
+    def _exclusive(self, epoch: int) -> Iterator[None]:
+        """Hold the lock of the maps, and refuse if there is a newer driver."""
         with locked(self.memory):
             fence(self.pipeline.folder, epoch)
-            self._state.look()
+            self._state.refresh()
             yield
 
-    def _do(self, at: At, inputs: Sequence[bytes]) -> Sent:
-        """Do a step on maps that are ready for it."""
+    def _do(self, at: StepId, inputs: Sequence[bytes]) -> SentBlocks:
+        """Run a step on maps that are ready for it."""
         batch = self._batch(self._state, at)
-        if self._takes(at.routine, at.step):
+        if self._has_inputs(at.routine, at.step):
             self.pipeline.folder.write(redo_name(self.part, at.mark, at.step), frame(inputs))
         self._state.reading = ("", -1)
         before = self._state.position
         self._state.dirty()
         try:
             sent = self._perform(self._state, at, inputs, batch)
-        except Refusal:  # before a map was changed that stays
+        except Refusal:  # no permanent map has changed
             assert before is not None
-            self._state.at(replace(before, readings=before.readings + 1))
+            self._state.set_position(replace(before, readings=before.readings + 1))
             raise
-        self.stored.keep_sent(at.mark, at.step, sent)
-        self._note(self._state, at, at.epoch, inputs, batch)
+        self.step_store.keep_sent(at.mark, at.step, sent)
+        self._record(self._state, at, at.epoch, inputs, batch)
         return sent
 
-    def _note(
-        self, state: State, at: At, epoch: int, inputs: Sequence[bytes], batch: bytes | memoryview
+    def _record(
+        self,
+        state: State,
+        at: StepId,
+        epoch: int,
+        inputs: Sequence[bytes],
+        batch: bytes | memoryview,
     ) -> None:
-        """Note that a step is done, and how much it would be to do it again."""
+        """Store that a step is finished, and the bytes that a replay would read."""
         before = state.position
         assert before is not None
         logged = before.logged + len(batch) + sum(len(b) for b in inputs)
-        state.at(Position(at.mark, at.step, self._last(at), False, epoch, logged=logged))
+        state.set_position(Position(at.mark, at.step, self._last(at), False, epoch, logged=logged))
 
-    def _batch(self, state: State, at: At, entry: Entry | None = None) -> bytes | memoryview:
-        """The rows of a version's batch that this part has, unless the node was given them."""
+    def _batch(self, state: State, at: StepId, entry: Entry | None = None) -> bytes | memoryview:
+        """The rows of a version's batch for this part; none if the node has them."""
         if at.step != self._steps(at.routine)[0] and state.batch == at.mark:
             return b""
         return self.pipeline.log.block(entry or self._entry(at.mark), self.part)
 
     def _perform(
-        self, state: State, at: At, inputs: Sequence[bytes], batch: bytes | memoryview
-    ) -> Sent:
+        self, state: State, at: StepId, inputs: Sequence[bytes], batch: bytes | memoryview
+    ) -> SentBlocks:
         assert state.node is not None
         state.batch = at.mark
         began = time.perf_counter()
@@ -233,21 +240,21 @@ class Worker:
         clock.total += time.perf_counter() - began
         return sent
 
-    def _is_done(self, at: At) -> bool:
+    def _is_done(self, at: StepId) -> bool:
         position = self._state.position
         if position is None or position.dirty:
             return False
         if position.epoch == at.epoch and version_of(position.mark) > at.version:
-            raise Stale(f"version {at.version} is long done", instead="ask for the next one")
+            raise StaleStep(f"version {at.version} is finished", instead="request the next one")
         return position.mark == at.mark and position.step >= at.step
 
-    def _again(self, at: At) -> Sent:
-        """A step that was done, on a copy of the maps."""
+    def _redo(self, at: StepId) -> SentBlocks:
+        """Repeat a finished step, on a copy of the maps."""
         folder = self.memory / "again"
-        shutil.rmtree(folder, ignore_errors=True)  # of a process that died here
+        shutil.rmtree(folder, ignore_errors=True)  # left by a process that died here
         copy = State(self.pipeline, self.part, folder)
         try:
-            self._bring(copy, at)
+            self._catch_up_to(copy, at)
             entry = self._entry(at.mark)
             inputs = self._inputs(entry, at.step)
             copy.dirty()
@@ -258,18 +265,18 @@ class Worker:
 
     # ---------------------------------------------------------------- rebuilding
 
-    def _bring(self, state: State, at: At) -> int:
-        """Make a state ready for a step; how many versions had to be done again."""
+    def _catch_up_to(self, state: State, at: StepId) -> int:
+        """Make a state ready for a step; the number of replayed versions."""
         steps = self._steps(at.routine) if at.mark else ()
         before = [s for s in steps if s < at.step]
-        position = _clean(state)
+        position = _clean_position(state)
         if (
             position is None
-            or not at.mark  # no step of a version: only the end of the one before is wanted
+            or not at.mark  # a read: only the end of the version before is needed
             or position.mark != at.mark
             or position.step > max(before, default=-1)
         ):
-            done = self._go_to(state, position, at.after)
+            done = self._rebuild(state, position, at.after)
             since = -1
         else:
             done, since = 0, position.step
@@ -280,11 +287,11 @@ class Worker:
             done += step == before[-1]
         return done
 
-    def _go_to(self, state: State, position: Position | None, mark: str) -> int:
-        """Set a state to the end of a version; how many versions were done again for it.
+    def _rebuild(self, state: State, position: Position | None, mark: str) -> int:
+        """Set a state to the end of a version; the number of replayed versions.
 
-        Versions are a chain: each tells the one before it. On the way back there is the place
-        where the state stands, or a snapshot, or the beginning.
+        Versions are a chain: each names the one before it. The chain is followed back to the
+        position of the state, to a snapshot, or to the beginning.
         """
         todo: list[tuple[Entry, int]] = []
         while True:
@@ -292,12 +299,12 @@ class Worker:
                 if not position.complete:
                     todo.append((self._entry(mark), position.step))
                 break
-            if mark == NOTHING:
+            if mark == NO_VERSION:
                 state.renew()
                 break
             if self._restore(state, mark):
                 break
-            position = _clean(state)  # it is gone if a snapshot turned out to be damaged
+            position = _clean_position(state)  # a damaged snapshot has cleared it
             entry = self._entry(mark)
             todo.append((entry, -1))
             mark = self._after(entry)
@@ -311,7 +318,7 @@ class Worker:
         return entry.driver_after if self.part == self.pipeline.driver else entry.after
 
     def _restore(self, state: State, mark: str) -> bool:
-        """Take the maps of a version from its snapshot, if there is one."""
+        """Load the maps of a version from its snapshot, if there is one."""
         local = self.memory / ".restore"
         try:
             if not self.snapshots.get(mark, local):
@@ -319,80 +326,86 @@ class Worker:
             node = state.renew()
             state.dirty()
             node.restore(local)
-        except (SnapshotProblem, Torn) as e:
-            self._refused = str(e)  # there may be an older one, and the log since then
+        except (SnapshotProblem, TornFile) as e:
+            self._snapshot_error = str(e)  # there may be an older snapshot, and the log since then
             return False
         finally:
             local.unlink(missing_ok=True)
-        state.at(Position(mark, -1, True))
+        state.set_position(Position(mark, -1, True))
         return True
 
     def _replay(self, state: State, entry: Entry, step: int, epoch: int) -> None:
-        at = At(epoch, entry.mark, self._after(entry), entry.routine, step)
+        at = StepId(epoch, entry.mark, self._after(entry), entry.routine, step)
         inputs = self._inputs(entry, step)
         state.reading = ("", -1)
         state.dirty()
         batch = self._batch(state, at, entry)
         self._perform(state, at, inputs, batch)
-        self._note(state, at, epoch, inputs, batch)
+        self._record(state, at, epoch, inputs, batch)
 
     def _inputs(self, entry: Entry, step: int) -> list[bytes]:
-        if not self._takes(entry.routine, step):
+        if not self._has_inputs(entry.routine, step):
             return []
         try:
             data = self.pipeline.folder.read(redo_name(self.part, entry.mark, step))
-        except Torn:
+        except TornFile:
             data = None
         if data is None:
-            raise RedoLost(self.part, entry, step)
+            raise LostRedo(self.part, entry, step)
         return unframe(data)
 
     def _entry(self, mark: str) -> Entry:
         entry = self.pipeline.log.entry(version_of(mark))
         if entry is None or entry.mark != mark:
-            why = f", and of a snapshot it is said: {self._refused}" if self._refused else ""
-            raise Lost(f"the log has no version {mark}{why}", instead="begin anew from the sources")
+            why = (
+                f"; a snapshot could not be used: {self._snapshot_error}"
+                if self._snapshot_error
+                else ""
+            )
+            raise LostState(
+                f"the log has no version {mark}{why}", instead="start over from the sources"
+            )
         return entry
 
     # ---------------------------------------------------------------- snapshots and old files
 
-    def _is_due(self, at: At, state: int, logged: int) -> bool:
+    def _is_due(self, at: StepId, state: int, logged: int) -> bool:
         every = self.pipeline.settings.snapshot_every
         return is_due(version_of(at.after) + self.part, every, state, logged)
 
-    def _settle(self, at: At, keeping: bool) -> None:
-        """At the first step of a version the one before it is safe: it is what is kept."""
-        self.stored.drop_sent(at.mark)
-        if keeping:
+    def _begin_version(self, at: StepId, keep_snapshots: bool) -> None:
+        """The version before is committed now: delete its outputs, and write a snapshot if due."""
+        self.step_store.drop_sent(at.mark)
+        if keep_snapshots:
             return
         position, node = self._state.position, self._state.node
         assert position is not None
         assert node is not None
         if at.after and self._is_due(at, node.bytes, position.logged):
-            with suppress(OSError, SnapshotProblem):  # the log has everything since the one before
-                if self.snapshots.put_behind(at.after, node, self.memory):
-                    self._state.at(replace(position, logged=0))
-            self.snapshots.look_again()
+            with suppress(OSError, SnapshotProblem):  # the log has everything since
+                if self.snapshots.put_in_background(at.after, node, self.memory):
+                    self._state.set_position(replace(position, logged=0))
+            self.snapshots.refresh()
 
-    # ---------------------------------------------------------------- names and small questions
+    # ---------------------------------------------------------------- predicates
 
     def _steps(self, routine: str) -> tuple[int, ...]:
         return self.pipeline.steps(routine, self.part)
 
-    def _last(self, at: At) -> bool:
+    def _last(self, at: StepId) -> bool:
         return at.step == self._steps(at.routine)[-1]
 
-    def _takes(self, routine: str, step: int) -> bool:
-        """Whether a step takes anything from others."""
-        found = self.pipeline.rounds[routine]
+    def _has_inputs(self, routine: str, step: int) -> bool:
+        """Whether a step receives anything from others."""
+        schedule = self.pipeline.rounds[routine]
         driver = self.part == self.pipeline.driver
-        return bool(found.turns[step].receives if driver else found.stages[step].receives)
+        return bool(schedule.turns[step].receives if driver else schedule.stages[step].receives)
 
     def _bytes(self) -> int:
         return self._state.node.bytes if self._state.node is not None else 0
 
 
-def _clean(state: State) -> Position | None:
-    """Where a state stands, if no step of it is half done."""
+def _clean_position(state: State) -> Position | None:
+    """The position of a state, if no step of it is unfinished."""
     position = state.position
     return None if position is None or position.dirty else position

@@ -1,1 +1,1 @@
-"""What a user of Spark holds: pipelines, flows, their views and their progress."""
+"""The API for Spark users: pipelines, flows, their views and their progress."""

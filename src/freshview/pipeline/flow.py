@@ -18,7 +18,7 @@ from freshview.calculus.schema import Relation
 from freshview.codegen.library.private_files import NotPrivate
 from freshview.distributed.batches.prepare import prepare
 from freshview.distributed.terms import Distributed
-from freshview.durable.checkpoint import CheckpointProblem, opening, place_of
+from freshview.durable.checkpoint import CheckpointProblem, checkpoint_errors, place_of
 from freshview.durable.commit_log import Interrupted, LoggedBatch
 from freshview.durable.epoch import TakenOver
 from freshview.durable.loading import Loading, loading_of
@@ -26,26 +26,27 @@ from freshview.durable.settings import FlowSettings
 from freshview.durable.stats import BatchStats, StageStats
 from freshview.durable.versions import Versions
 from freshview.errors import ProgramProblem, UnknownName
-from freshview.spark.batches.batch import Batch, Batches
-from freshview.spark.batches.intake import as_table, checked, pieces
-from freshview.spark.nodes.answer import answer
+from freshview.spark.batches.pack_batch import Batch, BatchPacker
+from freshview.spark.batches.split_batch import split_load
+from freshview.spark.batches.validate import as_table, validated
 from freshview.spark.nodes.attach_kernels import attach_kernels
 from freshview.spark.nodes.checkpoint import check_nodes, reopen, save_pipeline
-from freshview.spark.nodes.node import COUNT, READY, Node, reading
+from freshview.spark.nodes.node import COUNT, READY, Node, read_routine
+from freshview.spark.nodes.query_result import query_result
 from freshview.spark.nodes.reference_node import batch_of
 from freshview.spark.nodes.view_work import ViewWork
 from freshview.spark.runner import runner_of
 
-LOAD = 2_000_000
+LOAD_ROWS = 2_000_000
 """Rows of a piece of a load."""
 
 
 class Flow(Versions):
     """A distributed program that runs on Spark.
 
-    Not for several threads at once. A batch that `apply` has taken is never lost and never
-    counted twice: it is written down before it is worked on, and `restart` goes on with the first
-    one that was not finished.
+    Not for several threads at once. A batch that `apply` accepted is never lost and never counted
+    twice: it is written to the log before any worker starts, and `restart` continues with the
+    first unfinished one.
 
         flow = Flow.start(distribute(program), session(), workers=4, checkpoint="/data/shop")
         version = flow.apply({"orders": table})
@@ -56,13 +57,13 @@ class Flow(Versions):
         """Use `start` or `restart`."""
         super().__init__(pipeline, runner_of(spark, pipeline.workers))
         self.pipeline = pipeline
-        self._batches = Batches(pipeline, relations)
-        self._readouts = {r.query.name: r for r in pipeline.made.readouts}
+        self._packer = BatchPacker(pipeline, relations)
+        self._readouts = {r.query.name: r for r in pipeline.distributed.readouts}
 
     @classmethod
     def start(
         cls,
-        made: Distributed,
+        distributed: Distributed,
         spark: Any,
         *,
         workers: int,
@@ -71,37 +72,37 @@ class Flow(Versions):
         functions: Functions = BUILTINS,
         settings: FlowSettings | None = None,
     ) -> Flow:
-        """Begin in an empty folder `checkpoint` (a path, or a URL of a Hadoop file system).
+        """Start in an empty folder `checkpoint` (a path, or a URL of a Hadoop file system).
 
         `tables` are the rows of the static tables. `spark` is a classic SparkSession, or a
         `Runner`.
         """
         if workers < 1:
-            raise ProgramProblem(f"{workers} workers cannot do anything", instead="use 1 or more")
+            raise ProgramProblem(f"a flow cannot have {workers} workers", instead="use 1 or more")
         place = place_of(checkpoint)
-        relations = {r.name: r for r in made.program.relations if r.static}
+        relations = {r.name: r for r in distributed.program.relations if r.static}
         rows = {}
-        for table, given in (tables or {}).items():
+        for table, batch in (tables or {}).items():
             if table not in relations:
                 raise UnknownName(f"there is no static table '{table}'", instead="apply its rows")
-            rows[table] = [checked(relations[table], given).drop_columns([COUNT])]
-        with opening(place):
+            rows[table] = [validated(relations[table], batch).drop_columns([COUNT])]
+        with checkpoint_errors(place):
             if cls.exists(place):
                 raise CheckpointProblem(
                     f"there is a checkpoint in {place} already",
-                    instead="restart from it, or begin in another folder",
+                    instead="restart from it, or start in another folder",
                 )
-            settled, told = prepare(made, functions), settings or FlowSettings()
+            prepared, options = prepare(distributed, functions), settings or FlowSettings()
             name = uuid.uuid4().hex
-            found = ViewWork.of(name, place, workers, settled, functions, told)
-            pipeline = attach_kernels(found, spark)
+            work = ViewWork.of(name, place, workers, prepared, functions, options)
+            pipeline = attach_kernels(work, spark)
             save_pipeline(pipeline, rows)
-            return cls._begin(pipeline, made, spark)
+            return cls._begin(pipeline, distributed, spark)
 
     @classmethod
     def restart(
         cls,
-        made: Distributed,
+        distributed: Distributed,
         spark: Any,
         *,
         checkpoint: str | Path,
@@ -109,45 +110,45 @@ class Flow(Versions):
         functions: Functions = BUILTINS,
         settings: FlowSettings | None = None,
     ) -> Flow:
-        """Go on from a checkpoint of the same program, whatever became of the driver before.
+        """Continue from a checkpoint of the same program, however the driver before ended.
 
-        The number of workers is that of the checkpoint; to give another one is an error.
+        The number of workers is that of the checkpoint; another one is an error.
         """
-        with opening(place_of(checkpoint)):
-            found = reopen(made, checkpoint, workers, functions, settings or FlowSettings())
-            pipeline = attach_kernels(found, spark)
+        with checkpoint_errors(place_of(checkpoint)):
+            work = reopen(distributed, checkpoint, workers, functions, settings or FlowSettings())
+            pipeline = attach_kernels(work, spark)
             check_nodes(pipeline)
-            return cls._open(pipeline, made, spark)
+            return cls._open(pipeline, distributed, spark)
 
     @classmethod
-    def _begin(cls, pipeline: ViewWork, made: Distributed, spark: Any) -> Flow:
-        """Open a checkpoint that was just written; if nothing can be written, there is none."""
+    def _begin(cls, pipeline: ViewWork, distributed: Distributed, spark: Any) -> Flow:
+        """Open a new checkpoint; delete it if nothing can be written to it."""
         try:
-            return cls._open(pipeline, made, spark)
+            return cls._open(pipeline, distributed, spark)
         except (OSError, CheckpointProblem, NotPrivate):
             with suppress(OSError):
                 pipeline.folder.delete(["pipeline"])
             raise
 
     @classmethod
-    def _open(cls, pipeline: ViewWork, made: Distributed, spark: Any) -> Flow:
-        flow = cls(pipeline, made.program.relations, spark)
+    def _open(cls, pipeline: ViewWork, distributed: Distributed, spark: Any) -> Flow:
+        flow = cls(pipeline, distributed.program.relations, spark)
         flow._open_at(READY, [])
         return flow
 
     def apply(self, changes: Mapping[str, Batch], note: Mapping[str, Any] | None = None) -> int:
-        """A batch of changes of several relations, as one change; its version.
+        """Apply a batch of changes of several relations as one version; its number.
 
         When it returns, every view has the batch. If the rows do not fit (`BadRow`, `Overflow`),
-        nothing is changed. `note` (JSON) is kept with the batch: after a restart `flow.note` is
-        the one of the last batch that was taken. Relations that no view reads are passed over.
+        nothing is changed. `note` (JSON) is logged with the batch: after a restart `flow.note` is
+        that of the last batch. Relations that no view reads are ignored.
         """
         self._finish()
         t0 = time.perf_counter()
-        prepared = self._batches.prepared(changes)
+        prepared = self._packer.pack(changes)
         t1 = time.perf_counter()
-        batch = self._commit_log.lay(prepared, self.version + 1)
-        self._take(batch, note or {}, t1 - t0, time.perf_counter() - t1)
+        batch = self._commit_log.append_rows(prepared, self.version + 1)
+        self._run_batch(batch, note or {}, t1 - t0, time.perf_counter() - t1)
         return self.version
 
     def load(
@@ -155,44 +156,44 @@ class Flow(Versions):
         changes: Mapping[str, Batch],
         note: Mapping[str, Any] | None = None,
         *,
-        rows: int = LOAD,
+        rows: int = LOAD_ROWS,
         anew: bool = False,
     ) -> int:
-        """Much data at once, as a first load: in pieces of `rows` rows, each a version.
+        """Load much data at once: in pieces of `rows` rows, each a version.
 
-        While the workers are at a piece, the driver writes the next one down. The views may
-        be read when it returns the last version. If it is cut short, the pieces that were done are
-        in the views: the same call goes on behind them, after a restart too. So it does after
-        `BadRow`, when the rows of the other pieces are mended. Another load is refused until then,
-        unless it is told to begin `anew`.
+        While the workers apply a piece, the driver writes the next one to the log. The views may
+        be read when it returns the last version. If it is interrupted, the finished pieces are in
+        the views: the same call continues behind them, after a restart too, and after `BadRow`
+        with corrected rows in the other pieces. Another load is refused until then, unless it
+        begins `anew`.
         """
         self._finish()
-        tables = {n: as_table(self._batches.relation(n), given) for n, given in changes.items()}
-        cut = pieces(tables, rows)
-        load = loading_of(tables, rows, len(cut))
+        tables = {n: as_table(self._packer.relation(n), batch) for n, batch in changes.items()}
+        parts = split_load(tables, rows)
+        load = loading_of(tables, rows, len(parts))
         done = 0 if anew else load.done_before(self._commit_log.commit.loading)
         before, first = self.note, self.version + 1 - done
 
         def ready(i: int) -> tuple[LoggedBatch, Mapping[str, Any], Loading]:
-            laid = self._commit_log.lay(self._batches.prepared(cut[i]), first + i)
-            told = before if i + 1 < len(cut) else dict(note or {})
-            return laid, told, replace(load, done=i + 1)
+            logged = self._commit_log.append_rows(self._packer.pack(parts[i]), first + i)
+            piece_note = before if i + 1 < len(parts) else dict(note or {})
+            return logged, piece_note, replace(load, done=i + 1)
 
-        todo = range(done, len(cut))
-        routines = {self._batches.routine(cut[i]) for i in todo}
+        todo = range(done, len(parts))
+        routines = {self._packer.routine(parts[i]) for i in todo}
         if len(todo) > 1 and all(map(self._coordinator.can_follow, routines)):
-            self._take_together(ready, todo)
+            self._run_together(ready, todo)
         else:
-            self._take_in_turn(ready, todo)
-        self._commit_log.answered()
+            self._run_in_turn(ready, todo)
+        self._commit_log.clear_loading()
         return self.version
 
-    def _take_in_turn(
+    def _run_in_turn(
         self,
         ready: Callable[[int], tuple[LoggedBatch, Mapping[str, Any], Loading]],
         numbers: Sequence[int],
     ) -> None:
-        """Make batches the next versions, each with jobs of its own; one is laid ahead."""
+        """Run batches as the next versions, each with jobs of its own; one is logged ahead."""
         with ThreadPoolExecutor(1) as pool:
             began = time.perf_counter()
             ahead = pool.submit(ready, numbers[0]) if numbers else None
@@ -201,21 +202,24 @@ class Flow(Versions):
                 batch, note, loading = ahead.result()
                 if i != numbers[-1]:
                     ahead = pool.submit(ready, i + 1)
-                self._take(batch, note, time.perf_counter() - began, loading=loading)
+                self._run_batch(batch, note, time.perf_counter() - began, loading=loading)
                 began = time.perf_counter()
 
     def read(self, query: str) -> pa.Table:
-        """The rows of a query at the current version, in its order; equal rows stand repeated."""
+        """The rows of a query at the current version, in its order; equal rows are repeated."""
         if query not in self._readouts:
             known = ", ".join(self._readouts) or "there is none"
             raise UnknownName(f"there is no query '{query}'", instead=f"the queries are: {known}")
         self._finish()
         readout = self._readouts[query]
-        held = next(h for h in readout.held if h.name == readout.result)
+        placement = next(h for h in readout.maps if h.name == readout.result)
         now = self._commit_log.commit
-        found = self._safely(lambda: self._coordinator.read(reading(query), now))
-        node = cast("Node | None", found)
-        return answer(readout, node.send(reading(query), held.name) if node else batch_of(held, {}))
+        reader = self._safely(lambda: self._coordinator.read(read_routine(query), now))
+        node = cast("Node | None", reader)
+        return query_result(
+            readout,
+            node.send(read_routine(query), placement.name) if node else batch_of(placement, {}),
+        )
 
 
 __all__ = [

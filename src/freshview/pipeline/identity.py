@@ -1,4 +1,4 @@
-"""Whose checkpoint a folder holds: one of this program, of another one, or nobody's yet."""
+"""The owner of a checkpoint folder: this program, another one, or none yet."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from freshview.program.text import show_program
 from freshview.sql import Catalog
 
 FORMAT = 3
-"""Counted up when an older checkpoint can no longer be read."""
+"""Incremented when older checkpoints can no longer be read."""
 
 NAME = "pipeline.json"
 
@@ -38,7 +38,7 @@ def identity(
 
 
 def claim(folder: Path, mine: Identity) -> None:
-    """Write who owns a checkpoint, or refuse one that another program or version owns."""
+    """Write the identity into a new checkpoint, or refuse one of another program or version."""
     path = folder / NAME
     again = "choose another --checkpoint, or remove the folder to start over"
     if not path.exists():
@@ -48,7 +48,7 @@ def claim(folder: Path, mine: Identity) -> None:
             part.unlink(missing_ok=True)  # of a claim that was cut short
             if any(folder.iterdir()):
                 raise FreshviewError(
-                    f"'{folder}' holds other things than a checkpoint", instead=again
+                    f"'{folder}' is not empty, and has no checkpoint", instead=again
                 )
             try:
                 part.write_text(json.dumps(mine), encoding="utf-8")
@@ -62,24 +62,24 @@ def claim(folder: Path, mine: Identity) -> None:
             ) from e
         return
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if not isinstance(found, dict):
-            raise ValueError(found)
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(stored, dict):
+            raise ValueError(stored)
     except (OSError, ValueError) as e:
         raise FreshviewError(f"the checkpoint '{folder}' is damaged", instead=again) from e
-    if found.get("format") != mine["format"]:
+    if stored.get("format") != mine["format"]:
         raise FreshviewError(
             f"the checkpoint '{folder}' was written by another version of Freshview", instead=again
         )
-    if found.get("program") == mine["program"] and found != mine:
-        what = "checked" if found.get("checked") != mine.get("checked") else "by key"
+    if stored.get("program") == mine["program"] and stored != mine:
+        what = "checked" if stored.get("checked") != mine.get("checked") else "by key"
         why = "to check them" if what == "checked" else "by key"
-        before = ", ".join(found.get(what, ())) or "none"
+        before = ", ".join(stored.get(what, ())) or "none"
         raise FreshviewError(
             f"the checkpoint '{folder}' keeps the rows of other streams {why}: {before}",
-            instead="give `trusted` and `upserts` as before, or choose another checkpoint",
+            instead="use the same `trusted` and `upserts` as before, or choose another checkpoint",
         )
-    if found != mine:
+    if stored != mine:
         raise FreshviewError(
-            f"the checkpoint '{folder}' is of other views, streams or sources", instead=again
+            f"the checkpoint '{folder}' belongs to other views, streams or sources", instead=again
         )

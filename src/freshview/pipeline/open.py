@@ -1,4 +1,4 @@
-"""`fv.pipeline` and `fv.materialized_view`: a script, or functions, made into a pipeline."""
+"""`fv.pipeline` and `fv.materialized_view`: a pipeline from a script, or from functions."""
 
 from __future__ import annotations
 
@@ -38,26 +38,26 @@ def pipeline(
     """The views of a script, kept fresh on Spark.
 
     - `script` is a file of SQL (a path, or a text that ends in `.sql`), or SQL itself.
-    - `spark` is the session to use; without one, a session is made on `master`.
-    - `checkpoint` is the folder from which a later pipeline of the same program goes on; without
-      one, what is known is gone when the pipeline stops.
-    - `workers` is how many parts the state is split into: as many as there are cores, if not told.
+    - `spark` is the session to use; without one, a session is started on `master`.
+    - `checkpoint` is the folder from which a later pipeline of the same program continues; without
+      one, the state is discarded when the pipeline stops.
+    - `workers` is how many parts the state is split into: by default the number of cores.
     - `batch` is how many records of a file are one change; `trigger` ("1 second") how often the
-      other sources are asked while they are followed.
+      other sources are polled while they are followed.
     - `strategy` and `strict` are as for `connect`.
     - `packages` are what a new session needs: `kafka`, `delta`, or Maven coordinates.
-    - `dead_letters` is the folder for malformed rows, in the checkpoint if not told.
-    - `log` is the file for what Spark says.
+    - `dead_letters` is the folder for malformed rows; by default in the checkpoint.
+    - `log` is the file for Spark's log.
     - `upserts` are the streams that `upsert` changes by key.
-    - `trusted` are streams (or, if True, all) whose changes are not checked: deletions of rows that
-      are not there, and second rows of a primary key, make views wrong without a word. All others
-      are checked as `connect` does it, for which workers keep their rows.
-    - `settings` say how the state is kept.
+    - `trusted` are streams (or, if True, all) whose changes are not checked: deletions of missing
+      rows, and second rows of a primary key, make views silently wrong. All others are checked as
+      `connect` does it, for which workers keep their rows.
+    - `settings` are those of the state: snapshots, memory, native kernels.
     """
     if batch < 1:
         raise FreshviewError(f"batches of {batch} records read nothing", instead="give 1 or more")
     text, name, folder = _script(script)
-    choices = PipelineOptions(
+    options = PipelineOptions(
         master,
         None if checkpoint is None else Path(checkpoint),
         workers,
@@ -72,13 +72,13 @@ def pipeline(
         tuple(upserts),
         trusted if isinstance(trusted, bool) else tuple(trusted),
     )
-    made = Pipeline(choices, spark, folder)
-    made.declare(text, name)
-    return made
+    created = Pipeline(options, spark, folder)
+    created.declare(text, name)
+    return created
 
 
 def _script(script: str | Path) -> tuple[str, str, Path]:
-    """The text of a script, what complaints call it, and where its paths start."""
+    """The text of a script, its name in errors, and the folder of its relative paths."""
     if isinstance(script, str) and not (script.endswith(".sql") and "\n" not in script):
         return script, "<text>", Path.cwd()
     path = Path(script)

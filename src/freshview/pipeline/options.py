@@ -1,4 +1,4 @@
-"""What the user of a pipeline may choose, as one value."""
+"""The options of a pipeline, as one value."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from freshview.plan.options import Strategy
 
 @dataclass(frozen=True)
 class PipelineOptions:
-    """What the user of a pipeline may choose; `pipeline` tells what each word means."""
+    """The options of a pipeline; `pipeline` documents each."""
 
     master: str = "local[*]"
     checkpoint: Path | None = None

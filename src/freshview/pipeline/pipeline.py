@@ -17,11 +17,11 @@ from freshview.calculus.schema import Relation
 from freshview.distributed.compile import distribute
 from freshview.distributed.options import DistributionOptions
 from freshview.errors import FreshviewError, FreshviewWarning
-from freshview.pipeline.changes import KEYS, Changed
-from freshview.pipeline.contract import contract_of, unique
+from freshview.pipeline.contract import contract_of, without_duplicate_keys
 from freshview.pipeline.flow import Flow, Interrupted
 from freshview.pipeline.identity import claim, identity
-from freshview.pipeline.keyed import kept_by_key
+from freshview.pipeline.ingest import KEYS, PipelineIngest
+from freshview.pipeline.keyed_streams import keyed_streams
 from freshview.pipeline.options import PipelineOptions
 from freshview.pipeline.program import program_of
 from freshview.program.terms import Program
@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from freshview.spark.types import SparkSession
 
 
-class Pipeline(Changed):
+class Pipeline(PipelineIngest):
     """Streams, tables and views on Spark.
 
-    Views are declared first. `start` compiles them and begins to read the sources, if there are
-    any; `push` gives rows by hand. A batch over several streams is one change, and one version.
+    Views are declared first. `start` compiles them and reads the sources, if there are any; `push`
+    applies rows directly. A batch over several streams is one change, and one version.
 
         with fv.pipeline("shop.sql", checkpoint="/data/shop") as flow:
             flow.await_done()
@@ -51,48 +51,48 @@ class Pipeline(Changed):
 
     def __init__(
         self,
-        choices: PipelineOptions,
+        options: PipelineOptions,
         spark: SparkSession | None = None,
         folder: Path | None = None,
         flows: type[Flow] | None = None,
     ) -> None:
         super().__init__()
-        self.choices = choices
+        self.options = options
         self.folder = folder or Path.cwd()
         self._flows = flows or Flow
-        self._given = spark
+        self._user_session = spark
         self._spark: SparkSession | None = spark
         self._home = Path()
-        self._gone = False
-        """Whether it has run and stopped without a checkpoint."""
+        self._discarded = False
+        """Whether it has stopped without a checkpoint."""
 
-    # -- from the start to the end -----------------------------------------------------------------
+    # -- life cycle --------------------------------------------------------------------------------
 
     def start(self, *, follow: bool = False) -> Pipeline:
         """Compile the views, load the static tables, and read the sources.
 
         The sources are read to their present end, or, with `follow`, until the pipeline is
-        stopped. With a checkpoint, it goes on where it was; without one, it runs once.
+        stopped. With a checkpoint, it continues where it stopped; without one, it runs once.
         """
         if self._flow is not None:
             return self
-        if self._gone:
+        if self._discarded:
             raise FreshviewError(
-                "the pipeline was stopped, and what it knew is gone",
-                instead="make another one; one with a checkpoint goes on after a stop",
+                "the pipeline was stopped, and its state is discarded",
+                instead="create another one; with a checkpoint, it continues after a stop",
             )
         if not self.queries:
             raise FreshviewError(
                 "the pipeline has no views", instead="declare one with CREATE VIEW"
             )
-        program = program_of(self.queries.values(), self.catalog, self.choices)
+        program = program_of(self.queries.values(), self.catalog, self.options)
         check_paths(inputs(self.catalog, [r.name for r in program.relations], self.folder))
-        self._owned = self.choices.checkpoint is None
+        self._owned = self.options.checkpoint is None
         try:
             self._home = self._folder()
             self._streams = {r.name: r for r in program.relations if not r.static}
-            kept = kept_by_key(self.catalog, self._streams, self.choices.upserts)
-            self._contract = contract_of(self.catalog, self._streams, kept, self.choices.trusted)
+            kept = keyed_streams(self.catalog, self._streams, self.options.upserts)
+            self._contract = contract_of(self.catalog, self._streams, kept, self.options.trusted)
             checked = [r.name for r in self._contract.guarded]
             by_key = [r.name for r in kept]
             claim(self._home, identity(program, self.catalog, checked, by_key))
@@ -107,7 +107,7 @@ class Pipeline(Changed):
         return self
 
     def _folder(self) -> Path:
-        named = self.choices.checkpoint
+        named = self.options.checkpoint
         if named is None:
             return Path(tempfile.mkdtemp(prefix="freshview-"))
         if "://" in str(named) or ":/" in str(named):
@@ -121,26 +121,26 @@ class Pipeline(Changed):
         spark = self.spark
         check_workers(spark)
         state = self._home / "state"
-        letters = self.choices.dead_letters or self._home / "dead_letters"
+        letters = self.options.dead_letters or self._home / "dead_letters"
         self._letters = DeadLetters(letters)
-        workers = self.choices.workers or max(1, spark.sparkContext.defaultParallelism)
+        workers = self.options.workers or max(1, spark.sparkContext.defaultParallelism)
         spread = DistributionOptions(workers=workers, deliver=True)
-        made = distribute(program, options=spread, functions=self.catalog.functions)
-        made = replace(made, guarded=self._contract.guarded)
+        distributed = distribute(program, options=spread, functions=self.catalog.functions)
+        distributed = replace(distributed, guarded=self._contract.guarded)
         common: dict[str, Any] = {
             "functions": self.catalog.functions,
-            "settings": self.choices.settings,
+            "settings": self.options.settings,
         }
         if self._flows.exists(state):
             self._flow = self._flows.restart(
-                made, spark, checkpoint=state, workers=self.choices.workers, **common
+                distributed, spark, checkpoint=state, workers=self.options.workers, **common
             )
         else:
             static = [r.name for r in program.relations if r.static]
             tables = self._tables(spark, static)
             self.totals.read.update({name: t.num_rows for name, t in tables.items()})
             self._flow = self._flows.start(
-                made, spark, checkpoint=state, workers=workers, tables=tables, **common
+                distributed, spark, checkpoint=state, workers=workers, tables=tables, **common
             )
         self._note, self._noted = dict(self._flow.note), self._flow.version
         self._keys = KeyStore(self._home / "keys.sqlite", kept)
@@ -149,33 +149,33 @@ class Pipeline(Changed):
         self._emitter.emit(self._flow.version, self._read)
 
     def _tables(self, spark: SparkSession, static: Sequence[str]) -> dict[str, pa.Table]:
-        """The rows of the static tables; those that do not fit go to the dead letters."""
+        """The rows of the static tables; malformed ones go to the dead letters."""
         tables, rejected = load_tables(spark, inputs(self.catalog, static, self.folder))
         for name, table in tables.items():
             if name not in self._contract.trusted:
-                tables[name], doubled = unique(self.catalog.relation(name), table)
+                tables[name], doubled = without_duplicate_keys(self.catalog.relation(name), table)
                 rejected += doubled
         self._letters.write("tables", rejected)
         return tables
 
     @property
     def spark(self) -> SparkSession:
-        """The session: the given one, or a new one."""
+        """The session: the user's, or a new one."""
         if self._spark is None:
-            c = self.choices
-            self._given = active()
+            c = self.options
+            self._user_session = active()
             log = c.log or self._home / "spark.log"
-            self._spark = self._given or session(c.master, packages=c.packages, log=log)
+            self._spark = self._user_session or session(c.master, packages=c.packages, log=log)
         return self._spark
 
     @property
     def home(self) -> Path:
-        """The folder of the checkpoint, or one that goes when the pipeline stops."""
+        """The folder of the checkpoint, or one that is deleted when the pipeline stops."""
         return self._home
 
     @property
     def letters(self) -> Path:
-        """The folder of the rows that do not fit."""
+        """The folder of the dead letters."""
         return self._letters.folder
 
     @property
@@ -184,21 +184,21 @@ class Pipeline(Changed):
         return self._flow is not None and self._feed.running
 
     def await_done(self, timeout: float | None = None) -> bool:
-        """Wait until the sources are read; whether that was so in time. Tells what went wrong."""
-        self._need()
+        """Wait until the sources are read; False after the timeout. Raises what went wrong."""
+        self._running_flow()
         return self._feed.wait(timeout)
 
     def finish(self) -> None:
-        """Finish the batch that is under way, and read no more; views can still be read."""
-        self._need()
+        """Finish the current batch, and read no more; views can still be read."""
+        self._running_flow()
         self._feed.stop()
 
     def stop(self) -> None:
-        """Finish the batch that is under way, write a checkpoint, and let go of everything."""
+        """Finish the current batch, write a checkpoint, and release everything."""
         if self._flow is None:
             self._end()
             return
-        self._gone = self._owned
+        self._discarded = self._owned
         try:
             self.finish()
             with self._lock:
@@ -212,7 +212,7 @@ class Pipeline(Changed):
             flow.checkpoint()
         except Interrupted as e:
             warnings.warn(
-                f"no snapshot is written, and the next start goes on from the log: {e.what}",
+                f"no snapshot was written; the next start continues from the log: {e.what}",
                 FreshviewWarning,
                 stacklevel=3,
             )
@@ -224,9 +224,9 @@ class Pipeline(Changed):
                 self._flow = None
             if "_keys" in vars(self):  # else the start did not come so far
                 self._keys.close()
-            if self._home != Path() and self.choices.checkpoint is None:
+            if self._home != Path() and self.options.checkpoint is None:
                 shutil.rmtree(self._home, ignore_errors=True)
-            if self._given is None and self._spark is not None:
+            if self._user_session is None and self._spark is not None:
                 with suppress(Exception):
                     self._spark.stop()
                 self._spark = None

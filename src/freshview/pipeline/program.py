@@ -13,12 +13,17 @@ from freshview.program.terms import Program
 from freshview.sql import Catalog
 
 
-def program_of(queries: Iterable[Query], catalog: Catalog, choices: PipelineOptions) -> Program:
+def program_of(
+    queries: Iterable[Query], catalog: Catalog, pipeline_options: PipelineOptions
+) -> Program:
     """The queries over the relations that they read, for batches."""
-    told = list(queries)
-    read = {name for q in told for name in relations(q.term)}
+    listed = list(queries)
+    read = {name for q in listed for name in relations(q.term)}
     used = [r for r in catalog.relations.values() if r.name in read]
     options = PlanOptions(
-        strategy=choices.strategy, mode="batch", strict=choices.strict, caches=False
+        strategy=pipeline_options.strategy,
+        mode="batch",
+        strict=pipeline_options.strict,
+        caches=False,
     )
-    return compile_queries(told, used, options, catalog.functions)
+    return compile_queries(listed, used, options, catalog.functions)

@@ -1,4 +1,4 @@
-"""What a pipeline did with a batch: a line for people, and Prometheus's text for machines."""
+"""The progress of a pipeline, batch by batch: a line for people, and Prometheus's text format."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """One batch: where it came from, what it took, and what is there now."""
+    """The metrics of one batch, and the size of the state after it."""
 
     version: int
     rows: int
     seconds: float
     source: float = 0.0
-    """Seconds to read the rows and to type them, before they went to the views."""
+    """Seconds to read and decode the rows, before the views were updated."""
     stages: tuple[float, ...] = ()
     state: int = 0
     rejected: int = 0
@@ -81,7 +81,7 @@ class Totals:
 
 
 def prometheus(totals: Totals) -> str:
-    """The figures of a run as Prometheus reads them.
+    """The metrics of a run in Prometheus's text format.
 
     >>> print(prometheus(Totals(2, 30, 1.5)).splitlines()[2])
     freshview_batches_total 2
@@ -91,7 +91,7 @@ def prometheus(totals: Totals) -> str:
         _metric(*m)
         for m in (
             ("freshview_batches_total", "counter", "batches that are in the views", totals.batches),
-            ("freshview_rows_total", "counter", "rows and events that came", totals.rows),
+            ("freshview_rows_total", "counter", "rows and events received", totals.rows),
             ("freshview_rejected_total", "counter", "malformed rows", last.rejected),
             (
                 "freshview_batch_seconds_total",

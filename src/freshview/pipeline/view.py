@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Owner(Protocol):
-    """The pipeline as its views see it."""
+    """The interface of a pipeline to its views."""
 
     catalog: Catalog
 
@@ -34,13 +34,13 @@ class Owner(Protocol):
         """What keeps the maps on the workers."""
 
     def read(self, name: str) -> tuple[int, pa.Table]:
-        """A view, and the version of which it is."""
+        """A version, and the rows of a view at it."""
 
     def rows(self, name: str) -> tuple[int, list[Row]]:
         """The same as Python values."""
 
     def explain(self) -> str:
-        """How its views are kept."""
+        """How its views are maintained."""
 
 
 class PipelineView:
@@ -77,7 +77,7 @@ class PipelineView:
         return self._owner.engine
 
     def refill(self, centre: Mapping[str, float]) -> bool:
-        """Nothing is to be done: cofactors of a pipeline are kept without rounding."""
+        """Nothing to do: cofactors of a pipeline are exact."""
         return False
 
     def exact_rows(self, most: int) -> list[Row] | None:
@@ -85,7 +85,7 @@ class PipelineView:
         return self.rows()
 
     def explain(self) -> str:
-        """How this view is kept, together with the others of its pipeline."""
+        """How this view is maintained, together with the others of its pipeline."""
         return self._owner.explain()
 
     def read(self) -> tuple[int, pa.Table]:
@@ -98,8 +98,8 @@ class PipelineView:
 
     def to_df(self) -> DataFrame:
         """The rows at the current version as a Spark DataFrame."""
-        made: DataFrame = frame(self._owner.spark, self.to_arrow())
-        return made
+        df: DataFrame = frame(self._owner.spark, self.to_arrow())
+        return df
 
     def rows(self) -> list[Row]:
         """The rows as Python values."""
@@ -114,10 +114,10 @@ class PipelineView:
                 raise UnknownName(
                     f"'{self.name}' has no column '{name}'", instead=f"its columns are {known}"
                 )
-        given = [(names.index(name.lower()), value) for name, value in key.items()]
-        return [row for row in self.rows() if all(row[i] == value for i, value in given)]
+        wanted = [(names.index(name.lower()), value) for name, value in key.items()]
+        return [row for row in self.rows() if all(row[i] == value for i, value in wanted)]
 
     def to_pylist(self) -> list[dict[str, Any]]:
         """The rows as mappings from column names to values."""
-        found: list[dict[str, Any]] = self.to_arrow().to_pylist()
-        return found
+        rows: list[dict[str, Any]] = self.to_arrow().to_pylist()
+        return rows

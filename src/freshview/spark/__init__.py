@@ -1,1 +1,1 @@
-"""The pipeline's only way to Spark: sessions, jobs, pinned tasks, and the nodes inside them."""
+"""The only room that imports pyspark: sessions, jobs, pinned tasks, and the nodes inside them."""

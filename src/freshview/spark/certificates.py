@@ -1,7 +1,7 @@
 """The certificates that this machine trusts, as Java reads them.
 
-A Java that came with the system knows them. One in a wheel knows only those it was packed with:
-behind a proxy or a mirror with a certificate of its own, it could fetch nothing.
+The system's Java knows them. A Java from a wheel knows only the certificates in the wheel: behind a
+proxy or a mirror with its own certificate, it could not download anything.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 PASSWORD = "changeit"
-"""Java's own default: a trust store holds nothing that is secret."""
+"""Java's own default: a trust store has no secrets."""
 
 
 def trusted() -> list[bytes]:
-    """The certificates of authorities that OpenSSL trusts here; none where it lists none."""
+    """The certificate authorities that OpenSSL trusts on this machine."""
     return sorted(ssl.create_default_context().get_ca_certs(binary_form=True))
 
 
 def trust_store(certificates: Sequence[bytes], folder: Path) -> Path | None:
-    """A key store of Java's with these certificates in a folder; None if there are none."""
+    """A Java key store with these certificates, in a folder; None without certificates."""
     if not certificates:
         return None
     data = key_store(certificates)

@@ -1,4 +1,4 @@
-"""Jobs on Spark: one RDD job for the stages of an `Order` list, pinned where Spark lets us."""
+"""Jobs on Spark: one RDD job for the stages of a list of orders, pinned where Spark permits it."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from py4j.protocol import Py4JError  # type: ignore[import-untyped]
 from pyspark import RDD, Broadcast, SparkContext, cloudpickle
 from pyspark.serializers import CPickleSerializer
 
-from freshview.durable.task import Order, Parcel, Report, provide, run_stage
+from freshview.durable.task import Parcel, StageOrder, WorkerReport, provide, run_stage
 from freshview.durable.work import Work
 from freshview.errors import FreshviewWarning
+from freshview.spark.freeze_modules import freeze_modules
 from freshview.spark.pin import anchor, anchored, assign, executor_names, executors, pinned
 from freshview.spark.probe import check_workers
-from freshview.spark.resident import settle
-from freshview.spark.submit import Submit, keyed
+from freshview.spark.submit import StageSubmitter, keyed_by_partition
 
 
 class SparkRunner:
     """Runs jobs on a Spark session.
 
-    Before each job it looks whether executors came or went; workers of those that went move to
-    others, where their maps are rebuilt.
+    Before each job it checks whether executors were added or lost; workers of lost executors move
+    to others, where their maps are rebuilt.
     """
 
     def __init__(self, spark: Any, workers: int, *, pin: bool = True) -> None:
@@ -39,15 +39,15 @@ class SparkRunner:
         self._names: list[str] = []
         self._first: RDD[Any] | None = None
         self._anchor: Any = None
-        self._submit = Submit(self.sc, workers)
+        self._submit = StageSubmitter(self.sc, workers)
         self._work: Broadcast[bytes] | None = None
 
     def provide(self, work: Work) -> None:
-        """See `Runner`: Spark brings it to every executor once, functions of the user included."""
+        """See `Runner`: the work is broadcast once, functions of the user included."""
         data: bytes = cloudpickle.dumps(work)  # type: ignore[no-untyped-call]
         self._work = self.sc.broadcast(data)
 
-    def run(self, orders: Sequence[Order]) -> list[Report]:
+    def run(self, orders: Sequence[StageOrder]) -> list[WorkerReport]:
         """See `Runner`."""
         base = self._base()
         rdd, reads = base._jrdd.rdd(), base._jrdd_deserializer
@@ -65,14 +65,14 @@ class SparkRunner:
         return [report for _, (_, _, report) in self._submit.collect(rdd)]
 
     def close(self) -> None:
-        """See `Runner`; the session is its owner's, and may be gone."""
+        """See `Runner`; the session belongs to its owner, and may be stopped."""
         if self._work is not None:
             with suppress(Exception):
                 self._work.unpersist()
             self._work = None
 
     def _base(self) -> RDD[Any]:
-        """One partition for every worker, where its maps are."""
+        """An RDD with one partition for every worker, on the executor that has its maps."""
         names = self._executors()
         if self._first is None or names != self._known:
             self._known = names
@@ -81,7 +81,7 @@ class SparkRunner:
         return self._first
 
     def _executors(self) -> str:
-        """Who is there now."""
+        """The names of the live executors."""
         try:
             return executor_names(self.sc) if self.pin else ""
         except Py4JError:
@@ -92,13 +92,13 @@ class SparkRunner:
         self._first = self.sc.parallelize(range(self.workers), self.workers)
         self._anchor = None
         try:
-            told = executors(self.sc) if self._known else {}
-            self._names = assign(self.workers, self._names, list(told))
+            places = executors(self.sc) if self._known else {}
+            self._names = assign(self.workers, self._names, list(places))
             if self._names:
-                pins = pinned(self.sc, [told[n] for n in self._names])
+                pins = pinned(self.sc, [places[n] for n in self._names])
                 self._anchor = anchor(self.sc, pins)
                 self._first = pins
-        except (Py4JError, TypeError) as e:  # calls that another Spark may not have
+        except (Py4JError, TypeError) as e:  # calls that another release of Spark may not have
             self.pin, self._anchor = False, None
             warnings.warn(
                 f"partitions cannot be pinned on this Spark: {e}", FreshviewWarning, stacklevel=2
@@ -106,23 +106,23 @@ class SparkRunner:
 
 
 def _stage(
-    order: Order,
+    order: StageOrder,
     work: Broadcast[bytes],
     first: bool,
     zipped: bool,
     part: int,
     items: Iterable[Any],
 ) -> Iterator[Any]:
-    """A stage as Spark calls it: the first one of a job is given nothing that matters."""
-    came = list(items)
+    """A stage as Spark calls it; the input of a job's first stage is ignored."""
+    received = list(items)
     parcels: list[Parcel] = []
     if not first:
-        sent = [item for _, item in came] if zipped else came
+        sent = [item for _, item in received] if zipped else received
         senders = sorted(sender for _, (sender, _, _) in sent)
         assert senders == list(range(order.workers)), f"blocks of {senders} came to {part}"
         assert all(target == part for target, _ in sent), f"blocks of others came to {part}"
         parcels = [parcel for _, parcel in sent]
     provide(order.place, lambda: pickle.loads(work.value))
-    made = run_stage(order, part, parcels)
-    yield from made if order.last else keyed(made)
-    settle(order.place)
+    results = run_stage(order, part, parcels)
+    yield from results if order.last else keyed_by_partition(results)
+    freeze_modules(order.place)

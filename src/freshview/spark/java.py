@@ -30,7 +30,7 @@ class NoJava(FreshviewError):
 
 
 def provide_java() -> None:
-    """See to it that this process finds a Java; `NoJava` if there is none to be found."""
+    """Set JAVA_HOME if there is no Java on the path; `NoJava` if none is installed."""
     home = os.environ.get("JAVA_HOME")
     if home and (Path(home) / "bin" / "java").exists():
         return
@@ -44,9 +44,9 @@ def provide_java() -> None:
 
 
 def launcher(java_home: Path, cache: Path) -> Path:
-    """A Java home whose `java` starts the one in `java_home`, without what it cannot do.
+    """A Java home whose `java` starts the one in `java_home`, without options that it lacks.
 
-    It trusts whom this machine trusts.
+    It trusts the certificates of this machine.
     """
     home = cache / f"java-{uuid.uuid5(uuid.NAMESPACE_URL, str(java_home)).hex[:12]}"
     script = home / "bin" / "java"
@@ -64,8 +64,8 @@ def _trust(cache: Path) -> list[str]:
     store = trust_store(trusted(), cache)
     if store is None:
         return []
-    told = {"trustStore": store, "trustStorePassword": PASSWORD}
-    return [f"-Djavax.net.ssl.{name}={value}" for name, value in told.items()]
+    properties = {"trustStore": store, "trustStorePassword": PASSWORD}
+    return [f"-Djavax.net.ssl.{name}={value}" for name, value in properties.items()]
 
 
 def _cache() -> Path:

@@ -1,8 +1,7 @@
-"""Partitions that stay on their executor: calls into the JVM that PySpark does not offer.
+"""Pinned partitions: calls into the JVM that PySpark does not offer.
 
-An RDD made by `makeRDD` tells Spark where each partition would like to run. Spark follows if it
-can; that is why workers check versions, and why this file may fail without harm: then partitions
-run anywhere.
+An RDD of `makeRDD` has a preferred location for each partition. Spark follows it if it can; workers
+check versions for the other case. If these calls fail, partitions run anywhere.
 """
 
 from __future__ import annotations
@@ -15,28 +14,28 @@ from pyspark.serializers import NoOpSerializer, PairDeserializer, Serializer
 
 
 def executors(sc: SparkContext) -> dict[str, str]:
-    """The executors with what Spark calls their place; none where the driver does all."""
+    """The executors with their preferred locations; none in local mode."""
     if _is_alone(sc):
         return {}
-    told = sc._jsc.sc().statusStore().executorList(True)
-    found = {}
-    for i in range(told.size()):
-        one = told.apply(i)
+    listed = sc._jsc.sc().statusStore().executorList(True)
+    places = {}
+    for i in range(listed.size()):
+        one = listed.apply(i)
         if one.id() != "driver":
             host = one.hostPort().rpartition(":")[0]
-            found[str(one.id())] = f"executor_{host}_{one.id()}"
-    return found
+            places[str(one.id())] = f"executor_{host}_{one.id()}"
+    return places
 
 
 def executor_names(sc: SparkContext) -> str:
-    """The executors' names in one text: asked for before every job, so in few calls."""
+    """The executors' names in one text, with few calls, since it is read before every job."""
     if _is_alone(sc):
         return ""
     return str(sc._jsc.sc().getExecutorIds().mkString(" "))
 
 
 def assign(parts: int, before: Sequence[str], alive: Sequence[str]) -> list[str]:
-    """An executor for every part: the one before if it is alive, else the one with the least.
+    """An executor for every part: its last one if it is alive, else the one with the fewest parts.
 
     >>> assign(4, ["1", "2", "1", "2"], ["2", "3"])
     ['3', '2', '3', '2']
@@ -45,15 +44,15 @@ def assign(parts: int, before: Sequence[str], alive: Sequence[str]) -> list[str]
         return []
     most = -(-parts // len(alive))
     load = dict.fromkeys(sorted(alive), 0)
-    found: list[str | None] = []
+    staying: list[str | None] = []
     for part in range(parts):
         old = before[part] if part < len(before) else None
         stays = old if old in load and load[old] < most else None
-        found.append(stays)
+        staying.append(stays)
         if stays is not None:
             load[stays] += 1
     done = []
-    for name in found:
+    for name in staying:
         if name is None:
             name = min(load, key=lambda n: load[n])
             load[name] += 1
@@ -62,7 +61,7 @@ def assign(parts: int, before: Sequence[str], alive: Sequence[str]) -> list[str]
 
 
 def pinned(sc: SparkContext, places: Sequence[str]) -> RDD[bytes]:
-    """An RDD of one small item for every place; its partitions would like to run there."""
+    """An RDD of one small item for every place; its partitions prefer these places."""
     jvm: Any = sc._jvm
     to_seq = jvm.org.apache.spark.api.python.PythonUtils.toSeq
     tag = jvm.scala.reflect.ClassTag.apply(jvm.java.lang.Class.forName("[B"))
@@ -76,7 +75,7 @@ def pinned(sc: SparkContext, places: Sequence[str]) -> RDD[bytes]:
 
 
 def anchor(sc: SparkContext, pins: RDD[bytes]) -> Any:
-    """As many items in every pinned partition as there are partitions: a JVM RDD to zip with."""
+    """A JVM RDD to zip with: in every pinned partition as many items as there are partitions."""
     jvm: Any = sc._jvm
     tokens = jvm.java.util.ArrayList()
     for i in range(pins.getNumPartitions()):
@@ -85,16 +84,16 @@ def anchor(sc: SparkContext, pins: RDD[bytes]) -> Any:
 
 
 def anchored(at: Any, shuffled: Any, reads: Serializer) -> tuple[Any, Serializer]:
-    """A shuffled JavaRDD whose partitions would like to run where the anchor's do.
+    """A shuffled JavaRDD whose partitions prefer the locations of the anchor's.
 
-    Spark asks the first parent of a zip first. Each partition must have as many items as the
-    anchor's: one a sender. What Python reads are pairs then, of which the second one counts.
+    Spark takes the preferred locations of a zip's first parent. Each partition must have as many
+    items as the anchor's: one per sender. Python reads pairs, of which the second item counts.
     """
     pairs: Any = PairDeserializer  # its initializer has no types
     return at.zip(shuffled), pairs(NoOpSerializer(), reads)
 
 
 def _is_alone(sc: SparkContext) -> bool:
-    """Whether the driver does all the work."""
+    """Whether the driver runs all the tasks."""
     master = sc.master or ""
     return master == "local" or master.startswith("local[")

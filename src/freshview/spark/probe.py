@@ -1,4 +1,4 @@
-"""Whether the workers of a session can import Freshview: asked once, before anything is begun."""
+"""Check that the workers of a session can import Freshview, once per session."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from weakref import WeakSet
 from freshview import errors
 from freshview.errors import FreshviewError
 
-_ASKED: WeakSet[Any] = WeakSet()
-"""The contexts whose workers have answered well."""
+_CHECKED: WeakSet[Any] = WeakSet()
+"""The contexts whose workers can import Freshview."""
 
-# The function travels by value: what is imported in it is what a worker finds.
+# The function is pickled by value: its imports run on the worker.
 _LOOK = """
 def look(_):
     import sys
@@ -26,13 +26,13 @@ def look(_):
 
 
 class NoWorkers(FreshviewError):
-    """The workers of a session do not find what they need."""
+    """The workers of a session cannot import Freshview."""
 
 
 def check_workers(spark: Any) -> None:
-    """Refuse a session whose workers do not find Freshview, and say which setting helps."""
+    """Refuse a session whose workers cannot import Freshview, and name the setting that helps."""
     sc = getattr(spark, "sparkContext", None)
-    if sc is None or sc in _ASKED:
+    if sc is None or sc in _CHECKED:
         return
     scope: dict[str, Any] = {"__name__": "__main__"}
     exec(_LOOK, scope)
@@ -45,11 +45,11 @@ def check_workers(spark: Any) -> None:
                 f"(in {python})",
                 instead=_remedy(),
             )
-    _ASKED.add(sc)
+    _CHECKED.add(sc)
 
 
 def _remedy() -> str:
-    """What to set; a session that Freshview makes itself has it."""
+    """The setting that helps; sessions of Freshview have it."""
     own = Path(errors.__file__).resolve().parent.parent
     return (
         "install Freshview where the executors run (spark.pyspark.python names their Python, "

@@ -1,7 +1,6 @@
-"""What differs between the releases of Spark: calls, settings, and the connectors made for them.
+"""Differences between the releases of Spark: calls, settings, and connectors.
 
-Freshview runs on Spark 4.0 and later. Whatever one release does otherwise than another is here, and
-nowhere else.
+Freshview runs on Spark 4.0 and later. Code that depends on the release is here, and nowhere else.
 """
 
 from __future__ import annotations
@@ -60,13 +59,13 @@ def check_release(version: str) -> None:
 
 
 def local_sockets() -> Mapping[str, str]:
-    """The setting that spares tasks TCP; Spark 4.0 does not know it, and leaves it alone."""
+    """The setting that lets tasks use local sockets instead of TCP; Spark 4.0 ignores it."""
     # Over TCP every task waits 40 ms: Nagle's algorithm on one side, late ACKs on the other.
     return {"spark.python.unix.domain.socket.enabled": str(hasattr(socket, "AF_UNIX")).lower()}
 
 
 def collected(served: Any, reads: Serializer) -> list[Any]:
-    """All that a job serves; later releases leave it to the reader to close the socket."""
+    """All the items of a job; in later releases the reader closes the socket."""
     from pyspark.util import _load_from_socket
 
     items: Any = _load_from_socket(served, reads)
@@ -109,12 +108,12 @@ def _coordinates(package: str, version: str) -> str:
         case "kafka":
             return kafka_package(version)
         case "delta":
-            found = delta_package(version)
-            if found is None:
+            delta = delta_package(version)
+            if delta is None:
                 raise FreshviewError(
                     f"no Delta is known for Spark {version}", instead=_delta(version)
                 )
-            return found
+            return delta
     if package.count(":") != 2 or not all(package.split(":")):
         raise FreshviewError(
             f"'{package}' is no package", instead="use kafka, delta, or GROUP:NAME:VERSION"
@@ -123,7 +122,7 @@ def _coordinates(package: str, version: str) -> str:
 
 
 def advise_kafka(version: str) -> str:
-    """What to do where Spark has no Kafka."""
+    """Advice where Spark has no Kafka connector."""
     return (
         f"give a new session the package kafka ({kafka_package(version)}): --package kafka, "
         f"or packages=['kafka']{_other(version)}"
@@ -131,15 +130,17 @@ def advise_kafka(version: str) -> str:
 
 
 def advise_delta(version: str) -> str:
-    """What to do where Spark has no Delta."""
-    found = delta_package(version)
-    if found is None:
+    """Advice where Spark has no Delta connector."""
+    package = delta_package(version)
+    if package is None:
         return _delta(version)
-    return f"give a new session the package delta ({found}): --package delta, or packages=['delta']"
+    return (
+        f"give a new session the package delta ({package}): --package delta, or packages=['delta']"
+    )
 
 
 def advise_unresolved(version: str) -> str:
-    """What to do where Maven has not got a package."""
+    """Advice where Maven cannot find a package."""
     return (
         "check its name and version, and that Maven can be reached: a mirror is named by "
         f"DEFAULT_ARTIFACT_REPOSITORY or spark.jars.ivySettings{_other(version)}"
@@ -154,5 +155,5 @@ def _delta(version: str) -> str:
 
 
 def _other(version: str) -> str:
-    """Connectors may come out later than Spark, so the release that surely has them is named."""
+    """Connectors may be released later than Spark, so name a release that has them."""
     return "" if version == TESTED else f"; if there is none for {version}, use pyspark {TESTED}"

@@ -1,4 +1,4 @@
-"""The session of a pipeline: the one that runs, or a new one whose noise goes to a file."""
+"""The session of a pipeline: the active one, or a new one whose log goes to a file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DELTA: Mapping[str, str] = {
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
-"""What Delta asks of a session."""
+"""The settings that Delta needs."""
 
 PROCESS = "or run in this process: --engine process"
 
@@ -37,7 +37,7 @@ _UNRESOLVED = re.compile(r"unresolved dependency: ([^#\s]+)#([^;\s]+);([^:\s]+):
 
 
 def active() -> SparkSession | None:
-    """The session that runs now, if there is one."""
+    """The active session, if there is one."""
     try:
         from pyspark.sql import SparkSession
     except ImportError as e:
@@ -54,22 +54,22 @@ def session(
     packages: Sequence[str] = (),
     log: Path | None = None,
 ) -> SparkSession:
-    """The session that runs now, or a new one; `packages` are Maven coordinates, kafka or delta.
+    """The active session, or a new one; `packages` are Maven coordinates, kafka or delta.
 
-    What the Java machine says goes to the file `log`, if there is one.
+    The output of the JVM goes to the file `log`, if there is one.
     """
     running = active()
     if running is not None:
         return running
-    told = {**SETTINGS, **(settings or {})}
+    options = {**SETTINGS, **(settings or {})}
     wanted = coordinates(packages, installed())
     if wanted:
-        told["spark.jars.packages"] = ",".join(wanted)
+        options["spark.jars.packages"] = ",".join(wanted)
     if any(":delta-spark" in p for p in wanted):
-        told = {**DELTA, **told}
+        options = {**DELTA, **options}
     try:
         with _errors_to(log):
-            return start_session(master, settings=told)
+            return start_session(master, settings=options)
     except NoJava as e:
         raise NoJava(e.what, instead=f"{e.instead}, {PROCESS}") from e
     except Exception as e:
@@ -88,7 +88,7 @@ def session(
 
 @contextmanager
 def _errors_to(log: Path | None) -> Iterator[None]:
-    """While this lasts, processes that are started write their errors to a file."""
+    """Redirect the standard error of child processes to a file."""
     if log is None:
         yield
         return

@@ -34,25 +34,25 @@ SETTINGS = {
 def start_session(
     master: str = "local[*]", *, name: str = "freshview", settings: Mapping[str, str] | None = None
 ) -> SparkSession:
-    """A session on `master`; `settings` win over ours. One that is there already is taken."""
+    """A session on `master`; `settings` override the defaults. An existing session is reused."""
     check_release(installed())
     provide_java()
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    told = {**SETTINGS, "spark.executorEnv.PYTHONPATH": _python_path()}
+    options = {**SETTINGS, "spark.executorEnv.PYTHONPATH": _python_path()}
     if master.startswith("local"):
-        told |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+        options |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     builder = SparkSession.builder.master(master).appName(name)
-    for key, value in {**told, **(settings or {})}.items():
+    for key, value in {**options, **(settings or {})}.items():
         builder = builder.config(key, value)
-    found = builder.getOrCreate()
-    found.sparkContext.setLogLevel("ERROR")
-    return found
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
 
 
 def _python_path() -> str:
-    """Where workers find this package, which need not be installed."""
+    """The Python path for workers, where this package need not be installed."""
     own = str(Path(errors.__file__).resolve().parent.parent)
     return os.pathsep.join(
         dict.fromkeys([own, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))])

@@ -1,7 +1,7 @@
-"""Stages of Python as RDDs of the JVM, made with few calls.
+"""Python stages as RDDs of the JVM, with few calls.
 
-`RDD.mapPartitionsWithIndex`, `partitionBy` and `collect` ask the JVM two dozen things for a job of
-one stage, in most of the time that they take here. The answers to most of them never change.
+`RDD.mapPartitionsWithIndex`, `partitionBy` and `collect` make two dozen calls into the JVM for a
+job of one stage, which take most of its time. Most of their results never change and are cached.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from pyspark.serializers import CPickleSerializer, NoOpSerializer, Serializer
 
 from freshview.spark.releases import collected
 
-Work: TypeAlias = Callable[[int, Iterable[Any]], Iterator[Any]]
-"""What a stage does with its partition; it can be pickled by name."""
+StageFunction: TypeAlias = Callable[[int, Iterable[Any]], Iterator[Any]]
+"""The function of a stage over its partition; it can be pickled by name."""
 
-LARGE = 1 << 20
-"""Bytes of a command from which on Spark had better send it to every executor once."""
+LARGE_COMMAND = 1 << 20
+"""Bytes of a command above which Spark broadcasts it."""
 
 
-class Submit:
-    """Makes RDDs of a context and collects them; an RDD here is one of the JVM."""
+class StageSubmitter:
+    """Creates and collects RDDs of the JVM."""
 
     def __init__(self, sc: SparkContext, partitions: int) -> None:
         self.sc = sc
@@ -43,36 +43,42 @@ class Submit:
         self._partitioner = jvm.PythonPartitioner(partitions, id(self))
 
     def stage(
-        self, before: Any, reads: Serializer, work: Work, uses: Broadcast[Any], *, last: bool
+        self,
+        before: Any,
+        reads: Serializer,
+        work: StageFunction,
+        uses: Broadcast[Any],
+        *,
+        last: bool,
     ) -> Any:
-        """An RDD of what `work` makes of the partitions of the one before; it `uses` a broadcast.
+        """The RDD of `work` over the partitions of the one before; it `uses` a broadcast.
 
-        The `last` one makes things to be collected; the others make bytes for `shuffled`.
+        The `last` one returns items to collect; the others return bytes for `shuffled`.
         """
         writes: Serializer = CPickleSerializer() if last else NoOpSerializer()
         return self._python(before, self._wrapped(work, reads, writes, uses), False, False)
 
     def shuffled(self, before: Any) -> Any:
-        """The items of a stage at the partitions that `keyed` named, as a JavaRDD."""
+        """The items of a stage shuffled by `keyed_by_partition`, as a JavaRDD."""
         pairs = self._pairs(before).asJavaPairRDD().partitionBy(self._partitioner)
         return self._python.valueOfPair(pairs)
 
     def collect(self, rdd: Any) -> list[Any]:
-        """All that the last stage made."""
+        """All the items of the last stage."""
         return collected(self._python.collectAndServe(rdd), CPickleSerializer())
 
     def _wrapped(
-        self, work: Work, reads: Serializer, writes: Serializer, uses: Broadcast[Any]
+        self, work: StageFunction, reads: Serializer, writes: Serializer, uses: Broadcast[Any]
     ) -> Any:
         command = pickle.dumps((work, None, reads, writes), pickle.HIGHEST_PROTOCOL)
-        self.sc._pickled_broadcast_vars.clear()  # pickling has noted that it uses one
-        if len(command) > LARGE:
+        self.sc._pickled_broadcast_vars.clear()  # pickling has recorded the broadcast
+        if len(command) > LARGE_COMMAND:
             return _wrap_function(self.sc, work, reads, writes)
         if self._broadcasts[0] is not uses:
             self._broadcasts = uses, self._listed([uses._jbroadcast])
         if self._includes[0] != self.sc._python_includes:
-            told = list(self.sc._python_includes or ())
-            self._includes = told, self._listed(told)
+            includes = list(self.sc._python_includes or ())
+            self._includes = includes, self._listed(includes)
         return self._function(
             bytearray(command),
             self._environment,
@@ -88,8 +94,8 @@ class Submit:
         return ListConverter().convert(items, jvm._gateway_client)
 
 
-def keyed(items: Iterable[tuple[int, Any]]) -> Iterator[bytes]:
-    """Items by their partition, as `shuffled` takes them."""
+def keyed_by_partition(items: Iterable[tuple[int, Any]]) -> Iterator[bytes]:
+    """Items with their target partition, as `shuffled` reads them."""
     for target, item in items:
         yield struct.pack("!q", target)
         yield pickle.dumps((target, item), pickle.HIGHEST_PROTOCOL)

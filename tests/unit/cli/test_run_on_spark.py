@@ -88,7 +88,7 @@ def test_a_run_prints_progress_and_views_and_a_later_one_goes_on(tmp_path: Path)
     script.write_text(SCRIPT.replace("SUM(s.amount)", "COUNT(*)"))
     code, out, err = run(script, *told)
     assert (code, out) == (2, "")
-    assert "is of other views, streams or sources; choose another --checkpoint" in err
+    assert "belongs to other views, streams or sources; choose another --checkpoint" in err
     assert err.count("\n") == 1
 
 

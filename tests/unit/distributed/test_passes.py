@@ -308,9 +308,9 @@ def simple() -> Program:
     ("at", "words"),
     [
         (Dist(("b",)), "no column 'b'"),
-        (Dist(()), "spread by nothing"),
+        (Dist(()), "partitioned by no column"),
         (Dist(("a", "a")), "twice"),
-        (Random(), "cannot be anywhere"),
+        (Random(), "cannot be placed at random"),
         (None, "no location"),
     ],
 )
@@ -321,19 +321,19 @@ def test_a_placement_must_fit(at: Location | None, words: str) -> None:
 
 def test_a_map_stays_where_it_was_told_to() -> None:
     program = compiled(case("tpch_seed", "q03"), DeltaOptions())
-    told: dict[str, Location] = {"q03_Orders": Local(), "q03": Dist(("o_orderdate",))}
-    found = choose_placement(program, DistributionOptions(), told)
-    assert {name: found.maps[name] for name in told} == told
-    assert found.maps["q03_Lineitem"] == Dist(("o_orderkey",))
+    pinned: dict[str, Location] = {"q03_Orders": Local(), "q03": Dist(("o_orderdate",))}
+    placed_maps = choose_placement(program, DistributionOptions(), pinned)
+    assert {name: placed_maps.maps[name] for name in pinned} == pinned
+    assert placed_maps.maps["q03_Lineitem"] == Dist(("o_orderkey",))
 
 
 def test_a_key_is_known_under_the_names_of_columns_joined_with_it() -> None:
     """Lineitem's orderkey is no key of its own, but Orders has one that it is joined with."""
     program = compiled(case("tpch_seed", "q03"), DeltaOptions())
-    found = by_key(program, DistributionOptions()).maps
-    assert found["q03_Orders_2"] == Dist(("o_orderkey",))
-    assert found["q03_Orders"] == Dist(("c_custkey",))
-    assert found["q03_Customer"] == Dist(("o_orderkey",))
+    placed_maps = by_key(program, DistributionOptions()).maps
+    assert placed_maps["q03_Orders_2"] == Dist(("o_orderkey",))
+    assert placed_maps["q03_Orders"] == Dist(("c_custkey",))
+    assert placed_maps["q03_Customer"] == Dist(("o_orderkey",))
 
 
 def test_names_of_temporary_maps_are_free() -> None:
@@ -348,5 +348,5 @@ def test_names_of_temporary_maps_are_free() -> None:
         triggers=(replace(t, statements=(replace(s, target=View("got", ("a",))),)),),
     )
     made = distribute(named, Placement({"got": A}))
-    assert {h.name for h in made.routines[0].held} == {"send", "got_1"}
+    assert {h.name for h in made.routines[0].maps} == {"send", "got_1"}
     assert Names({"got"}).fresh("got") == "got_1"

@@ -8,7 +8,7 @@ from freshview.calculus.types import INT
 from freshview.distributed.compile import distribute
 from freshview.distributed.jobs import count_jobs
 from freshview.distributed.options import LEVELS
-from freshview.distributed.schedule_blocks import schedule_blocks, settled
+from freshview.distributed.schedule_blocks import cut_blocks, schedule_blocks
 from freshview.distributed.stages import Schedule, schedule
 from freshview.distributed.terms import (
     Block,
@@ -61,22 +61,22 @@ def distributed(*steps: Compute | Transfer) -> Block:
 class TestSettle:
     def test_what_is_moved_comes_first(self) -> None:
         block = local(run("x", "y", AT_DRIVER), gather("s", "t"))
-        assert settled([block]) == (local(gather("s", "t"), run("x", "y", AT_DRIVER)),)
+        assert cut_blocks([block]) == (local(gather("s", "t"), run("x", "y", AT_DRIVER)),)
 
     def test_a_map_is_sent_before_it_changes(self) -> None:
         steps = (scatter("m", "t"), run("m", "y", AT_DRIVER))
-        assert settled([local(*steps)]) == (local(*steps),)
+        assert cut_blocks([local(*steps)]) == (local(*steps),)
 
     def test_what_was_computed_is_sent_after(self) -> None:
         block = local(run("m", "y", AT_DRIVER), scatter("m", "t"), run("m", "z", AT_DRIVER))
-        assert [len(b.steps) for b in settled([block])] == [1, 2]
+        assert [len(b.steps) for b in cut_blocks([block])] == [1, 2]
 
     def test_what_was_moved_is_moved_on(self) -> None:
-        assert len(settled([local(repart("a", "b"), repart("b", "c"))])) == 2
+        assert len(cut_blocks([local(repart("a", "b"), repart("b", "c"))])) == 2
 
     def test_a_copy_is_kept_when_it_is_made(self) -> None:
         block = distributed(run("m", "y", AT_WORKERS), keep("m", "t"), run("n", "t", AT_WORKERS))
-        assert [len(b.steps) for b in settled([block])] == [1, 2]
+        assert [len(b.steps) for b in cut_blocks([block])] == [1, 2]
 
 
 def shape(s: Schedule) -> tuple[list[list[tuple[int, ...]]], list[tuple[int, ...]]]:
@@ -89,30 +89,30 @@ class TestSchedule:
         assert shape(schedule(())) == ([], [()])
 
     def test_a_shuffle_between_two_stages(self) -> None:
-        found = schedule(
+        jobs_of_blocks = schedule(
             (
                 distributed(run("s", "y", AT_WORKERS)),
                 local(repart("s", "t")),
                 distributed(run("m", "t", AT_WORKERS)),
             )
         )
-        assert shape(found) == ([[(0,), (2,)]], [(), ()])
-        first, second = found.jobs[0]
+        assert shape(jobs_of_blocks) == ([[(0,), (2,)]], [(), ()])
+        first, second = jobs_of_blocks.jobs[0]
         assert [t.target for t in first.sends] == [t.target for t in second.receives] == ["t"]
 
     def test_the_driver_scatters_before_the_job(self) -> None:
-        found = schedule(
+        jobs_of_blocks = schedule(
             (
                 distributed(run("s", "y", AT_WORKERS)),
                 local(scatter("d", "t"), run("d", "z", AT_DRIVER)),
                 distributed(run("m", "t", AT_WORKERS)),
             )
         )
-        assert shape(found) == ([[(0, 2)]], [(1,), ()])
-        assert [t.target for t in found.stages[0].receives] == ["t"]
+        assert shape(jobs_of_blocks) == ([[(0, 2)]], [(1,), ()])
+        assert [t.target for t in jobs_of_blocks.stages[0].receives] == ["t"]
 
     def test_a_gather_ends_a_job(self) -> None:
-        found = schedule(
+        jobs_of_blocks = schedule(
             (
                 distributed(run("s", "y", AT_WORKERS)),
                 local(gather("s", "g"), run("d", "g", AT_DRIVER)),
@@ -120,36 +120,36 @@ class TestSchedule:
                 distributed(run("m", "t", AT_WORKERS)),
             )
         )
-        assert shape(found) == ([[(0,)], [(3,)]], [(), (1, 2), ()])
-        assert [t.target for t in found.turns[1].receives] == ["g"]
+        assert shape(jobs_of_blocks) == ([[(0,)], [(3,)]], [(), (1, 2), ()])
+        assert [t.target for t in jobs_of_blocks.turns[1].receives] == ["g"]
 
     def test_what_is_sent_beside_a_gather_is_sent_by_the_next_job(self) -> None:
-        found = schedule(
+        jobs_of_blocks = schedule(
             (
                 distributed(run("s", "y", AT_WORKERS)),
                 local(gather("s", "g"), repart("s", "t")),
                 distributed(run("m", "t", AT_WORKERS)),
             )
         )
-        assert shape(found) == ([[(0,)], [(), (2,)]], [(), (), ()])
-        assert not found.jobs[0][0].sends
+        assert shape(jobs_of_blocks) == ([[(0,)], [(), (2,)]], [(), (), ()])
+        assert not jobs_of_blocks.jobs[0][0].sends
 
     def test_gathers_that_follow_each_other_are_one_job(self) -> None:
-        found = schedule(
+        jobs_of_blocks = schedule(
             (
                 distributed(run("s", "y", AT_WORKERS)),
                 local(gather("s", "g")),
                 local(gather("r", "h")),
             )
         )
-        assert len(found.jobs) == 1
-        assert [t.target for t in found.turns[1].receives] == ["g", "h"]
+        assert len(jobs_of_blocks.jobs) == 1
+        assert [t.target for t in jobs_of_blocks.turns[1].receives] == ["g", "h"]
 
     def test_rows_are_received_to_be_sent_on(self) -> None:
-        found = schedule(
+        jobs_of_blocks = schedule(
             (local(repart("a", "b")), local(repart("b", "c")), local(gather("c", "d")))
         )
-        assert shape(found) == ([[(), (), ()]], [(), ()])
+        assert shape(jobs_of_blocks) == ([[(), (), ()]], [(), ()])
 
 
 def compiled_flow(workload: str, name: str, level: str = "shared") -> Distributed:
@@ -160,13 +160,13 @@ def compiled_flow(workload: str, name: str, level: str = "shared") -> Distribute
 
 @pytest.mark.parametrize(("workload", "name"), QUICK)
 def test_as_many_jobs_as_counted(workload: str, name: str) -> None:
-    made = compiled_flow(workload, name)
-    for routine in (made.ready, *made.routines, *made.readouts):
-        found, counted = schedule(routine.blocks), count_jobs(routine.blocks)
-        assert len(found.jobs) <= counted.jobs
-        assert len(found.stages) <= counted.stages
-        assert len(found.turns) == len(found.jobs) + 1
-        in_order(found)
+    program = compiled_flow(workload, name)
+    for routine in (program.ready, *program.routines, *program.readouts):
+        scheduled, counted = schedule(routine.blocks), count_jobs(routine.blocks)
+        assert len(scheduled.jobs) <= counted.jobs
+        assert len(scheduled.stages) <= counted.stages
+        assert len(scheduled.turns) == len(scheduled.jobs) + 1
+        in_order(scheduled)
 
 
 def in_order(s: Schedule) -> None:

@@ -13,11 +13,11 @@ from unittest import mock
 import pytest
 
 from freshview.durable import task
-from freshview.durable.snapshots import Snapshots
+from freshview.durable.snapshots import Snapshots, is_due
 from freshview.durable.state import Position, State
 from freshview.durable.storage import files
-from freshview.spark import resident
-from freshview.spark.resident import settle
+from freshview.spark import freeze_modules as resident
+from freshview.spark.freeze_modules import freeze_modules
 from tests.fault.dying import shared_nodes
 from tests.unit.pipeline.shop import Shop
 
@@ -37,7 +37,7 @@ def mark(version: int) -> str:
 
 
 def test_a_snapshot_is_of_the_moment_it_was_asked_for(tmp_path: Path) -> None:
-    found = Snapshots(files.LocalFolder(tmp_path / "checkpoint"), 0)
+    snapshots = Snapshots(files.LocalFolder(tmp_path / "checkpoint"), 0)
     go, real = threading.Event(), files.LocalFolder.put
 
     def slow(self: files.LocalFolder, name: str, source: Path) -> None:
@@ -46,31 +46,31 @@ def test_a_snapshot_is_of_the_moment_it_was_asked_for(tmp_path: Path) -> None:
 
     node: Any = Maps(b"old")
     with mock.patch.object(files.LocalFolder, "put", slow):
-        assert found.put_behind(mark(3), node, tmp_path)
+        assert snapshots.put_in_background(mark(3), node, tmp_path)
         node.rows = b"new"
-        assert not found.put_behind(mark(4), node, tmp_path), "two at a time"
-        assert found.oldest() == -1
+        assert not snapshots.put_in_background(mark(4), node, tmp_path), "two at a time"
+        assert snapshots.oldest() == -1
         go.set()
-        found.wait()
-    assert found.get(mark(3), tmp_path / "back")
+        snapshots.wait()
+    assert snapshots.get(mark(3), tmp_path / "back")
     assert (tmp_path / "back").read_bytes() == b"old"
-    assert found.put_behind(mark(5), node, tmp_path)
-    found.wait()
-    assert found.put_behind(mark(7), node, tmp_path)
-    found.wait()
-    assert found.oldest() == 5, "two are kept"
+    assert snapshots.put_in_background(mark(5), node, tmp_path)
+    snapshots.wait()
+    assert snapshots.put_in_background(mark(7), node, tmp_path)
+    snapshots.wait()
+    assert snapshots.oldest() == 5, "two are kept"
 
 
 def test_a_snapshot_that_fails_leaves_room_for_the_next(tmp_path: Path) -> None:
-    found = Snapshots(files.LocalFolder(tmp_path / "checkpoint"), 0)
+    snapshots = Snapshots(files.LocalFolder(tmp_path / "checkpoint"), 0)
     node: Any = Maps(b"rows")
     with mock.patch.object(files.LocalFolder, "put", side_effect=OSError(28, "full")):
-        assert found.put_behind(mark(1), node, tmp_path)
-        found.wait()
-    assert found.oldest() == -1
-    assert found.put_behind(mark(2), node, tmp_path)
-    found.wait()
-    assert found.oldest() == 2
+        assert snapshots.put_in_background(mark(1), node, tmp_path)
+        snapshots.wait()
+    assert snapshots.oldest() == -1
+    assert snapshots.put_in_background(mark(2), node, tmp_path)
+    snapshots.wait()
+    assert snapshots.oldest() == 2
 
 
 def test_a_batch_that_fails_leaves_no_snapshot(tmp_path: Path) -> None:
@@ -82,14 +82,16 @@ def test_a_batch_that_fails_leaves_no_snapshot(tmp_path: Path) -> None:
     s.flow.close()
 
 
-def test_large_state_waits_until_a_snapshot_is_worth_it(tmp_path: Path) -> None:
-    worker = Shop(
-        tmp_path, 1, every=2
-    ).flow._coordinator.driver  # part 1: odd versions are its turn
+def test_large_state_waits_until_a_snapshot_is_worth_it() -> None:
+    """Part 1 of snapshots at every second version: odd versions are its turn."""
+
+    def due(version: int, state: int, logged: int) -> bool:
+        return is_due(version + 1, 2, state, logged)
+
     large = 100 << 20
-    assert [v for v in range(30) if worker._is_due(v, 1000, 0)] == list(range(1, 30, 2))
-    assert [v for v in range(30) if worker._is_due(v, large, 1000)] == [19]
-    assert [v for v in range(6) if worker._is_due(v, large, large // 2)] == [1, 3, 5]
+    assert [v for v in range(30) if due(v, 1000, 0)] == list(range(1, 30, 2))
+    assert [v for v in range(30) if due(v, large, 1000)] == [19]
+    assert [v for v in range(6) if due(v, large, large // 2)] == [1, 3, 5]
 
 
 def test_logged_bytes_count_from_the_last_snapshot(tmp_path: Path) -> None:
@@ -115,33 +117,33 @@ def test_maps_that_another_process_worked_on_are_kept(tmp_path: Path) -> None:
         pipeline = Shop(tmp_path).flow.pipeline
         one, two = (State(pipeline, 0, tmp_path / "part") for _ in range(2))
         one.renew()
-        assert _plain(two.look()) == Position()
+        assert _plain(two.refresh()) == Position()
         node, two.batch, two.reading = two.node, mark(1), ("reading", 0)
-        assert _plain(two.look()) == Position()
+        assert _plain(two.refresh()) == Position()
         assert (two.batch, two.reading) == (mark(1), ("reading", 0)), "nobody was there"
-        one.at(Position(mark(1), 0))
-        assert _plain(two.look()) == Position(mark(1), 0)
+        one.set_position(Position(mark(1), 0))
+        assert _plain(two.refresh()) == Position(mark(1), 0)
         assert two.node is node
         assert (two.batch, two.reading) == ("", ("", -1))
         one.renew()
-        two.look()
+        two.refresh()
         assert two.node is not node
 
 
 @pytest.fixture
 def thawed() -> Iterator[None]:
-    with mock.patch.object(resident, "_settled", set()):
+    with mock.patch.object(resident, "_frozen", set()):
         yield
     gc.unfreeze()
 
 
 @pytest.mark.usefixtures("thawed")
 def test_what_stays_is_set_aside_once() -> None:
-    settle("a")
+    freeze_modules("a")
     first = gc.get_freeze_count()
     assert first
     kept = [[] for _ in range(1000)]  # type: ignore[var-annotated]
-    settle("a")
+    freeze_modules("a")
     assert gc.get_freeze_count() <= first
-    settle("b")
+    freeze_modules("b")
     assert gc.get_freeze_count() > first + len(kept) // 2

@@ -39,14 +39,14 @@ def shop(sql: str = SQL) -> Distributed:
 
 
 def orders(*rows: tuple[int, str | None], count: int = 1) -> pa.Table:
-    made = pa.table({"id": [r[0] for r in rows], "customer": [r[1] for r in rows]})
-    return made.append_column(COUNT, pa.array([count] * len(rows), pa.int64()))
+    table = pa.table({"id": [r[0] for r in rows], "customer": [r[1] for r in rows]})
+    return table.append_column(COUNT, pa.array([count] * len(rows), pa.int64()))
 
 
 def items(*rows: tuple[int, int, int], count: int = 1) -> pa.Table:
     prices = pa.array([r[2] for r in rows], pa.int64()).cast(pa.decimal128(21, 2))
-    made = pa.table({"id": [r[0] for r in rows], "line": [r[1] for r in rows], "price": prices})
-    return made.append_column(COUNT, pa.array([count] * len(rows), pa.int64()))
+    table = pa.table({"id": [r[0] for r in rows], "line": [r[1] for r in rows], "price": prices})
+    return table.append_column(COUNT, pa.array([count] * len(rows), pa.int64()))
 
 
 class Shop:
@@ -66,7 +66,7 @@ class Shop:
         self.memory = folder / "memory"
         usual = FlowSettings(snapshot_every=every, memory=str(self.memory), native=native)
         self.settings = settings or usual
-        self.made = shop()
+        self.distributed = shop()
         self.runner = runner or InlineRunner()
         self.number = 0
         self.wanted: Counter[tuple[str | None, int]] = Counter()
@@ -74,7 +74,7 @@ class Shop:
             self.restart()
             return
         self.flow = Flow.start(
-            self.made,
+            self.distributed,
             self.runner,
             workers=workers,
             checkpoint=self.place,
@@ -108,15 +108,15 @@ class Shop:
             worker.snapshots.wait()
         self.flow._coordinator.driver.snapshots.wait()
 
-    def restart(self, **told: Any) -> None:
+    def restart(self, **options: Any) -> None:
         self.flow = Flow.restart(
-            self.made, self.runner, checkpoint=self.place, settings=self.settings, **told
+            self.distributed, self.runner, checkpoint=self.place, settings=self.settings, **options
         )
 
     def check(self) -> None:
         assert dict(rows_of(self.flow.read("revenue"))) == dict(self.wanted)
-        found = self.flow.read("many").num_rows
-        assert found == 4 * self.number
+        rows_read = self.flow.read("many").num_rows
+        assert rows_read == 4 * self.number
 
     def redo(self) -> list[Path]:
         """The redo files that there are, oldest first."""

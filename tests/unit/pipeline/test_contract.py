@@ -24,7 +24,7 @@ from freshview.errors import BadRow, FreshviewError, UnknownName
 from freshview.pipeline.options import PipelineOptions
 from freshview.pipeline.pipeline import Pipeline
 from freshview.spark.io.keys import KeyStore
-from freshview.spark.nodes.refusals import Refused
+from freshview.spark.nodes.violations import RefusedBatch
 
 STREAMS = """
 CREATE STREAM o (id INT PRIMARY KEY, c INT, name STRING, at DATE);
@@ -46,9 +46,9 @@ class Maker:
 
     def __call__(self, script: str = SCRIPT, **choices: Any) -> Pipeline:
         settings = FlowSettings(3, str(self.folder / "memory"), native=self.native)
-        told = {"checkpoint": self.folder / "checkpoint", "workers": 3, "settings": settings}
+        defaults = {"checkpoint": self.folder / "checkpoint", "workers": 3, "settings": settings}
         runner: Any = InlineRunner()
-        flow = Pipeline(PipelineOptions(**{**told, **choices}), runner, self.folder)
+        flow = Pipeline(PipelineOptions(**{**defaults, **choices}), runner, self.folder)
         flow.declare(script)
         return flow
 
@@ -127,17 +127,17 @@ def test_what_is_kept_to_check_outlives_a_stop_and_the_loss_of_memory(make: Make
     flow = make()
     for k in range(1, 8):
         flow.push({"o": [(k, k % 2, "a", None)], "i": [(k, D("1.00"), 0.0)]})
-        with pytest.raises(Refused):
+        with pytest.raises(RefusedBatch):
             flow.push({"i": [((k, D("1.00"), 0.0), 1), ((k + 1, D("1.00"), 0.0), -1)]})
     wanted = rows(flow)
     task.forget(str(flow.home / "state"))
-    with pytest.raises(Refused, match=r"the key \(3\)"):
+    with pytest.raises(RefusedBatch, match=r"the key \(3\)"):
         flow.push({"o": [(3, 1, "b", None)]})
     flow.stop()
     again = make()
-    with pytest.raises(Refused, match=r"the key \(3\)"):
+    with pytest.raises(RefusedBatch, match=r"the key \(3\)"):
         again.push({"o": [(3, 1, "b", None)]})
-    with pytest.raises(Refused, match="'i' does not hold"):
+    with pytest.raises(RefusedBatch, match="'i' does not hold"):
         again.push({"i": [((3, D("2.00"), 0.0), -1)]})
     assert rows(again) == wanted
     again.push({"o": [((3, 1, "a", None), -1), ((3, 0, "b", None), 1)]})
@@ -198,7 +198,11 @@ def test_a_load_that_cannot_be_stops_at_its_piece(make: Maker) -> None:
 
 def test_rows_that_are_kept_by_key_are_checked_there(make_plain: Maker) -> None:
     flow = make_plain(upserts=("o",))
-    assert not [g for g in flow.start()._need().pipeline.made.guards if g.relation.name == "o"]
+    assert not [
+        g
+        for g in flow.start()._running_flow().pipeline.distributed.guards
+        if g.relation.name == "o"
+    ]
     flow.push({"o": [ORDER]})
     for batch, said in REFUSED.values():
         if set(batch) == {"o"}:
@@ -233,7 +237,7 @@ class TestTrusted:
     def test_all_of_them(self, make_plain: Maker) -> None:
         flow = make_plain(trusted=True)
         flow.push({"i": [(ITEM, -1)]})
-        assert not flow._need().pipeline.made.guards
+        assert not flow._running_flow().pipeline.distributed.guards
         flow.stop()
 
     def test_a_name_that_is_none(self, make_plain: Maker) -> None:
@@ -251,8 +255,8 @@ class TestTrusted:
 
 
 def letters(folder: Path, name: str) -> list[dict[str, str]]:
-    found = sorted((folder / "checkpoint" / "dead_letters" / name).glob("*.jsonl"))
-    return [json.loads(line) for path in found for line in path.read_text().splitlines()]
+    paths = sorted((folder / "checkpoint" / "dead_letters" / name).glob("*.jsonl"))
+    return [json.loads(line) for path in paths for line in path.read_text().splitlines()]
 
 
 def test_sources_go_on_without_rows_that_cannot_be(make_plain: Maker, tmp_path: Path) -> None:
@@ -264,13 +268,13 @@ def test_sources_go_on_without_rows_that_cannot_be(make_plain: Maker, tmp_path: 
         assert flow.view("n").rows()[0][:2] == (1, 3)
         assert flow.totals.last is not None
         assert flow.totals.last.rejected == 3
-    found = letters(tmp_path, "o")
-    assert [f["reason"] for f in found] == [
+    rejected = letters(tmp_path, "o")
+    assert [f["reason"] for f in rejected] == [
         "'o' would hold two rows with the key (2)",
         "'o' would hold two rows with the key (2)",
         "'o' would hold two rows with the key (1)",
     ]
-    assert json.loads(found[-1]["row"]) == {
+    assert json.loads(rejected[-1]["row"]) == {
         "id": 1,
         "c": 7,
         "name": "e",
@@ -284,8 +288,8 @@ def test_a_source_that_only_adds_rows_costs_nothing(make_plain: Maker, tmp_path:
     script = STREAMS.replace("w DOUBLE);", "w DOUBLE) FROM FILE 'i.csv' LINE DELIMITED CSV;")
     with make_plain(script + VIEWS) as flow:
         assert flow.await_done(60)
-        assert [g.relation.name for g in flow._need().pipeline.made.guards] == ["o"]
-        assert "i: rows only come, and it has no key: nothing to check" in flow.explain()
+        assert [g.relation.name for g in flow._running_flow().pipeline.distributed.guards] == ["o"]
+        assert "i: append-only and without a key: nothing to check" in flow.explain()
         flow.push({"i": [ITEM]})
         for give in (flow.push, flow.load):
             with pytest.raises(BadRow, match="'i' is read from a source that only adds rows"):
@@ -321,7 +325,7 @@ def test_names_do_not_matter(make: Maker) -> None:
 def test_a_batch_that_was_refused_when_nobody_listened_does_not_stop_the_next_start(
     make_plain: Maker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The driver died with a batch that is written down, and that cannot be."""
+    """The driver died with a batch that is logged, and that cannot be."""
     flow = make_plain()
     flow.push({"i": [ITEM]})
 
@@ -329,7 +333,7 @@ def test_a_batch_that_was_refused_when_nobody_listened_does_not_stop_the_next_st
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(flow._need()._coordinator, "step", die)
+        patch.setattr(flow._running_flow()._coordinator, "step", die)
         with pytest.raises(KeyboardInterrupt):
             flow.push({"i": [(ITEM, -2)]})
     again = make_plain()
@@ -420,7 +424,7 @@ def test_of_the_events_of_a_key_the_last_one_counts(make_plain: Maker) -> None:
     flow.upsert("s", [(2, "c", None), (2, "c", None)], deleted=[False, True])
     assert rows(flow, "v") == [(1, "a")]
     for deleted in ([True], ["false", "false"], "no"):
-        with pytest.raises(BadRow, match="which of the 2 rows of 's' are deleted is not told by"):
+        with pytest.raises(BadRow, match="does not say which of the 2 rows of 's' are deleted"):
             flow.upsert("s", [(1, "a", None), (2, "b", None)], deleted=deleted)
     for counted in ([((1, "a", None), -1)], table(["a"], __count=[-1])):
         with pytest.raises(BadRow):
@@ -448,9 +452,9 @@ def test_rows_that_cancel_out_are_not_kept_by_key(make_plain: Maker, what: str) 
 
 def upserted(flow: Pipeline, name: str) -> list[Any]:
     flow.upsert("s", [(1, name, None)])
-    found = rows(flow, "v")
+    rejected = rows(flow, "v")
     flow.stop()
-    return found
+    return rejected
 
 
 @pytest.mark.parametrize("how", ["delete", "empty", "cut", "older", "other"])
@@ -566,7 +570,7 @@ def test_columns_are_not_called_as_what_stands_beside_them(make_plain: Maker, na
     flow = make_plain(
         f"CREATE STREAM s (`{name}` INT);CREATE VIEW v AS SELECT COUNT(*) AS n FROM s;"
     )
-    with pytest.raises(FreshviewError, match="is called as what pipelines keep beside rows"):
+    with pytest.raises(FreshviewError, match="is reserved for pipelines"):
         flow.start()
 
 

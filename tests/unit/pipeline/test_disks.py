@@ -31,11 +31,11 @@ def test_a_start_on_a_full_disk_can_be_made_again(tmp_path: Path, first: int) ->
         except FreshviewError as e:
             why = str(e)
         else:
-            assert disk.left == 1, "a write that failed was not told"
+            assert disk.left == 1, "a failed write was not reported"
             shop.flow.close()
             return
     assert "No space left" in why
-    if Flow.exists(tmp_path / "checkpoint"):  # its first version is written down
+    if Flow.exists(tmp_path / "checkpoint"):  # its first version is logged
         shop = Shop(tmp_path, restart=True)
     else:
         shop = Shop(tmp_path)
@@ -79,7 +79,7 @@ def test_tables_that_are_gone_are_refused(tmp_path: Path) -> None:
     shop.flow.close()
     (shop.place / "tables").unlink()
     shop.restart()
-    with pytest.raises(CheckpointProblem, match=r"static tables .* are gone"):
+    with pytest.raises(CheckpointProblem, match=r"static tables .* are missing"):
         shop.flow.read("many")
 
 
@@ -92,7 +92,7 @@ def test_an_old_commit_is_refused(tmp_path: Path) -> None:
     shop.flow.checkpoint()
     shop.flow.close()
     shutil.copyfile(tmp_path / "old", shop.place / "commit")
-    with pytest.raises(CheckpointProblem, match="is gone or an old one"):
+    with pytest.raises(CheckpointProblem, match="is missing or outdated"):
         shop.restart()
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from freshview.durable import task
 from freshview.durable.runner import InlineRunner
-from freshview.durable.step import Stale
+from freshview.durable.step import StaleStep
 from freshview.durable.storage import files
 from freshview.errors import BadRow, FreshviewError, Overflow, UnknownName
 from freshview.pipeline.flow import CheckpointProblem, Flow, Interrupted, TakenOver
@@ -32,16 +32,16 @@ def test_views_follow_batches(a_shop: Shop) -> None:
         a_shop.apply()
         assert a_shop.flow.version == version
         a_shop.check()
-    figures = a_shop.flow.stats[-1]
-    assert figures.rows == 12
-    assert figures.state > 0
-    assert figures.jobs == 1
+    stats = a_shop.flow.stats[-1]
+    assert stats.rows == 12
+    assert stats.state > 0
+    assert stats.jobs == 1
     a_shop.flow.close()
     assert not list(a_shop.memory.glob("*/p*"))
 
 
 def test_a_process_keeps_few_workers(tmp_path: Path) -> None:
-    with mock.patch.object(task, "MOST", 3), mock.patch.object(task, "_WORKERS", {}):
+    with mock.patch.object(task, "MOST_WORKERS", 3), mock.patch.object(task, "_WORKERS", {}):
         s = Shop(tmp_path, 5)
         for _ in range(4):
             s.apply()
@@ -106,15 +106,15 @@ def test_a_load_that_was_cut_short_goes_on(tmp_path: Path) -> None:
     s = Shop(tmp_path)
     much = s.batch(size=30)
     s.count(much)
-    take, taken = s.flow._take, []
+    run_batch, batches = s.flow._run_batch, []
 
-    def die(*given: Any, **told: Any) -> None:
-        if len(taken) == 3:
+    def die(*args: Any, **kwargs: Any) -> None:
+        if len(batches) == 3:
             raise KeyboardInterrupt
-        taken.append(given)
-        take(*given, **told)
+        batches.append(args)
+        run_batch(*args, **kwargs)
 
-    with mock.patch.object(s.flow, "_take", die), pytest.raises(KeyboardInterrupt):
+    with mock.patch.object(s.flow, "_run_batch", die), pytest.raises(KeyboardInterrupt):
         s.flow.load(much, rows=20)
     s.restart()
     assert s.flow.version == 3
@@ -137,7 +137,7 @@ class TestRefusals:
     def test_a_second_start(self, tmp_path: Path) -> None:
         s = Shop(tmp_path)
         with pytest.raises(CheckpointProblem, match="already; restart from it"):
-            Flow.start(s.made, s.runner, workers=3, checkpoint=s.place)
+            Flow.start(s.distributed, s.runner, workers=3, checkpoint=s.place)
 
     def test_no_checkpoint(self, tmp_path: Path) -> None:
         with pytest.raises(CheckpointProblem, match="no checkpoint"):
@@ -146,12 +146,12 @@ class TestRefusals:
 
     def test_other_workers(self, tmp_path: Path) -> None:
         s = Shop(tmp_path, 2)
-        with pytest.raises(CheckpointProblem, match="of 2 workers, not of 3; restart with 2"):
+        with pytest.raises(CheckpointProblem, match="has 2 workers, not 3; restart with 2"):
             s.restart(workers=3)
 
     def test_another_program(self, tmp_path: Path) -> None:
         s = Shop(tmp_path)
-        s.made = shop(SQL.replace("SUM(i.price)", "SUM(2 * i.price)"))
+        s.distributed = shop(SQL.replace("SUM(i.price)", "SUM(2 * i.price)"))
         with pytest.raises(CheckpointProblem, match="another program"):
             s.restart()
 
@@ -346,7 +346,7 @@ class TestTwoDrivers:
             s.apply(1)
         s.apply(1)
         [report, *_] = real(seen[0])
-        assert isinstance(report.failure, Stale)
+        assert isinstance(report.failure, StaleStep)
         s.check()
 
 

@@ -42,11 +42,11 @@ def test_a_full_disk_leaves_a_folder_that_can_be_claimed(
 def test_a_claim_that_was_killed_is_made_again(tmp_path: Path) -> None:
     (tmp_path / "pipeline.part").write_text('{"form')
     claim(tmp_path, MINE)
-    with pytest.raises(FreshviewError, match="of other views"):
+    with pytest.raises(FreshviewError, match="to other views"):
         claim(tmp_path, {**MINE, "program": "b"})
 
 
 def test_other_things_are_not_taken_over(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("")
-    with pytest.raises(FreshviewError, match="other things"):
+    with pytest.raises(FreshviewError, match="is not empty"):
         claim(tmp_path, MINE)

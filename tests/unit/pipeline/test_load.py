@@ -1,4 +1,4 @@
-"""Loads whose pieces are one job: workers do each as soon as it is written down."""
+"""Loads whose pieces are one job: workers do each as soon as it is logged."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ import pytest
 
 from freshview.distributed.compile import distribute
 from freshview.distributed.options import DistributionOptions
-from freshview.durable import commit_log as ledger
-from freshview.durable import worker
+from freshview.durable import commit_log, worker
 from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.commit_log import Interrupted
 from freshview.durable.epoch import TakenOver
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
-from freshview.durable.task import Order, Report, forget, run_stage
+from freshview.durable.task import StageOrder, WorkerReport, forget, run_stage
 from freshview.errors import BadRow, Overflow, ProgramProblem
 from freshview.ivm.compile import compile_queries
 from freshview.pipeline.flow import Flow
@@ -45,11 +44,11 @@ class Counts(InlineRunner):
         self.asked: Counter[str] = Counter()
         self.ended = False
 
-    def run(self, orders: Any) -> list[Report]:
+    def run(self, orders: Any) -> list[WorkerReport]:
         self.asked[orders[0].kind] += 1
-        found = super().run(orders)
+        reports = super().run(orders)
         self.ended = self.ended or orders[0].kind == "follow"
-        return found
+        return reports
 
 
 class Sales:
@@ -62,14 +61,18 @@ class Sales:
         )
         catalog, queries = load(SQL)
         program = compile_queries(queries, list(catalog.relations.values()))
-        self.made = distribute(program, options=DistributionOptions(workers=2, deliver=True))
+        self.distributed = distribute(program, options=DistributionOptions(workers=2, deliver=True))
         self.runner = runner or Counts()
-        told: dict[str, Any] = {"workers": 2, "checkpoint": self.place, "settings": self.settings}
-        self.flow = Flow.start(self.made, self.runner, **told)
+        options: dict[str, Any] = {
+            "workers": 2,
+            "checkpoint": self.place,
+            "settings": self.settings,
+        }
+        self.flow = Flow.start(self.distributed, self.runner, **options)
 
     def restart(self) -> None:
-        told: dict[str, Any] = {"checkpoint": self.place, "settings": self.settings}
-        self.flow = Flow.restart(self.made, self.runner, **told)
+        options: dict[str, Any] = {"checkpoint": self.place, "settings": self.settings}
+        self.flow = Flow.restart(self.distributed, self.runner, **options)
 
     def load(
         self, rows: list[tuple[int, int]], note: dict[str, Any] | None = None, pieces: int = PIECES
@@ -81,8 +84,10 @@ class Sales:
         totals, counts = Counter[int](), Counter(shop for shop, _ in rows)
         for shop, price in rows:
             totals[shop] += price
-        found = {shop: (int(total), n) for shop, total, n in rows_of(self.flow.read("totals"))}
-        assert found == {shop: (totals[shop], counts[shop]) for shop in counts}
+        totals_read = {
+            shop: (int(total), n) for shop, total, n in rows_of(self.flow.read("totals"))
+        }
+        assert totals_read == {shop: (totals[shop], counts[shop]) for shop in counts}
 
 
 def table(rows: list[tuple[int, int]]) -> pa.Table:
@@ -164,10 +169,10 @@ def _overflows(s: Sales) -> Any:
     """One of the workers cannot do the third piece; Python's numbers have no end."""
     perform = worker.Worker._perform
 
-    def performed(self: Any, state: Any, at: Any, *given: Any) -> Any:
+    def performed(self: Any, state: Any, at: Any, *args: Any) -> Any:
         if at.version == 8 and self.part == 1:
             raise Overflow("a number outgrew its column")
-        return perform(self, state, at, *given)
+        return perform(self, state, at, *args)
 
     return performed
 
@@ -175,7 +180,7 @@ def _overflows(s: Sales) -> Any:
 class Half(Counts):
     """One worker follows to the end; then the job is lost, and what the other one has in memory."""
 
-    def run(self, orders: Any) -> list[Report]:
+    def run(self, orders: Any) -> list[WorkerReport]:
         if orders[0].kind == "follow" and not self.asked["follow"]:
             self.asked["follow"] += 1
             list(run_stage(orders[0], 0, []))
@@ -200,7 +205,10 @@ def test_a_job_that_is_lost_half_way_is_made_up_for(tmp_path: Path, native: bool
 def test_after_a_commit_that_failed_whatever_is_asked_goes_on(tmp_path: Path, native: bool) -> None:
     s, rows = Sales(tmp_path, native), some(100)
     full = OSError(errno.ENOSPC, "No space left on device")
-    with mock.patch.object(ledger, "write_commit", side_effect=full), pytest.raises(Interrupted):
+    with (
+        mock.patch.object(commit_log, "write_commit", side_effect=full),
+        pytest.raises(Interrupted),
+    ):
         s.load(rows)
     s.check(rows)
     assert s.load(rows) == PIECES
@@ -213,7 +221,7 @@ def test_after_an_epoch_that_could_not_begin_whatever_is_asked_goes_on(
 ) -> None:
     s, rows = Sales(tmp_path, native, Half()), some(100)
     full = OSError(errno.ENOSPC, "No space left on device")
-    with mock.patch.object(ledger, "succeed", side_effect=full), pytest.raises(Interrupted):
+    with mock.patch.object(commit_log, "succeed", side_effect=full), pytest.raises(Interrupted):
         s.load(rows)
     s.check(rows)
     s.flow.close()
@@ -221,28 +229,28 @@ def test_after_an_epoch_that_could_not_begin_whatever_is_asked_goes_on(
 
 def test_a_first_piece_that_is_bad_keeps_nobody_waiting(tmp_path: Path, native: bool) -> None:
     s = Sales(tmp_path, native)
-    prepared, follow = s.flow._batches.prepared, s.flow._coordinator.follow
-    told = Event()
+    pack, follow = s.flow._packer.pack, s.flow._coordinator.follow
+    logged_one = Event()
 
     def bad(changes: Any) -> Any:
         try:
-            return prepared(changes)
+            return pack(changes)
         finally:
-            told.set()
+            logged_one.set()
 
-    def late(*given: Any) -> Any:
-        told.wait(10)
+    def late(*args: Any) -> Any:
+        logged_one.wait(10)
         time.sleep(0.01)  # the writer has begun another epoch
-        return follow(*given)
+        return follow(*args)
 
     patches = (
-        mock.patch.object(s.flow._batches, "prepared", bad),
+        mock.patch.object(s.flow._packer, "pack", bad),
         mock.patch.object(s.flow._coordinator, "follow", late),
     )
     began = time.monotonic()
     with patches[0], patches[1], pytest.raises(BadRow):
         s.flow.load({"sales": table(some(100)).drop_columns(["price"])}, rows=25)
-    assert time.monotonic() - began < worker.PATIENCE / 2
+    assert time.monotonic() - began < worker.FOLLOW_TIMEOUT / 2
     s.flow.close()
 
 
@@ -251,12 +259,12 @@ def test_a_driver_that_was_taken_over_begins_no_other_epoch(tmp_path: Path, nati
     old = s.flow._commit_log
     s.restart()
     with pytest.raises(TakenOver):
-        old.renew()
+        old.next_epoch()
     s.flow.apply({"sales": table(some(5))})
     s.restart()
     s.restart()
     with pytest.raises(TakenOver):
-        old.renew()
+        old.next_epoch()
     s.flow.apply({"sales": table(some(5))})
     s.check(some(5), some(5))
     s.flow.close()
@@ -269,7 +277,7 @@ def test_a_checkpoint_without_its_commit_is_refused(tmp_path: Path, native: bool
     s.flow.checkpoint()
     s.flow.apply({"sales": table(some(5))})
     (s.place / "commit").unlink()
-    with pytest.raises(CheckpointProblem, match="'commit', or a part of its log, is gone"):
+    with pytest.raises(CheckpointProblem, match="'commit' or a part of its log is missing"):
         s.restart()
     assert s.flow.work.folder.names("log")
 
@@ -277,7 +285,7 @@ def test_a_checkpoint_without_its_commit_is_refused(tmp_path: Path, native: bool
 class Twice(Counts):
     """Every task is attempted twice, by two processes."""
 
-    def run(self, orders: list[Order]) -> list[Report]:
+    def run(self, orders: list[StageOrder]) -> list[WorkerReport]:
         if orders[0].kind == "follow":
             for part in range(2):
                 list(run_stage(orders[0], part, []))
@@ -294,16 +302,16 @@ def test_a_second_attempt_finds_that_all_is_done(tmp_path: Path, native: bool) -
 
 def test_who_waits_too_long_goes(tmp_path: Path, native: bool) -> None:
     s = Sales(tmp_path, native)
-    lay, laid = s.flow._commit_log.lay, []
+    append_rows, logged = s.flow._commit_log.append_rows, []
 
-    def slow(*given: Any) -> Any:
-        while len(laid) == 2 and not s.runner.ended:  # until nobody waits
+    def slow(*args: Any) -> Any:
+        while len(logged) == 2 and not s.runner.ended:  # until nobody waits
             time.sleep(0.001)
-        laid.append(given)
-        return lay(*given)
+        logged.append(args)
+        return append_rows(*args)
 
-    patience = mock.patch.object(worker, "PATIENCE", 0.05)
-    with patience, mock.patch.object(s.flow._commit_log, "lay", slow):
+    patience = mock.patch.object(worker, "FOLLOW_TIMEOUT", 0.05)
+    with patience, mock.patch.object(s.flow._commit_log, "append_rows", slow):
         assert s.load(some(100)) == PIECES
     s.check(some(100))
     s.flow.close()

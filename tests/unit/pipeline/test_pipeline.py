@@ -39,12 +39,12 @@ class Crash(Exception):
 
 
 class Mortal(Flow):
-    """A flow that can die with a batch that is written down: before it is done, or after."""
+    """A flow that can die with a batch that is logged: before it is done, or after."""
 
     crash = ""
 
     def _finish(self) -> None:
-        if self.crash == "before" and self._commit_log.undone is not None:
+        if self.crash == "before" and self._commit_log.next_pending is not None:
             raise Crash
         began = self.version
         super()._finish()
@@ -63,8 +63,8 @@ class Maker:
             pass
 
         settings = FlowSettings(memory=str(self.folder / "memory"), native=False)
-        told = {"checkpoint": self.folder / "checkpoint", "workers": 2, "settings": settings}
-        flow = Pipeline(PipelineOptions(**{**told, **choices}), self.spark, self.folder, Mine)
+        emitted = {"checkpoint": self.folder / "checkpoint", "workers": 2, "settings": settings}
+        flow = Pipeline(PipelineOptions(**{**emitted, **choices}), self.spark, self.folder, Mine)
         flow.declare(script)
         return flow
 
@@ -204,7 +204,7 @@ def test_where_sources_stand_is_missed(make: Maker, tmp_path: Path) -> None:
     offsets.rename(tmp_path / "kept")
     jsonl(tmp_path / "in" / "2.json", sale(2, "a", 1))
     for _ in range(2):
-        with pytest.raises(FreshviewError, match=r"has lost .*offsets', where the sources stand"):
+        with pytest.raises(FreshviewError, match=r"has lost .*offsets', its offsets"):
             make(script).start()
         offsets.mkdir(exist_ok=True)
     offsets.rmdir()
@@ -249,13 +249,13 @@ def test_sinks_are_told_every_version(make: Maker, tmp_path: Path) -> None:
     for i in range(3):
         jsonl(tmp_path / "in" / f"{i}.json", sale(i, "a", 1))
     flow = make(FOLDER)
-    told: list[tuple[int, list[Any]]] = []
-    flow.on_version("TOTALS", lambda v, t: told.append((v, t.to_pylist())), changes=True)
+    emitted: list[tuple[int, list[Any]]] = []
+    flow.on_version("TOTALS", lambda v, t: emitted.append((v, t.to_pylist())), changes=True)
     flow.add_sink(Parquet("totals", tmp_path / "out", keep=2))
     flow.add_sink(TempView("totals", flow, "totals_now"))
     run(flow)
-    assert [v for v, _ in told] == [1, 2, 3]
-    assert [Counter((r["n"], r["__count"]) for r in rows) for _, rows in told] == [
+    assert [v for v, _ in emitted] == [1, 2, 3]
+    assert [Counter((r["n"], r["__count"]) for r in rows) for _, rows in emitted] == [
         {(1, 1): 1},
         {(1, -1): 1, (2, 1): 1},
         {(2, -1): 1, (3, 1): 1},
@@ -266,10 +266,10 @@ def test_sinks_are_told_every_version(make: Maker, tmp_path: Path) -> None:
     assert flow.spark.sql("SELECT n FROM totals_now").collect()[0].n == 3
     jsonl(tmp_path / "in" / "9.json", sale(9, "a", 1))
     again = make(FOLDER)
-    again.on_version("totals", lambda v, t: told.append((v, t.to_pylist())), changes=True)
+    again.on_version("totals", lambda v, t: emitted.append((v, t.to_pylist())), changes=True)
     run(again)
-    assert told[-1][0] == 4
-    assert Counter((r["n"], r["__count"]) for r in told[-1][1]) == {(3, -1): 1, (4, 1): 1}
+    assert emitted[-1][0] == 4
+    assert Counter((r["n"], r["__count"]) for r in emitted[-1][1]) == {(3, -1): 1, (4, 1): 1}
 
 
 def test_rows_are_pushed_by_hand(make: Maker) -> None:
@@ -417,7 +417,7 @@ def test_a_checkpoint_of_another_program_is_refused(make: Maker, tmp_path: Path)
     (tmp_path / "s.csv").write_text("1,a,1\n")
     run(make(FILE))
     with pytest.raises(
-        FreshviewError, match="is of other views, streams or sources; choose another"
+        FreshviewError, match="belongs to other views, streams or sources; choose another"
     ):
         run(make(FILE.replace("COUNT(*)", "MAX(id)")))
     name = tmp_path / "checkpoint" / "pipeline.json"
@@ -428,7 +428,7 @@ def test_a_checkpoint_of_another_program_is_refused(make: Maker, tmp_path: Path)
     with pytest.raises(FreshviewError, match="is damaged"):
         run(make(FILE))
     name.unlink()
-    with pytest.raises(FreshviewError, match="holds other things than a checkpoint"):
+    with pytest.raises(FreshviewError, match="is not empty, and has no checkpoint"):
         run(make(FILE))
 
 

@@ -23,8 +23,8 @@ CREATE VIEW totals AS SELECT item, COUNT(*) AS n FROM sales GROUP BY item ORDER 
 def pipeline(folder: Path, **choices: Any) -> Pipeline:
     settings = FlowSettings(memory=str(folder / "memory"), native=False)
     runner: Any = InlineRunner()
-    told = {"workers": 2, "settings": settings, "upserts": ("sales",)}
-    flow = Pipeline(PipelineOptions(**{**told, **choices}), runner, folder)
+    emitted = {"workers": 2, "settings": settings, "upserts": ("sales",)}
+    flow = Pipeline(PipelineOptions(**{**emitted, **choices}), runner, folder)
     flow.declare(SCRIPT)
     return flow
 
@@ -44,7 +44,7 @@ def test_without_a_checkpoint_it_is_over(tmp_path: Path, asked: str) -> None:
     flow.stop()
     for _ in range(2):
         with pytest.raises(
-            FreshviewError, match="was stopped, and what it knew is gone; make anoth"
+            FreshviewError, match="was stopped, and its state is discarded; create anoth"
         ):
             ASKED[asked](flow)
     with pytest.raises(FreshviewError, match="the pipeline does not run"):
@@ -76,8 +76,8 @@ def test_a_start_that_failed_may_be_tried_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("asked", ["push", "upsert"])
 def test_with_a_checkpoint_it_goes_on(tmp_path: Path, asked: str) -> None:
     flow = pipeline(tmp_path, checkpoint=tmp_path / "checkpoint")
-    told: list[int] = []
-    flow.on_version("totals", lambda version, _: told.append(version))
+    emitted: list[int] = []
+    flow.on_version("totals", lambda version, _: emitted.append(version))
     flow.push({"sales": [(1, "a")]})
     flow.stop()
     assert ASKED[asked](flow) == 2
@@ -85,5 +85,5 @@ def test_with_a_checkpoint_it_goes_on(tmp_path: Path, asked: str) -> None:
     flow.stop()
     flow.start()
     assert flow.view("totals").rows() == [("a", 1), ("b", 1)]
-    assert told == [1, 2]
+    assert emitted == [1, 2]
     flow.stop()

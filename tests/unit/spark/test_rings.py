@@ -41,14 +41,14 @@ BATCHES: list[dict[str, list[Any]]] = [
 ]
 
 
-def pipeline(folder: Path, workers: int, native: bool = False, **told: Any) -> Pipeline:
+def pipeline(folder: Path, workers: int, native: bool = False, **options: Any) -> Pipeline:
     settings = FlowSettings(snapshot_every=2, memory=str(folder / "memory"), native=native)
-    choices = PipelineOptions(
-        checkpoint=folder / "state", workers=workers, settings=settings, **told
+    chosen = PipelineOptions(
+        checkpoint=folder / "state", workers=workers, settings=settings, **options
     )
-    made = Pipeline(choices, InlineRunner(), folder)  # type: ignore[arg-type]
-    made.declare(SCRIPT)
-    return made
+    flow = Pipeline(chosen, InlineRunner(), folder)  # type: ignore[arg-type]
+    flow.declare(SCRIPT)
+    return flow
 
 
 def database() -> Database:
@@ -71,8 +71,8 @@ def test_views_of_elements_are_those_of_a_database(
             flow.stop()
             flow = pipeline(tmp_path, workers, strategy=strategy).start()
         for name in ("pairs", "moments"):
-            found, wanted = flow.view(name).rows(), db.view(name).rows()
-            assert Counter(found) == Counter(wanted), (name, number)
+            actual, wanted = flow.view(name).rows(), db.view(name).rows()
+            assert Counter(actual) == Counter(wanted), (name, number)
         assert flow.view("moments").to_arrow().equals(db.view("moments").to_arrow()), number
         assert flow.view("pairs").lookup(store=2) == db.view("pairs").lookup(store=2)
     assert flow.view("pairs").rows() == [(1, Pair(1, 2)), (2, Pair(2, 5))]
@@ -112,15 +112,15 @@ def test_what_a_pipeline_does_not_do_with_elements_is_refused(tmp_path: Path) ->
         fv.models.Cofactor(flow, "SELECT units FROM sales", order="store - item")
     with pytest.raises(FreshviewError, match="a pipeline keeps no factorized views"):
         flow.declare("CREATE FACTORIZED VIEW f AS SELECT store FROM sales")
-    with pytest.raises(FreshviewError, match="the changes of 'moments' are not told"):
+    with pytest.raises(FreshviewError, match="the changes of 'moments' cannot be sent"):
         flow.on_version("moments", print, changes=True)
     with pytest.raises(FreshviewError, match="have no Arrow columns"):
         flow.on_version("pairs", print)
     assert [v.name for v in flow.views] == ["pairs", "moments"]
-    told: list[tuple[int, list[float]]] = []
-    flow.on_version("moments", lambda v, t: told.append((v, t.column("m[]").to_pylist())))
+    emitted: list[tuple[int, list[float]]] = []
+    flow.on_version("moments", lambda v, t: emitted.append((v, t.column("m[]").to_pylist())))
     flow.push(BATCHES[0])
-    assert told == [(1, [5.0])]
+    assert emitted == [(1, [5.0])]
     flow.stop()
 
 
@@ -129,10 +129,10 @@ def test_kernels_leave_elements_to_python_and_say_so(tmp_path: Path) -> None:
     if find_compiler() is None:
         pytest.skip("there is no C++ compiler")
     flow = pipeline(tmp_path, 2, native=True)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as emitted:
         warnings.simplefilter("always")
         flow.start()
-    said = [str(w.message) for w in told]
+    said = [str(w.message) for w in emitted]
     assert any("kept by Python, slowly" in w and "holds elements of ring(" in w for w in said)
     flow.push(BATCHES[0])
     assert flow.view("pairs").engine == "reference"

@@ -1,4 +1,4 @@
-"""Sinks are told every version at least once, in order, whatever fails or dies."""
+"""Sinks receive every version at least once, in order, whatever fails or dies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import pytest
 from freshview.durable.commit_log import Interrupted
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
-from freshview.durable.task import Order, Report
+from freshview.durable.task import StageOrder, WorkerReport
 from freshview.errors import FreshviewError
 from freshview.pipeline.open import pipeline
 from freshview.pipeline.options import PipelineOptions
@@ -38,14 +38,14 @@ class Failing(InlineRunner):
 
     broken = False
 
-    def run(self, orders: Sequence[Order]) -> list[Report]:
+    def run(self, orders: Sequence[StageOrder]) -> list[WorkerReport]:
         if self.broken:
             raise RuntimeError("the executors are lost")
         return super().run(orders)
 
 
-class Told:
-    """A function that is told versions, and fails at one of them so many times."""
+class RecordingSink:
+    """A function that receives versions, and fails at one of them so many times."""
 
     def __init__(self, fails_at: int = -1, times: int = 1) -> None:
         self.versions: list[int] = []
@@ -60,14 +60,14 @@ class Told:
         self.tables.append(table)
 
     def total(self) -> Counter[Any]:
-        """All the changes that were told, added up; each version counts once."""
+        """All the changes that were emitted, added up; each version counts once."""
         last = dict(zip(self.versions, self.tables, strict=True))
-        found: Counter[Any] = Counter()
+        net: Counter[Any] = Counter()
         for table in last.values():
             for row in table.to_pylist():
                 count = row.pop("__count")
-                found[tuple(row.values())] += count
-        return +found
+                net[tuple(row.values())] += count
+        return +net
 
 
 class Maker:
@@ -79,9 +79,9 @@ class Maker:
 
     def __call__(self, script: str = SCRIPT, **choices: Any) -> Pipeline:
         settings = FlowSettings(memory=str(self.folder / "memory"), native=False)
-        told = {"checkpoint": self.folder / "checkpoint", "workers": 2, "settings": settings}
+        sink = {"checkpoint": self.folder / "checkpoint", "workers": 2, "settings": settings}
         runner: Any = self.runner
-        flow = Pipeline(PipelineOptions(**{**told, **choices}), runner, self.folder)
+        flow = Pipeline(PipelineOptions(**{**sink, **choices}), runner, self.folder)
         flow.declare(script)
         return flow
 
@@ -99,13 +99,13 @@ def push(flow: Pipeline, number: int) -> int:
 def test_a_version_that_a_sink_did_not_take_is_told_before_the_next(
     make: Maker, changes: bool
 ) -> None:
-    told, flow = Told(fails_at=3, times=2), make()
-    flow.on_version("totals", told, changes=changes)
+    sink, flow = RecordingSink(fails_at=3, times=2), make()
+    flow.on_version("totals", sink, changes=changes)
     push(flow, 1), push(flow, 2)
     with pytest.raises(
         SinkProblem,
         match="a sink of 'totals' failed at version 3: ValueError: the disk of the sink is full; "
-        "mend it: version 3 is in the views, and is told again before the next one",
+        "fix the sink: version 3 is in the views, and is sent again before the next one",
     ):
         push(flow, 3)
     assert flow.version == 3
@@ -113,9 +113,9 @@ def test_a_version_that_a_sink_did_not_take_is_told_before_the_next(
         push(flow, 4)
     assert flow.version == 3  # nothing new is taken until the sink has what there is
     assert push(flow, 4) == 4
-    assert told.versions == [1, 2, 3, 4]
+    assert sink.versions == [1, 2, 3, 4]
     if changes:
-        assert told.total() == {("a", 2): 1, ("b", 2): 1}
+        assert sink.total() == {("a", 2): 1, ("b", 2): 1}
     flow.stop()
 
 
@@ -123,44 +123,44 @@ def test_a_version_that_a_sink_did_not_take_is_told_before_the_next(
 def test_a_version_that_a_sink_did_not_take_is_told_at_the_next_start(
     make: Maker, changes: bool
 ) -> None:
-    told, flow = Told(fails_at=3), make()
-    flow.on_version("totals", told, changes=changes)
+    sink, flow = RecordingSink(fails_at=3), make()
+    flow.on_version("totals", sink, changes=changes)
     push(flow, 1), push(flow, 2)
     with pytest.raises(SinkProblem):
         push(flow, 3)
     flow.stop()
     again = make()
-    again.on_version("totals", told, changes=changes)
+    again.on_version("totals", sink, changes=changes)
     again.start()
-    assert told.versions == [1, 2, 3]
+    assert sink.versions == [1, 2, 3]
     push(again, 4)
     again.stop()
-    assert told.versions == [1, 2, 3, 4]
+    assert sink.versions == [1, 2, 3, 4]
     if changes:
-        assert told.total() == {("a", 2): 1, ("b", 2): 1}
+        assert sink.total() == {("a", 2): 1, ("b", 2): 1}
 
 
 def test_a_sink_that_fails_at_the_start_stops_it(make: Maker) -> None:
-    told, flow = Told(fails_at=1, times=2), make()
-    flow.on_version("many", told)
+    sink, flow = RecordingSink(fails_at=1, times=2), make()
+    flow.on_version("many", sink)
     with pytest.raises(SinkProblem):
         push(flow, 1)
     flow.stop()
     again = make()
-    again.on_version("many", told)
+    again.on_version("many", sink)
     with pytest.raises(SinkProblem, match="at version 1"):
         again.start()
     again.stop()
     last = make()
-    last.on_version("many", told)
+    last.on_version("many", sink)
     last.start()
-    assert told.versions == [1]
+    assert sink.versions == [1]
     last.stop()
 
 
 def test_sinks_that_took_a_version_keep_what_they_were_told(make: Maker, tmp_path: Path) -> None:
-    """The other view of the version is told again, and not as if nothing had changed in it."""
-    first, second, out = Told(), Told(fails_at=2), tmp_path / "out"
+    """The other view of the version is sent again, and not as if nothing had changed in it."""
+    first, second, out = RecordingSink(), RecordingSink(fails_at=2), tmp_path / "out"
     flow = make()
     flow.on_version("totals", first, changes=True)
     flow.add_sink(Parquet("totals", out, changes=True))
@@ -186,15 +186,15 @@ def test_sinks_that_took_a_version_keep_what_they_were_told(make: Maker, tmp_pat
 
 @pytest.mark.parametrize("changes", [False, True])
 def test_a_version_that_was_interrupted_is_told_when_it_is_done(make: Maker, changes: bool) -> None:
-    told, flow = Told(), make()
-    flow.on_version("totals", told, changes=changes)
+    sink, flow = RecordingSink(), make()
+    flow.on_version("totals", sink, changes=changes)
     push(flow, 1)
     make.runner.broken = True
     with pytest.raises(Interrupted):
         push(flow, 2)
     make.runner.broken = False
     push(flow, 3)
-    assert told.versions == [1, 2, 3]
+    assert sink.versions == [1, 2, 3]
     make.runner.broken = True
     with pytest.raises(Interrupted):
         push(flow, 4)
@@ -202,25 +202,25 @@ def test_a_version_that_was_interrupted_is_told_when_it_is_done(make: Maker, cha
         flow.stop()
     make.runner.broken = False
     again = make()
-    again.on_version("totals", told, changes=changes)
+    again.on_version("totals", sink, changes=changes)
     again.start()
-    assert told.versions == [1, 2, 3, 4]
+    assert sink.versions == [1, 2, 3, 4]
     again.stop()
 
 
 def test_a_load_tells_its_last_version(make: Maker) -> None:
-    told, flow = Told(fails_at=2), make()
-    flow.on_version("many", told)
+    sink, flow = RecordingSink(fails_at=2), make()
+    flow.on_version("many", sink)
     push(flow, 1)
     with pytest.raises(SinkProblem):
         push(flow, 2)
     flow.load({"sales": [(i, "a") for i in range(10)]}, rows=4)
     flow.stop()
-    assert told.versions == [1, 2, 5]
+    assert sink.versions == [1, 2, 5]
 
 
 def test_a_sink_is_told_what_comes_from_now_on(make: Maker) -> None:
-    flow, early, late = make(), Told(), Told()
+    flow, early, late = make(), RecordingSink(), RecordingSink()
     flow.on_version("many", early)
     push(flow, 1)
     flow.on_version("many", late)
@@ -251,10 +251,10 @@ def test_a_process_that_dies_in_a_sink_loses_no_version(
 ) -> None:
     root = Path(__file__).parents[3]
     path = os.pathsep.join([str(root / "src"), str(root)])
-    told = [sys.executable, "-c", textwrap.dedent(DYING), str(tmp_path), str(changes)]
-    ended = subprocess.run(told, env={**os.environ, "PYTHONPATH": path}, timeout=100, check=False)
+    sink = [sys.executable, "-c", textwrap.dedent(DYING), str(tmp_path), str(changes)]
+    ended = subprocess.run(sink, env={**os.environ, "PYTHONPATH": path}, timeout=100, check=False)
     assert ended.returncode == -9
-    seen, flow = Told(), make()
+    seen, flow = RecordingSink(), make()
     flow.on_version("totals", seen, changes=changes)
     assert push(flow, 4) == 4
     flow.stop()
@@ -265,11 +265,11 @@ def test_a_process_that_dies_in_a_sink_loses_no_version(
 
 def test_a_sink_is_not_taken_for_a_source(make: Maker, tmp_path: Path) -> None:
     (tmp_path / "s.csv").write_text("".join(f"{i},a\n" for i in range(6)))
-    told = Told(fails_at=2)
+    sink = RecordingSink(fails_at=2)
 
     def run() -> None:
         flow = make(FILE, batch=2)
-        flow.on_version("totals", told)
+        flow.on_version("totals", sink)
         with flow:
             flow.await_done(60)
 
@@ -277,7 +277,7 @@ def test_a_sink_is_not_taken_for_a_source(make: Maker, tmp_path: Path) -> None:
         run()
     assert "sources" not in str(e.value)
     run()
-    assert told.versions == [1, 2, 3]
+    assert sink.versions == [1, 2, 3]
 
 
 @pytest.mark.parametrize("where", ["listener", "batch"])
@@ -300,12 +300,12 @@ def test_what_fails_behind_the_sources_is_not_blamed_on_them(
 
 
 def test_views_with_odd_names_have_sinks(make: Maker) -> None:
-    told: list[Callable[..., Any]] = []
+    sink: list[Callable[..., Any]] = []
     flow = make(f"{SCRIPT}CREATE VIEW `../a b/c` AS SELECT COUNT(*) AS n FROM sales;")
-    flow.on_version("../a b/c", lambda *_: told.append(print), changes=True)
+    flow.on_version("../a b/c", lambda *_: sink.append(print), changes=True)
     push(flow, 1)
     flow.stop()
-    assert len(told) == 1
+    assert len(sink) == 1
 
 
 @pytest.mark.parametrize("name", ["../out", "..", "a/b", "é" * 100, "x" * 300])
@@ -316,12 +316,12 @@ def test_names_of_views_and_streams_lead_to_no_other_folder(
     file = FILE.replace("sales", f"`{name}`")
     flow = make(f"{file}CREATE VIEW `{name} of` AS SELECT COUNT(*) AS n FROM `{name}`;")
     flow.declare(f"CREATE VIEW `{name}.` AS SELECT COUNT(*) AS n FROM `{name}`")
-    told = Told()
-    flow.on_version(f"{name}.", told, changes=True)
+    sink = RecordingSink()
+    flow.on_version(f"{name}.", sink, changes=True)
     flow.add_sink(Parquet(f"{name}.", tmp_path / "files" / "of views"))
     with flow:
         assert flow.await_done(60)
-    assert told.versions == [1]
+    assert sink.versions == [1]
     [letter] = (tmp_path / "checkpoint" / "dead_letters").glob("*/*.jsonl")
     [written] = (tmp_path / "files" / "of views").glob("*/version=1/*.parquet")
     assert "wrong" in letter.read_text()

@@ -1,1 +1,1 @@
-"""Passes over prepared programs: what of a batch is checked, written to the log, and computed."""
+"""Passes over batches: which rows and columns are checked, logged, and computed with."""

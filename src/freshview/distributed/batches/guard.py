@@ -1,8 +1,8 @@
-"""Changes that a relation cannot have are found before they change a map.
+"""Guards: violations of the contract of a stream are found before they change a map.
 
-A stream holds no row fewer than zero times, and no two rows of one primary key: the compilers rely
-on both, and views would be wrong without a word. So the workers keep the rows of a guarded stream,
-each where its key (or the row itself) says, and look there first:
+No multiplicity in a stream is negative, and no primary key has two rows: the compilers rely on
+both, and views would be silently wrong. So the workers keep the rows of a guarded stream,
+partitioned by the key (or the whole row), and check each batch against them:
 
     net[c] := (DELTA rows of R)(c);
     missing[c] := Sum[c](net[c] * (n := held[c] + net[c]) * {n < 0});
@@ -11,8 +11,8 @@ each where its key (or the row itself) says, and look there first:
     held[c] += net[c];
     held_key[k] += net_of_key[k];
 
-The rows come as a relation of their own, with all their columns: where they go, and which of
-them are left out, is not for views to decide. The cost follows the batch.
+The rows are a relation of their own, with all their columns: their placement and filters are
+independent of the views. The cost is proportional to the batch.
 """
 
 from __future__ import annotations
@@ -35,45 +35,45 @@ from freshview.distributed.terms import (
 )
 from freshview.program.terms import Map, Statement
 
-CHECKS = 0
-"""The block of a guarded routine after which it is known whether its batch can be."""
+CHECK_BLOCK = 0
+"""The block of a guarded routine after which violations are known."""
 
 
-def guard(made: Distributed, relations: Iterable[Relation]) -> Distributed:
-    """The same program, with the rows of these relations kept and checked; it is settled."""
-    plans = [_Plan(r) for r in relations]
+def guard(distributed: Distributed, relations: Iterable[Relation]) -> Distributed:
+    """The same program, with the rows of these relations kept and checked."""
+    plans = [_GuardMaps(r) for r in relations]
     if not plans:
-        return made
+        return distributed
     program = replace(
-        made.program,
-        relations=(*made.program.relations, *(p.source for p in plans)),
-        maps=(*made.program.maps, *(m for p in plans for m in p.maps())),
+        distributed.program,
+        relations=(*distributed.program.relations, *(p.source for p in plans)),
+        maps=(*distributed.program.maps, *(m for p in plans for m in p.maps())),
     )
-    batches = {**made.placement.batches, **{p.source.name: p.at for p in plans}}
+    batches = {**distributed.placement.batches, **{p.source.name: p.at for p in plans}}
     return replace(
-        made,
+        distributed,
         program=program,
-        placement=replace(made.placement, batches=batches),
-        held=(*made.held, *(h for p in plans for h in p.held())),
-        routines=tuple(_routine(r, plans) for r in made.routines),
+        placement=replace(distributed.placement, batches=batches),
+        maps=(*distributed.maps, *(placement for p in plans for placement in p.placements())),
+        routines=tuple(_routine(r, plans) for r in distributed.routines),
         guards=tuple(p.guard for p in plans),
     )
 
 
-def _routine(r: Routine, plans: list[_Plan]) -> Routine:
+def _routine(r: Routine, plans: list[_GuardMaps]) -> Routine:
     mine = [p for p in plans if p.relation.name in r.relations]
     if not mine:
         return r
     checks = tuple(s for p in mine for s in p.checks())
     updates = tuple(s for p in mine for s in p.updates())
     first = (Block("distributed", checks), Block("distributed", updates))
-    held = (h for p in mine for h in p.temporary())
-    return replace(r, blocks=(*first, *r.blocks), held=(*r.held, *held))
+    temporaries = (placement for p in mine for placement in p.temporary())
+    return replace(r, blocks=(*first, *r.blocks), maps=(*r.maps, *temporaries))
 
 
 @dataclass(frozen=True)
-class _Plan:
-    """The maps and statements for one relation; columns go by number here."""
+class _GuardMaps:
+    """The maps and statements of the guard of one relation; its columns are numbered."""
 
     relation: Relation
 
@@ -90,7 +90,7 @@ class _Plan:
 
     @property
     def at(self) -> Dist:
-        """Rows are where their key is, so that all rows of a key meet."""
+        """Rows are partitioned by their key, so that all rows of a key meet."""
         return Dist(tuple(c.name for c in self.key or self.columns))
 
     @property
@@ -101,51 +101,51 @@ class _Plan:
     def guard(self) -> Guard:
         name = self.relation.name
         doubled = f"doubled of {name}" if self.key else ""
-        kept = tuple(h.name for h in self.held())
+        kept = tuple(placement.name for placement in self.placements())
         return Guard(self.relation, f"rows of {name}", kept, f"missing of {name}", doubled)
 
     def maps(self) -> list[Map]:
-        """What is kept."""
+        """The permanent maps."""
         names = tuple(c.name for c in self.columns)
         whole: Expr = Rel(self.relation.name, names)
-        found = [Map(self._rows.name, self.columns, INT, whole)]
+        maps_kept = [Map(self._rows.name, self.columns, INT, whole)]
         if self.key:
             keys = tuple(c.name for c in self.key)
-            found.append(Map(self._keys.name, self.key, INT, Sum(keys, whole)))
-        return found
+            maps_kept.append(Map(self._keys.name, self.key, INT, Sum(keys, whole)))
+        return maps_kept
 
-    def held(self) -> list[MapPlacement]:
-        """The same, with their place."""
+    def placements(self) -> list[MapPlacement]:
+        """The permanent maps with their placement."""
         return [self._rows, self._keys] if self.key else [self._rows]
 
     def temporary(self) -> list[MapPlacement]:
-        """What there is while a batch is worked on."""
-        found = [self._net, self._map(self.guard.missing, self.columns, temporary=True)]
+        """The temporary maps."""
+        placements = [self._net, self._map(self.guard.missing, self.columns, temporary=True)]
         if self.key:
-            found += [self._net_key, self._map(self.guard.doubled, self.key, temporary=True)]
-        return found
+            placements += [self._net_key, self._map(self.guard.doubled, self.key, temporary=True)]
+        return placements
 
     def checks(self) -> list[Compute]:
-        """Statements that leave in `missing` and `doubled` what cannot be."""
+        """Statements that compute the violations in `missing` and `doubled`."""
         names = _view(self._net).vars
-        found = [
-            self._made(_view(self._net), ":=", Delta(self.guard.source, names)),
-            self._made(*_beyond(self.guard.missing, self._net, self._rows, "<", 0)),
+        computes = [
+            self._compute(_view(self._net), ":=", Delta(self.guard.source, names)),
+            self._compute(*_beyond(self.guard.missing, self._net, self._rows, "<", 0)),
         ]
         if self.key:
             keys = _view(self._net_key)
-            found += [
-                self._made(keys, ":=", sum_(keys.vars, _view(self._net))),
-                self._made(*_beyond(self.guard.doubled, self._net_key, self._keys, ">", 1)),
+            computes += [
+                self._compute(keys, ":=", sum_(keys.vars, _view(self._net))),
+                self._compute(*_beyond(self.guard.doubled, self._net_key, self._keys, ">", 1)),
             ]
-        return found
+        return computes
 
     def updates(self) -> list[Compute]:
-        """Statements that take the batch over."""
-        found = [self._made(_view(self._rows), "+=", _view(self._net))]
+        """Statements that apply the batch."""
+        computes = [self._compute(_view(self._rows), "+=", _view(self._net))]
         if self.key:
-            found.append(self._made(_view(self._keys), "+=", _view(self._net_key)))
-        return found
+            computes.append(self._compute(_view(self._keys), "+=", _view(self._net_key)))
+        return computes
 
     @property
     def _rows(self) -> MapPlacement:
@@ -166,18 +166,18 @@ class _Plan:
     def _map(self, name: str, keys: tuple[Column, ...], *, temporary: bool = False) -> MapPlacement:
         return MapPlacement(name, keys, INT, self.at, temporary)
 
-    def _made(self, target: View, op: str, term: Expr) -> Compute:
+    def _compute(self, target: View, op: str, term: Expr) -> Compute:
         return Compute(Statement(target, "+=" if op == "+=" else ":=", term), self.at)
 
 
-def _view(held: MapPlacement) -> View:
-    return View(held.name, tuple(c.name for c in held.keys))
+def _view(placement: MapPlacement) -> View:
+    return View(placement.name, tuple(c.name for c in placement.keys))
 
 
 def _beyond(
     name: str, net: MapPlacement, kept: MapPlacement, op: Op, bound: int
 ) -> tuple[View, str, Expr]:
-    """The part of a net change that takes what is kept beyond a bound."""
+    """The part of a net change that exceeds a bound together with the kept rows."""
     change, before = _view(net), _view(kept)
     after = Lift("n", add(before, change))
     term = sum_(change.vars, mul(change, after, Cmp(op, Var("n"), const(bound))))

@@ -1,4 +1,4 @@
-"""Rows of a batch that no statement takes notice of: they are neither written down nor moved."""
+"""Predicate pushdown: rows that no statement reads are neither logged nor sent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from freshview.distributed.terms import Distributed
 from freshview.distributed.walk import statements
 
 KINDS: tuple[Kind, ...] = ("int", "date", "timestamp", "string")
-"""What is compared alike by whoever does it."""
+"""Types whose values every engine compares in the same way."""
 
 _TURNED: dict[Op, Op] = {"=": "=", "<>": "<>", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -29,23 +29,23 @@ class Test:
     __test__ = False  # pytest looks for classes of this name
 
 
-def pushed_predicates(made: Distributed) -> dict[str, tuple[Test, ...]]:
-    """By relation, what holds for every row that counts; those that fail may be left out.
+def pushed_predicates(distributed: Distributed) -> dict[str, tuple[Test, ...]]:
+    """By relation, the predicates that a row must pass to change anything.
 
-    dR(a, b) * {a < 3} is 0 for a row with 3 or more: a test that stands beside each dR of the
-    program is one that a row must pass to change anything.
+    dR(a, b) * {a < 3} is 0 for a row with 3 or more: a test beside every dR of the program can be
+    pushed down.
     """
-    columns = {r.name: r.columns for r in made.program.relations}
-    found: dict[str, set[Test]] = {}
-    for s in statements(made):
+    columns = {r.name: r.columns for r in distributed.program.relations}
+    tests_by_relation: dict[str, set[Test]] = {}
+    for s in statements(distributed):
         for delta, beside in _batches(s.term, ()):
             tests = set(_tests(delta, beside, columns[delta.name]))
-            found[delta.name] = found.get(delta.name, tests) & tests
-    return {n: tuple(sorted(tests, key=repr)) for n, tests in found.items() if tests}
+            tests_by_relation[delta.name] = tests_by_relation.get(delta.name, tests) & tests
+    return {n: tuple(sorted(tests, key=repr)) for n, tests in tests_by_relation.items() if tests}
 
 
 def _batches(e: Expr, beside: tuple[Expr, ...]) -> Iterator[tuple[Delta, tuple[Expr, ...]]]:
-    """The batches in a term, each with the factors of the product that it stands in."""
+    """The batches in a term, each with the factors of its product."""
     if isinstance(e, Delta):
         yield e, beside
     for child in children(e):

@@ -1,4 +1,4 @@
-"""A distributed program as nodes run it."""
+"""The passes that prepare a distributed program for its nodes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,9 @@ from freshview.distributed.schedule_blocks import schedule_blocks
 from freshview.distributed.terms import Distributed
 
 
-def prepare(made: Distributed, functions: Functions = BUILTINS) -> Distributed:
-    """The same program, cheaper to run: no part of a batch made twice, no column for nothing.
-
-    Streams that are to be guarded are.
-    """
+def prepare(distributed: Distributed, functions: Functions = BUILTINS) -> Distributed:
+    """The same program with shared batch work, pruned columns, ordered blocks and guards."""
     return guard(
-        schedule_blocks(prune_columns(push_lookups(share_batch_work(made, functions)))),
-        made.guarded,
+        schedule_blocks(prune_columns(push_lookups(share_batch_work(distributed, functions)))),
+        distributed.guarded,
     )

@@ -1,4 +1,4 @@
-"""Batches without the columns that no statement reads: they are neither written down nor moved."""
+"""Column pruning: columns that no statement reads are neither logged nor sent."""
 
 from __future__ import annotations
 
@@ -17,23 +17,25 @@ Spot = tuple[Delta, int]
 """A column of a batch in a term."""
 
 
-def prune_columns(made: Distributed) -> Distributed:
-    """The same program over batches of fewer columns; `program.relations` tells which are left.
+def prune_columns(distributed: Distributed) -> Distributed:
+    """The same program over batches of fewer columns; `program.relations` has the rest.
 
-    Sum[a](dR(a, b) * f(a)) => Sum[a](dR(a) * f(a)): what is added up at once need not be told
-    apart. Below Exists, an assignment or Top that is so only from the next Sum on.
+    Sum[a](dR(a, b) * f(a)) => Sum[a](dR(a) * f(a)): a column that is summed at once is
+    not needed. Below Exists, an assignment or Top this holds only from the next Sum on.
     """
-    asked = {spot for s in statements(made) for spot in _asked(s)}
-    kept = {r.name: _kept(r, made, asked) for r in made.program.relations if not r.static}
-    relations = tuple(_narrowed(r, kept) for r in made.program.relations)
+    read = {spot for s in statements(distributed) for spot in _columns_read(s)}
+    kept = {
+        r.name: _kept(r, distributed, read) for r in distributed.program.relations if not r.static
+    }
+    relations = tuple(_narrowed(r, kept) for r in distributed.program.relations)
 
     def rule(e: Expr) -> Expr | None:
         if not isinstance(e, Delta) or len(e.vars) == len(kept[e.name]):
             return None
         return replace(e, vars=tuple(e.vars[i] for i in kept[e.name]))
 
-    changed = with_terms(made, lambda e: bottom_up(e, rule))
-    return replace(changed, program=replace(made.program, relations=relations))
+    changed = with_terms(distributed, lambda e: bottom_up(e, rule))
+    return replace(changed, program=replace(distributed.program, relations=relations))
 
 
 def _narrowed(r: Relation, kept: dict[str, tuple[int, ...]]) -> Relation:
@@ -44,20 +46,22 @@ def _narrowed(r: Relation, kept: dict[str, tuple[int, ...]]) -> Relation:
     return replace(r, columns=columns, key=r.key if set(r.key) <= names else ())
 
 
-def _kept(relation: Relation, made: Distributed, asked: set[tuple[str, int]]) -> tuple[int, ...]:
-    """The positions that some statement reads, or by which the batch is delivered; at least one."""
-    arrives = made.placement.batches.get(relation.name)
+def _kept(
+    relation: Relation, distributed: Distributed, read: set[tuple[str, int]]
+) -> tuple[int, ...]:
+    """The positions that a statement reads, or by which the batch is partitioned; at least one."""
+    arrives = distributed.placement.batches.get(relation.name)
     names = [c.name for c in relation.columns]
-    found = {i for i in range(len(names)) if (relation.name, i) in asked}
+    positions = {i for i in range(len(names)) if (relation.name, i) in read}
     if isinstance(arrives, Dist):
-        found |= {names.index(k) for k in arrives.keys}
-    return tuple(sorted(found or {0}))
+        positions |= {names.index(k) for k in arrives.keys}
+    return tuple(sorted(positions or {0}))
 
 
-def _asked(s: Statement) -> set[tuple[str, int]]:
-    """The columns whose values matter to a statement, by relation and position.
+def _columns_read(s: Statement) -> set[tuple[str, int]]:
+    """The columns that a statement reads, by relation and position.
 
-    Those do not that a Sum adds up over, if nothing else has their names: a batch may be joined
+    Not those that a Sum aggregates away, if nothing else has their names: a batch may be joined
     with variables of the context.
     """
     named = Counter(s.target.vars)
@@ -70,21 +74,21 @@ def _asked(s: Statement) -> set[tuple[str, int]]:
     return {(d.name, i) for d in batches for i, v in enumerate(d.vars) if named[v] != count[v]}
 
 
-def _add_up(e: Expr, found: list[Spot]) -> tuple[Counter[str], list[Spot]]:
-    """The names in a term, and the spots that a Sum around it may add up; `found` are those in it.
+def _add_up(e: Expr, summed: list[Spot]) -> tuple[Counter[str], list[Spot]]:
+    """The names in a term, and the columns that a Sum around it may sum up; `summed` collects them.
 
-    That Sum must be the first to look at the rows, so what is not linear lets no spot through.
+    The Sum must be the first to read the rows, so nonlinear terms pass no column on.
     """
     names: Counter[str] = Counter(_named(e))
     if isinstance(e, Delta):
         return names, [(e, i) for i in range(len(e.vars))]
     through: list[Spot] = []
     for child in children(e):
-        inner, spots = _add_up(child, found)
+        inner, spots = _add_up(child, summed)
         names.update(inner)
         if isinstance(e, Sum):
             local = [(d, i) for d, i in spots if d.vars[i] not in e.keys]
-            found += [(d, i) for d, i in local if inner[d.vars[i]] == 1]
+            summed += [(d, i) for d, i in local if inner[d.vars[i]] == 1]
         elif isinstance(e, Mul | Add):
             through += spots
     return names, through

@@ -1,4 +1,4 @@
-"""Look-ups that pick few rows, as early as they can be: a product is worked on from the left."""
+"""Selective look-ups as early as possible: a product is evaluated from the left."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from freshview.distributed.terms import Distributed
 from freshview.distributed.walk import with_terms
 
 
-def push_lookups(made: Distributed) -> Distributed:
+def push_lookups(distributed: Distributed) -> Distributed:
     """The same program with look-ups inside the unions that they follow."""
-    return with_terms(made, lambda e: bottom_up(e, look_up_early))
+    return with_terms(distributed, lambda e: bottom_up(e, look_up_early))
 
 
 def look_up_early(e: Expr) -> Expr | None:
@@ -39,7 +39,7 @@ def _binds(f: Add, g: View) -> bool:
 
 
 def _within(e: Expr, g: View) -> Expr:
-    """The product of a term and a look-up, which comes once its keys are known."""
+    """The product of a term and a look-up, placed where its keys are bound."""
     match e:
         case Add(terms) if _binds(e, g):
             return add(*(_within(t, g) for t in terms))

@@ -1,4 +1,4 @@
-"""What several statements make of a batch alone is made once, on the worker that has the batch."""
+"""Shared work on batches: terms over a batch alone are computed once, where the batch is."""
 
 from __future__ import annotations
 
@@ -27,36 +27,38 @@ from freshview.distributed.terms import (
 from freshview.program.terms import Statement
 
 
-def share_batch_work(made: Distributed, functions: Functions = BUILTINS) -> Distributed:
-    """The program with a temporary map for every such part of a routine that is asked for twice.
+def share_batch_work(distributed: Distributed, functions: Functions = BUILTINS) -> Distributed:
+    """The program with a temporary map for every such term that a routine has twice.
 
     M[a] += Sum[a](dR(a, b)) * N[a]; K[a] += Sum[a](dR(a, b)) =>
     part[a] := Sum[a](dR(a, b)); M[a] += part[a] * N[a]; K[a] += part[a]
     """
-    maps = {m.name: (tuple(c.type for c in m.keys), m.payload) for m in made.program.maps}
-    schema = Schema({r.name: r.types for r in made.program.relations}, maps, functions)
-    taken = set(maps) | {r.name for r in made.program.relations}
-    return replace(made, routines=tuple(_routine(r, schema, taken) for r in made.routines))
+    maps = {m.name: (tuple(c.type for c in m.keys), m.payload) for m in distributed.program.maps}
+    schema = Schema({r.name: r.types for r in distributed.program.relations}, maps, functions)
+    taken = set(maps) | {r.name for r in distributed.program.relations}
+    return replace(
+        distributed, routines=tuple(_routine(r, schema, taken) for r in distributed.routines)
+    )
 
 
 def _routine(r: Routine, schema: Schema, taken: set[str]) -> Routine:
-    names = Names(taken | {h.name for h in r.held})
+    names = Names(taken | {h.name for h in r.maps})
     steps = [s for b in r.blocks for s in b.steps]
     terms = [s.statement.term for s in steps if isinstance(s, Compute) and _is_worked(s)]
     count = Counter(canonical(p, Local())[0] for t in terms for p in _parts(t))
     parts = _Parts(schema, names, {p for p, n in count.items() if n > 1})
     blocks = tuple(parts.block(b) for b in r.blocks)
-    return replace(r, blocks=blocks, held=(*r.held, *parts.held))
+    return replace(r, blocks=blocks, maps=(*r.maps, *parts.temporaries))
 
 
 @dataclass
 class _Parts:
-    """The temporary maps that are there so far, by what is in them."""
+    """The temporary maps so far, by their terms."""
 
     schema: Schema
     names: Names
     wanted: set[Expr]
-    held: list[MapPlacement] = field(default_factory=list)
+    temporaries: list[MapPlacement] = field(default_factory=list)
     known: dict[Expr, str] = field(default_factory=dict)
     before: list[Compute] = field(default_factory=list)
 
@@ -85,19 +87,19 @@ class _Parts:
         name = self.known[term] = self.names.fresh("part")
         payload, types = infer(term, self.schema)
         keys = tuple(Column(v, types[v]) for v in _columns(term))
-        self.held.append(MapPlacement(name, keys, payload, Random(), temporary=True))
+        self.temporaries.append(MapPlacement(name, keys, payload, Random(), temporary=True))
         target = View(name, tuple(c.name for c in keys))
         self.before.append(Compute(Statement(target, ":=", term), Random()))
 
 
 def _columns(e: Expr) -> tuple[str, ...]:
-    """The columns of a part, in the order in which they are named in it."""
+    """The columns of a part, in order of first occurrence."""
     seen = (v for t in subterms(e) if isinstance(t, Delta) for v in t.vars)
     return tuple(dict.fromkeys(v for v in seen if v in outs(e)))
 
 
 def _is_worked(s: Compute) -> bool:
-    """Whether the workers do it, and they alone."""
+    """Whether only the workers run it."""
     return not isinstance(s.at, Local | Everywhere)
 
 
@@ -110,7 +112,7 @@ def _parts(e: Expr) -> Iterator[Expr]:
 
 
 def _is_part(e: Expr) -> bool:
-    """Whether a term is closed, and a batch is all that it reads."""
+    """Whether a term is closed and reads a batch only."""
     return (
         isinstance(e, Sum | Exists)
         and reads_delta(e)

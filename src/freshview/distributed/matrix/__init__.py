@@ -1,1 +1,1 @@
-"""Matrix programs over a driver and workers: where operations run, and what moves for them."""
+"""Matrix programs over a driver and workers: placement of operations, and transfers."""

@@ -1,4 +1,4 @@
-"""Where every operation of a trigger runs, and what moves for it.
+"""The placement of a trigger's operations, and the transfers for them.
 
     driver * driver           the driver; if the product is large, workers: rows of the left
     A * x       (x broadcast)  every worker its rows; small products are gathered
@@ -65,42 +65,42 @@ from freshview.linear.language.walk import free
 
 @dataclass
 class Placer:
-    """Statements one after the other, as steps of the driver and of the workers."""
+    """Translates statements into steps of the driver and of the workers."""
 
     rule: SpreadRule
     scope: dict[str, Meta]
     limit: float = math.inf
     steps: list[Step] = field(default_factory=list)
     shapes: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Of spread matrices that are made on the way."""
+    """The shapes of intermediate spread matrices."""
     _names: dict[str, Value] = field(default_factory=dict)
     _there: set[tuple[str, str]] = field(default_factory=set)
-    """What was broadcast, or exchanged, and is still true."""
+    """The broadcast and exchanged matrices that are still valid."""
     _count: int = 0
 
     # ---------------------------------------------------------------- statements
 
     def assign(self, name: str, term: Expr) -> None:
-        """A name for what a term is now."""
-        found = self.value(term)
+        """Assign the value of a term to a name."""
+        value = self.value(term)
         self.scope[name] = infer(term, self.scope)
-        if isinstance(found, DriverTerm):
-            self.steps.append(Evaluate(name, found.term, self.limit))
-            found = DriverTerm(Var(name), found.meta)
-        elif not found.name.startswith(TEMPORARY):
-            # A view would change under its hands.
-            found = self._total(((1.0, self._rows(found)),), found.meta)
-        self._names[name] = found
+        if isinstance(value, DriverTerm):
+            self.steps.append(Evaluate(name, value.term, self.limit))
+            value = DriverTerm(Var(name), value.meta)
+        elif not value.name.startswith(TEMPORARY):
+            # A copy, since the view may change later.
+            value = self._total(((1.0, self._rows(value)),), value.meta)
+        self._names[name] = value
 
     def define(self, view: str, term: Expr) -> None:
-        """A view is computed anew."""
-        found = self.value(term)
-        if isinstance(found, DriverTerm):
-            self.steps.append(Evaluate(view, found.term, math.inf))
+        """Recompute a view."""
+        value = self.value(term)
+        if isinstance(value, DriverTerm):
+            self.steps.append(Evaluate(view, value.term, math.inf))
         else:
-            self.steps.append(Keep(view, self._rows(found)))
+            self.steps.append(Keep(view, self._rows(value)))
         self._written(view)
-        if isinstance(found, Spread) and view in self.rule.copied:
+        if isinstance(value, Spread) and view in self.rule.copied:
             self._exchange(view, Operand(view), "columns", self.scope[view])
 
     def follow(self, view: str, left: Expr, right: Expr) -> None:
@@ -118,16 +118,16 @@ class Placer:
 
     def add(self, view: str, term: Expr) -> None:
         """View += a whole matrix."""
-        found = self.value(term)
-        if isinstance(found, DriverTerm):
-            self.steps.append(Follow(view, found.term))
+        value = self.value(term)
+        if isinstance(value, DriverTerm):
+            self.steps.append(Follow(view, value.term))
         else:
-            columns = self._columns(found) if view in self.rule.copied else None
-            self.steps.append(Plus(view, self._rows(found), columns))
+            columns = self._columns(value) if view in self.rule.copied else None
+            self.steps.append(Plus(view, self._rows(value), columns))
         self._written(view)
 
     def replace(self, view: str, names: Collection[str]) -> None:
-        """Cells of a view get new values, which the driver is given by these names."""
+        """Replace cells of a view by values that the driver has under these names."""
         spread = self.rule.is_large(self.scope[view])
         if spread:
             self.steps += [Scatter(n, ONE) for n in names]
@@ -135,13 +135,13 @@ class Placer:
         self._written(view)
 
     def _written(self, view: str) -> None:
-        """What was sent of a matrix is old now."""
+        """Invalidate the transfers of a matrix."""
         self._there = {(n, how) for n, how in self._there if n != view}
 
     # ---------------------------------------------------------------- terms
 
     def value(self, e: Expr) -> Value:
-        """The matrix of a term: spread if it is large, held by the driver if not."""
+        """The matrix of a term: spread if it is large, on the driver if not."""
         m = infer(e, self.scope)
         match e:
             case Var(name):
@@ -149,7 +149,7 @@ class Placer:
                     return self._names[name]
                 return Spread(name, m) if self.rule.is_large(m) else DriverTerm(e, m)
             case Transpose(body):
-                return self._turned(self.value(body))
+                return self._transposed(self.value(body))
             case Mul(factors):
                 tree = chain(dims(factors, self.scope), self.rule.sizes)[1]
                 return self._product(tree, [self.value(f) for f in factors])
@@ -158,42 +158,42 @@ class Placer:
             case Let() | Iterate():
                 raise AssertionError("a statement of a trigger has none of these")
             case Until():
-                return self._settled(e, m)
+                return self._iterated(e, m)
             case Zero() | Ones() | Identity() | Scale() | Add() | Beside() | Above():
                 return self._large(e, m) if self.rule.is_large(m) else self._small(e, m)
             case _:
                 assert_never(e)
 
     def _small(self, e: Expr, m: Meta) -> DriverTerm:
-        """What the driver computes of what it holds."""
+        """A small term, computed by the driver."""
 
-        def held(t: Expr) -> Expr:
-            found = self.value(t)
-            assert isinstance(found, DriverTerm)
-            return found.term
+        def driver_term(t: Expr) -> Expr:
+            value = self.value(t)
+            assert isinstance(value, DriverTerm)
+            return value.term
 
         match e:
             case Scale(by, body):
-                return DriverTerm(scale(by, held(body)), m)
+                return DriverTerm(scale(by, driver_term(body)), m)
             case Add(terms):
-                return DriverTerm(add(*map(held, terms)), m)
+                return DriverTerm(add(*map(driver_term, terms)), m)
             case Beside(parts):
-                return DriverTerm(beside(*map(held, parts)), m)
+                return DriverTerm(beside(*map(driver_term, parts)), m)
             case Above(parts):
-                return DriverTerm(above(*map(held, parts)), m)
+                return DriverTerm(above(*map(driver_term, parts)), m)
             case _:
                 return DriverTerm(e, m)
 
     def _large(self, e: Expr, m: Meta) -> Spread:
-        """What workers compute by rows."""
+        """A large term, computed by the workers by rows."""
         match e:
             case Add(terms):
                 return self._total(tuple(self._item(t) for t in terms), m)
             case Beside(parts):
                 pieces = tuple(self._rows_of_any(self.value(p)) for p in parts)
-                made = self._fresh(m)
-                self.steps.append(Join(made.name, pieces))
-                return made
+                joined = self._fresh(m)
+                self.steps.append(Join(joined.name, pieces))
+                return joined
             case Above(parts):
                 return self._stack([self.value(p) for p in parts], m)
             case _:
@@ -214,21 +214,23 @@ class Placer:
                 return by, self._rows_of_any(self.value(body))
 
     def _total(self, items: tuple[tuple[float, Operand | Fill], ...], m: Meta) -> Spread:
-        made = self._fresh(m)
-        self.steps.append(Total(made.name, items))
-        return made
+        total = self._fresh(m)
+        self.steps.append(Total(total.name, items))
+        return total
 
     def _stack(self, parts: list[Value], m: Meta) -> Spread:
-        made = self._fresh(m)
+        stacked = self._fresh(m)
         at, rows = 0, self.rule.at(m.rows)
         for p in parts:
-            if isinstance(p, DriverTerm) or p.turned:
+            if isinstance(p, DriverTerm) or p.transposed:
                 p = self._total(((1.0, self._rows_of_any(p)),), p.meta)
             self.steps.append(
-                Exchange(made.name, Operand(p.name), "place", p.meta.rows * p.meta.cols, at, rows)
+                Exchange(
+                    stacked.name, Operand(p.name), "place", p.meta.rows * p.meta.cols, at, rows
+                )
             )
             at += self.rule.at(p.meta.rows)
-        return made
+        return stacked
 
     def _inverse(self, e: Expr, body: Value, m: Meta) -> Value:
         if isinstance(body, DriverTerm):
@@ -246,8 +248,8 @@ class Placer:
         self.scope[name] = m
         return self._total(((1.0, self._rows_of_any(DriverTerm(Var(name), m))),), m)
 
-    def _settled(self, e: Until, m: Meta) -> DriverTerm:
-        """What the driver iterates, over what it holds."""
+    def _iterated(self, e: Until, m: Meta) -> DriverTerm:
+        """An iteration of the driver, over its own matrices."""
         for name in sorted(free(e)):
             if isinstance(self.value(Var(name)), Spread):
                 raise FreshviewError(
@@ -258,10 +260,10 @@ class Placer:
 
     # ---------------------------------------------------------------- products
 
-    def _product(self, tree: Tree, found: list[Value]) -> Value:
+    def _product(self, tree: Tree, values: list[Value]) -> Value:
         if isinstance(tree, int):
-            return found[tree]
-        a, b = (self._product(side, found) for side in tree)
+            return values[tree]
+        a, b = (self._product(side, values) for side in tree)
         return self._times(a, b)
 
     def _times(self, a: Value, b: Value) -> Value:
@@ -272,74 +274,74 @@ class Placer:
             left, right = Operand(self._sent(a), "slice"), Operand(self._sent(b), "local")
             return self._multiplied(left, right, m, summed=False)
         if isinstance(a, DriverTerm):
-            return self._turned(self._times(self._turned(b), self._turned(a)))
+            return self._transposed(self._times(self._transposed(b), self._transposed(a)))
         if isinstance(b, DriverTerm):
-            if not a.turned:
+            if not a.transposed:
                 right = Operand(self._sent(b), "local")
                 return self._multiplied(Operand(a.name), right, m, summed=False)
             if a.name in self.rule.copied:
-                left = Operand(a.name, "columns", turned=True)
+                left = Operand(a.name, "columns", transposed=True)
                 return self._multiplied(left, Operand(self._sent(b), "local"), m, summed=False)
-            left = Operand(a.name, turned=True)
+            left = Operand(a.name, transposed=True)
             return self._multiplied(left, Operand(self._sent(b), "slice"), m, summed=True)
-        if not a.turned:
+        if not a.transposed:
             self._exchange(b.name, Operand(b.name), "whole", b.meta)
-            right = Operand(b.name, "whole", b.turned)
+            right = Operand(b.name, "whole", b.transposed)
             return self._multiplied(Operand(a.name), right, m, summed=False)
-        if not b.turned:
-            left = Operand(a.name, turned=True)
+        if not b.transposed:
+            left = Operand(a.name, transposed=True)
             return self._multiplied(left, Operand(b.name), m, summed=True)
-        return self._turned(self._times(self._turned(b), self._turned(a)))
+        return self._transposed(self._times(self._transposed(b), self._transposed(a)))
 
     def _multiplied(self, left: Operand, right: Operand, m: Meta, *, summed: bool) -> Value:
-        """A product of blocks: rows that stay or are gathered, or summands that are added up."""
-        made = self._fresh(m)
-        self.steps.append(Multiply(made.name, left, right, "partial" if summed else "rows"))
+        """A product of blocks: rows that stay or are gathered, or summands to add up."""
+        product = self._fresh(m)
+        self.steps.append(Multiply(product.name, left, right, "partial" if summed else "rows"))
         if not self.rule.is_large(m):
             form = "partial" if summed else "rows"
-            return self._gathered(made, Operand(made.name, form))  # type: ignore[arg-type]
+            return self._gathered(product, Operand(product.name, form))  # type: ignore[arg-type]
         if summed:
-            self._exchange(made.name, Operand(made.name, "partial"), "reduce", m)
-        return made
+            self._exchange(product.name, Operand(product.name, "partial"), "reduce", m)
+        return product
 
-    def _gathered(self, found: Spread, by: Operand | None = None) -> DriverTerm:
-        """A spread matrix, brought to the driver."""
-        by = by or self._rows(found)
-        m = found.meta
-        name = found.name if found.name.startswith(TEMPORARY) else self._name()
+    def _gathered(self, spread: Spread, by: Operand | None = None) -> DriverTerm:
+        """Gather a spread matrix on the driver."""
+        by = by or self._rows(spread)
+        m = spread.meta
+        name = spread.name if spread.name.startswith(TEMPORARY) else self._name()
         self.steps.append(Gather(name, by, m.rows * m.cols))
         self.scope[name] = m
         return DriverTerm(Var(name), m)
 
     # ---------------------------------------------------------------- pieces
 
-    def _turned(self, v: Value) -> Value:
+    def _transposed(self, v: Value) -> Value:
         m = infer(transpose(Var("x")), {"x": v.meta})
         if isinstance(v, DriverTerm):
             return DriverTerm(transpose(v.term), m)
-        return Spread(v.name, m, not v.turned)
+        return Spread(v.name, m, not v.transposed)
 
     def _rows(self, v: Spread) -> Operand:
-        """The rows of a spread matrix: those of a turned one are columns."""
-        if not v.turned:
+        """The rows of a spread matrix: of a transposed one, its columns."""
+        if not v.transposed:
             return Operand(v.name)
         if v.name not in self.rule.copied:
-            m = self._turned(v).meta
+            m = self._transposed(v).meta
             self._exchange(v.name, Operand(v.name), "columns", m)
-        return Operand(v.name, "columns", turned=True)
+        return Operand(v.name, "columns", transposed=True)
 
     def _columns(self, v: Spread) -> Operand:
         """The columns of a spread matrix."""
-        turned = self._turned(v)
-        assert isinstance(turned, Spread)
-        rows = self._rows(turned)
-        return Operand(rows.name, rows.form, not rows.turned)
+        transposed = self._transposed(v)
+        assert isinstance(transposed, Spread)
+        rows = self._rows(transposed)
+        return Operand(rows.name, rows.form, not rows.transposed)
 
     def _rows_of_any(self, v: Value) -> Operand:
         return self._rows(v) if isinstance(v, Spread) else Operand(self._sent(v), "slice")
 
     def _sent(self, v: DriverTerm) -> str:
-        """The name under which workers have a matrix of the driver."""
+        """Broadcast a matrix of the driver; its name on the workers."""
         if isinstance(v.term, Var):
             name = v.term.name
         else:

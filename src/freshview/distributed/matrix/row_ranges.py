@@ -1,4 +1,4 @@
-"""Which rows a worker has, and which cells a request is about."""
+"""The rows of a worker, and the cells of a request."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ALL = np.array([-1])
 
 
 def span(size: int, workers: int, part: int) -> slice:
-    """The share of a worker: as even as can be, in order.
+    """The share of a worker: even, and in order.
 
     >>> [span(7, 3, p) for p in range(3)]
     [slice(0, 2, None), slice(2, 4, None), slice(4, 7, None)]
@@ -37,26 +37,26 @@ class RowRanges:
         return cls(ALL if isinstance(rows, slice) else np.asarray(rows), np.asarray(cols))
 
     @property
-    def turned(self) -> RowRanges:
+    def transposed(self) -> RowRanges:
         """The same places of the transposed matrix."""
         return RowRanges(self.cols, self.rows)
 
     def here(self, share: slice) -> Array:
-        """Which of the rows are in a share; all of the share's own if all are meant."""
+        """The numbers of the rows in a share; all of the share's own for `ALL`."""
         if self._is_all(self.rows):
             return np.arange(share.stop - share.start)
-        found: Array = np.flatnonzero((self.rows >= share.start) & (self.rows < share.stop))
-        return found
+        numbers: Array = np.flatnonzero((self.rows >= share.start) & (self.rows < share.stop))
+        return numbers
 
     def read(self, block: Array, share: slice) -> Array:
         """The values in a share of the rows."""
         here = self.here(share)
         if self._is_all(self.rows):
-            found: Array = block[:, self.cols]
-            return found
+            values: Array = block[:, self.cols]
+            return values
         rows = self.rows[here] - share.start
-        found = block[rows] if self._is_all(self.cols) else block[rows, self.cols[here]]
-        return found
+        values = block[rows] if self._is_all(self.cols) else block[rows, self.cols[here]]
+        return values
 
     def write(self, block: Array, values: Array, share: slice) -> None:
         """Put the values that fall into a share of the rows."""

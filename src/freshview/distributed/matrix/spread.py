@@ -1,4 +1,4 @@
-"""Which matrices are spread over the workers, and which are terms that the driver holds."""
+"""Spread matrices of the workers, and terms of the driver."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from freshview.linear.language.terms import Expr
 
 @dataclass(frozen=True, slots=True)
 class SpreadRule:
-    """Which matrices are spread, and which of them are copied by columns as well.
+    """The rule for spread matrices, and those that are copied by columns as well.
 
-    What has more cells than `driver` is spread, unless the rank of an update is one of its sizes:
-    factors are narrow. `most` is how many cells the driver takes to invert a matrix.
+    A matrix with more cells than `driver` is spread, unless the rank of an update is one of its
+    sizes: factors are narrow. `most` is the most cells of a matrix that the driver inverts.
     """
 
     sizes: Mapping[str, float]
@@ -37,16 +37,16 @@ class SpreadRule:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A spread matrix, maybe turned."""
+    """A spread matrix, maybe transposed."""
 
     name: str
     meta: Meta
-    turned: bool = False
+    transposed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class DriverTerm:
-    """A matrix that the driver holds, as a term over what it has."""
+    """A matrix of the driver, as a term over its other matrices."""
 
     term: Expr
     meta: Meta

@@ -1,6 +1,6 @@
-"""What the driver and the workers do to follow an update of a spread matrix, on one screen.
+"""The steps of the driver and the workers that maintain spread matrices, on one screen.
 
-A matrix is held by the driver, or it is spread: every worker has its share of the rows, and of a
+A matrix is on the driver, or it is spread: every worker has its share of the rows, and of a
 matrix that is copied its share of the columns too. Statements of the driver are terms of
 `freshview.linear`; those of workers are products, sums and updates of blocks.
 """
@@ -14,7 +14,7 @@ from freshview.linear.language.sizes import Size
 from freshview.linear.language.terms import Expr
 
 Form = Literal["rows", "columns", "partial", "whole", "local", "slice"]
-"""Which piece of a matrix a worker takes.
+"""The piece of a matrix that a worker reads.
 
 Its rows or its columns; a summand of all of it; all of it, after an exchange; a matrix of the
 driver, or its own rows of that.
@@ -23,24 +23,24 @@ driver, or its own rows of that.
 How = Literal["whole", "reduce", "columns", "place"]
 """How workers exchange blocks.
 
-Everybody gets all the rows; summands are added up where the rows are; rows become columns; rows
-move to other places, in a stack.
+All workers get all the rows; summands are added up where the rows are; rows become columns; rows
+move to their positions in a stack.
 """
 
 TEMPORARY = "#"
-"""What the names of matrices begin with that live no longer than a version."""
+"""The prefix of the names of temporary matrices."""
 
 ROWS, COLS, VALUES = "#rows", "#cols", "#values"
-"""The cells that are replaced, and by what; or those that are asked for."""
+"""The cells to replace, and their values; or the cells to read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """A piece of a matrix, maybe turned (transposed)."""
+    """A piece of a matrix, maybe transposed."""
 
     name: str
     form: Form = "rows"
-    turned: bool = False
+    transposed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +54,12 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """Nothing: a node takes what a version gives it, and be it only that."""
+    """No operation: makes a node run a step of a version."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluate:
-    """The driver: name := term, over what it holds; `limit` is that of `linear.evaluate`."""
+    """The driver: name := term, over its matrices; `limit` is that of `linear.evaluate`."""
 
     name: str
     term: Expr
@@ -129,7 +129,7 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class Replace:
-    """Cells of a view get new values: `places.py` tells which."""
+    """Cells of a view get new values: `row_ranges.py` selects them."""
 
     view: str
     spread: bool
@@ -175,7 +175,7 @@ Step: TypeAlias = AtDriver | AtWorkers | Move
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What the driver takes from the workers, does, and sends to them."""
+    """A turn of the driver: receive, run, send."""
 
     receives: tuple[Gather, ...] = ()
     blocks: tuple[AtDriver | Scatter, ...] = ()
@@ -183,7 +183,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What a worker takes, does, sends to other workers on the way, and tells the driver."""
+    """A stage of a worker: receive, run, send to other workers, and gather to the driver."""
 
     receives: tuple[Scatter | Exchange, ...] = ()
     blocks: tuple[AtWorkers | Exchange, ...] = ()
@@ -191,13 +191,13 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
-    """Turns of the driver around jobs, as `spark/stages.Schedule` has them."""
+class MatrixSchedule:
+    """Turns of the driver around jobs, as in `distributed/stages.Schedule`."""
 
     turns: tuple[Turn, ...]
     jobs: tuple[tuple[Stage, ...], ...]
     steps: tuple[Step, ...] = ()
-    """The same in the order of the program, for `explain`."""
+    """The steps in the order of the program, for `explain`."""
 
     @property
     def stages(self) -> tuple[Stage, ...]:

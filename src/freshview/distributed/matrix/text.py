@@ -86,7 +86,7 @@ def _line(s: Step) -> str:
 
 
 def _name(o: Operand) -> str:
-    return f"{o.name}'" if o.turned else o.name
+    return f"{o.name}'" if o.transposed else o.name
 
 
 def _item(by: float, item: Operand | Fill) -> str:

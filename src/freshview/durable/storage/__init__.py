@@ -1,1 +1,1 @@
-"""Where durable state lies: folders here and elsewhere, shared memory, blocks of rows, locks."""
+"""Storage of durable state: local and remote folders, shared memory, blocks of rows, locks."""

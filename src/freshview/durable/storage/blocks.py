@@ -1,4 +1,4 @@
-"""Compound blocks: rows of several maps or relations as one piece of bytes.
+"""Compound blocks: rows of several maps or relations as one sequence of bytes.
 
     count, then for each: name, rows as an Arrow stream
 
@@ -33,8 +33,8 @@ def pack(rows: Rows) -> bytes:
 
 
 def pack_large(rows: Rows) -> Pieces:
-    """The same bytes in pieces; numbers stay where they lie."""
-    found: list[bytes | memoryview] = []
+    """The same bytes in pieces, without copying columns."""
+    pieces: list[bytes | memoryview] = []
     for name, batches in rows.items():
         filled = [b for b in batches if b.num_rows]
         if filled:
@@ -44,12 +44,12 @@ def pack_large(rows: Rows) -> Pieces:
                     out.write_batch(batch)
             text = name.encode()
             text += b"\0" * (-(len(text) + _HEAD.size) % 8)  # Arrow wants its bytes aligned
-            found += [_HEAD.pack(len(text), sink.tell()) + text, *sink.pieces]
-    return found
+            pieces += [_HEAD.pack(len(text), sink.tell()) + text, *sink.pieces]
+    return pieces
 
 
 class _Sink:
-    """A file for Arrow to write to, which keeps what it is given."""
+    """A file for Arrow to write to, which keeps the pieces."""
 
     closed = False
 
@@ -66,14 +66,14 @@ class _Sink:
         return self._size
 
     def flush(self) -> None:
-        """There is nothing to wait for."""
+        """Nothing is buffered."""
 
 
 def unpack(data: bytes | memoryview | pa.Buffer) -> dict[str, list[pa.RecordBatch]]:
-    """The inverse of `pack`; the rows lie in the same memory."""
+    """The inverse of `pack`; the rows share its memory."""
     whole = data if isinstance(data, pa.Buffer) else pa.py_buffer(data)
     view = memoryview(whole)
-    found: dict[str, list[pa.RecordBatch]] = {}
+    batches_by_name: dict[str, list[pa.RecordBatch]] = {}
     at = 0
     while at < whole.size:
         words, size = _HEAD.unpack_from(view, at)
@@ -81,22 +81,22 @@ def unpack(data: bytes | memoryview | pa.Buffer) -> dict[str, list[pa.RecordBatc
         name = bytes(view[at : at + words]).rstrip(b"\0").decode()
         at += words
         with pa.ipc.open_stream(whole.slice(at, size)) as rows:
-            found[name] = list(rows)
+            batches_by_name[name] = list(rows)
         at += size
-    return found
+    return batches_by_name
 
 
 def merged(blocks: Sequence[bytes]) -> dict[str, list[pa.RecordBatch]]:
     """The rows of several blocks, in their order."""
-    found: dict[str, list[pa.RecordBatch]] = {}
+    batches_by_name: dict[str, list[pa.RecordBatch]] = {}
     for block in blocks:
         for name, batches in unpack(block).items():
-            found.setdefault(name, []).extend(batches)
-    return found
+            batches_by_name.setdefault(name, []).extend(batches)
+    return batches_by_name
 
 
 def frame(blocks: Sequence[bytes]) -> bytes:
-    """Blocks one after the other, with their lengths in front.
+    """Concatenated blocks, with their lengths in front.
 
     >>> unframe(frame([b"one", b"", b"two"]))
     [b'one', b'', b'two']
@@ -109,8 +109,8 @@ def unframe(data: bytes) -> list[bytes]:
     """The inverse of `frame`."""
     (count,) = struct.unpack_from("<Q", data)
     lengths = struct.unpack_from(f"<{count}Q", data, 8)
-    found, at = [], 8 * (count + 1)
+    blocks, at = [], 8 * (count + 1)
     for length in lengths:
-        found.append(data[at : at + length])
+        blocks.append(data[at : at + length])
         at += length
-    return found
+    return blocks

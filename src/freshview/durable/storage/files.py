@@ -1,4 +1,4 @@
-"""Files that outlive a process: written whole or not at all, and checked when they are read."""
+"""Durable files: written atomically, and verified when they are read."""
 
 from __future__ import annotations
 
@@ -17,46 +17,46 @@ from freshview.errors import FreshviewError
 
 _HEAD = struct.Struct("<8sQII")  # as long as what Arrow aligns its rows to
 _MAGIC = b"freshview3"
-_AT_ONCE = getattr(maps, "MAP_POPULATE", 0)
+_POPULATE = getattr(maps, "MAP_POPULATE", 0)
 
 
-class Torn(FreshviewError):
-    """A file that was not written to its end, or was damaged since."""
+class TornFile(FreshviewError):
+    """A file that was written incompletely, or was damaged since."""
 
 
-class Taken(FreshviewError):
-    """A file of this name is there already."""
+class AlreadyExists(FreshviewError):
+    """A file of this name exists already."""
 
 
 class Folder(Protocol):
     """Named files in a folder. A name may have a folder in it: `p3/redo-1`."""
 
     def write(self, name: str, *data: bytes | memoryview, new: bool = False) -> None:
-        """All of a file or nothing of it; with `new` there must not be one (`Taken`)."""
+        """Write a file atomically; with `new` it must not exist (`AlreadyExists`)."""
 
     def read(self, name: str) -> bytes | None:
-        """What `write` wrote, None where there is none; `Torn` if it is damaged."""
+        """The data of a file, None without one; `TornFile` if it is damaged."""
 
     def map(self, name: str) -> bytes | memoryview | None:
-        """The same, maybe as a view of the file, for data that are large and read once."""
+        """The same, maybe memory-mapped, for large data that are read once."""
 
     def names(self, folder: str = "") -> list[str]:
-        """The files in a folder of it, by name, in order; none if it is not there."""
+        """The sorted file names in a subfolder; none if it does not exist."""
 
     def delete(self, names: Iterable[str]) -> None:
-        """Take files away; those that are not there do not matter."""
+        """Delete files; missing ones are ignored."""
 
     def put(self, name: str, source: Path) -> None:
-        """A copy of a local file."""
+        """Copy a local file here."""
 
     def get(self, name: str, to: Path) -> bool:
-        """A local copy of a file that `put` brought; False if it is missing or damaged."""
+        """Copy a file of `put` to a local path; False if it is missing or damaged."""
 
 
 def head_of(name: str, *data: bytes | memoryview) -> bytes:
-    """What stands before data in a file: what it takes to see that they are whole.
+    """The header of a file: a magic number, the length, and checksums of the data and the name.
 
-    The name is part of it: a file that was put in the place of another one is seen, too.
+    The name is part of it, so that an exchanged file is noticed, too.
     """
     check = 0
     for piece in data:
@@ -65,22 +65,22 @@ def head_of(name: str, *data: bytes | memoryview) -> bytes:
 
 
 def read_whole(source: BinaryIO, name: str) -> bytes:
-    """The data of a file; `Torn` if they are not what was written under this name.
+    """The data of a file; `TornFile` if they do not match the header.
 
     >>> from io import BytesIO
     >>> read_whole(BytesIO(head_of("redo", b"rows") + b"row"), "redo")
     Traceback (most recent call last):
       ...
-    freshview.durable.storage.files.Torn: 'redo' is damaged
+    freshview.durable.storage.files.TornFile: 'redo' is damaged
     """
     head, data = source.read(_HEAD.size), source.read()
     if head != head_of(name, data):
-        raise Torn(f"'{name}' is damaged")
+        raise TornFile(f"'{name}' is damaged")
     return data
 
 
 def write_out(path: Path, *parts: bytes | memoryview, sync: bool = False) -> None:
-    """Fill a file: all that Python writes of the state of a pipeline goes through here."""
+    """Write a file: all that Python writes of the state of a pipeline goes through here."""
     with path.open("wb") as out:
         for part in parts:
             out.write(part)
@@ -95,13 +95,13 @@ def save_whole(path: Path, *data: bytes | memoryview) -> None:
 
 
 def load_whole(path: Path) -> bytes:
-    """What `save_whole` wrote; `Torn` if it is damaged."""
+    """What `save_whole` wrote; `TornFile` if it is damaged."""
     with path.open("rb") as source:
         return read_whole(source, "")
 
 
 class LocalFolder:
-    """A folder of this machine, or one that all the machines have mounted."""
+    """A folder of this machine, or a mounted one."""
 
     def __init__(self, root: Path, *, sync: bool = False) -> None:
         self.root = root
@@ -125,21 +125,21 @@ class LocalFolder:
             with (self.root / name).open("rb") as source:
                 size = os.fstat(source.fileno()).st_size
                 if size < _HEAD.size:
-                    raise Torn(f"'{name}' is damaged")
-                whole = memoryview(mmap(source.fileno(), size, MAP_SHARED | _AT_ONCE, PROT_READ))
+                    raise TornFile(f"'{name}' is damaged")
+                whole = memoryview(mmap(source.fileno(), size, MAP_SHARED | _POPULATE, PROT_READ))
         except FileNotFoundError:
             return None
         if whole[: _HEAD.size] != head_of(name, whole[_HEAD.size :]):
-            raise Torn(f"'{name}' is damaged")
+            raise TornFile(f"'{name}' is damaged")
         return whole[_HEAD.size :]
 
     def names(self, folder: str = "") -> list[str]:
         """See `Folder`."""
         try:
-            found = os.listdir(self.root / folder)
+            names = os.listdir(self.root / folder)
         except FileNotFoundError:
             return []
-        return sorted(n for n in found if not n.startswith("."))
+        return sorted(n for n in names if not n.startswith("."))
 
     def delete(self, names: Iterable[str]) -> None:
         """See `Folder`."""
@@ -148,7 +148,7 @@ class LocalFolder:
 
     def put(self, name: str, source: Path) -> None:
         """See `Folder`."""
-        self.write(f"{name}.sum", _check_of(source))  # first: there is no file without its sum
+        self.write(f"{name}.sum", _check_of(source))  # first: no file is without its checksum
         self._place(name, lambda path: self._copy(source, path), new=False)
 
     def get(self, name: str, to: Path) -> bool:
@@ -156,7 +156,7 @@ class LocalFolder:
         try:
             wanted = self.read(f"{name}.sum")
             shutil.copyfile(self.root / name, to)
-        except (FileNotFoundError, Torn):
+        except (FileNotFoundError, TornFile):
             return False
         return wanted is not None and _check_of(to) == wanted
 
@@ -169,9 +169,9 @@ class LocalFolder:
             if not new:
                 os.replace(draft, path)
             else:
-                os.link(draft, path)  # unlike a rename, it fails if the name is taken
+                os.link(draft, path)  # unlike a rename, it fails if the name exists
         except FileExistsError as e:
-            raise Taken(f"'{path}' is there already") from e
+            raise AlreadyExists(f"'{path}' is there already") from e
         finally:
             draft.unlink(missing_ok=True)
         if self.sync:
@@ -196,7 +196,7 @@ def _sync_folder(path: Path) -> None:
 
 
 def _check_of(path: Path) -> bytes:
-    """The length and a checksum of a file."""
+    """The length and the checksum of a file."""
     check = size = 0
     with path.open("rb") as source:
         while part := source.read(1 << 20):

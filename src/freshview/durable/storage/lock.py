@@ -1,4 +1,4 @@
-"""One attempt at a time: a lock in a folder that may be deleted under it."""
+"""A file lock in a folder that may be deleted meanwhile."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from freshview.durable.storage.shared_memory import make_private
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """While it lasts, no other process or thread of this machine has the folder's lock.
+    """Hold the folder's lock: no other process or thread of this machine has it.
 
-    A process that is killed lets go of it.
+    The lock of a killed process is released.
     """
     path = folder / "lock"
     while True:
@@ -29,7 +29,7 @@ def locked(folder: Path) -> Iterator[None]:
         fcntl.flock(fd, fcntl.LOCK_EX)
         if _is_still(path, fd):
             break
-        os.close(fd)  # or while we waited
+        os.close(fd)  # the folder was deleted while we waited
     try:
         yield
     finally:
@@ -40,7 +40,7 @@ def _make(folder: Path) -> None:
     try:
         make_private(folder)
     except NotPrivate as e:
-        # What is wrong with the machine is no reason to give a batch up.
+        # A fault of the machine must not discard a batch.
         raise PermissionError(errno.EPERM, str(e)) from e
 
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import pyarrow.fs as pa_fs  # type: ignore[import-untyped]
 
-from freshview.durable.storage.files import Taken, Torn, head_of, read_whole
+from freshview.durable.storage.files import AlreadyExists, TornFile, head_of, read_whole
 
 
 class RemoteFolder:
     """A folder of a file system that Arrow knows; a `Folder`.
 
-    Object stores write a file whole or not at all; on the others it is written beside and moved.
+    Object stores write files atomically; elsewhere a file is written to a draft and renamed.
     """
 
     def __init__(self, system: Any, root: str) -> None:
@@ -28,10 +28,10 @@ class RemoteFolder:
         return cls(*pa_fs.FileSystem.from_uri(url))
 
     def write(self, name: str, *data: bytes | memoryview, new: bool = False) -> None:
-        """See `Folder`; whether the name is taken is asked before, since there is no better way."""
+        """See `Folder`; whether the name exists is checked before, which is not atomic."""
         path = f"{self.root}/{name}"
         if new and self._is_there(path):
-            raise Taken(f"'{path}' is there already")
+            raise AlreadyExists(f"'{path}' is there already")
         self._place(path, b"".join([head_of(name, *data), *data]))
 
     def read(self, name: str) -> bytes | None:
@@ -49,8 +49,8 @@ class RemoteFolder:
     def names(self, folder: str = "") -> list[str]:
         """See `Folder`."""
         where = f"{self.root}/{folder}".rstrip("/")
-        told = self.system.get_file_info(pa_fs.FileSelector(where, allow_not_found=True))
-        return sorted(f.base_name for f in told if not f.base_name.startswith("."))
+        infos = self.system.get_file_info(pa_fs.FileSelector(where, allow_not_found=True))
+        return sorted(f.base_name for f in infos if not f.base_name.startswith("."))
 
     def delete(self, names: Iterable[str]) -> None:
         """See `Folder`."""
@@ -66,7 +66,7 @@ class RemoteFolder:
         """See `Folder`."""
         try:
             data = self.read(name)
-        except Torn:
+        except TornFile:
             return False
         if data is not None:
             to.write_bytes(data)

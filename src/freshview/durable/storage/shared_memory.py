@@ -1,4 +1,4 @@
-"""The folders in which state lies while a pipeline runs: of one user, and closed to all others."""
+"""The folders of running state: private to one user."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ SHARED_MEMORY = Path("/dev/shm")
 
 
 def memory_root() -> Path:
-    """Where this user's state lies: in shared memory, or in temporary files without it.
+    """The folder of this user's state: in shared memory, or in temporary files without it.
 
-    Every process asks for itself: executors may run as another user than the driver.
+    Every process computes it: executors may run as another user than the driver.
     """
     root = SHARED_MEMORY if SHARED_MEMORY.is_dir() else Path(tempfile.gettempdir())
     return root / f"freshview-{os.geteuid()}"
 
 
 def make_private(part: Path) -> None:
-    """See to it that the folder of a part, and that of its pipeline, are there and ours alone."""
+    """Create the folder of a part and that of its pipeline, private to this user."""
     root = part.parent.parent
     if root == memory_root():
         private_folder(root)

@@ -1,4 +1,4 @@
-"""The workers of many rows at once: `spark/partition.worker`, column by column."""
+"""Hash partitioning of whole columns: the same as `distributed.partition.worker` for each row."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from freshview.distributed.partition import NULL, STEP, STEP_2
-from freshview.spark.batches.narrow_types import BLOCK, Places, narrow_types
+from freshview.spark.batches.narrow_types import BLOCK_ROWS, RowNumbers, narrow_types
 
 Codes = np.ndarray[Any, np.dtype[np.uint64]]
-Homes = np.ndarray[Any, np.dtype[Any]]
+WorkerNumbers = np.ndarray[Any, np.dtype[Any]]
 _DAY = 86_400_000_000
 _EXACT = 1 << 53
 """Below it, doubles are exact, and so their quotient by a power of ten is rounded once."""
@@ -23,24 +23,24 @@ _EXACT = 1 << 53
 
 _NOBODY = np.empty(0, np.int32)
 
-FEW = 6
-"""Workers whose rows are looked for one worker after the other rather than sorted."""
+FEW_WORKERS = 6
+"""Up to so many workers, rows are selected worker by worker instead of sorted."""
 
 
-def workers_of(columns: Sequence[pa.Array], rows: int, workers: int) -> Homes:
-    """For each row the worker that `worker` names for its values in these columns."""
-    found = np.empty(rows, np.min_scalar_type(workers - 1))
+def workers_of(columns: Sequence[pa.Array], rows: int, workers: int) -> WorkerNumbers:
+    """For each row the worker of its values in these columns."""
+    numbers = np.empty(rows, np.min_scalar_type(workers - 1))
     even = workers & (workers - 1) == 0
-    for start in range(0, rows, BLOCK):
-        end = min(start + BLOCK, rows)
+    for start in range(0, rows, BLOCK_ROWS):
+        end = min(start + BLOCK_ROWS, rows)
         block = [c.slice(start, end - start) for c in columns]
-        mixed = _mixed(block, end - start)
-        # To divide takes longer than all the rest.
-        found[start:end] = mixed & np.uint64(workers - 1) if even else mixed % np.uint64(workers)
-    return found
+        mixed = _hashes(block, end - start)
+        # A division takes longer than all the rest.
+        numbers[start:end] = mixed & np.uint64(workers - 1) if even else mixed % np.uint64(workers)
+    return numbers
 
 
-def _mixed(columns: Sequence[pa.Array], rows: int) -> Codes:
+def _hashes(columns: Sequence[pa.Array], rows: int) -> Codes:
     mixed = np.zeros(rows, np.uint64)
     for column in columns:
         mixed ^= _codes(column)
@@ -52,16 +52,19 @@ def _mixed(columns: Sequence[pa.Array], rows: int) -> Codes:
     return mixed
 
 
-def spread(
+def partition_rows(
     batch: pa.RecordBatch, by: Sequence[int], workers: int, kept: pa.Array | None = None
 ) -> list[pa.RecordBatch]:
-    """The rows of each worker; `by` are the positions of the columns that name it.
+    """The rows of each worker, hashed by the columns at the positions `by`.
 
-    Of a batch that is sifted, only the rows are taken that are `kept`. They become `tight`.
+    With `kept`, a mask, only the rows that it selects. Their types are narrowed.
     """
     if workers == 1:
         return [narrow_types(batch if kept is None else batch.filter(kept))]
-    homes = [_homes(batch, by, workers, kept, start) for start in range(0, batch.num_rows, BLOCK)]
+    homes = [
+        _rows_by_worker(batch, by, workers, kept, start)
+        for start in range(0, batch.num_rows, BLOCK_ROWS)
+    ]
     parts = [[places[i] for places in homes] for i in range(workers)]
     order = np.concatenate([_NOBODY, *(places for part in parts for places in part)])
     together = narrow_types(batch, order)
@@ -70,27 +73,29 @@ def spread(
     return [together.slice(end - size, size) for end, size in zip(ends, sizes, strict=True)]
 
 
-def _homes(
+def _rows_by_worker(
     batch: pa.RecordBatch, by: Sequence[int], workers: int, kept: pa.Array | None, start: int
-) -> list[Places]:
-    """The rows of each worker among those of a block."""
-    columns = [batch.column(i).slice(start, BLOCK) for i in by]
-    rows = min(BLOCK, batch.num_rows - start)
+) -> list[RowNumbers]:
+    """The row numbers of each worker in a block."""
+    columns = [batch.column(i).slice(start, BLOCK_ROWS) for i in by]
+    rows = min(BLOCK_ROWS, batch.num_rows - start)
     if kept is None:
         places = np.arange(start, start + rows, dtype=np.int32)
     else:
-        those = kept.slice(start, BLOCK)
+        those = kept.slice(start, BLOCK_ROWS)
         columns = [c.filter(those) for c in columns]
         places = (np.flatnonzero(_numpy(those, np.bool_)) + start).astype(np.int32)
     home = workers_of(columns, len(places), workers)
-    if workers <= FEW:
+    if workers <= FEW_WORKERS:
         return [places[home == i] for i in range(workers)]
     # Numbers of 8 and 16 bits are sorted by counting, which takes a tenth of the time.
     places = places[np.argsort(home, kind="stable")]
     return np.split(places, np.cumsum(np.bincount(home, minlength=workers))[:-1])
 
 
-def own(batch: pa.RecordBatch, by: Sequence[int], worker: int, workers: int) -> pa.RecordBatch:
+def rows_of_worker(
+    batch: pa.RecordBatch, by: Sequence[int], worker: int, workers: int
+) -> pa.RecordBatch:
     """The rows of one worker."""
     home = workers_of([batch.column(i) for i in by], batch.num_rows, workers)
     return batch.filter(pa.array(home == worker))
@@ -122,7 +127,7 @@ def _numpy(column: pa.Array, kind: Any) -> Any:
 
 
 def _without_null(column: pa.Array) -> pa.Array:
-    """NULL stands for anything here: its code is put in later."""
+    """A column with NULL replaced: its code is set later."""
     if not column.null_count:
         return column
     kind = column.type
@@ -142,8 +147,8 @@ def _text(column: pa.Array) -> Codes:
     encoded = column.dictionary_encode()
     codes = [crc32(s.encode()) for s in encoded.dictionary.to_pylist()]
     table = np.array(codes, np.uint64) if codes else np.zeros(1, np.uint64)
-    found: Codes = table[_numpy(encoded.indices, np.int64)]
-    return found
+    hashes: Codes = table[_numpy(encoded.indices, np.int64)]
+    return hashes
 
 
 def _decimal(column: pa.Array) -> Codes:

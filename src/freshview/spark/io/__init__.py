@@ -1,1 +1,1 @@
-"""What goes in and out of a pipeline: sources, malformed rows, changes by key, sinks, progress."""
+"""Input and output of a pipeline: sources, dead letters, changes by key, sinks."""

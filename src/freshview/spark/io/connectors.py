@@ -1,4 +1,4 @@
-"""The connectors that Spark does not bring along: what to say where one is missing."""
+"""Connectors that are not part of Spark: the error where one is missing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MISSING = re.compile(
 
 @contextmanager
 def needs(connector: Connector, what: str, spark: SparkSession) -> Iterator[None]:
-    """Where Spark lacks a connector, say for `what` it is needed, and the package that has it."""
+    """If Spark lacks a connector, raise an error: `what` needs it, and which package has it."""
     try:
         yield
     except Exception as e:

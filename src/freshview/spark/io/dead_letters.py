@@ -1,4 +1,4 @@
-"""Malformed rows, kept with the reason in files that are named after what they came with."""
+"""Dead letters: malformed rows with the reason, in a file per relation and batch."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 
 from freshview.errors import FreshviewError
 from freshview.runtime.ingest.file_names import file_name
-from freshview.spark.io.rows import Rejected
+from freshview.spark.io.rows import RejectedRow
 
 
 class DeadLetters:
-    """A folder with a file of JSON lines a relation and batch.
+    """A folder with a file of JSON lines per relation and batch.
 
-    The same batch writes the same file: one that is done again leaves nothing twice.
+    A batch always writes the same file: a repeated one adds nothing.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -26,11 +26,11 @@ class DeadLetters:
 
     @property
     def count(self) -> int:
-        """How many rows there are of this run."""
+        """The number of dead letters of this run."""
         return sum(self._counts.values())
 
-    def write(self, batch: str, rejected: Sequence[Rejected]) -> None:
-        """Keep the rows that came with a batch and did not fit."""
+    def write(self, batch: str, rejected: Sequence[RejectedRow]) -> None:
+        """Write the rejected rows of a batch."""
         for relation, rows in groupby(
             sorted(rejected, key=attrgetter("relation")), attrgetter("relation")
         ):
@@ -38,7 +38,7 @@ class DeadLetters:
         if rejected:
             self._counts[batch] = len(rejected)
 
-    def _write(self, path: Path, rows: Iterable[Rejected]) -> None:
+    def _write(self, path: Path, rows: Iterable[RejectedRow]) -> None:
         lines = [json.dumps({"reason": r.reason, "row": r.row}, ensure_ascii=False) for r in rows]
         part = path.with_suffix(".part")
         try:

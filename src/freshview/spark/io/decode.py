@@ -1,4 +1,4 @@
-"""What a micro-batch brings for one relation, as a change or as events of its keys."""
+"""The decoder of micro-batches: records of a source as a change, or as events of keys."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from freshview.errors import BadRow
 from freshview.spark.io.records import events_of_lines, rows_of_lines
-from freshview.spark.io.rows import CORRUPT, Checked, Rejected, fitted
+from freshview.spark.io.rows import CORRUPT, RejectedRow, TypedRows, fit_rows
 from freshview.spark.io.sources import Input
-from freshview.spark.io.upsert import GONE
+from freshview.spark.io.upsert import DELETED
 from freshview.spark.nodes.node import COUNT
 
 CHANGE = "__change"
-"""The column of a Delta change feed that tells what happened to a row."""
+"""The column of a Delta change feed with the kind of change."""
 
 _SIGNS = {"insert": 1, "update_postimage": 1, "delete": -1, "update_preimage": -1}
 
 
 @dataclass
-class Arrival:
-    """Rows with counts, or events of keys (then `keyed`), and what did not fit."""
+class DecodedBatch:
+    """Decoded rows of a relation, with counts or as events of keys (`keyed`); and rejected rows."""
 
     table: pa.Table
     keyed: bool = False
-    rejected: list[Rejected] = field(default_factory=list)
+    rejected: list[RejectedRow] = field(default_factory=list)
 
     @property
     def rows(self) -> int:
-        """How many rows or events came."""
+        """The number of rows or events."""
         return int(self.table.num_rows)
 
 
-def decode(i: Input, part: pa.Table) -> Arrival:
-    """The rows that a source gave for its relation.
+def decode(i: Input, part: pa.Table) -> DecodedBatch:
+    """Decode the records of a source.
 
-    `changes` in the FROM clause says what a record means: one more row, the new row of its key,
-    or an envelope.
+    `changes` in the FROM clause is the meaning of a record: an inserted row, the new row of its
+    key, or an envelope.
     """
     changes = str(i.options.get("changes", "append"))
     deleted = str(i.options.get("deleted", ""))
@@ -60,61 +60,61 @@ def decode(i: Input, part: pa.Table) -> Arrival:
 
 def _lines(
     i: Input, part: pa.Table, changes: str, deleted: str, keys: pa.Array | None = None
-) -> Arrival:
+) -> DecodedBatch:
     lines = _array(part.column("value"))
     if changes == "debezium":
         full = i.options.get("old") == "envelope"
-        found = events_of_lines(i.relation, lines, keys, full=full)
-        return Arrival(found.table, not full, found.rejected)
-    found = rows_of_lines(i.relation, lines, deleted)
-    return _events(found) if changes == "upsert" else _appended(found)
+        rows = events_of_lines(i.relation, lines, keys, full=full)
+        return DecodedBatch(rows.table, not full, rows.rejected)
+    rows = rows_of_lines(i.relation, lines, deleted)
+    return _events(rows) if changes == "upsert" else _appended(rows)
 
 
-def _columns(i: Input, part: pa.Table, changes: str, deleted: str) -> Arrival:
+def _columns(i: Input, part: pa.Table, changes: str, deleted: str) -> DecodedBatch:
     if changes == "debezium":
         raise BadRow(
             f"the source of '{i.relation.name}' has no envelopes",
             instead="envelopes come as JSON: from KAFKA, or from JSON files",
         )
     delimiter = str(i.options.get("delimiter", ",")) if i.source.kind in ("csv", "file") else ""
-    found = fitted(i.relation, part, delimiter=delimiter)
+    rows = fit_rows(i.relation, part, delimiter=delimiter)
     if changes != "upsert":
-        return _appended(found)
+        return _appended(rows)
     if deleted:
         if deleted not in part.column_names:
             raise BadRow(
-                f"what came for '{i.relation.name}' has no column '{deleted}'",
+                f"the source of '{i.relation.name}' has no column '{deleted}'",
                 instead="correct the option 'deleted'",
             )
-        gone = pc.fill_null(_array(part.column(deleted)).cast(pa.bool_()), False)
-        found.table = found.table.append_column(GONE, gone.take(found.at))
-    return _events(found)
+        deletions = pc.fill_null(_array(part.column(deleted)).cast(pa.bool_()), False)
+        rows.table = rows.table.append_column(DELETED, deletions.take(rows.at))
+    return _events(rows)
 
 
-def _text(i: Input, lines: pa.Array) -> Checked:
-    """Lines that nobody has split into fields."""
+def _text(i: Input, lines: pa.Array) -> TypedRows:
+    """Lines that are not split into fields yet."""
     columns = {c.name: pa.nulls(len(lines), pa.string()) for c in i.relation.columns}
     delimiter = str(i.options.get("delimiter", ","))
-    return fitted(i.relation, pa.table({**columns, CORRUPT: lines}), delimiter=delimiter)
+    return fit_rows(i.relation, pa.table({**columns, CORRUPT: lines}), delimiter=delimiter)
 
 
-def _feed(i: Input, part: pa.Table) -> Arrival:
-    found = fitted(i.relation, part.drop_columns([CHANGE]))
-    kinds = _array(part.column(CHANGE)).take(found.at).to_pylist()
+def _feed(i: Input, part: pa.Table) -> DecodedBatch:
+    rows = fit_rows(i.relation, part.drop_columns([CHANGE]))
+    kinds = _array(part.column(CHANGE)).take(rows.at).to_pylist()
     counts = pa.array([_SIGNS[k] for k in kinds], pa.int64())
-    return Arrival(found.table.append_column(COUNT, counts), False, found.rejected)
+    return DecodedBatch(rows.table.append_column(COUNT, counts), False, rows.rejected)
 
 
-def _appended(found: Checked) -> Arrival:
-    ones = pa.repeat(pa.scalar(1, pa.int64()), found.table.num_rows)
-    return Arrival(found.table.append_column(COUNT, ones), False, found.rejected)
+def _appended(rows: TypedRows) -> DecodedBatch:
+    ones = pa.repeat(pa.scalar(1, pa.int64()), rows.table.num_rows)
+    return DecodedBatch(rows.table.append_column(COUNT, ones), False, rows.rejected)
 
 
-def _events(found: Checked) -> Arrival:
-    table = found.table
-    if GONE not in table.column_names:
-        table = table.append_column(GONE, pa.repeat(False, table.num_rows))
-    return Arrival(table, True, found.rejected)
+def _events(rows: TypedRows) -> DecodedBatch:
+    table = rows.table
+    if DELETED not in table.column_names:
+        table = table.append_column(DELETED, pa.repeat(False, table.num_rows))
+    return DecodedBatch(table, True, rows.rejected)
 
 
 def _array(column: pa.ChunkedArray) -> pa.Array:

@@ -1,7 +1,7 @@
-"""Versions on their way to sinks: each is told before the next one is made, whatever dies.
+"""The emitter sends versions to sinks: each one before the next batch, at least once.
 
-What was told last is in a file for every view. A version that was not told, since a sink failed or
-the process died, is told again: before the next batch, or when the pipeline starts again.
+The last emitted version of every view is in a file. A version that was not emitted, since a sink
+failed or the process died, is sent again: before the next batch, or at the next start.
 """
 
 from __future__ import annotations
@@ -19,46 +19,46 @@ from freshview.runtime.ingest.file_names import file_name
 from freshview.spark.io.sinks import Sink, difference
 
 VERSION = b"freshview version"
-"""What the version of a table is called in the metadata of its schema."""
+"""The key of a table's version in the metadata of its schema."""
 
 
 class SinkProblem(FreshviewError):
-    """A sink that does not take a version; the version is in the views all the same."""
+    """A sink failed at a version; the version is in the views all the same."""
 
 
 class Emitter:
-    """Tells sinks the versions of views, and remembers what they were told.
+    """Sends the versions of views to sinks, and stores the last emitted versions.
 
-    For views with sinks that want changes, the view itself is kept as it was told: changes are
-    what became of it since then.
+    For sinks that subscribe to changes, the last emitted rows of the view are stored: changes are
+    the difference to them.
     """
 
     def __init__(self, sinks: Sequence[Sink], folder: Path, version: int) -> None:
-        """Sinks that were never told anything begin behind `version`."""
+        """New sinks begin behind `version`."""
         self.folder = folder
         self.sinks: list[Sink] = []
-        self._told: dict[str, int] = _versions(folder / "told.json")
+        self._emitted: dict[str, int] = _read_versions(folder / "told.json")
         self._tables: dict[str, pa.Table] = {}
         for sink in sinks:
             self.add(sink, version)
 
     def add(self, sink: Sink, version: int) -> None:
-        """A sink that is told what comes behind a version, or behind what its view was told."""
+        """Add a sink for versions after this one, or after the last emitted one of its view."""
         self.sinks.append(sink)
         view = sink.view
         if sink.changes and view not in self._tables:
-            self._tables[view] = self._kept(view)
-            told = self._tables[view].schema.metadata or {}
-            if VERSION in told:
-                self._told[view] = int(told[VERSION])
-        if view not in self._told:
-            self._told[view] = version
-            self._note()
+            self._tables[view] = self._read_table(view)
+            metadata = self._tables[view].schema.metadata or {}
+            if VERSION in metadata:
+                self._emitted[view] = int(metadata[VERSION])
+        if view not in self._emitted:
+            self._emitted[view] = version
+            self._write_versions()
 
     def emit(self, version: int, read: Callable[[str], pa.Table]) -> None:
-        """Tell a version to all the sinks that do not have it."""
+        """Send a version to all the sinks that have not received it."""
         for view in dict.fromkeys(s.view for s in self.sinks):
-            if self._told[view] < version:
+            if self._emitted[view] < version:
                 self._emit(view, version, read(view))
 
     def _emit(self, view: str, version: int, table: pa.Table) -> None:
@@ -72,19 +72,19 @@ class Emitter:
             except Exception as e:
                 raise SinkProblem(
                     f"a sink of '{view}' failed at version {version}: {_cause(e)}",
-                    instead=f"mend it: version {version} is in the views, and is told again before "
-                    "the next one, or at the next start",
+                    instead=f"fix the sink: version {version} is in the views, and is sent again "
+                    "before the next one, or at the next start",
                 ) from e
         if view in self._tables:
             self._tables[view] = table
-            self._keep(view, table, version)
-        self._told[view] = version
-        self._note()
+            self._write_table(view, table, version)
+        self._emitted[view] = version
+        self._write_versions()
 
-    # -- what was told -----------------------------------------------------------------------------
+    # -- emitted versions --------------------------------------------------------------------------
 
-    def _kept(self, view: str) -> pa.Table:
-        """A view as it was told, without columns if it never was."""
+    def _read_table(self, view: str) -> pa.Table:
+        """The last emitted rows of a view; a table without columns if there are none."""
         path = self._path(view)
         if not path.exists():
             return pa.table({})
@@ -93,55 +93,55 @@ class Emitter:
                 return file.read_all()
         except (pa.ArrowException, OSError) as e:
             raise FreshviewError(
-                f"what sinks were told of '{view}' cannot be read from '{path}'",
-                instead="take that file away, and all rows of the view are told anew",
+                f"the last emitted rows of '{view}' cannot be read from '{path}'",
+                instead="delete that file, and all rows of the view are sent again",
             ) from e
 
-    def _keep(self, view: str, table: pa.Table, version: int) -> None:
+    def _write_table(self, view: str, table: pa.Table, version: int) -> None:
         numbered = table.replace_schema_metadata({VERSION: str(version)})
         part = self._path(view).with_suffix(".part")
-        with _writing(part):
+        with _write_errors(part):
             with pa.OSFile(str(part), "wb") as out, pa.ipc.new_file(out, numbered.schema) as file:
                 file.write_table(numbered)
             os.replace(part, self._path(view))
 
-    def _note(self) -> None:
+    def _write_versions(self) -> None:
         part = self.folder / "told.part"
-        with _writing(part):
-            part.write_text(json.dumps(self._told, sort_keys=True))
+        with _write_errors(part):
+            part.write_text(json.dumps(self._emitted, sort_keys=True))
             os.replace(part, self.folder / "told.json")
 
     def _path(self, view: str) -> Path:
         return self.folder / f"{file_name(view)}.arrow"
 
 
-def _versions(path: Path) -> dict[str, int]:
+def _read_versions(path: Path) -> dict[str, int]:
     try:
         return {str(view): int(version) for view, version in json.loads(path.read_text()).items()}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, AttributeError, TypeError) as e:
         raise FreshviewError(
-            f"which versions sinks were told cannot be read from '{path}'",
-            instead="take that file away, and sinks are told what comes from now on",
+            f"the versions that sinks have received cannot be read from '{path}'",
+            instead="delete that file, and sinks receive the versions from now on",
         ) from e
 
 
 @contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    """While a file is written: what goes wrong is told in our words."""
+def _write_errors(path: Path) -> Iterator[None]:
+    """While a file is written: report errors of its storage as `SinkProblem`."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         yield
     except OSError as e:
         raise SinkProblem(
-            f"what sinks were told cannot be noted in '{path}': {e.strerror or e}",
-            instead="mend that: the version is in the views, and is told again",
+            f"the last emitted version cannot be written to '{path}': {e.strerror or e}",
+            instead="fix the cause: the version is in the views, and is sent again",
         ) from e
 
 
 def _cause(e: Exception) -> str:
-    """What a sink says, in one line."""
+    """The error of a sink, in one line."""
     if isinstance(e, FreshviewError):
         return e.what
     lines = [line.strip() for line in str(e).splitlines() if line.strip()]

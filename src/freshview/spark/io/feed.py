@@ -1,7 +1,7 @@
-"""What reads the sources of a pipeline: files by turns, everything else by Structured Streaming.
+"""The feed reads the sources of a pipeline: files in turn, all others by Structured Streaming.
 
-Both say with every batch how far they have come. That is kept with the batch itself, so a restart
-goes on exactly there: a micro-batch that comes again is known by its number.
+Both log their offsets with every batch, so a restart continues exactly there: a repeated
+micro-batch is recognized by its number.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from freshview.errors import FreshviewError
-from freshview.spark.io.decode import Arrival, decode
+from freshview.spark.io.decode import DecodedBatch, decode
 from freshview.spark.io.load import file_of
 from freshview.spark.io.sources import ENDLESS, FROM, Input, stream
 
@@ -27,36 +27,36 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 BATCH, FILES = "batch", "files"
-"""What a note tells: the last micro-batch, and how many records of each file were read."""
+"""The keys of a note: the last micro-batch, and the number of records read of each file."""
 
 
 class Owner(Protocol):
-    """The pipeline as its feed sees it."""
+    """The interface of a pipeline to its feed."""
 
     @property
     def spark(self) -> SparkSession:
         """The session."""
 
     @property
-    def choices(self) -> Any:
-        """What the user chose."""
+    def options(self) -> Any:
+        """The options of the pipeline."""
 
     @property
     def home(self) -> Path:
         """The folder of the checkpoint."""
 
-    def take(
+    def apply(
         self,
-        arrivals: Mapping[str, Arrival],
+        arrivals: Mapping[str, DecodedBatch],
         note: Mapping[str, Any],
         batch: str,
         seconds: float = 0.0,
     ) -> int:
-        """Apply what has come as one change."""
+        """Apply decoded batches as one change."""
 
 
 class Stopped(Exception):
-    """Raised in a micro-batch that must not begin any more: Spark will offer it again."""
+    """Raised in a micro-batch after a stop: Spark repeats it at the next start."""
 
 
 class Feed:
@@ -86,16 +86,16 @@ class Feed:
 
     @property
     def running(self) -> bool:
-        """Whether something is still read."""
+        """Whether a source is still being read."""
         reading = self._thread is not None and self._thread.is_alive()
         return reading or (self._query is not None and self._query.isActive)
 
     def start(self) -> None:
-        """Begin to read."""
+        """Start reading."""
         if self._streams:
             self._start_query()
         if self._files:
-            # They are opened here, so that a file that is not there is told to the one who starts.
+            # Files are opened here, so that the caller gets the error of a missing one.
             readers = {
                 i.relation.name: (i, file_of(i, self._read.get(i.relation.name, 0)))
                 for i in self._files
@@ -106,7 +106,7 @@ class Feed:
             self._thread.start()
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait for the end of all the sources; raises what went wrong with them."""
+        """Wait for the end of all the sources; raise their error. False after the timeout."""
         end = None if timeout is None else time.monotonic() + timeout
         while self.running:
             if end is not None and time.monotonic() >= end:
@@ -116,10 +116,10 @@ class Feed:
         return True
 
     def stop(self) -> None:
-        """Let the batch that is under way finish, and begin no other."""
+        """Finish the current batch, and begin no other."""
         self._stopping = True
         with self._busy:
-            pass  # the batch that is under way ends; the next one finds that it must not begin
+            pass  # wait for the current batch; the next one does not begin
         if self._query is not None and self._query.isActive:
             self._query.stop()
         if self._thread is not None:
@@ -138,12 +138,12 @@ class Feed:
     def _start_query(self) -> None:
         folder = self._owner.home / "offsets"
         if self._done > _last(folder):
-            # Spark would count anew, and its batches would be taken for those that are done.
+            # Spark would number batches from 0 again, and they would be skipped as finished.
             raise FreshviewError(
-                f"the checkpoint has lost '{folder}', where the sources stand, or has an old one",
-                instead="bring it back, or remove the checkpoint to start over",
+                f"the checkpoint has lost '{folder}', its offsets, or they are outdated",
+                instead="restore it, or remove the checkpoint to start over",
             )
-        trigger = self._owner.choices.trigger
+        trigger = self._owner.options.trigger
         try:
             frame = stream(self._owner.spark, self._streams)
             writer = frame.writeStream.foreachBatch(self._on_batch).option(
@@ -164,7 +164,7 @@ class Feed:
             if self._stopping:
                 raise Stopped
             if number <= self._done:
-                return  # it is in the views, and Spark was stopped before it knew
+                return  # it is in the views; Spark stopped before it could record that
             try:
                 self._apply(frame, number)
             except Exception as e:
@@ -174,14 +174,14 @@ class Feed:
     def _apply(self, frame: DataFrame, number: int) -> None:
         began = time.perf_counter()
         table = frame.toArrow()
-        arrivals: dict[str, Arrival] = {}
+        arrivals: dict[str, DecodedBatch] = {}
         for k, i in enumerate(self._streams):
             mine = table.filter(pc.equal(table.column(FROM), k))
             if mine.num_rows:
                 arrivals[i.relation.name] = decode(i, _flat(mine.column(f"r{k}")))
         seconds = time.perf_counter() - began
         if arrivals:
-            self._give(arrivals, {BATCH: number}, f"batch-{number:09d}", seconds)
+            self._deliver(arrivals, {BATCH: number}, f"batch-{number:09d}", seconds)
         self._done = number
 
     # -- files -------------------------------------------------------------------------------------
@@ -196,11 +196,11 @@ class Feed:
             self._error = e
 
     def _turn(self, readers: dict[str, Any]) -> None:
-        """Some records of every file, as one change."""
+        """Apply the next records of every file as one change."""
         began = time.perf_counter()
-        arrivals: dict[str, Arrival] = {}
+        arrivals: dict[str, DecodedBatch] = {}
         for name, (i, reader) in list(readers.items()):
-            part = reader.take(self._owner.choices.batch)
+            part = reader.read_rows(self._owner.options.batch)
             if part is None:
                 del readers[name]
                 continue
@@ -210,14 +210,18 @@ class Feed:
             return
         seconds = time.perf_counter() - began
         label = f"rows-{sum(self._read.values()):012d}"
-        self._give(arrivals, {FILES: dict(self._read)}, label, seconds)
+        self._deliver(arrivals, {FILES: dict(self._read)}, label, seconds)
 
-    def _give(
-        self, arrivals: Mapping[str, Arrival], note: Mapping[str, Any], label: str, seconds: float
+    def _deliver(
+        self,
+        arrivals: Mapping[str, DecodedBatch],
+        note: Mapping[str, Any],
+        label: str,
+        seconds: float,
     ) -> None:
-        """What was read, for the views; what goes wrong from here on is not the sources' fault."""
+        """Apply decoded batches; errors from here on are not those of the sources."""
         try:
-            self._owner.take(arrivals, note, label, seconds)
+            self._owner.apply(arrivals, note, label, seconds)
         except FreshviewError:
             raise
         except Exception as e:
@@ -263,14 +267,14 @@ _KNOWN = (
     ),
     (
         r"Connection refused",
-        "nobody answers at the address of a socket",
-        "start the one who sends, or correct the FROM clause",
+        "no server answers at the address of a socket",
+        "start the server, or correct the FROM clause",
     ),
 )
 
 
 def failure(error: BaseException, sources: Sequence[Input] = ()) -> FreshviewError:
-    """What went wrong in one sentence, however many pages Spark wrote about it."""
+    """The error of a source in one sentence."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, FreshviewError):
@@ -286,6 +290,6 @@ def failure(error: BaseException, sources: Sequence[Input] = ()) -> FreshviewErr
 
 
 def _first(error: BaseException) -> str:
-    """The first line of what an error says."""
+    """The first line of an error."""
     lines = (line.strip() for line in str(error).splitlines())
     return next((line for line in lines if line), type(error).__name__)

@@ -1,4 +1,4 @@
-"""A delimited file on the driver's machine, read from any record on, some records at a time."""
+"""A delimited file on the driver's machine, read in batches from any record on."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _REST = "__rest"
 class CsvFile:
     """The records of a file as texts; those with too few or too many fields are lines in `CORRUPT`.
 
-    `position` counts the records that were taken. A reader that starts there goes on with the
-    next one: the order is the same every time.
+    `position` counts the records read. A reader that starts there continues with the next one: the
+    order is always the same.
     """
 
     def __init__(self, path: Path, relation: Relation, delimiter: str, position: int = 0) -> None:
@@ -31,13 +31,13 @@ class CsvFile:
         self._blocks = self._read()
         self._ahead: pa.Table | None = None
         while self.position < position:
-            if self.take(position - self.position) is None:
+            if self.read_rows(position - self.position) is None:
                 raise BadRow(
                     f"'{path}' for '{relation.name}' is shorter than what was read from it",
                     instead="put the file back, or start over with another checkpoint",
                 )
 
-    def take(self, count: int) -> pa.Table | None:
+    def read_rows(self, count: int) -> pa.Table | None:
         """At most `count` records; None at the end."""
         parts: list[pa.Table] = []
         while count > 0:

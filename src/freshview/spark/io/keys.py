@@ -22,10 +22,10 @@ from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type
 from freshview.errors import FreshviewError
 from freshview.runtime.ingest.columns import arrow_schema, arrow_type
-from freshview.spark.io.upsert import GONE, key_of
+from freshview.spark.io.upsert import DELETED, key_of
 
-NOTHING = "nothing is changed; apply it again when that is mended"
-LATER = "mend that: what was applied is in the views, and whatever is asked next goes on"
+UNCHANGED = "nothing is changed; fix the cause and apply it again"
+LATER = "fix the cause: applied batches are in the views, and the next call continues"
 
 
 class KeyStore:
@@ -35,7 +35,7 @@ class KeyStore:
     >>> from freshview.calculus.types import INT
     >>> r = Relation("r", (Column("k", INT), Column("v", INT)), key=("k",))
     >>> store = KeyStore(":memory:", [r])
-    >>> store.commit("1", {"r": pa.table({"k": [1, 2], "v": [5, 6], GONE: [False, False]})})
+    >>> store.commit("1", {"r": pa.table({"k": [1, 2], "v": [5, 6], DELETED: [False, False]})})
     >>> store.find(r, pa.table({"k": [2, 3]})).to_pylist(), store.token
     ([{'k': 2, 'v': 6}], '1')
     """
@@ -43,7 +43,7 @@ class KeyStore:
     def __init__(self, path: Path | str, relations: Iterable[Relation]) -> None:
         self.path = path
         self.relations = {r.name: r for r in relations}
-        with self._told("mend that, or bring the file back, or begin in another checkpoint"):
+        with self._errors("fix the cause, restore the file, or start over with another checkpoint"):
             # Batches come from a thread of Spark's, one at a time.
             self._db = sqlite3.connect(path, check_same_thread=False, isolation_level=None)
             self._db.execute("PRAGMA journal_mode = WAL")
@@ -54,13 +54,13 @@ class KeyStore:
 
     @property
     def token(self) -> str | None:
-        """That of the last events that are here; None if there were none."""
-        found = self._db.execute("SELECT token FROM at").fetchone()
-        return None if found is None else str(found[0])
+        """The token of the last committed events; None without any."""
+        row = self._db.execute("SELECT token FROM at").fetchone()
+        return None if row is None else str(row[0])
 
     @contextmanager
-    def _told(self, instead: str) -> Iterator[None]:
-        """While the file is used: what goes wrong is told in our words."""
+    def _errors(self, instead: str) -> Iterator[None]:
+        """While the file is used: report errors of SQLite as `FreshviewError`."""
         try:
             yield
         except sqlite3.Error as e:
@@ -69,10 +69,10 @@ class KeyStore:
             ) from e
 
     @contextmanager
-    def _whole(self, instead: str = NOTHING) -> Iterator[sqlite3.Connection]:
-        """All of what is done, or nothing of it."""
+    def _transaction(self, instead: str = UNCHANGED) -> Iterator[sqlite3.Connection]:
+        """A transaction of SQLite, rolled back after an error."""
         db = self._db
-        with self._told(instead):
+        with self._errors(instead):
             db.execute("BEGIN")
             try:
                 yield db
@@ -83,55 +83,55 @@ class KeyStore:
                 raise
 
     def find(self, relation: Relation, keys: pa.Table) -> pa.Table:
-        """The rows that these keys have; a key without a row has none here either."""
+        """The rows of these keys; nothing for a key without a row."""
         types = {c.name: c.type for c in relation.columns}
         names = key_of(relation)
-        stored = [_stored(keys.column(n), types[n]) for n in names]
+        stored = [_to_sqlite(keys.column(n), types[n]) for n in names]
         table = self._table(relation.name)
         on = " AND ".join(f"t.{_q(n)} = w.{_q(n)}" for n in names)
         columns = ", ".join(f"t.{_q(c.name)}" for c in relation.columns)
         marks = ", ".join("?" * len(names))
-        with self._whole() as db:
+        with self._transaction() as db:
             db.execute("DROP TABLE IF EXISTS temp.wanted")
             db.execute(f"CREATE TEMP TABLE wanted ({', '.join(map(_q, names))})")
             db.executemany(
                 f"INSERT INTO temp.wanted VALUES ({marks})",
                 zip(*(c.to_pylist() for c in stored), strict=True),
             )
-            found = db.execute(f"SELECT {columns} FROM temp.wanted w JOIN {table} t ON {on}")
-            rows = found.fetchall()
-        return _read(relation, rows)
+            cursor = db.execute(f"SELECT {columns} FROM temp.wanted w JOIN {table} t ON {on}")
+            rows = cursor.fetchall()
+        return _from_sqlite(relation, rows)
 
     def expect(self, events: Mapping[str, pa.Table]) -> str:
-        """Keep the last events of keys until it is certain that they came to pass; their token."""
+        """Store the last events of keys until their batch is in the views; their token."""
         token = uuid.uuid4().hex
-        with self._whole() as db:
+        with self._transaction() as db:
             db.execute("DELETE FROM expected")
             kept = [(token, name, _bytes(table)) for name, table in events.items()]
             db.executemany("INSERT INTO expected VALUES (?, ?, ?)", kept)
         return token
 
     def resume(self, token: str | None) -> None:
-        """Take over what was expected, if the views have it, which carry a token; else forget it.
+        """Commit the expected events, if the views have their token; else discard them.
 
-        A file that has the rows of other events than the last ones of the views is refused.
+        Refuse a file without the last events of the views.
         """
-        with self._told(LATER):
-            found = self._db.execute("SELECT token, relation, events FROM expected").fetchall()
-            if found and token is not None and found[0][0] == token != self.token:
-                self.commit(token, {name: _unpacked(data) for _, name, data in found})
-            elif found:
+        with self._errors(LATER):
+            expected = self._db.execute("SELECT token, relation, events FROM expected").fetchall()
+            if expected and token is not None and expected[0][0] == token != self.token:
+                self.commit(token, {name: _unpacked(data) for _, name, data in expected})
+            elif expected:
                 self._db.execute("DELETE FROM expected")
             if self.relations and self.token != token:
                 raise FreshviewError(
-                    f"the rows by key in '{self.path}' are not those that the views have: the file "
-                    "was lost, or is an old one",
-                    instead="bring it back, or start over with another checkpoint",
+                    f"the rows by key in '{self.path}' do not match the views: the file was "
+                    "lost, or is outdated",
+                    instead="restore it, or start over with another checkpoint",
                 )
 
     def commit(self, token: str, events: Mapping[str, pa.Table]) -> None:
-        """Take over the last events of keys, which came to pass."""
-        with self._whole(LATER) as db:
+        """Apply the last events of keys: their batch is in the views."""
+        with self._transaction(LATER) as db:
             for name, table in events.items():
                 self._write(self.relations[name], table)
             db.execute("DELETE FROM expected")
@@ -139,16 +139,16 @@ class KeyStore:
             db.execute("INSERT INTO at VALUES (?)", (token,))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._db.close()
 
     def _write(self, relation: Relation, events: pa.Table) -> None:
         table, keys = self._table(relation.name), key_of(relation)
-        gone = events.filter(events.column(GONE))
-        kept = events.filter(pc.invert(events.column(GONE)))
+        deleted = events.filter(events.column(DELETED))
+        kept = events.filter(pc.invert(events.column(DELETED)))
         types = {c.name: c.type for c in relation.columns}
         where = " AND ".join(f"{_q(n)} = ?" for n in keys)
-        self._db.executemany(f"DELETE FROM {table} WHERE {where}", _tuples(gone, keys, types))
+        self._db.executemany(f"DELETE FROM {table} WHERE {where}", _tuples(deleted, keys, types))
         names = [c.name for c in relation.columns]
         marks = ", ".join("?" * len(names))
         self._db.executemany(
@@ -182,7 +182,7 @@ def _q(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _stored(column: pa.ChunkedArray, t: Type) -> pa.ChunkedArray:
+def _to_sqlite(column: pa.ChunkedArray, t: Type) -> pa.ChunkedArray:
     """Values as SQLite keeps them: integers, doubles and texts."""
     match t.kind:
         case "decimal":
@@ -196,16 +196,21 @@ def _stored(column: pa.ChunkedArray, t: Type) -> pa.ChunkedArray:
 
 
 def _tuples(table: pa.Table, names: list[str], types: Mapping[str, Type]) -> Iterable[Any]:
-    return zip(*(_stored(table.column(n), types[n]).to_pylist() for n in names), strict=True)
+    return zip(*(_to_sqlite(table.column(n), types[n]).to_pylist() for n in names), strict=True)
 
 
-_KEPT = {"decimal": pa.string(), "date": pa.int32(), "timestamp": pa.int64(), "bool": pa.int64()}
+_SQLITE_TYPES = {
+    "decimal": pa.string(),
+    "date": pa.int32(),
+    "timestamp": pa.int64(),
+    "bool": pa.int64(),
+}
 
 
-def _read(relation: Relation, rows: list[tuple[Any, ...]]) -> pa.Table:
+def _from_sqlite(relation: Relation, rows: list[tuple[Any, ...]]) -> pa.Table:
     columns = zip(*rows, strict=True) if rows else ([] for _ in relation.columns)
     arrays = []
     for c, values in zip(relation.columns, columns, strict=True):
         target = arrow_type(c.type)
-        arrays.append(pa.array(values, _KEPT.get(c.type.kind, target)).cast(target))
+        arrays.append(pa.array(values, _SQLITE_TYPES.get(c.type.kind, target)).cast(target))
     return pa.Table.from_arrays(arrays, schema=arrow_schema(relation.columns))

@@ -12,36 +12,36 @@ from freshview.runtime.ingest.columns import arrow_schema
 from freshview.spark.io import sources
 from freshview.spark.io.files import CsvFile
 from freshview.spark.io.records import rows_of_lines
-from freshview.spark.io.rows import Checked, Rejected, fitted
+from freshview.spark.io.rows import RejectedRow, TypedRows, fit_rows
 from freshview.spark.io.sources import Input
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-ALL = 1 << 62
+ALL_ROWS = 1 << 62
 
 
 def load_tables(
     spark: SparkSession, tables: Sequence[Input]
-) -> tuple[dict[str, pa.Table], list[Rejected]]:
-    """The rows of static tables, and those that do not fit."""
-    found: dict[str, pa.Table] = {}
-    rejected: list[Rejected] = []
+) -> tuple[dict[str, pa.Table], list[RejectedRow]]:
+    """The rows of static tables, and the rejected ones."""
+    rows: dict[str, pa.Table] = {}
+    rejected: list[RejectedRow] = []
     for i in tables:
         checked = _load(spark, i)
-        found[i.relation.name] = checked.table
+        rows[i.relation.name] = checked.table
         rejected += checked.rejected
-    return found, rejected
+    return rows, rejected
 
 
-def _load(spark: SparkSession, i: Input) -> Checked:
+def _load(spark: SparkSession, i: Input) -> TypedRows:
     delimiter = str(i.options.get("delimiter", ","))
     if i.source.kind == "file":
-        whole = file_of(i).take(ALL)
+        whole = file_of(i).read_rows(ALL_ROWS)
         if whole is None:
             empty = arrow_schema(i.relation.columns).empty_table()
-            return Checked(empty, pa.array([], pa.int64()))
-        return fitted(i.relation, whole, delimiter=delimiter)
+            return TypedRows(empty, pa.array([], pa.int64()))
+        return fit_rows(i.relation, whole, delimiter=delimiter)
     if i.source.kind not in _TABLES:
         raise UnsupportedSql(
             f"the static table '{i.relation.name}' cannot come from {i.source.kind.upper()}",
@@ -50,7 +50,7 @@ def _load(spark: SparkSession, i: Input) -> Checked:
     table = _TABLES[i.source.kind](spark, i).toArrow()
     if i.source.kind == "json":
         return rows_of_lines(i.relation, table.column("value").combine_chunks())
-    return fitted(i.relation, table, delimiter=delimiter if i.source.kind == "csv" else "")
+    return fit_rows(i.relation, table, delimiter=delimiter if i.source.kind == "csv" else "")
 
 
 def file_of(i: Input, position: int = 0) -> CsvFile:

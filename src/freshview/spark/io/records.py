@@ -1,8 +1,8 @@
 """JSON lines as rows of a relation, and Debezium envelopes as events.
 
-Arrow reads the lines all at once. Where it fails, each line is read by itself, so that the one
-that is malformed is found; decimals are exact both ways. Names of fields are those of the columns,
-in the same case; other fields are left alone, and a field that is missing is NULL.
+Arrow reads all the lines at once. If it fails, each line is read by itself, to find the malformed
+one; decimals are exact both ways. Field names are the column names, in the same case; other fields
+are ignored, and a missing field is NULL.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ import pyarrow.json as pj  # type: ignore[import-untyped]
 from freshview.calculus.rows import bad_value
 from freshview.calculus.schema import Relation
 from freshview.runtime.ingest.columns import arrow_schema, arrow_type
-from freshview.spark.io.rows import Checked, Rejected, fitted, value_of
-from freshview.spark.io.upsert import GONE, envelopes, key_of, net
+from freshview.spark.io.rows import RejectedRow, TypedRows, fit_rows, value_of
+from freshview.spark.io.upsert import DELETED, envelope_events, key_of, net_change
 
-WHOLE = ("int", "decimal", "double", "bool", "string")
+ARROW_KINDS = ("int", "decimal", "double", "bool", "string")
 """Kinds that Arrow reads from JSON itself; dates and timestamps come as texts."""
 
 
-def rows_of_lines(relation: Relation, lines: pa.Array, deleted: str = "") -> Checked:
-    """The rows that JSON lines tell.
+def rows_of_lines(relation: Relation, lines: pa.Array, deleted: str = "") -> TypedRows:
+    """The rows of JSON lines.
 
-    `deleted` names a field that is true where the row goes: the rows then have the column `GONE`.
+    `deleted` names a field that is true for deleted rows; the result then has the column `DELETED`.
 
     >>> from freshview.calculus.schema import Column
     >>> from freshview.calculus.types import INT
@@ -40,44 +40,45 @@ def rows_of_lines(relation: Relation, lines: pa.Array, deleted: str = "") -> Che
     >>> got.table.to_pylist(), [one.row for one in got.rejected]
     ([{'a': 1}], ['{"a": "x"}', 'oops'])
     """
-    table = _at_once(relation, lines, deleted)
+    table = _read_together(relation, lines, deleted)
     if table is not None:
-        found = fitted(relation, table.drop_columns([deleted]) if deleted else table)
-        if found.rejected:  # in the order in which they stood
-            others = sorted(set(range(len(lines))) - set(found.at.to_pylist()))
-            found.rejected = [
-                replace(r, row=lines[i].as_py())
-                for r, i in zip(found.rejected, others, strict=True)
+        fit = fit_rows(relation, table.drop_columns([deleted]) if deleted else table)
+        if fit.rejected:  # in the order of the lines
+            others = sorted(set(range(len(lines))) - set(fit.at.to_pylist()))
+            fit.rejected = [
+                replace(r, row=lines[i].as_py()) for r, i in zip(fit.rejected, others, strict=True)
             ]
         if deleted:
-            gone = table.column(deleted).fill_null(False).take(found.at)
-            found.table = found.table.append_column(GONE, gone)
-        return found
+            deleted_column = table.column(deleted).fill_null(False).take(fit.at)
+            fit.table = fit.table.append_column(DELETED, deleted_column)
+        return fit
     rows: list[list[Any]] = []
-    gone_too: list[bool] = []
+    deleted_flags: list[bool] = []
 
     def take(record: Mapping[str, Any]) -> None:
-        goes = record.get(deleted) if deleted else False
-        if goes not in (True, False, None):
-            raise ValueError(f"{relation.name}: '{deleted}' is {goes!r}; expected true or false")
+        is_deleted = record.get(deleted) if deleted else False
+        if is_deleted not in (True, False, None):
+            raise ValueError(
+                f"{relation.name}: '{deleted}' is {is_deleted!r}; expected true or false"
+            )
         rows.append(_row(relation, record))
-        gone_too.append(bool(goes))
+        deleted_flags.append(bool(is_deleted))
 
-    at, rejected = _each(relation, lines, take)
-    made = _table(relation, rows)
+    at, rejected = _read_each(relation, lines, take)
+    typed = _table(relation, rows)
     if deleted:
-        made = made.append_column(GONE, pa.array(gone_too, pa.bool_()))
-    return Checked(made, at, rejected)
+        typed = typed.append_column(DELETED, pa.array(deleted_flags, pa.bool_()))
+    return TypedRows(typed, at, rejected)
 
 
 def events_of_lines(
     relation: Relation, lines: pa.Array, keys: pa.Array | None = None, *, full: bool = False
-) -> Checked:
-    """The events that Debezium envelopes tell; `keys` are those of the messages, if there are any.
+) -> TypedRows:
+    """The events of Debezium envelopes; `keys` are those of the messages, if there are any.
 
-    An envelope may stand under `payload`, as it does where schemas are sent along. A message
-    without a value follows a deletion and says nothing new. A row that goes needs only its key;
-    with `full` all of it is there, and what comes out is not events but the net change.
+    An envelope may be under `payload`, as with schemas in the messages. A message without a value
+    is the tombstone after a deletion, and is skipped. A deleted row needs only its key; with `full`
+    the whole row is there, and the result is the net change instead of events.
     """
     key_names = key_of(relation)
     ops: list[str] = []
@@ -108,19 +109,19 @@ def events_of_lines(
     def skip() -> None:
         next(number)
 
-    at, rejected = _each(relation, lines, take, skip)
+    at, rejected = _read_each(relation, lines, take, skip)
     before, after = (_table(relation, side) for side in sides)
     if full:
-        goes = pa.array([op in ("u", "d") for op in ops], pa.bool_())
-        comes = pa.array([op != "d" for op in ops], pa.bool_())
-        change = net(relation, [(after.filter(comes), 1), (before.filter(goes), -1)])
-        return Checked(change, at, rejected)
-    events = envelopes(relation, pa.array(ops, pa.string()), before, after)
-    return Checked(events, at, rejected)
+        deletes = pa.array([op in ("u", "d") for op in ops], pa.bool_())
+        inserts = pa.array([op != "d" for op in ops], pa.bool_())
+        change = net_change(relation, [(after.filter(inserts), 1), (before.filter(deletes), -1)])
+        return TypedRows(change, at, rejected)
+    events = envelope_events(relation, pa.array(ops, pa.string()), before, after)
+    return TypedRows(events, at, rejected)
 
 
 def _key(text: str | None) -> Mapping[str, Any]:
-    """The columns that the key of a message tells; a key may also be any other text."""
+    """The columns in the key of a message; none if the key is any other text."""
     try:
         return _payload(json.loads(text, parse_float=Decimal)) if text else {}
     except ValueError:
@@ -134,11 +135,11 @@ def _payload(record: Any) -> Mapping[str, Any]:
     return inner if isinstance(inner, dict) else record
 
 
-def _at_once(relation: Relation, lines: pa.Array, deleted: str) -> pa.Table | None:
+def _read_together(relation: Relation, lines: pa.Array, deleted: str) -> pa.Table | None:
     if len(lines) == 0 or lines.null_count:
         return None
     fields = [
-        pa.field(c.name, arrow_type(c.type) if c.type.kind in WHOLE else pa.string())
+        pa.field(c.name, arrow_type(c.type) if c.type.kind in ARROW_KINDS else pa.string())
         for c in relation.columns
     ]
     if deleted:
@@ -154,19 +155,19 @@ def _at_once(relation: Relation, lines: pa.Array, deleted: str) -> pa.Table | No
         )
     except pa.ArrowException:
         return None
-    # An empty line is none, and a line with two objects is two: then they are counted one by one.
+    # Empty lines and lines with two objects change the count: then each line is read by itself.
     return table if table.num_rows == len(lines) else None
 
 
-def _each(
+def _read_each(
     relation: Relation,
     lines: pa.Array,
     take: Callable[[Mapping[str, Any]], None],
     skip: Callable[[], None] = lambda: None,
-) -> tuple[pa.Array, list[Rejected]]:
-    """Give every record to `take`; where those stood that it took, and the others."""
+) -> tuple[pa.Array, list[RejectedRow]]:
+    """Pass every record to `take`; the positions of the accepted ones, and the rejected rows."""
     at: list[int] = []
-    rejected: list[Rejected] = []
+    rejected: list[RejectedRow] = []
     for i, line in enumerate(lines.to_pylist()):
         if line is None or not line.strip():
             skip()
@@ -176,7 +177,7 @@ def _each(
         except ValueError as e:
             skip()
             reason = f"a record of '{relation.name}' is not JSON: {e}"
-            rejected.append(Rejected(relation.name, reason, line))
+            rejected.append(RejectedRow(relation.name, reason, line))
             continue
         try:
             if not isinstance(record, dict):
@@ -185,7 +186,7 @@ def _each(
             take(record)
             at.append(i)
         except ValueError as e:
-            rejected.append(Rejected(relation.name, str(e), line))
+            rejected.append(RejectedRow(relation.name, str(e), line))
     return pa.array(np.array(at, dtype=np.int64)), rejected
 
 
@@ -200,12 +201,12 @@ def _row(
         try:
             if isinstance(value, Decimal) and c.type.kind == "double":
                 value = float(value)
-            made = value_of(c, value)
+            typed = value_of(c, value)
         except (ValueError, TypeError, OverflowError):
             raise ValueError(str(bad_value(relation, c, value))) from None
-        if made is None and needed and not c.type.nullable:
+        if typed is None and needed and not c.type.nullable:
             raise ValueError(str(bad_value(relation, c, None)))
-        row.append(made)
+        row.append(typed)
     return row
 
 

@@ -1,7 +1,7 @@
-"""Arrow tables from outside, made into rows of a relation; what does not fit is set apart.
+"""Arrow tables from sources, converted to the types of a relation; malformed rows are rejected.
 
-Columns are converted as a whole. Only where that fails does each value tell by itself whether it
-fits, so that one malformed row costs its own column and not the batch.
+Columns are converted as a whole. Only if that fails, each value is converted by itself, so that one
+malformed row slows down its column and not the batch.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from freshview.runtime.ingest import csv
 from freshview.runtime.ingest.columns import arrow_schema, arrow_type, is_within
 
 CORRUPT = "__corrupt"
-"""The column of a table that holds the text of a record nobody could read, else NULL."""
+"""The column with the text of an unreadable record, else NULL."""
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
-    """A row that does not fit its relation: what it looked like, and why."""
+class RejectedRow:
+    """A row that does not fit its relation, with the reason."""
 
     relation: str
     reason: str
@@ -36,52 +36,51 @@ class Rejected:
 
 
 @dataclass
-class Checked:
-    """Rows of a relation, where each of them stood in what was given, and what did not fit."""
+class TypedRows:
+    """Typed rows of a relation, their positions in the input, and the rejected rows."""
 
     table: pa.Table
     at: pa.Array
-    rejected: list[Rejected] = field(default_factory=list)
+    rejected: list[RejectedRow] = field(default_factory=list)
 
 
-def fitted(relation: Relation, table: pa.Table, *, delimiter: str = "") -> Checked:
-    """The rows of a table as the relation declares them; columns are found by name.
+def fit_rows(relation: Relation, table: pa.Table, *, delimiter: str = "") -> TypedRows:
+    """The rows of a table in the types of the relation; columns are matched by name.
 
-    A `delimiter` says that the texts are fields of CSV lines: an empty one is then NULL, or the
-    empty text where NULL is not admitted, and a record that was not understood is read again as
-    a line.
+    With a `delimiter` the texts are fields of CSV lines: an empty one is NULL, or the empty text in
+    a column without NULL, and an unreadable record is parsed again as a line.
 
     >>> from freshview.calculus.types import INT
     >>> r = Relation("r", (Column("a", INT),))
-    >>> got = fitted(r, pa.table({"a": ["1", "x", None]}))
+    >>> got = fit_rows(r, pa.table({"a": ["1", "x", None]}))
     >>> got.table.to_pylist(), [one.row for one in got.rejected]
     ([{'a': 1}], ['{"a": "x"}', '{"a": null}'])
     """
     table, at, again = _set_apart(relation, table, delimiter)
-    given = {name.lower(): i for i, name in reversed(list(enumerate(table.column_names)))}
+    positions = {name.lower(): i for i, name in reversed(list(enumerate(table.column_names)))}
     reasons: dict[int, str] = {}
     columns = []
     for c in relation.columns:
-        if c.name.lower() not in given:
+        if c.name.lower() not in positions:
             raise BadRow(
-                f"what came for '{relation.name}' has no column '{c.name}'",
+                f"the rows for '{relation.name}' have no column '{c.name}'",
                 instead=f"its columns are {', '.join(c.name for c in relation.columns)}",
             )
-        values = _whole(table.column(given[c.name.lower()]))
+        values = _whole(table.column(positions[c.name.lower()]))
         columns.append(_column(relation, c, values, bool(delimiter), reasons))
-    made = pa.Table.from_arrays(columns, schema=_schema(relation))
+    typed = pa.Table.from_arrays(columns, schema=_schema(relation))
     rejected = list(again.rejected)
     if reasons:
         for i, reason in sorted(reasons.items()):
             row = {n: _plain(v[i]) for n, v in zip(table.column_names, table.columns, strict=True)}
-            rejected.append(Rejected(relation.name, reason, json.dumps(row, default=str)))
-        good = pa.array([i for i in range(made.num_rows) if i not in reasons], pa.int64())
-        made, at = made.take(good), at.take(good)
+            rejected.append(RejectedRow(relation.name, reason, json.dumps(row, default=str)))
+        good = pa.array([i for i in range(typed.num_rows) if i not in reasons], pa.int64())
+        typed, at = typed.take(good), at.take(good)
     if again.table.num_rows:
-        made, at = pa.concat_tables([made, again.table]), pa.concat_arrays([at, again.at])
+        typed, at = pa.concat_tables([typed, again.table]), pa.concat_arrays([at, again.at])
         order = pc.sort_indices(at)
-        made, at = made.take(order), at.take(order)
-    return Checked(made, at, rejected)
+        typed, at = typed.take(order), at.take(order)
+    return TypedRows(typed, at, rejected)
 
 
 def _schema(relation: Relation) -> pa.Schema:
@@ -90,10 +89,10 @@ def _schema(relation: Relation) -> pa.Schema:
 
 def _set_apart(
     relation: Relation, table: pa.Table, delimiter: str
-) -> tuple[pa.Table, pa.Array, Checked]:
-    """The records that were understood, where they stood, and what the others are after all."""
+) -> tuple[pa.Table, pa.Array, TypedRows]:
+    """The readable records, their positions, and the result of parsing the others again."""
     empty = pa.Table.from_pylist([], schema=_schema(relation))
-    again = Checked(empty, pa.array([], pa.int64()))
+    again = TypedRows(empty, pa.array([], pa.int64()))
     everywhere = pa.array(np.arange(table.num_rows))
     if CORRUPT not in table.column_names:
         return table, everywhere, again
@@ -105,12 +104,12 @@ def _set_apart(
         if text is None:
             continue
         try:
-            found = list(csv.parse(iter([text]), "", relation, delimiter or ","))
-            rows += found
-            at += [i] * len(found)
+            parsed = list(csv.parse(iter([text]), "", relation, delimiter or ","))
+            rows += parsed
+            at += [i] * len(parsed)
         except FreshviewError as e:
             reason = f"{e.what}; {e.instead}" if e.instead else e.what
-            again.rejected.append(Rejected(relation.name, reason, text))
+            again.rejected.append(RejectedRow(relation.name, reason, text))
     if rows:
         cells = zip(*rows, strict=True)
         arrays = [pa.array(c, f.type) for c, f in zip(cells, empty.schema, strict=True)]
@@ -128,16 +127,16 @@ def _whole(column: pa.ChunkedArray) -> pa.Array:
 def _column(
     relation: Relation, c: Column, values: pa.Array, fields: bool, reasons: dict[int, str]
 ) -> pa.Array:
-    """The values of a column; those that do not fit are NULL here and have a reason."""
+    """The typed values of a column; those that do not fit are NULL and have a reason."""
     if fields and _is_text(values.type):
         values = _unquoted(c, values)
-    made = _cast(c, values)
-    if made is None:
-        made = _one_by_one(relation, c, values, reasons)
-    if not c.type.nullable and made.null_count:
-        for i in pc.indices_nonzero(pc.is_null(made)).to_pylist():
+    typed = _cast(c, values)
+    if typed is None:
+        typed = _one_by_one(relation, c, values, reasons)
+    if not c.type.nullable and typed.null_count:
+        for i in pc.indices_nonzero(pc.is_null(typed)).to_pylist():
             reasons.setdefault(i, str(bad_value(relation, c, None)))
-    return made
+    return typed
 
 
 def _unquoted(c: Column, values: pa.Array) -> pa.Array:
@@ -163,12 +162,12 @@ def _is_text(t: pa.DataType) -> bool:
 
 
 def _cast(c: Column, values: pa.Array) -> pa.Array | None:
-    """All the values at once, or None where one of them does not fit."""
+    """All the values converted at once, or None if one of them does not fit."""
     target = arrow_type(c.type)
     if pa.types.is_null(values.type):
         return values.cast(target)
     if pa.types.is_timestamp(values.type) and values.type.tz is not None:
-        # Spark's own timestamps are moments: what a clock in Greenwich shows is kept.
+        # Spark's own timestamps are instants: their UTC time is kept.
         values = values.cast(pa.timestamp(values.type.unit, "UTC")).cast(
             pa.timestamp(values.type.unit)
         )
@@ -178,15 +177,15 @@ def _cast(c: Column, values: pa.Array) -> pa.Array | None:
     if text and c.type.kind == "int" and pc.any(pc.match_substring(values, "x")).as_py():
         return None  # Arrow reads 0x10 as a number; no database does
     try:
-        made = values.cast(target)
+        typed = values.cast(target)
     except pa.ArrowException:
         return None
-    if not is_within(made):
+    if not is_within(typed):
         return None
-    if c.type.kind == "double" and not pc.all(pc.is_finite(made)).as_py() and len(made):
-        if made.null_count < len(made):
+    if c.type.kind == "double" and not pc.all(pc.is_finite(typed)).as_py() and len(typed):
+        if typed.null_count < len(typed):
             return None
-    return pc.add(made, 0.0) if c.type.kind == "double" else made  # there is one zero
+    return pc.add(typed, 0.0) if c.type.kind == "double" else typed  # there is one zero
 
 
 def _one_by_one(
@@ -204,7 +203,7 @@ def _one_by_one(
 
 
 def _plain(scalar: Any) -> Any:
-    """A value of Python, or words for a moment that Python has no value for."""
+    """A Python value, or words for a timestamp that Python cannot represent."""
     try:
         value = scalar.as_py()
     except (ValueError, OverflowError):
@@ -218,9 +217,9 @@ def _is_finer(value: Any) -> bool:
 
 
 def value_of(c: Column, value: Any) -> Any:
-    """A value as its column writes it, also from its text; ValueError where it does not fit."""
+    """A value in the type of its column, also from its text; ValueError if it does not fit."""
     if value is None:
-        return None  # whether that is admitted, is asked for the whole column
+        return None  # NULL is checked for the whole column
     if isinstance(value, str) and c.type.kind != "string":
         value = csv.READERS[c.type.kind](value)
     if isinstance(value, datetime) and value.tzinfo is not None:

@@ -1,8 +1,7 @@
-"""Where views go when a batch is in them: files, tables, topics and functions, keyed by version.
+"""Sinks of views: files, tables, topics and functions, keyed by version.
 
-A sink gets every version at least once, in order: `emitter.py` remembers what was told. One that
-is told a version again must end up as if it had been told once: what it writes is named after the
-version.
+A sink receives every version at least once, in order: `emitter.py` stores the last emitted version.
+A repeated version must be idempotent: what a sink writes is named after the version.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
 VERSION = "__version"
 
 
-class Sparked(Protocol):
-    """Who has a session, perhaps only later: a pipeline."""
+class SessionOwner(Protocol):
+    """An owner of a session, perhaps only later: a pipeline."""
 
     @property
     def spark(self) -> SparkSession:
@@ -39,18 +38,18 @@ class Sparked(Protocol):
 
 
 class Sink(Protocol):
-    """What is told a view; `changes` says whether it wants the rows that came and went."""
+    """A subscriber of a view; with `changes` it receives inserted and deleted rows."""
 
     view: str
     changes: bool
 
     def emit(self, version: int, table: pa.Table) -> None:
-        """Take the view at a version, or what has changed in it since the version before."""
+        """Receive the view at a version, or its changes since the version before."""
 
 
 @dataclass
 class Callback:
-    """A function that gets (version, table); with `changes` the rows that came and went."""
+    """A function of (version, table); with `changes` of inserted and deleted rows."""
 
     view: str
     function: Callable[[int, pa.Table], object]
@@ -63,7 +62,7 @@ class Callback:
 
 @dataclass
 class Parquet:
-    """A folder VIEW/version=N a version, complete as soon as it is there; old ones are removed."""
+    """A folder VIEW/version=N per version, created atomically; old ones are deleted."""
 
     view: str
     folder: Path
@@ -80,8 +79,8 @@ class Parquet:
             pq.write_table(table, part / "part-0.parquet")
             shutil.rmtree(whole, ignore_errors=True)
             os.replace(part, whole)
-            found = sorted(int(p.name[8:]) for p in home.glob("version=*"))
-            for old in found[: -self.keep] if self.keep else []:
+            versions = sorted(int(p.name[8:]) for p in home.glob("version=*"))
+            for old in versions[: -self.keep] if self.keep else []:
                 shutil.rmtree(home / f"version={old}", ignore_errors=True)
         except OSError as e:
             raise FreshviewError(
@@ -95,12 +94,12 @@ class TempView:
     """A temporary view of Spark's, replaced at every version."""
 
     view: str
-    owner: Sparked
+    owner: SessionOwner
     name: str = ""
     changes: bool = False
 
     def emit(self, version: int, table: pa.Table) -> None:
-        """Let SQL see this version from now on."""
+        """Replace the temporary view."""
         frame(self.owner.spark, table).createOrReplaceTempView(self.name or self.view)
 
 
@@ -109,12 +108,12 @@ class Delta:
     """A Delta table with the changes of a view and their version; a version is written once."""
 
     view: str
-    owner: Sparked
+    owner: SessionOwner
     path: str
     changes: bool = True
 
     def emit(self, version: int, table: pa.Table) -> None:
-        """Append what has changed; Delta knows which versions it has by `txnVersion`."""
+        """Append the changes; Delta skips repeated versions by `txnVersion`."""
         if not table.num_rows:
             return
         numbered = table.append_column(
@@ -130,19 +129,19 @@ class Delta:
 class Kafka:
     """A topic with the changes of a view: JSON with the version and the count beside the columns.
 
-    The key of a message is the row without them. A version may come twice: who reads drops one
+    The key of a message is the row without them. A version may be repeated: readers must drop one
     that is not newer than the last.
     """
 
     view: str
-    owner: Sparked
+    owner: SessionOwner
     bootstrap: str
     topic: str
     changes: bool = True
     options: dict[str, str] = field(default_factory=dict)
 
     def emit(self, version: int, table: pa.Table) -> None:
-        """Send what has changed."""
+        """Send the changes."""
         if not table.num_rows:
             return
         writer = frame(self.owner.spark, messages(table, version)).write.format("kafka")
@@ -185,14 +184,14 @@ def _as_moments(f: pa.Field) -> pa.Field:
 
 
 def difference(new: pa.Table, old: pa.Table) -> pa.Table:
-    """The rows that came (positive counts) and went, from one version of a view to another.
+    """The inserted rows (positive counts) and deleted rows between two versions of a view.
 
     >>> difference(pa.table({"a": [1, 1, 2]}), pa.table({"a": [1, 3]})).sort_by("a").to_pylist()
     [{'a': 1, '__count': 1}, {'a': 2, '__count': 1}, {'a': 3, '__count': -1}]
     """
     names = new.column_names
     both = pa.concat_tables([_counted(new, 1), _counted(old.cast(new.schema), -1)])
-    # Columns of a view may share a name; here they go by number.
+    # Columns of a view may share a name; here they are numbered.
     places = [f"c{i}" for i in range(len(names))]
     both = both.rename_columns([*places, COUNT])
     added = both.group_by(places, use_threads=False).aggregate([(COUNT, "sum")])

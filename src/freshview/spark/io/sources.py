@@ -1,9 +1,9 @@
 """The FROM clauses as one stream of Structured Streaming.
 
-All the sources of a pipeline are one query: a micro-batch holds what has come for all of them,
-its content is fixed by Spark's offset log before it runs, and it is one version of the views.
-Rows say in `__from` which relation they are of, and the columns of that relation stand together
-in a struct; `arrive.py` makes changes of them.
+All the sources of a pipeline are one query: a micro-batch has the records of all of them, its
+content is fixed by Spark's offset log before it runs, and it is one version of the views. The
+column `__from` is the number of a row's relation, whose columns are in a struct; `decode.py`
+converts them to changes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 FROM = "__from"
 
 ENDLESS = ("rate", "socket")
-"""Sources that have no end which a run could wait for."""
+"""Sources without an end that a run could wait for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,31 +51,31 @@ class Input:
 
 def inputs(catalog: Catalog, names: Sequence[str], folder: Path) -> list[Input]:
     """The relations of these names that have sources."""
-    found = [(catalog.relation(n), catalog.sources.get(n.lower())) for n in names]
-    return [Input(r, s, folder) for r, s in found if s is not None]
+    pairs = [(catalog.relation(n), catalog.sources.get(n.lower())) for n in names]
+    return [Input(r, s, folder) for r, s in pairs if s is not None]
 
 
 def stream(spark: SparkSession, sources: Sequence[Input]) -> DataFrame:
-    """What comes for all the relations, as one streaming DataFrame."""
+    """The records of all the relations, as one streaming DataFrame."""
     from pyspark.sql import functions as F
 
     parts = [_READERS[i.source.kind](spark, i) for i in sources]
     types = [p.schema for p in parts]
-    made = []
+    tagged = []
     for number, part in enumerate(parts):
         columns = [
             F.struct("*").alias(f"r{k}") if k == number else F.lit(None).cast(t).alias(f"r{k}")
             for k, t in enumerate(types)
         ]
-        made.append(part.select(F.lit(number).alias(FROM), *columns))
-    whole = made[0]
-    for part in made[1:]:
+        tagged.append(part.select(F.lit(number).alias(FROM), *columns))
+    whole = tagged[0]
+    for part in tagged[1:]:
         whole = whole.unionAll(part)
     return whole
 
 
 def check_paths(sources: Sequence[Input]) -> None:
-    """Refuse what is not there before Spark is started for it."""
+    """Refuse missing files and folders before Spark is started."""
     for i in sources:
         if i.source.kind in ("csv", "json", "parquet", "delta"):
             check_folder(i)
@@ -87,24 +87,24 @@ def check_paths(sources: Sequence[Input]) -> None:
 
 
 def check_folder(i: Input) -> None:
-    """Refuse a folder that is not there; Spark would wait for it, or fail with a page of text."""
+    """Refuse a missing folder; Spark would wait for it, or fail with a page of text."""
     if "://" not in i.path and not os.path.isdir(i.path):
         raise FreshviewError(
             f"there is no folder '{i.path}' for '{i.relation.name}'",
-            instead="make it, or correct the FROM clause",
+            instead="create it, or correct the FROM clause",
         )
 
 
 def _csv(spark: SparkSession, i: Input) -> DataFrame:
-    found: DataFrame = _csv_options(_files(spark.readStream, i), i).csv(i.path)
-    return found
+    frame: DataFrame = _csv_options(_files(spark.readStream, i), i).csv(i.path)
+    return frame
 
 
 def csv_table(spark: SparkSession, i: Input) -> DataFrame:
     """All the lines that a folder of CSV files has now."""
     check_folder(i)
-    found: DataFrame = _csv_options(spark.read, i).csv(i.path)
-    return found
+    frame: DataFrame = _csv_options(spark.read, i).csv(i.path)
+    return frame
 
 
 def _csv_options(reader: Any, i: Input) -> Any:
@@ -121,8 +121,8 @@ def _csv_options(reader: Any, i: Input) -> Any:
 
 
 def _json(spark: SparkSession, i: Input) -> DataFrame:
-    found: DataFrame = _files(spark.readStream, i).text(i.path)
-    return found
+    frame: DataFrame = _files(spark.readStream, i).text(i.path)
+    return frame
 
 
 def json_table(spark: SparkSession, i: Input) -> DataFrame:
@@ -134,12 +134,12 @@ def json_table(spark: SparkSession, i: Input) -> DataFrame:
 def _parquet(spark: SparkSession, i: Input) -> DataFrame:
     check_folder(i)
     schema = _parquet_schema(spark, i)
-    found: DataFrame = _files(spark.readStream, i).schema(schema).parquet(i.path)
-    return found
+    frame: DataFrame = _files(spark.readStream, i).schema(schema).parquet(i.path)
+    return frame
 
 
 def _parquet_schema(spark: SparkSession, i: Input) -> Any:
-    """The schema of the files that are there; of an empty folder, the declared one."""
+    """The schema of the files; of an empty folder, the declared one."""
     from pyspark.errors import AnalysisException
 
     try:
@@ -193,16 +193,16 @@ def _check_delta(spark: SparkSession, i: Input) -> None:
     check_columns(i.relation, names, f"the Delta table '{i.path}'")
 
 
-def check_columns(relation: Relation, found: Sequence[str], where: str) -> None:
-    """Refuse data that lacks a declared column, before anything is read."""
-    have = {n.lower() for n in found}
+def check_columns(relation: Relation, names: Sequence[str], where: str) -> None:
+    """Refuse data without a declared column, before anything is read."""
+    have = {n.lower() for n in names}
     for c in relation.columns:
         if c.name.lower() not in have:
             raise FreshviewError(
                 f"{where} have no column '{c.name}' for '{relation.name}'"
                 if where.startswith("the files")
                 else f"{where} has no column '{c.name}' for '{relation.name}'",
-                instead=f"they have {', '.join(found)}: declare those, or give a new checkpoint",
+                instead=f"they have {', '.join(names)}: declare those, or give a new checkpoint",
             )
 
 
@@ -217,7 +217,7 @@ def _kafka(spark: SparkSession, i: Input) -> DataFrame:
         reader = reader.option("maxOffsetsPerTrigger", str(i.options["rows_per_batch"]))
     try:
         with needs("Kafka", f"the source of '{i.relation.name}' is a Kafka topic", spark):
-            found = reader.load()
+            frame = reader.load()
     except FreshviewError:
         raise
     except Exception as e:
@@ -225,7 +225,7 @@ def _kafka(spark: SparkSession, i: Input) -> DataFrame:
             f"the Kafka topic of '{i.relation.name}' cannot be read: " + str(e).splitlines()[0],
             instead="check the options of its FROM clause",
         ) from e
-    return found.selectExpr(
+    return frame.selectExpr(
         "CAST(value AS STRING) AS value", "CAST(key AS STRING) AS key", "partition", "offset"
     )
 

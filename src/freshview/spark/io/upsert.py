@@ -1,8 +1,8 @@
-"""Changes by primary key, and Debezium envelopes, made into rows that go and rows that come.
+"""Changes by primary key, and Debezium envelopes, converted to inserted and deleted rows.
 
-An event says what the row of a key is from now on, or that there is none any more. Of several
-events of a key in one batch the last one counts: what came between would cancel out anyway. The
-row that goes is looked up in a store of the rows by key, or taken from the event itself.
+An event has the new row of a key, or deletes it. Of several events of a key in one batch the last
+one counts: the others would cancel out anyway. The deleted row is looked up in the key store, or
+taken from the event itself.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from freshview.calculus.schema import Relation
 from freshview.spark.io.rows import names_of
 from freshview.spark.nodes.node import COUNT
 
-GONE = "__gone"
-"""The column of a table of events that is true where a key has no row any more."""
+DELETED = "__gone"
+"""The column of a table of events that is true for deleted keys."""
 
 _AT = "__at"
 
-RESERVED = frozenset({COUNT, GONE, _AT})
+RESERVED = frozenset({COUNT, DELETED, _AT})
 """Names of columns that stand beside those of a stream, and are none of its own."""
 
 
@@ -32,14 +32,14 @@ def key_of(relation: Relation) -> list[str]:
     return [c.name for c in relation.columns if c.name.lower() in key]
 
 
-def last(relation: Relation, events: pa.Table) -> pa.Table:
+def last_events(relation: Relation, events: pa.Table) -> pa.Table:
     """The last event of every key.
 
     >>> from freshview.calculus.schema import Column
     >>> from freshview.calculus.types import INT
     >>> r = Relation("r", (Column("k", INT), Column("v", INT)), key=("k",))
-    >>> events = pa.table({"k": [1, 2, 1], "v": [5, 6, 7], GONE: [False, False, True]})
-    >>> last(r, events).to_pylist()
+    >>> events = pa.table({"k": [1, 2, 1], "v": [5, 6, 7], DELETED: [False, False, True]})
+    >>> last_events(r, events).to_pylist()
     [{'k': 2, 'v': 6, '__gone': False}, {'k': 1, 'v': 7, '__gone': True}]
     """
     if events.num_rows < 2:
@@ -56,22 +56,22 @@ def by_number(table: pa.Table) -> tuple[pa.Table, list[str]]:
     return table.rename_columns(names), names
 
 
-def replaced(relation: Relation, events: pa.Table, old: pa.Table) -> pa.Table:
-    """What the last events of keys change, given the rows that these keys had: net, with counts.
+def change_of_events(relation: Relation, events: pa.Table, old: pa.Table) -> pa.Table:
+    """The net change by the last events of keys, given the old rows of these keys.
 
     >>> from freshview.calculus.schema import Column
     >>> from freshview.calculus.types import INT
     >>> r = Relation("r", (Column("k", INT), Column("v", INT)), key=("k",))
-    >>> events = pa.table({"k": [1, 2], "v": [7, 6], GONE: [False, False]})
-    >>> replaced(r, events, pa.table({"k": [1, 2], "v": [5, 6]})).to_pylist()
+    >>> events = pa.table({"k": [1, 2], "v": [7, 6], DELETED: [False, False]})
+    >>> change_of_events(r, events, pa.table({"k": [1, 2], "v": [5, 6]})).to_pylist()
     [{'k': 1, 'v': 7, '__count': 1}, {'k': 1, 'v': 5, '__count': -1}]
     """
-    new = events.filter(pc.invert(events.column(GONE))).drop_columns([GONE])
-    return net(relation, [(new, 1), (old, -1)])
+    new = events.filter(pc.invert(events.column(DELETED))).drop_columns([DELETED])
+    return net_change(relation, [(new, 1), (old, -1)])
 
 
 def as_events(relation: Relation, change: pa.Table) -> pa.Table:
-    """The events of keys that rows with counts amount to, one a key.
+    """Rows with counts as events, one per key.
 
     >>> from freshview.calculus.schema import Column
     >>> from freshview.calculus.types import INT
@@ -81,14 +81,14 @@ def as_events(relation: Relation, change: pa.Table) -> pa.Table:
     [{'k': 1, 'v': 7, '__gone': False}]
     """
     change = _added_up(relation, change)
-    order = pc.sort_indices(change, sort_keys=[(COUNT, "ascending")])  # who goes, goes first
+    order = pc.sort_indices(change, sort_keys=[(COUNT, "ascending")])  # deletions first
     sorted_ = change.take(order)
-    gone = pc.less(sorted_.column(COUNT), 0)
-    return last(relation, sorted_.drop_columns([COUNT]).append_column(GONE, gone))
+    deleted = pc.less(sorted_.column(COUNT), 0)
+    return last_events(relation, sorted_.drop_columns([COUNT]).append_column(DELETED, deleted))
 
 
-def net(relation: Relation, parts: Sequence[tuple[pa.Table, int]]) -> pa.Table:
-    """Rows that come (1) and go (-1), added up: those that cancel out are left out."""
+def net_change(relation: Relation, parts: Sequence[tuple[pa.Table, int]]) -> pa.Table:
+    """The net change of inserted (1) and deleted (-1) rows: those that cancel out are omitted."""
     names = names_of(relation)
     both = pa.concat_tables(
         t.select(names).append_column(COUNT, pa.repeat(pa.scalar(sign, pa.int64()), t.num_rows))
@@ -109,32 +109,34 @@ def _added_up(relation: Relation, change: pa.Table) -> pa.Table:
     return added.filter(pc.not_equal(added.column(COUNT), 0)).combine_chunks()
 
 
-def envelopes(relation: Relation, ops: pa.Array, before: pa.Table, after: pa.Table) -> pa.Table:
-    """Events from the rows before and after: `c`, `r` and `u` bring a row, `d` takes one.
+def envelope_events(
+    relation: Relation, ops: pa.Array, before: pa.Table, after: pa.Table
+) -> pa.Table:
+    """Events from the rows before and after: `c`, `r` and `u` insert a row, `d` deletes one.
 
-    `before` and `after` stand side by side with `ops`. An update that moves a row to another key
-    is two events: the old key has no row any more.
+    `before` and `after` are parallel to `ops`. An update that moves a row to another key is two
+    events: the old key is deleted.
     """
     names, keys = names_of(relation), key_of(relation)
     at = pa.array(np.arange(len(ops)))
-    gone = pc.equal(ops, "d")
+    deleted = pc.equal(ops, "d")
     moved = pc.and_(pc.equal(ops, "u"), _differ(before.select(keys), after.select(keys)))
-    goes = pc.or_(gone, pc.fill_null(moved, False))
-    comes = pc.invert(gone)
+    deletes = pc.or_(deleted, pc.fill_null(moved, False))
+    inserts = pc.invert(deleted)
 
-    def events(table: pa.Table, chosen: pa.Array, is_gone: bool) -> pa.Table:
+    def events(table: pa.Table, chosen: pa.Array, is_deleted: bool) -> pa.Table:
         part = table.select(names).append_column(_AT, at).filter(chosen)
-        return part.append_column(GONE, pa.repeat(is_gone, part.num_rows))
+        return part.append_column(DELETED, pa.repeat(is_deleted, part.num_rows))
 
-    both = pa.concat_tables([events(before, goes, True), events(after, comes, False)])
-    # Stable: the old key of a moved row goes before its new one comes.
-    order = pc.sort_indices(both, sort_keys=[(_AT, "ascending"), (GONE, "descending")])
+    both = pa.concat_tables([events(before, deletes, True), events(after, inserts, False)])
+    # Stable: the old key of a moved row is deleted before its new one is inserted.
+    order = pc.sort_indices(both, sort_keys=[(_AT, "ascending"), (DELETED, "descending")])
     return both.take(order).drop_columns([_AT])
 
 
 def _differ(before: pa.Table, after: pa.Table) -> pa.Array:
-    found = pa.repeat(False, before.num_rows)
+    differs = pa.repeat(False, before.num_rows)
     for name in before.column_names:
         a, b = before.column(name).combine_chunks(), after.column(name).combine_chunks()
-        found = pc.or_(found, pc.fill_null(pc.not_equal(a, b), False))
-    return found
+        differs = pc.or_(differs, pc.fill_null(pc.not_equal(a, b), False))
+    return differs

@@ -1,4 +1,4 @@
-"""Arrays by name as one piece of bytes, and in files of shared memory."""
+"""Named arrays as bytes, and in files of shared memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ALIGNED = 64
 
 
 def pack(arrays: Mapping[str, Array]) -> bytes:
-    """Arrays as bytes; none are no bytes.
+    """Arrays as bytes; no bytes without arrays.
 
     >>> unpack(pack({"A": np.ones((2, 1)), "B": np.zeros((0, 3))}))["A"]
     array([[1.],
@@ -29,20 +29,20 @@ def pack(arrays: Mapping[str, Array]) -> bytes:
 
 
 def unpack(data: bytes | memoryview) -> dict[str, Array]:
-    """The inverse of `pack`, of several after each other too; the arrays lie in the same memory."""
-    found: dict[str, Array] = {}
+    """The inverse of `pack`, also of concatenated ones; the arrays share the memory."""
+    arrays: dict[str, Array] = {}
     at = 0
     while at < len(data):
         (length,) = _HEAD.unpack_from(data, at)
         at += _HEAD.size
-        told = json.loads(bytes(data[at : at + length]))
+        header = json.loads(bytes(data[at : at + length]))
         at += length
-        for name, kind, shape in told:
+        for name, kind, shape in header:
             dtype = np.dtype(kind)
             count = int(np.prod(shape))
-            found[name] = np.frombuffer(data, dtype, count, at).reshape(shape)
+            arrays[name] = np.frombuffer(data, dtype, count, at).reshape(shape)
             at += -(-count * dtype.itemsize // _ALIGNED) * _ALIGNED
-    return found
+    return arrays
 
 
 def write(path: Path, arrays: Mapping[str, Array]) -> None:
@@ -56,8 +56,8 @@ def read(path: Path) -> dict[str, Array]:
 
 
 def _pieces(arrays: Mapping[str, Array]) -> Iterable[bytes | memoryview]:
-    told = [(n, a.dtype.str, a.shape) for n, a in arrays.items()]
-    head = json.dumps(told).encode()
+    header = [(n, a.dtype.str, a.shape) for n, a in arrays.items()]
+    head = json.dumps(header).encode()
     head += b" " * (-(len(head) + _HEAD.size) % _ALIGNED)
     yield _HEAD.pack(len(head)) + head
     for a in arrays.values():
@@ -66,7 +66,7 @@ def _pieces(arrays: Mapping[str, Array]) -> Iterable[bytes | memoryview]:
 
 
 def create(path: Path, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Array:
-    """An array in a file that others may map as well, full of zeros; an old one goes."""
+    """An array of zeros in a file that other processes can map; it replaces an old one."""
     draft = path.parent / f".{path.name}"
     with draft.open("wb") as out:
         header: BinaryIO = out
@@ -79,9 +79,9 @@ def create(path: Path, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> A
 
 
 def attach(path: Path) -> Array:
-    """An array that is there; what is written to it is seen by all."""
+    """Map an existing array; all processes see its changes."""
     try:
-        found: Array = np.load(path, mmap_mode="r+")
-    except ValueError:  # NumPy maps no array without cells
-        found = np.load(path)
-    return found
+        array: Array = np.load(path, mmap_mode="r+")
+    except ValueError:  # NumPy cannot map an empty array
+        array = np.load(path)
+    return array

@@ -15,20 +15,20 @@ import numpy as np
 from freshview.codegen.library.private_files import NotPrivate
 from freshview.distributed.matrix.row_ranges import RowRanges, span
 from freshview.distributed.matrix.terms import COLS, ROWS
-from freshview.durable.batch_log import NOTHING
+from freshview.durable.batch_log import NO_VERSION
 from freshview.durable.checkpoint import (
     FORMAT,
     CheckpointProblem,
+    checkpoint_errors,
+    checkpoint_exists,
     describe,
-    is_there,
-    opening,
     place_of,
 )
 from freshview.durable.commit import Commit
-from freshview.durable.commit_log import Prepared
+from freshview.durable.commit_log import PackedBatch
 from freshview.durable.coordinator import Coordinator
 from freshview.durable.settings import FlowSettings
-from freshview.durable.step import At
+from freshview.durable.step import StepId
 from freshview.durable.storage.folders import folder_at
 from freshview.durable.versions import Versions
 from freshview.linear.kernels.semiring import Array, semiring
@@ -38,26 +38,28 @@ from freshview.spark.runner import runner_of
 
 
 class MatrixCoordinator(Coordinator):
-    """Versions of a matrix program, and what is read of its matrices."""
+    """Runs versions of a matrix program, and reads its matrices."""
 
     def ask(self, asked: bytes, now: Commit) -> list[bytes]:
-        """What every worker has of it."""
-        return self._mended(lambda: self._ask(asked, now))
+        """The answers of the workers to a request."""
+        return self._with_repairs(lambda: self._ask(asked, now))
 
     def ask_driver(self, asked: bytes, now: Commit) -> bytes:
-        """What the driver has of it."""
-        at = At(self.epoch, NOTHING, now.driver_after, READ, 0)
-        return self._mended(lambda: self.driver.read(uuid.uuid4().hex, at, [asked]).gathered)
+        """The answer of the driver to a request."""
+        at = StepId(self.epoch, NO_VERSION, now.driver_after, READ, 0)
+        return self._with_repairs(lambda: self.driver.read(uuid.uuid4().hex, at, [asked]).gathered)
 
     def _ask(self, asked: bytes, now: Commit) -> list[bytes]:
-        at = At(self.epoch, NOTHING, now.after, READ, 0)
+        at = StepId(self.epoch, NO_VERSION, now.after, READ, 0)
         scattered = (asked,) * self.pipeline.workers
         stage = self.pipeline.rounds[READ].stages[0]
         order = self._order("read", at, stage, scattered, uuid.uuid4().hex)
         return [r.gathered for r in self._job([order])]
 
-    def _carried(self, before: tuple[bytes, ...], now: tuple[bytes, ...]) -> tuple[bytes, ...]:
-        """Workers keep what was scattered for as long as a version lasts."""
+    def _scattered_so_far(
+        self, before: tuple[bytes, ...], now: tuple[bytes, ...]
+    ) -> tuple[bytes, ...]:
+        """Workers keep scattered matrices during a version."""
         return now
 
 
@@ -86,17 +88,17 @@ class MatrixFlow(Versions):
         settings: FlowSettings,
         note: Mapping[str, Any],
     ) -> MatrixFlow:
-        """Begin in an empty folder; `note` is kept with it, for who restarts."""
+        """Start in an empty folder; `note` is stored with it, for restarts."""
         place = place_of(checkpoint)
-        with opening(place):
-            if is_there(place):
+        with checkpoint_errors(place):
+            if checkpoint_exists(place):
                 raise CheckpointProblem(
                     f"there is a checkpoint in {place} already",
-                    instead="restart from it, or begin in another folder",
+                    instead="restart from it, or start in another folder",
                 )
             work = MatrixWork.of(uuid.uuid4().hex, place, workers, plan, settings)
-            told = {"format": FORMAT, "name": work.name, "workers": workers, **note}
-            work.folder.write("pipeline", json.dumps(told).encode(), new=True)
+            description = {"format": FORMAT, "name": work.name, "workers": workers, **note}
+            work.folder.write("pipeline", json.dumps(description).encode(), new=True)
             try:
                 return cls(work, spark, inputs)
             except (OSError, CheckpointProblem, NotPrivate):
@@ -108,20 +110,20 @@ class MatrixFlow(Versions):
     def restart(
         cls, plan: MatrixPlan, spark: Any, *, checkpoint: str | Path, settings: FlowSettings
     ) -> MatrixFlow:
-        """Go on from a checkpoint, whatever became of the driver before."""
+        """Continue from a checkpoint, however the driver before ended."""
         place = place_of(checkpoint)
-        with opening(place):
-            told = told_of(place)
-            work = MatrixWork.of(told["name"], place, told["workers"], plan, settings)
+        with checkpoint_errors(place):
+            description = read_description(place)
+            work = MatrixWork.of(description["name"], place, description["workers"], plan, settings)
             return cls(work, spark, {})
 
-    def change(self, routine: str, given: Mapping[str, Array], rank: int) -> int:
-        """A version: a routine with what the driver is given for it; its number."""
+    def change(self, routine: str, matrices: Mapping[str, Array], rank: int) -> int:
+        """Run a routine with matrices for the driver as the next version; its number."""
         self._finish()
         blocks = [[b""]] * self.work.workers
-        blocks.append([pack({f"local {n}": a for n, a in given.items()})])
-        batch = self._commit_log.lay(Prepared(routine, blocks, rank), self.version + 1)
-        self._take(batch, {}, 0.0)
+        blocks.append([pack({f"local {n}": a for n, a in matrices.items()})])
+        batch = self._commit_log.append_rows(PackedBatch(routine, blocks, rank), self.version + 1)
+        self._run_batch(batch, {}, 0.0)
         return self.version
 
     # ---------------------------------------------------------------- reading
@@ -131,19 +133,21 @@ class MatrixFlow(Versions):
         if name not in self.plan.spread:
             self._finish()
             asked = request("all", name)
-            found = self._safely(
+            block = self._safely(
                 lambda: self._coordinator.ask_driver(asked, self._commit_log.commit)
             )
-            return np.array(unpack(found)[name])
-        return np.vstack(self._asked(name, request("all", name)))
+            return np.array(unpack(block)[name])
+        return np.vstack(self._ask_workers(name, request("all", name)))
 
     def cells(self, name: str, index: Any) -> Array:
         """Some rows, columns or cells of a matrix, by an index of NumPy."""
         if name not in self.plan.spread:
-            found: Array = self.matrix(name)[index]
-            return found
+            values: Array = self.matrix(name)[index]
+            return values
         places = RowRanges.of(index)
-        pieces = self._asked(name, request("cells", name, **{ROWS: places.rows, COLS: places.cols}))
+        pieces = self._ask_workers(
+            name, request("cells", name, **{ROWS: places.rows, COLS: places.cols})
+        )
         if pieces[0].ndim == 2:
             return np.vstack(pieces)  # rows are in order, and so are workers
         out = np.empty(len(places.rows), dtype=pieces[0].dtype)
@@ -152,39 +156,39 @@ class MatrixFlow(Versions):
             out[places.here(span(height, self.work.workers, part))] = values
         return out
 
-    def times(self, name: str, by: Array, *, turned: bool = False) -> Array:
+    def times(self, name: str, by: Array, *, transposed: bool = False) -> Array:
         """A matrix, or its transpose, times a narrow one."""
         if name not in self.plan.spread:
             whole = self.matrix(name)
-            found: Array = (whole.T if turned else whole) @ by
-            return found
-        asked = request("turned" if turned else "times", name, **{BY: np.ascontiguousarray(by)})
-        pieces = self._asked(name, asked)
-        return reduce(semiring(self.plan.ring).plus, pieces) if turned else np.vstack(pieces)
+            product: Array = (whole.T if transposed else whole) @ by
+            return product
+        asked = request("turned" if transposed else "times", name, **{BY: np.ascontiguousarray(by)})
+        pieces = self._ask_workers(name, asked)
+        return reduce(semiring(self.plan.ring).plus, pieces) if transposed else np.vstack(pieces)
 
-    def _asked(self, name: str, asked: bytes) -> list[Array]:
+    def _ask_workers(self, name: str, asked: bytes) -> list[Array]:
         self._finish()
-        found = self._safely(lambda: self._coordinator.ask(asked, self._commit_log.commit))
-        return [unpack(block)[name] for block in found]
+        blocks = self._safely(lambda: self._coordinator.ask(asked, self._commit_log.commit))
+        return [unpack(block)[name] for block in blocks]
 
     @staticmethod
     def _shares(work: MatrixWork, inputs: Mapping[str, Array]) -> list[dict[str, Array]]:
-        found: list[dict[str, Array]] = [{} for _ in range(work.workers + 1)]
+        shares: list[dict[str, Array]] = [{} for _ in range(work.workers + 1)]
         for name, values in inputs.items():
-            for mine, more in zip(found, work.shares(name, values), strict=True):
+            for mine, more in zip(shares, work.shares(name, values), strict=True):
                 mine |= more
-        return found
+        return shares
 
 
-def told_of(checkpoint: str | Path) -> dict[str, Any]:
-    """What a checkpoint of a matrix program says of itself."""
+def read_description(checkpoint: str | Path) -> dict[str, Any]:
+    """The description in a checkpoint of a matrix program."""
     place = place_of(checkpoint)
-    told = describe(folder_at(place))
-    if told is None:
+    description = describe(folder_at(place))
+    if description is None:
         raise CheckpointProblem(f"there is no checkpoint in {place}", instead="start a program")
-    if told["format"] != FORMAT or "matrices" not in told:
+    if description["format"] != FORMAT or "matrices" not in description:
         raise CheckpointProblem(
             f"{place} is no checkpoint of a matrix program of this version of Freshview",
-            instead="begin anew in another folder",
+            instead="start over in another folder",
         )
-    return told
+    return description

@@ -17,7 +17,7 @@ from freshview.spark.matrix import arrays
 class MatrixNode:
     """Pieces of matrices by their form and name, each a file that other processes can map.
 
-    `kept` are those that stay from version to version: a snapshot has them, and no others.
+    `kept` are the permanent ones: a snapshot has them, and no others.
     """
 
     shared = True
@@ -28,42 +28,42 @@ class MatrixNode:
         self._mapped: dict[tuple[Form, str], Array] = {}
 
     def stamp(self) -> None:
-        """See `DurableNode`: every change of a piece is seen in its file."""
+        """See `DurableNode`: every change of a piece is in its file."""
 
     def get(self, form: Form, name: str) -> Array:
-        """A piece, in place."""
+        """A piece, not copied."""
         key = (form, name)
         if key not in self._mapped:
             self._mapped[key] = arrays.attach(self._path(form, name))
         return self._mapped[key]
 
     def put(self, form: Form, name: str, values: Array) -> None:
-        """A piece that replaces an old one; nobody else's memory is kept."""
-        made = self.create(form, name, values.shape, values.dtype)
-        np.copyto(made, values)
+        """Store a copy of a piece; it replaces an old one."""
+        piece = self.create(form, name, values.shape, values.dtype)
+        np.copyto(piece, values)
 
     def create(
         self, form: Form, name: str, shape: tuple[int, ...], dtype: np.dtype[np.generic]
     ) -> Array:
         """A piece of zeros."""
-        made = arrays.create(self._path(form, name), shape, dtype)
-        self._mapped[form, name] = made
-        return made
+        piece = arrays.create(self._path(form, name), shape, dtype)
+        self._mapped[form, name] = piece
+        return piece
 
     def has(self, form: Form, name: str) -> bool:
-        """Whether there is such a piece."""
+        """Whether there is a piece of this form and name."""
         return (form, name) in self._mapped or self._path(form, name).exists()
 
     def rename(self, form: Form, old: str, new: str) -> None:
-        """A piece under another name; what had that name goes."""
+        """Rename a piece; it replaces one of the new name."""
         self._mapped.pop((form, new), None)
         self._path(form, old).replace(self._path(form, new))
-        found = self._mapped.pop((form, old), None)
-        if found is not None:
-            self._mapped[form, new] = found
+        piece = self._mapped.pop((form, old), None)
+        if piece is not None:
+            self._mapped[form, new] = piece
 
     def clear(self) -> None:
-        """Drop what lives no longer than a version."""
+        """Delete the temporary pieces."""
         for path in list(self.folder.iterdir()):
             key = _key(path)
             if key not in self.kept:
@@ -75,27 +75,27 @@ class MatrixNode:
         raise AssertionError(f"a matrix program has no table {table}")
 
     def save(self, path: Path) -> None:
-        """Write what stays to a file."""
-        found = {f"{form} {name}": self.get(form, name) for form, name in self._there()}
-        arrays.write(path, found)
+        """Write the permanent pieces to a file."""
+        kept = {f"{form} {name}": self.get(form, name) for form, name in self._there()}
+        arrays.write(path, kept)
 
     def restore(self, path: Path) -> None:
-        """Take it from a file that `save` wrote."""
+        """Load the pieces from a file that `save` wrote."""
         for key, values in arrays.read(path).items():
             form, _, name = key.partition(" ")
             self.put(form, name, values)  # type: ignore[arg-type]
 
     @property
     def bytes(self) -> int:
-        """What the matrices take."""
+        """The bytes of the permanent pieces."""
         return sum(self.get(form, name).nbytes for form, name in self._there())
 
     def take_over(self) -> None:
-        """Another process was at work: files may be others under the same names."""
+        """Another process was here: files may have been replaced."""
         self._mapped.clear()
 
     def close(self) -> None:
-        """Let go of the memory; the files stay."""
+        """Release the memory; the files stay."""
         self._mapped.clear()
 
     def _there(self) -> Iterator[tuple[Form, str]]:

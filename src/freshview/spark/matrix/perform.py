@@ -1,4 +1,4 @@
-"""One step of a matrix program on a node: blocks in, products and updates, blocks out."""
+"""One step of a matrix program on a node: receive blocks, compute, send blocks."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from freshview.distributed.matrix.terms import (
     Total,
     Turn,
 )
-from freshview.durable.step import Sent
+from freshview.durable.step import SentBlocks
 from freshview.linear.compile.trigger import names
 from freshview.linear.execute.evaluate import evaluate
 from freshview.linear.kernels.semiring import Array, Semiring
@@ -46,8 +46,8 @@ from freshview.spark.matrix.node import MatrixNode
 
 
 @dataclass(frozen=True)
-class Hand:
-    """Does the work of one part on its node."""
+class PartExecutor:
+    """Executes the turns or stages of one part on its node."""
 
     node: MatrixNode
     ring: Semiring
@@ -55,15 +55,15 @@ class Hand:
     workers: int
     sizes: Mapping[str, float]
     shapes: Mapping[str, tuple[int, int]]
-    """Of spread matrices, in all."""
+    """The whole shapes of spread matrices."""
 
     # ---------------------------------------------------------------- the driver
 
-    def turn(self, turn: Turn, inputs: Sequence[bytes]) -> Sent:
-        """Take what was gathered, go through the statements, scatter."""
-        came = [unpack(block) for block in inputs]
+    def turn(self, turn: Turn, inputs: Sequence[bytes]) -> SentBlocks:
+        """Run a turn of the driver: receive gathered blocks, run the statements, scatter."""
+        received = [unpack(block) for block in inputs]
         for g in turn.receives:
-            pieces = [block[g.name] for block in came]
+            pieces = [block[g.name] for block in received]
             whole = reduce(self.ring.plus, pieces) if _is_sum(g) else np.vstack(pieces)
             self.node.put("local", g.name, whole)
         sent: dict[str, Array] = {}
@@ -71,17 +71,19 @@ class Hand:
             if isinstance(s, Scatter):
                 sent[f"local {s.name}"] = self.node.get("local", s.name)
             else:
-                self._decide(s)
+                self._run_on_driver(s)
         block = pack(sent)
-        return Sent(tuple(block for _ in range(self.workers)))  # one object: it is pickled once
+        return SentBlocks(
+            tuple(block for _ in range(self.workers))
+        )  # one object: it is pickled once
 
-    def _decide(self, s: AtDriver) -> None:
+    def _run_on_driver(self, s: AtDriver) -> None:
         match s:
             case Begin():
                 pass
             case Evaluate(name, term, limit):
-                found = self._value(term, limit)
-                self.node.put("local", name, found.copy() if names(term) else found)
+                value = self._value(term, limit)
+                self.node.put("local", name, value.copy() if names(term) else value)
             case Follow(view, left, None):
                 into = self.node.get("local", view)
                 self.ring.plus(into, self._value(left), out=into)
@@ -96,17 +98,17 @@ class Hand:
                 assert_never(s)
 
     def _value(self, term: Expr, limit: float = math.inf) -> Array:
-        return evaluate(term, _Held(self.node), self.ring, self.sizes, limit)
+        return evaluate(term, _DriverMatrices(self.node), self.ring, self.sizes, limit)
 
     # ---------------------------------------------------------------- workers
 
-    def stage(self, stage: Stage, inputs: Sequence[bytes]) -> Sent:
-        """Take what was sent, go through the statements, send and tell."""
-        came = [unpack(block) for block in inputs]
+    def stage(self, stage: Stage, inputs: Sequence[bytes]) -> SentBlocks:
+        """Run a stage of a worker: receive blocks, run the statements, send and gather."""
+        received = [unpack(block) for block in inputs]
         for r in stage.receives:
             if isinstance(r, Exchange):
-                self._receive(r, came)
-        for block in came:
+                self._receive(r, received)
+        for block in received:
             for key, values in block.items():
                 if key.startswith("local "):
                     self.node.put("local", key.removeprefix("local "), values)
@@ -117,17 +119,17 @@ class Hand:
                     if target != self.part:
                         sent[target] |= dict(self._pieces(s, target))
             else:
-                self._do(s)
-        told = {g.name: self._piece(g.source) for g in stage.gathers}
-        return Sent(_packed(sent), pack(told))
+                self._run_on_worker(s)
+        gathered = {g.name: self._piece(g.source) for g in stage.gathers}
+        return SentBlocks(_packed(sent), pack(gathered))
 
-    def _do(self, s: AtWorkers) -> None:
+    def _run_on_worker(self, s: AtWorkers) -> None:
         match s:
             case Begin():
                 pass
             case Multiply(name, left, right, into):
-                found = self.ring.product(self._piece(left), self._piece(right))
-                self.node.put(into, name, found)
+                product = self.ring.product(self._piece(left), self._piece(right))
+                self.node.put(into, name, product)
             case Total(name, items):
                 self.node.put("rows", name, self._total(items))
             case Join(name, parts):
@@ -150,31 +152,31 @@ class Hand:
     def _piece(self, o: Operand) -> Array:
         if o.form == "slice":
             whole = self.node.get("local", o.name)
-            found = whole[span(len(whole), self.workers, self.part)]
+            piece = whole[span(len(whole), self.workers, self.part)]
         else:
-            found = self.node.get(o.form, o.name)
-        return found.T if o.turned else found
+            piece = self.node.get(o.form, o.name)
+        return piece.T if o.transposed else piece
 
     def _total(self, items: Sequence[tuple[float, Operand | Fill]]) -> Array:
         total: Array | None = None
         for by, item in items:
-            found = self._filled(item) if isinstance(item, Fill) else self._piece(item)
-            found = found if by == 1 else by * found
+            term = self._filled(item) if isinstance(item, Fill) else self._piece(item)
+            term = term if by == 1 else by * term
             if total is None:
-                total = np.array(found, order="C", copy=True)
+                total = np.array(term, order="C", copy=True)
             else:
-                self.ring.plus(total, found, out=total)
+                self.ring.plus(total, term, out=total)
         assert total is not None
         return total
 
     def _filled(self, f: Fill) -> Array:
         share = span(f.rows, self.workers, self.part)
         value = self.ring.one if f.kind == "ones" else self.ring.zero
-        found = np.full((share.stop - share.start, f.cols), value, dtype=self.ring.dtype)
+        rows = np.full((share.stop - share.start, f.cols), value, dtype=self.ring.dtype)
         if f.kind == "eye":
-            i = np.arange(len(found))
-            found[i, i + share.start] = self.ring.one
-        return found
+            i = np.arange(len(rows))
+            rows[i, i + share.start] = self.ring.one
+        return rows
 
     def _grow(self, view: str, left: Array, right: Array) -> None:
         share = span(len(left), self.workers, self.part)
@@ -184,7 +186,7 @@ class Hand:
             self.ring.accumulate(self.node.get("columns", view), left, right[share])
 
     def _keep(self, view: str, by: Operand) -> None:
-        if by.form == "rows" and not by.turned and by.name.startswith(TEMPORARY):
+        if by.form == "rows" and not by.transposed and by.name.startswith(TEMPORARY):
             self.node.rename("rows", by.name, view)
         else:
             self.node.put("rows", view, self._piece(by))
@@ -195,8 +197,8 @@ class Hand:
         places.write(rows, values, span(self.shapes[view][0], self.workers, self.part))
         if ("columns", view) in self.node.kept:
             share = span(self.shapes[view][1], self.workers, self.part)
-            turned = values.T if values.ndim == 2 else values
-            places.turned.write(self.node.get("columns", view).T, turned, share)
+            transposed = values.T if values.ndim == 2 else values
+            places.transposed.write(self.node.get("columns", view).T, transposed, share)
 
     def _places(self) -> RowRanges:
         return RowRanges(self.node.get("local", ROWS), self.node.get("local", COLS))
@@ -204,30 +206,30 @@ class Hand:
     # ---------------------------------------------------------------- exchanges
 
     def _pieces(self, e: Exchange, target: int) -> Iterator[tuple[str, Array]]:
-        """What this worker has for another one, with the place where it goes."""
-        found = self._piece(e.source)
+        """The blocks of this worker for another one, with their positions."""
+        piece = self._piece(e.source)
         match e.how:
             case "whole":
-                yield f"{e.how} {e.name} 0", found
+                yield f"{e.how} {e.name} 0", piece
             case "reduce":
-                yield f"{e.how} {e.name} 0", found[span(len(found), self.workers, target)]
+                yield f"{e.how} {e.name} 0", piece[span(len(piece), self.workers, target)]
             case "columns":
-                yield f"{e.how} {e.name} 0", found[:, span(found.shape[1], self.workers, target)]
+                yield f"{e.how} {e.name} 0", piece[:, span(piece.shape[1], self.workers, target)]
             case "place":
-                rows = self.shapes[e.source.name][e.source.turned]
+                rows = self.shapes[e.source.name][e.source.transposed]
                 first = e.at + span(rows, self.workers, self.part).start
                 share = span(e.rows, self.workers, target)
-                low, high = max(first, share.start), min(first + len(found), share.stop)
+                low, high = max(first, share.start), min(first + len(piece), share.stop)
                 if low < high:
-                    yield f"{e.how} {e.name} {low}", found[low - first : high - first]
+                    yield f"{e.how} {e.name} {low}", piece[low - first : high - first]
             case _:
                 assert_never(e.how)
 
-    def _receive(self, e: Exchange, came: Sequence[Mapping[str, Array]]) -> None:
+    def _receive(self, e: Exchange, received: Sequence[Mapping[str, Array]]) -> None:
         pieces: list[tuple[int, Array]] = []
         for sender in range(self.workers):
-            told = came[sender] if sender != self.part else dict(self._pieces(e, self.part))
-            for key, values in told.items():
+            blocks = received[sender] if sender != self.part else dict(self._pieces(e, self.part))
+            for key, values in blocks.items():
                 what, _, at = key.rpartition(" ")
                 if what == f"{e.how} {e.name}":
                     pieces.append((int(at), values))
@@ -251,7 +253,7 @@ class Hand:
             into[at - share.start : at - share.start + len(values)] = values
 
 
-class _Held(dict[str, Array]):
+class _DriverMatrices(dict[str, Array]):
     """The matrices of the driver, by name."""
 
     def __init__(self, node: MatrixNode) -> None:
@@ -267,12 +269,12 @@ def _is_sum(g: Gather) -> bool:
 
 
 def _packed(sent: Sequence[Mapping[str, Array]]) -> tuple[bytes, ...]:
-    """A block for each worker; equal ones are one object, which is pickled once."""
-    made: dict[tuple[int, ...], bytes] = {}
-    found = []
+    """A block for each worker; equal ones are one object, pickled once."""
+    packed: dict[tuple[int, ...], bytes] = {}
+    blocks = []
     for block in sent:
         key = tuple(id(a) for a in block.values())
-        if key not in made:
-            made[key] = pack(block)
-        found.append(made[key])
-    return tuple(found)
+        if key not in packed:
+            packed[key] = pack(block)
+        blocks.append(packed[key])
+    return tuple(blocks)

@@ -1,4 +1,4 @@
-"""From a matrix program and its triggers to what the driver and the workers run."""
+"""From a matrix program and its triggers to the schedules of the driver and the workers."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from functools import partial
 from freshview.distributed.matrix.communication_cost import pays
 from freshview.distributed.matrix.placement import Placer
 from freshview.distributed.matrix.spread import SpreadRule
-from freshview.distributed.matrix.stages import course
-from freshview.distributed.matrix.terms import COLS, ROWS, VALUES, Begin, Course, Multiply
+from freshview.distributed.matrix.stages import schedule_steps
+from freshview.distributed.matrix.terms import COLS, ROWS, VALUES, Begin, MatrixSchedule, Multiply
 from freshview.linear.compile.normal import Normal
 from freshview.linear.compile.trigger import Dense, Trigger
 from freshview.linear.execute.run_trigger import MAGNIFIES
@@ -21,29 +21,29 @@ from freshview.linear.language.terms import Statement, Var
 from freshview.linear.language.walk import free
 from freshview.spark.matrix.work import READY, MatrixPlan
 
-ANEW = "anew"
+RECOMPUTE = "anew"
 LEFT, RIGHT = "#u", "#v"
-"""The factors of an update after which views are computed anew."""
+"""The factors of an update after which views are recomputed."""
 
 
 def following(name: str) -> str:
-    """The routine that follows an update of an input by deltas."""
+    """The routine that maintains views by deltas after an update of an input."""
     return f"follow {name}"
 
 
-def anew(name: str) -> str:
-    """The routine that adds to an input and computes anew what depends on it."""
-    return f"{ANEW} {name}"
+def recomputing(name: str) -> str:
+    """The routine that adds to an input and recomputes the views that depend on it."""
+    return f"{RECOMPUTE} {name}"
 
 
 def replacing(name: str) -> str:
-    """The routine that replaces cells of an input, and computes anew what depends on it."""
+    """The routine that replaces cells of an input and recomputes the views that depend on it."""
     return f"replace {name}"
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What is to be spread: a program, its views, and the trigger of each input, if it has one."""
+class PlanInput:
+    """The input of the planner: a program, its views, and the trigger of each input, if any."""
 
     normal: Normal
     kept: frozenset[str]
@@ -52,32 +52,32 @@ class Wanted:
     """The name of the rank of an update."""
 
 
-def planned(w: Wanted, rule: SpreadRule, workers: int, copies: str | bool) -> MatrixPlan:
-    """All the routines; which views are copied by columns is settled first."""
+def plan_matrices(w: PlanInput, rule: SpreadRule, workers: int, copies: str | bool) -> MatrixPlan:
+    """The plan with all its routines; which views are copied by columns is decided first."""
     if copies is not False:
-        wanted = _turned(w, rule)
+        wanted = _multiplied_on_both_sides(w, rule)
         if copies == "auto":
             triggers = [t for t in w.triggers.values() if t is not None]
             wanted = frozenset(v for v in wanted if pays(v, triggers, rule.sizes, workers))
         rule = replace(rule, copied=wanted)
-    return _Maker(w, rule).plan()
+    return _Planner(w, rule).plan()
 
 
-def _turned(w: Wanted, rule: SpreadRule) -> frozenset[str]:
+def _multiplied_on_both_sides(w: PlanInput, rule: SpreadRule) -> frozenset[str]:
     """The views that some trigger multiplies from the left and from the right."""
-    plan = _Maker(w, rule).plan()
-    found = set()
+    plan = _Planner(w, rule).plan()
+    names = set()
     for name in w.triggers:
-        for s in plan.courses.get(following(name), Course((), ())).steps:
+        for s in plan.schedules.get(following(name), MatrixSchedule((), ())).steps:
             if isinstance(s, Multiply) and s.into == "partial" and s.right.form == "slice":
-                found.add(s.left.name)
-    return frozenset(found & plan.spread.keys())
+                names.add(s.left.name)
+    return frozenset(names & plan.spread.keys())
 
 
 def stale(normal: Normal, kept: frozenset[str], changed: str) -> list[Statement]:
-    """The statements that a changed input asks for; all of them, if none is named.
+    """The statements to recompute after a change of an input; all of them, if none is named.
 
-    Views that did not change are there; what is on the way to one that did is computed with it.
+    Unchanged views are read; intermediate results of changed ones are recomputed.
     """
     inputs = {i.name for i in normal.inputs}
     moved = {changed}
@@ -92,23 +92,23 @@ def stale(normal: Normal, kept: frozenset[str], changed: str) -> list[Statement]
     return [s for s in normal.statements if s.name in wanted]
 
 
-class _Maker:
-    def __init__(self, w: Wanted, rule: SpreadRule) -> None:
+class _Planner:
+    def __init__(self, w: PlanInput, rule: SpreadRule) -> None:
         self.w = w
         self.rule = rule
-        self.courses: dict[str, Course] = {}
+        self.schedules: dict[str, MatrixSchedule] = {}
         self.shapes: dict[str, Mapping[str, tuple[int, int]]] = {}
         self.lefts: dict[str, str] = {}
 
     def plan(self) -> MatrixPlan:
         w, rule = self.w, self.rule
         self._routine(READY, partial(self._again, ""))
-        self._routine(ANEW, partial(self._again, ""))
+        self._routine(RECOMPUTE, partial(self._again, ""))
         for name, trigger in w.triggers.items():
             if trigger is not None:
                 self._routine(following(name), partial(self._trigger, trigger), MAGNIFIES)
                 self.lefts[following(name)] = trigger.left
-            self._routine(anew(name), partial(self._add, name))
+            self._routine(recomputing(name), partial(self._add, name))
             if w.normal.semiring != "real":
                 self._routine(replacing(name), partial(self._replace, name))
         spread = {
@@ -116,16 +116,16 @@ class _Maker:
             for n, m in w.normal.scope.items()
             if n in w.kept and rule.is_large(m)
         }
-        held = tuple(sorted(w.kept - spread.keys()))
+        on_driver = tuple(sorted(w.kept - spread.keys()))
         return MatrixPlan(
             w.normal.semiring,
             dict(rule.sizes),
             w.rank,
             self.lefts,
-            self.courses,
+            self.schedules,
             self.shapes,
             spread,
-            held,
+            on_driver,
             rule.copied,
         )
 
@@ -134,7 +134,7 @@ class _Maker:
         if name == READY:
             placer.steps.append(Begin())
         fill(placer)
-        self.courses[name] = course(placer.steps, self.rule.copied)
+        self.schedules[name] = schedule_steps(placer.steps, self.rule.copied)
         self.shapes[name] = placer.shapes
 
     def _again(self, changed: str, p: Placer) -> None:

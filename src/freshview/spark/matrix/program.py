@@ -1,4 +1,4 @@
-"""A maintained matrix program whose large matrices are spread over the workers of Spark."""
+"""A maintained matrix program whose large matrices are partitioned over the workers of Spark."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ from freshview.linear.language.show import show_source
 from freshview.linear.language.terms import Source
 from freshview.linear.language.walk import free
 from freshview.linear.strategy.choose import Choice, choose
-from freshview.spark.matrix.flow import MatrixFlow, told_of
+from freshview.spark.matrix.flow import MatrixFlow, read_description
 from freshview.spark.matrix.plan import (
-    ANEW,
     LEFT,
+    RECOMPUTE,
     RIGHT,
-    Wanted,
-    anew,
+    PlanInput,
     following,
-    planned,
+    plan_matrices,
+    recomputing,
     replacing,
 )
-from freshview.spark.matrix.remote import Remote
+from freshview.spark.matrix.remote import RemoteMatrix
 from freshview.spark.matrix.work import MatrixPlan
 from freshview.spark.session import session
 
 DRIVER_CELLS = 1 << 18
-"""Up to how many cells a matrix stays with the driver."""
+"""The most cells of a matrix that stays on the driver."""
 
 DRIVER_INVERSE = 1 << 24
-"""Up to how many cells the driver takes to invert a matrix: 4,096 rows, 128 MB."""
+"""The most cells of a matrix that the driver inverts: 4,096 rows, 128 MB."""
 
-RARELY = 64
-"""After how many versions a worker writes a snapshot: redo files are narrow, snapshots are not."""
+SNAPSHOT_EVERY = 64
+"""Versions between snapshots of a worker: redo files are narrow, snapshots are not."""
 
 
 class SparkProgram(Program):
@@ -62,15 +62,15 @@ class SparkProgram(Program):
 
     As `linear.Program`, with the same triggers.
 
-    - `spark` is the session to use; without one, the one that runs, or a new one on `master`.
-    - `checkpoint` is the folder from which `restart` goes on, on all machines the same; without
-      one, what is known is gone when the program is closed.
-    - `workers` is how many parts a matrix is split into: as many as there are cores, if not told.
-    - Matrices of more than `driver_cells` cells are spread by rows. `copies` tells whether those
-      that a trigger multiplies from both sides are kept by columns as well (`auto`: if that pays).
-    - `driver_inverse` is how many cells a spread matrix may have for the driver to invert it.
+    - `spark` is the session to use; by default the active one, or a new one on `master`.
+    - `checkpoint` is the folder from which `restart` continues, the same on all machines; without
+      one, the state is discarded when the program is closed.
+    - `workers` is how many parts a matrix is split into: by default the number of cores.
+    - Matrices of more than `driver_cells` cells are spread by rows. `copies` decides whether those
+      that a trigger multiplies on both sides are copied by columns as well (`auto`: by cost).
+    - `driver_inverse` is the most cells of a spread matrix that the driver inverts.
 
-    An update is written down before it is done, and done once, whatever dies.
+    An update is logged before it is applied, and applied exactly once, even if processes die.
     """
 
     def __init__(
@@ -95,23 +95,25 @@ class SparkProgram(Program):
         spark = spark or session(master)
         self._scratch = tempfile.mkdtemp(prefix="freshview-") if checkpoint is None else ""
         checkpoint = checkpoint or Path(self._scratch) / "checkpoint"
-        self._told_before = told_of(checkpoint) if options.pop("_restart", False) else None
+        self._description = read_description(checkpoint) if options.pop("_restart", False) else None
         self._plan: MatrixPlan | None = None
         self._deltas: dict[str, dict[Strategy, Trigger]] = {}
         self._rule = driver_cells, driver_inverse
         self.copies = copies
-        self.workers = _workers(spark, workers, self._told_before)
+        self.workers = _workers(spark, workers, self._description)
         super().__init__(what, values, **options)
-        told = settings or FlowSettings(snapshot_every=RARELY)
+        flow_settings = settings or FlowSettings(snapshot_every=SNAPSHOT_EVERY)
         plan = self._spread()
         self._flow: MatrixFlow
-        if self._told_before is not None:
-            if self._told_before["matrices"] != self._digest():
+        if self._description is not None:
+            if self._description["matrices"] != self._digest():
                 raise CheckpointProblem(
-                    f"{checkpoint} is of another matrix program",
-                    instead="restart with the same program and options, or begin in another folder",
+                    f"the checkpoint in {checkpoint} belongs to another matrix program",
+                    instead="restart with the same program and options, or start in another folder",
                 )
-            self._flow = MatrixFlow.restart(plan, spark, checkpoint=checkpoint, settings=told)
+            self._flow = MatrixFlow.restart(
+                plan, spark, checkpoint=checkpoint, settings=flow_settings
+            )
         else:
             self._flow = MatrixFlow.start(
                 plan,
@@ -119,11 +121,11 @@ class SparkProgram(Program):
                 workers=self.workers,
                 checkpoint=checkpoint,
                 inputs=self.values,
-                settings=told,
+                settings=flow_settings,
                 note={"matrices": self._digest(), "sizes": self.sizes},
             )
-        # From here on nobody but the workers holds what is spread.
-        self.values = {n: Remote(self._flow, n, self._size(n)) for n in self._kept}  # type: ignore[misc]
+        # From here on only the workers have the spread matrices.
+        self.values = {n: RemoteMatrix(self._flow, n, self._size(n)) for n in self._kept}  # type: ignore[misc]
 
     @classmethod
     def restart(
@@ -133,25 +135,25 @@ class SparkProgram(Program):
         checkpoint: str | Path,
         **options: Any,
     ) -> Self:
-        """Go on from a checkpoint of the same program, whatever became of the driver before."""
+        """Continue from a checkpoint of the same program, however the driver before ended."""
         return cls(what, checkpoint=checkpoint, _restart=True, **options)
 
     @property
     def version(self) -> int:
-        """The number of updates that all the matrices have; failed ones count as well."""
+        """The version of all the matrices: the number of updates, failed ones included."""
         return self._flow.version
 
     @property
     def stats(self) -> tuple[BatchStats, ...]:
-        """Figures of the last updates, oldest first."""
+        """Metrics of the last updates, oldest first."""
         return self._flow.stats
 
     def checkpoint(self) -> int:
-        """Make every worker write a snapshot now, and drop the logs before it; the version."""
+        """Make every worker write a snapshot now, and truncate the logs; the version."""
         return self._flow.checkpoint()
 
     def close(self, *, forget: bool = True) -> None:
-        """Stop; with `forget`, give the workers' shared memory back. The checkpoint stays."""
+        """Stop; with `forget`, release the workers' shared memory. The checkpoint stays."""
         self._flow.close(forget=forget)
         if self._scratch:
             shutil.rmtree(self._scratch, ignore_errors=True)
@@ -164,12 +166,14 @@ class SparkProgram(Program):
 
     # ---------------------------------------------------------------- compiling
 
-    def _bind(self, given: Mapping[str, object]) -> dict[str, Array]:
-        if self._told_before is None:
-            return super()._bind(given)
-        if given:
-            raise FreshviewError("a restart takes the matrices of its checkpoint", instead="update")
-        self.sizes = {n: float(s) for n, s in self._told_before["sizes"].items()}
+    def _bind(self, matrices: Mapping[str, object]) -> dict[str, Array]:
+        if self._description is None:
+            return super()._bind(matrices)
+        if matrices:
+            raise FreshviewError(
+                "a restart uses the matrices of its checkpoint", instead="update them"
+            )
+        self.sizes = {n: float(s) for n, s in self._description["sizes"].items()}
         return {}
 
     def _count(self) -> None:
@@ -179,70 +183,74 @@ class SparkProgram(Program):
         self._spread()
 
     def _spread(self) -> MatrixPlan:
-        """The plan: one trigger by deltas for each input, and what computes views anew.
+        """The plan: one trigger by deltas for each input, and recomputation.
 
-        Nothing in it is measured: who restarts must come to the same.
+        Nothing in it is measured: a restart must derive the same plan.
         """
         if self._plan is None:
             triggers: dict[str, Trigger | None] = {}
             for i in self.normal.inputs:
                 if i.dynamic:
-                    made = candidates(self.normal, i.name, self.options)
-                    deltas: dict[Strategy, Trigger] = {**made}
+                    triggers_by_strategy = candidates(self.normal, i.name, self.options)
+                    deltas: dict[Strategy, Trigger] = {**triggers_by_strategy}
                     deltas.pop("reevaluate", None)
                     best = choose(deltas, self.sizes, 1) if deltas else None
-                    self._deltas[i.name] = made if best is None else _only(made, best.strategy)
+                    self._deltas[i.name] = (
+                        triggers_by_strategy
+                        if best is None
+                        else _only(triggers_by_strategy, best.strategy)
+                    )
                     triggers[i.name] = best.trigger if best else None
             every = [t for t in triggers.values() if t is not None]
             self._kept = kept(self.normal, every, frozenset())
             ready = {n: pruned(t, self._kept) if t else None for n, t in triggers.items()}
             rank = rank_name(self.normal)
             rule = SpreadRule({**self.sizes, rank: 1.0}, rank, *self._rule)
-            wanted = Wanted(self.normal, self._kept, ready, rank)
-            self._plan = planned(wanted, rule, self.workers, self.copies)
-            for name, made in self._deltas.items():
-                for t in made.values():
+            wanted = PlanInput(self.normal, self._kept, ready, rank)
+            self._plan = plan_matrices(wanted, rule, self.workers, self.copies)
+            for name, triggers_by_strategy in self._deltas.items():
+                for t in triggers_by_strategy.values():
                     self._running[id(t)] = ready[name] or t if t is triggers[name] else t
         return self._plan
 
     def choice(self, name: str, rank: int = 1) -> Choice:
         """The trigger for updates of an input of this rank, and why it was chosen.
 
-        There is one trigger by deltas for all ranks. Beside it stands computing anew; which of
-        them is expected to be faster depends on the operations, the jobs, and what moves.
+        There is one trigger by deltas for all ranks. The alternative is recomputation; the cost
+        model compares the operations, the jobs, and the cells moved.
         """
         plan = self._spread()
-        made = self._deltas[name]
-        if len(made) == 1:
-            (strategy, only), *_ = made.items()
+        triggers = self._deltas[name]
+        if len(triggers) == 1:
+            (strategy, only), *_ = triggers.items()
             return Choice(only, strategy, "it was asked for")
         sizes = {**self.sizes, plan.rank: float(rank)}
         price = {
             s: seconds(
                 self._running[id(t)],
-                plan.courses[self._routine(name, s)],
+                plan.schedules[self._routine(name, s)],
                 sizes,
                 self.workers,
                 self.rates or NOMINAL,
             )
-            for s, t in made.items()
+            for s, t in triggers.items()
         }
         best = min(price, key=lambda s: price[s])
-        told = ", ".join(f"{s} {p:.3g} s" for s, p in price.items())
-        why = f"{best} is expected to be fastest for an update of rank {rank}: {told}"
-        return Choice(made[best], best, why)
+        prices = ", ".join(f"{s} {p:.3g} s" for s, p in price.items())
+        why = f"{best} is expected to be fastest for an update of rank {rank}: {prices}"
+        return Choice(triggers[best], best, why)
 
     def _routine(self, name: str, strategy: Strategy) -> str:
-        return anew(name) if strategy == "reevaluate" else following(name)
+        return recomputing(name) if strategy == "reevaluate" else following(name)
 
     def _size(self, name: str) -> tuple[int, int]:
         m = self.normal.scope[name]
         return int(m.rows.at(self.sizes)), int(m.cols.at(self.sizes))
 
     def _digest(self) -> str:
-        """What tells programs apart: their text, and how their matrices are spread."""
+        """A hash of the program's text and of the placement of its matrices."""
         plan = self._spread()
-        steps = "".join(f"{r}:\n{show_steps(c.steps)}" for r, c in sorted(plan.courses.items()))
+        steps = "".join(f"{r}:\n{show_steps(c.steps)}" for r, c in sorted(plan.schedules.items()))
         spread = f"{sorted(plan.spread)} {sorted(plan.copied)} {self.sizes}"
         text = show_source(self.source) + spread + steps
         return hashlib.sha256(text.encode()).hexdigest()
@@ -264,11 +272,11 @@ class SparkProgram(Program):
             except Singular:
                 why = f"an update of {m.name} made an inverse too sensitive"
         if m.lost is None:
-            self._flow.change(anew(m.name), {LEFT: m.left, RIGHT: m.right}, m.rank)
+            self._flow.change(recomputing(m.name), {LEFT: m.left, RIGHT: m.right}, m.rank)
         else:
             places = RowRanges.of(m.lost.index)
-            given = {ROWS: places.rows, COLS: places.cols, VALUES: m.lost.values}
-            self._flow.change(replacing(m.name), given, 0)
+            cells = {ROWS: places.rows, COLS: places.cols, VALUES: m.lost.values}
+            self._flow.change(replacing(m.name), cells, 0)
         self._told(why)
 
     def _measure(self, moves: Sequence[Move]) -> None:
@@ -281,56 +289,56 @@ class SparkProgram(Program):
         self._flow.change(following(t.input), {t.left: m.left, t.right: m.right}, m.rank)
 
     def _all_again(self, why: str) -> None:
-        self._flow.change(ANEW, {}, 0)
+        self._flow.change(RECOMPUTE, {}, 0)
         self._told(why)
 
     def __getitem__(self, name: str) -> Array:
-        """A copy of an input, a result, or any matrix on the way to one, brought to the driver."""
+        """A copy of an input, a result, or an intermediate matrix, gathered to the driver."""
         if name in self._kept:
             return self.values[name].copy()
         self._known(name)
         return self._compute(name, {n: self.values[n].copy() for n in self._reads(name)})
 
     def _reads(self, name: str) -> frozenset[str]:
-        """The matrices that are kept, of those on the way to one that is not."""
+        """The stored matrices from which a matrix is computed."""
         if name in self._kept:
             return frozenset({name})
         names = free(self._definitions[name].term)
         return frozenset().union(*(self._reads(n) for n in names))
 
     def explain(self, name: str, rank: int = 1) -> str:
-        """Which strategy follows an input, why, where its steps run, and what moves."""
+        """The strategy for updates of an input, its reason, its steps, and the cells moved."""
         self._input(name)
         plan, chosen = self._spread(), self.choice(name, rank)
-        course = plan.courses[self._routine(name, chosen.strategy)]
+        schedule = plan.schedules[self._routine(name, chosen.strategy)]
         copies = {n: 2 if n in plan.copied else 1 for n in plan.spread}
         spread = {n: 8 * r * c * copies[n] for n, (r, c) in plan.spread.items()}
         return (
             f"{name}: {chosen.strategy}, since {chosen.why}\n"
             f"cost: {self.trigger(name, rank).cost()}\n"
-            f"moves: {moved(course.steps, self.workers)} cells between {self.workers} workers "
-            f"and the driver, in {len(course.jobs)} jobs of {len(course.stages)} stages\n"
+            f"moves: {moved(schedule.steps, self.workers)} cells between {self.workers} workers "
+            f"and the driver, in {len(schedule.jobs)} jobs of {len(schedule.stages)} stages\n"
             f"spread by rows: {', '.join(spread) or 'none'} ({sum(spread.values()):,} bytes)\n"
             f"by columns too: {', '.join(sorted(plan.copied)) or 'none'}\n"
-            f"with the driver: {', '.join(plan.held) or 'none'}\n"
-            f"{show_steps(course.steps)}"
+            f"with the driver: {', '.join(plan.on_driver) or 'none'}\n"
+            f"{show_steps(schedule.steps)}"
         )
 
 
-def _only(made: Mapping[Strategy, Trigger], best: Strategy) -> dict[Strategy, Trigger]:
-    """The best trigger by deltas, and the one that computes anew."""
-    return {s: t for s, t in made.items() if s in (best, "reevaluate")}
+def _only(triggers: Mapping[Strategy, Trigger], best: Strategy) -> dict[Strategy, Trigger]:
+    """The best trigger by deltas, and the one that recomputes."""
+    return {s: t for s, t in triggers.items() if s in (best, "reevaluate")}
 
 
-def _workers(spark: Any, told: int | None, before: Mapping[str, Any] | None) -> int:
+def _workers(spark: Any, wanted: int | None, before: Mapping[str, Any] | None) -> int:
     if before is not None:
-        if told is not None and told != before["workers"]:
+        if wanted is not None and wanted != before["workers"]:
             raise CheckpointProblem(
-                f"the checkpoint is of {before['workers']} workers, not of {told}",
-                instead=f"restart with {before['workers']}, or begin anew in another folder",
+                f"the checkpoint has {before['workers']} workers, not {wanted}",
+                instead=f"restart with {before['workers']}, or start over in another folder",
             )
         return int(before["workers"])
-    found = spark.sparkContext.defaultParallelism if told is None else told
-    if found < 1:
-        raise FreshviewError(f"{found} workers cannot do anything", instead="use 1 or more")
-    return int(found)
+    count = spark.sparkContext.defaultParallelism if wanted is None else wanted
+    if count < 1:
+        raise FreshviewError(f"a program cannot have {count} workers", instead="use 1 or more")
+    return int(count)

@@ -1,4 +1,4 @@
-"""A matrix that is somewhere else, with as much of an array as programs use of it."""
+"""A remote matrix, with the operations of an array that programs use."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ if TYPE_CHECKING:
     from freshview.spark.matrix.flow import MatrixFlow
 
 
-class Remote:
-    """A matrix of a flow: what is asked of it is a job."""
+class RemoteMatrix:
+    """A matrix of a flow: each operation is a job."""
 
     def __init__(
-        self, flow: MatrixFlow, name: str, shape: tuple[int, int], *, turned: bool = False
+        self, flow: MatrixFlow, name: str, shape: tuple[int, int], *, transposed: bool = False
     ) -> None:
         self._flow = flow
         self._name = name
-        self._turned = turned
+        self._turned = transposed
         self.shape = shape
 
     @property
     def size(self) -> int:
-        """How many cells it has."""
+        """The number of cells."""
         return self.shape[0] * self.shape[1]
 
     @property
-    def T(self) -> Remote:
-        """Rows for columns."""
-        return Remote(self._flow, self._name, self.shape[::-1], turned=not self._turned)
+    def T(self) -> RemoteMatrix:
+        """The transpose."""
+        return RemoteMatrix(self._flow, self._name, self.shape[::-1], transposed=not self._turned)
 
     def __matmul__(self, by: Array) -> Array:
-        return self._flow.times(self._name, by, turned=self._turned)
+        return self._flow.times(self._name, by, transposed=self._turned)
 
     def __getitem__(self, index: Any) -> Array:
         assert not self._turned
         return self._flow.cells(self._name, index)
 
     def copy(self) -> Array:
-        """All of it, here."""
-        found = self._flow.matrix(self._name)
-        return found.T if self._turned else found
+        """The whole matrix, as a local array."""
+        whole = self._flow.matrix(self._name)
+        return whole.T if self._turned else whole

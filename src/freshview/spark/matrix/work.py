@@ -1,4 +1,4 @@
-"""A matrix program as work that goes version by version: its routines, and its nodes."""
+"""A matrix program as versioned work: its routines, and its nodes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,18 @@ from time import perf_counter
 import numpy as np
 
 from freshview.distributed.matrix.row_ranges import RowRanges, span
-from freshview.distributed.matrix.terms import COLS, ROWS, Begin, Course, Form, Scatter, Stage, Turn
+from freshview.distributed.matrix.terms import (
+    COLS,
+    ROWS,
+    Begin,
+    Form,
+    MatrixSchedule,
+    Scatter,
+    Stage,
+    Turn,
+)
 from freshview.durable.settings import FlowSettings
-from freshview.durable.step import Clock, Sent
+from freshview.durable.step import Clock, SentBlocks
 from freshview.durable.storage.files import Folder
 from freshview.durable.storage.folders import folder_at
 from freshview.durable.work import Role, Work
@@ -20,14 +29,14 @@ from freshview.linear.kernels.semiring import Array, semiring
 from freshview.linear.language.sizes import ONE
 from freshview.spark.matrix.arrays import pack, unpack
 from freshview.spark.matrix.node import MatrixNode
-from freshview.spark.matrix.perform import Hand
+from freshview.spark.matrix.perform import PartExecutor
 from freshview.spark.nodes.node import READY
 
 READ = "read"
-"""The routine of everything that is read: what it is, the request tells."""
+"""The routine of all reads; the request is its input."""
 
 WHAT, BY = "#what", "#by"
-"""In a request: a matrix and what is asked of it; and a vector to multiply it with."""
+"""The keys of a request: a matrix with the operation, and a vector to multiply it with."""
 
 
 def request(what: str, name: str, **more: Array) -> bytes:
@@ -38,25 +47,25 @@ def request(what: str, name: str, **more: Array) -> bytes:
 
 @dataclass(frozen=True)
 class MatrixPlan:
-    """All that workers know of a matrix program."""
+    """The plan of a matrix program, known to all the workers."""
 
     ring: str
     sizes: Mapping[str, float]
     rank: str
     """The name of the rank of an update."""
     lefts: Mapping[str, str]
-    """By routine, the factor of its update whose columns tell the rank."""
-    courses: Mapping[str, Course]
+    """By routine, the factor of its update whose number of columns is the rank."""
+    schedules: Mapping[str, MatrixSchedule]
     shapes: Mapping[str, Mapping[str, tuple[int, int]]]
-    """By routine, the shapes of spread matrices that it makes on the way."""
+    """By routine, the shapes of its intermediate spread matrices."""
     spread: Mapping[str, tuple[int, int]]
-    held: tuple[str, ...]
+    on_driver: tuple[str, ...]
     copied: frozenset[str]
 
     def kept(self, role: Role) -> frozenset[tuple[Form, str]]:
-        """The pieces that a node keeps from version to version."""
+        """The permanent pieces of a node."""
         if role == "driver":
-            return frozenset(("local", n) for n in self.held)
+            return frozenset(("local", n) for n in self.on_driver)
         rows: frozenset[tuple[Form, str]] = frozenset(("rows", n) for n in self.spread)
         return rows | {("columns", n) for n in self.copied}
 
@@ -76,15 +85,18 @@ class MatrixWork(Work):
     def of(
         cls, name: str, place: str, workers: int, plan: MatrixPlan, settings: FlowSettings
     ) -> MatrixWork:
-        """With everything that follows from the rest."""
+        """The work with all its derived fields."""
         folder = folder_at(place, sync=settings.sync)
         return cls(name, place, workers, plan, settings, folder)
 
     @property
-    def rounds(self) -> Mapping[str, Course]:
+    def rounds(self) -> Mapping[str, MatrixSchedule]:
         """See `Work`."""
         asking = Stage((Scatter(WHAT, ONE),), (Begin(),))
-        return {**self.plan.courses, READ: Course((Turn((), (Begin(),)), Turn()), ((asking,),))}
+        return {
+            **self.plan.schedules,
+            READ: MatrixSchedule((Turn((), (Begin(),)), Turn()), ((asking,),)),
+        }
 
     def kind(self, role: Role) -> str:
         """See `Work`."""
@@ -95,7 +107,7 @@ class MatrixWork(Work):
         return MatrixNode(folder, self.plan.kept(role))
 
     def fill(self, node: MatrixNode) -> None:
-        """See `Work`: matrices come with the first version."""
+        """See `Work`: the first version loads the matrices."""
 
     def perform(
         self,
@@ -106,7 +118,7 @@ class MatrixWork(Work):
         inputs: Sequence[bytes],
         batch: bytes | memoryview,
         clock: Clock,
-    ) -> Sent:
+    ) -> SentBlocks:
         """See `Work`."""
         if routine == READ:
             return self._answer(node, part, unpack(inputs[-1]))
@@ -117,54 +129,54 @@ class MatrixWork(Work):
             form, _, name = key.partition(" ")
             node.put(form, name, values)  # type: ignore[arg-type]
         began = perf_counter()
-        hand = self._hand(node, part, routine)
+        executor = self._executor(node, part, routine)
         if part == self.driver:
-            sent = hand.turn(self.rounds[routine].turns[step], inputs)
+            sent = executor.turn(self.rounds[routine].turns[step], inputs)
         else:
-            sent = hand.stage(self.rounds[routine].stages[step], inputs)
+            sent = executor.stage(self.rounds[routine].stages[step], inputs)
         if step == steps[-1]:
             node.clear()
         clock.native += perf_counter() - began
         return sent
 
-    def _hand(self, node: MatrixNode, part: int, routine: str) -> Hand:
+    def _executor(self, node: MatrixNode, part: int, routine: str) -> PartExecutor:
         plan = self.plan
         left = plan.lefts.get(routine)
         sizes = dict(plan.sizes)
         if left is not None and node.has("local", left):
             sizes[plan.rank] = float(node.get("local", left).shape[1])
         shapes = {**plan.spread, **plan.shapes.get(routine, {})}
-        return Hand(node, semiring(plan.ring), part, self.workers, sizes, shapes)
+        return PartExecutor(node, semiring(plan.ring), part, self.workers, sizes, shapes)
 
-    def _answer(self, node: MatrixNode, part: int, asked: Mapping[str, Array]) -> Sent:
-        """What a node has of what is asked."""
+    def _answer(self, node: MatrixNode, part: int, asked: Mapping[str, Array]) -> SentBlocks:
+        """The answer of a node to a request."""
         what, _, name = asked[WHAT].tobytes().decode().partition(" ")
         if part == self.driver:
-            return Sent((), pack({name: node.get("local", name)}))
+            return SentBlocks((), pack({name: node.get("local", name)}))
         rows = node.get("rows", name)
         share = span(self.plan.spread[name][0], self.workers, part)
         if what == "cells":
-            found = RowRanges(asked[ROWS], asked[COLS]).read(rows, share)
+            values = RowRanges(asked[ROWS], asked[COLS]).read(rows, share)
         elif what == "times":
-            found = rows @ asked[BY]
+            values = rows @ asked[BY]
         elif what == "turned":
-            found = rows.T @ asked[BY][share]
+            values = rows.T @ asked[BY][share]
         else:
-            found = rows
-        return Sent((), pack({name: found}))
+            values = rows
+        return SentBlocks((), pack({name: values}))
 
     def shares(self, name: str, values: Array) -> list[dict[str, Array]]:
-        """What every part is given of a matrix: workers, then the driver."""
-        found: list[dict[str, Array]] = [{} for _ in range(self.workers + 1)]
+        """The pieces of a matrix for every part: the workers, then the driver."""
+        shares_by_part: list[dict[str, Array]] = [{} for _ in range(self.workers + 1)]
         if name not in self.plan.spread:
-            found[self.driver][f"local {name}"] = values
-            return found
+            shares_by_part[self.driver][f"local {name}"] = values
+            return shares_by_part
         for part in range(self.workers):
-            found[part][f"rows {name}"] = values[span(values.shape[0], self.workers, part)]
+            shares_by_part[part][f"rows {name}"] = values[span(values.shape[0], self.workers, part)]
             if name in self.plan.copied:
                 columns = values[:, span(values.shape[1], self.workers, part)]
-                found[part][f"columns {name}"] = columns
-        return found
+                shares_by_part[part][f"columns {name}"] = columns
+        return shares_by_part
 
 
 __all__ = ["READ", "READY", "MatrixPlan", "MatrixWork", "request"]

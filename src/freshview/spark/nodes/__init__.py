@@ -1,1 +1,1 @@
-"""What runs inside tasks: the maps of one worker, kept by a kernel or by the reference engine."""
+"""The nodes inside tasks: the maps of one worker, in a kernel or in the reference engine."""

@@ -1,4 +1,4 @@
-"""What the maps of a pipeline need to run: kernels."""
+"""Attach native kernels to a pipeline."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from freshview.codegen.library.compiler import Baseline
-from freshview.spark.nodes.shipped_kernels import ship
+from freshview.spark.nodes.shipped_kernels import ship_kernels
 from freshview.spark.nodes.view_work import ViewWork
 
 
 def attach_kernels(pipeline: ViewWork, spark: Any) -> ViewWork:
-    """The pipeline with kernels; where there can be none, Python keeps the maps, with a warning."""
+    """The pipeline with kernels; without a kernel, Python keeps the maps, with a warning."""
     if not pipeline.settings.native:
         return pipeline
     baseline: Baseline = "native" if _is_local(spark) else "x86-64-v2"
-    kernels, why = ship(pipeline.made, pipeline.functions, pipeline.folder, baseline)
+    kernels, why = ship_kernels(pipeline.distributed, pipeline.functions, pipeline.folder, baseline)
     if why:
         warnings.warn(f"the maps of this flow are kept by Python, slowly: {why}", stacklevel=3)
     return replace(pipeline, kernels=kernels)

@@ -1,4 +1,4 @@
-"""Checkpoints of views: begun, known again, and refused where they are of another program."""
+"""Checkpoints of views: written, reopened, and refused for another program."""
 
 from __future__ import annotations
 
@@ -16,83 +16,83 @@ from freshview.distributed.text import show_distributed
 from freshview.durable.checkpoint import FORMAT, CheckpointProblem, describe, place_of
 from freshview.durable.settings import FlowSettings
 from freshview.durable.storage.blocks import pack
-from freshview.durable.storage.files import Torn
+from freshview.durable.storage.files import TornFile
 from freshview.durable.storage.folders import folder_at
 from freshview.program.text import show_program
 from freshview.spark.nodes.view_work import TABLES, ViewWork
 
 
-def digest(made: Distributed) -> str:
-    """What tells programs apart: their text, and where their maps are."""
-    text = show_program(made.program) + show_distributed(made)
+def digest(distributed: Distributed) -> str:
+    """A hash of the program's text and of the placement of its maps."""
+    text = show_program(distributed.program) + show_distributed(distributed)
     return sha256(text.encode()).hexdigest()
 
 
 def save_pipeline(pipeline: ViewWork, tables: Mapping[str, list[pa.RecordBatch]]) -> None:
-    """Begin a checkpoint; the description comes last, so that there is none without the rest.
+    """Write a new checkpoint; the description is last, so that it is never without the rest.
 
-    It tells programs apart, and has none: who restarts brings the program, and its functions.
+    The description has a hash of the program, not the program: a restart provides it again.
     """
     pipeline.folder.write(TABLES, pipeline.name.encode(), pack(tables))
     description = {
         "format": FORMAT,
         "name": pipeline.name,
         "workers": pipeline.workers,
-        "program": digest(pipeline.made),
+        "program": digest(pipeline.distributed),
         "native": bool(pipeline.kernels),
     }
     pipeline.folder.write("pipeline", json.dumps(description).encode(), new=True)
 
 
 def reopen(
-    made: Distributed,
+    distributed: Distributed,
     checkpoint: str | Path,
     workers: int | None,
     functions: Functions,
     settings: FlowSettings,
 ) -> ViewWork:
-    """The pipeline of a checkpoint, if it is one of this program."""
+    """The pipeline of a checkpoint; refuse one of another program."""
     place = place_of(checkpoint)
     try:
-        told = describe(folder_at(place))
-    except Torn as e:
+        description = describe(folder_at(place))
+    except TornFile as e:
         raise CheckpointProblem(
             f"the checkpoint in {place} is damaged, or of another version of Freshview",
-            instead="restart with that one, or begin anew in another folder",
+            instead="restart with that version, or start over in another folder",
         ) from e
-    if told is None:
+    if description is None:
         raise CheckpointProblem(f"there is no checkpoint in {place}", instead="start a flow")
-    if told["format"] != FORMAT:
+    if description["format"] != FORMAT:
         raise CheckpointProblem(
             f"{place} was written by another version of Freshview",
-            instead="restart with that one, or begin anew in another folder",
+            instead="restart with that version, or start over in another folder",
         )
-    if workers is not None and workers != told["workers"]:
+    if workers is not None and workers != description["workers"]:
         raise CheckpointProblem(
-            f"{place} is of {told['workers']} workers, not of {workers}",
-            instead=f"restart with {told['workers']}, or begin anew in another folder",
+            f"the checkpoint in {place} has {description['workers']} workers, not {workers}",
+            instead=f"restart with {description['workers']}, or start over in another folder",
         )
-    settled = prepare(made, functions)
-    if digest(settled) != told["program"]:
+    prepared = prepare(distributed, functions)
+    if digest(prepared) != description["program"]:
         raise CheckpointProblem(
-            f"{place} is of another program",
-            instead="restart with the same views, or begin anew in another folder",
+            f"the checkpoint in {place} belongs to another program",
+            instead="restart with the same views, or start over in another folder",
         )
-    name, count = told["name"], told["workers"]
-    return ViewWork.of(name, place, count, settled, functions, settings)
+    name, count = description["name"], description["workers"]
+    return ViewWork.of(name, place, count, prepared, functions, settings)
 
 
 def check_nodes(pipeline: ViewWork) -> None:
-    """Maps that kernels wrote are read by kernels, and those of Python by Python."""
-    told = describe(pipeline.folder)
-    kernels = told is not None and told["native"]
+    """Refuse maps of kernels without kernels, and maps of Python with kernels."""
+    description = describe(pipeline.folder)
+    kernels = description is not None and description["native"]
     if kernels and not pipeline.kernels:
         raise CheckpointProblem(
-            f"the maps in {pipeline.place} are of kernels, and there are none now",
+            f"the maps in {pipeline.place} were written by native kernels, and there are none now",
             instead="install a C++ compiler, and restart with FlowSettings(native=True)",
         )
     if pipeline.kernels and not kernels:
         raise CheckpointProblem(
             f"the maps in {pipeline.place} are kept by Python",
-            instead="restart with FlowSettings(native=False), or begin anew in another folder",
+            instead="restart with FlowSettings(native=False), or start over in another folder",
         )

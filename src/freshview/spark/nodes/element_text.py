@@ -1,7 +1,7 @@
-"""Elements of rings as text: JSON in which every value tells its type.
+"""Elements of rings as text: JSON in which every value has its type.
 
-What is read back from a checkpoint is data and nothing else: values of a closed list of types, and
-elements of ring classes that this process has loaded by itself. No text can name anything to run.
+A checkpoint is read as data and nothing else: values of a closed list of types, and elements of
+ring classes that this process has imported. No text can name code to run.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from freshview.errors import FreshviewError
 
 
 class Unreadable(FreshviewError):
-    """A value that has no form as text, or a text that is no value."""
+    """A value without a text form, or a text that is no value."""
 
 
 def encode(value: Any) -> bytes:
@@ -73,10 +73,10 @@ def _plain(x: Any) -> Any:
     )
 
 
-def _value(told: Any) -> Any:
-    match told:
+def _value(data: Any) -> Any:
+    match data:
         case None | bool() | int() | float() | str():
-            return told
+            return data
         case ["decimal", str(text)]:
             return Decimal(text)
         case ["real", str(text)]:
@@ -95,7 +95,7 @@ def _value(told: Any) -> Any:
             return list(map(_value, parts))
         case ["map", *pairs]:
             return {_value(k): _value(v) for k, v in pairs}
-    raise ValueError(f"{told!r} is no value")
+    raise ValueError(f"{data!r} is no value")
 
 
 def _element(name: str, fields: list[Any]) -> Any:
@@ -105,21 +105,22 @@ def _element(name: str, fields: list[Any]) -> Any:
             f"there is no ring class '{name}' in this process",
             instead="import it before the pipeline is restarted",
         )
-    made = object.__new__(kinds[-1])  # a dataclass with slots replaces the class that it is made of
+    # A dataclass with slots replaces the class that it was written as: the last one counts.
+    element = object.__new__(kinds[-1])
     for field, value in fields:
-        object.__setattr__(made, field, _value(value))
-    return made
+        object.__setattr__(element, field, _value(value))
+    return element
 
 
 def _fields(x: Element) -> list[str]:
-    """The names of what an element is made of, whether it keeps them in slots or not."""
+    """The names of an element's fields, in slots or not."""
     slots = [s for c in type(x).__mro__ for s in _slots(c) if hasattr(x, s)]
     return [*slots, *getattr(x, "__dict__", {})]
 
 
 def _slots(kind: type) -> tuple[str, ...]:
-    told = kind.__dict__.get("__slots__", ())
-    return (told,) if isinstance(told, str) else tuple(told)
+    slots = kind.__dict__.get("__slots__", ())
+    return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
 def _classes(kind: type[Any]) -> Iterator[type[Any]]:

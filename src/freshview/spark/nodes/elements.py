@@ -1,9 +1,8 @@
-"""Elements of rings on their way between nodes and to readers.
+"""Elements of rings in Arrow columns.
 
 Numbers are Arrow columns of their own types. An element of a ring (a cofactor, a pair, a relation)
-has no Arrow type: it goes from node to node as text (`element_text.py`), in blocks, logs,
-snapshots and answers alike. What users read are the numbers that a cofactor is made of
-(`runtime/views/payloads.py`).
+has no Arrow type: it is sent as text (`element_text.py`), in blocks, logs, snapshots and results
+alike. Users read the numbers in a cofactor (`runtime/views/payloads.py`).
 """
 
 from __future__ import annotations
@@ -23,20 +22,20 @@ from freshview.runtime.ingest.columns import arrow_type
 from freshview.spark.nodes.element_text import decode, encode
 
 
-def refuse_elements(made: Distributed, role: Role) -> None:
-    """Kernels hold elements, but give and take none: then Python keeps the maps."""
-    held = [h for r in made.routines for h in r.held]
-    held += [h for q in made.readouts for h in q.held]
-    for h in (*made.held, *held):
-        if is_element(h.payload):
+def refuse_elements(distributed: Distributed, role: Role) -> None:
+    """Refuse kernels for maps with ring elements: kernels cannot exchange them."""
+    temporary = [placement for r in distributed.routines for placement in r.maps]
+    temporary += [placement for q in distributed.readouts for placement in q.maps]
+    for placement in (*distributed.maps, *temporary):
+        if is_element(placement.payload):
             raise NotNative(
-                f"the map '{h.name}' of the {role} holds elements of {h.payload}, which kernels do "
-                "not exchange with other nodes"
+                f"the map '{placement.name}' of the {role} holds elements of {placement.payload}, "
+                "which kernels do not exchange with other nodes"
             )
 
 
 def is_element(t: Type) -> bool:
-    """Whether values of a type travel as bytes."""
+    """Whether values of a type are sent as encoded bytes."""
     return t.kind == "ring"
 
 
@@ -62,7 +61,7 @@ def values_of(column: pa.Array | pa.ChunkedArray, t: Type) -> list[Any]:
 
 
 def schema_with_elements(columns: Iterable[Column]) -> pa.Schema:
-    """The Arrow schema of rows as they travel."""
+    """The Arrow schema of rows between nodes."""
     return pa.schema([pa.field(c.name, _arrow(c.type), c.type.nullable) for c in columns])
 
 
@@ -71,6 +70,6 @@ def _arrow(t: Type) -> pa.DataType:
 
 
 def rows_with_elements(columns: Iterable[Column], table: pa.Table) -> list[Row]:
-    """The rows of a table that has bytes for elements, as Python values."""
+    """The rows of a table with encoded elements, as Python values."""
     cells = [values_of(cell, c.type) for cell, c in zip(table.columns, columns, strict=True)]
     return list(zip(*cells, strict=True))

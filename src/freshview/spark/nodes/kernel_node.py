@@ -22,8 +22,8 @@ from freshview.spark.nodes.node import COUNT, READY
 from freshview.spark.nodes.node_program import NodeProgram, node_program, payload_columns
 
 PASSES = KernelPasses(derive=False, defer=False, wide=True, parts=True)
-"""Every map is kept, and up to date: others are sent what it has. There is room for decimals of all
-digits from the start, since a node cannot be filled anew from the rows."""
+"""Every map is stored and up to date, since its rows are sent to other nodes. Decimals are wide,
+since a node cannot be refilled from base rows."""
 
 
 def kernel_of(
@@ -35,28 +35,28 @@ def kernel_of(
 ) -> tuple[NodeProgram, Path]:
     """The program of a node, and its compiled kernel, which any process may load."""
     refuse_elements(d, role)
-    made = node_program(d, role)
-    source = emit(made.program, functions.with_(SUM_OF), PASSES)
-    return made, build(source, compiler=compiler or find_compiler(), flags=flags)
+    program = node_program(d, role)
+    source = emit(program.program, functions.with_(SUM_OF), PASSES)
+    return program, build(source, compiler=compiler or find_compiler(), flags=flags)
 
 
 class KernelNode:
     """The maps of a worker, or of the driver, in a kernel.
 
-    With a `state`, a file in shared memory, they outlive this process, and another one can go on.
+    With a `state`, a file in shared memory, they survive this process, and another one can attach.
     """
 
-    def __init__(self, made: NodeProgram, library: Path, state: Path | None = None) -> None:
-        self._made = made
+    def __init__(self, program: NodeProgram, library: Path, state: Path | None = None) -> None:
+        self._program = program
         self._kernel = Kernel(library)
         self._instance = self._kernel.open(state)
         self.shared = state is not None
         self._file = state
         self._batches: dict[str, list[pa.RecordBatch]] = defaultdict(list)
-        self._columns = {r.name: [c.name for c in r.columns] for r in made.program.relations}
+        self._columns = {r.name: [c.name for c in r.columns] for r in program.program.relations}
 
     def load(self, table: str, rows: pa.RecordBatch) -> None:
-        """Rows of a static table, before anything else."""
+        """Load rows of a static table, before anything else."""
         self._instance.load_static(self._kernel.relation(table), rows)
 
     def begin(self, routine: str) -> None:
@@ -64,33 +64,33 @@ class KernelNode:
         self._batches.clear()
         if routine == READY:
             self._instance.ready()
-        self._start(self._made.begins[routine])
+        self._start(self._program.begins[routine])
 
-    def give(self, relation: str, rows: pa.RecordBatch) -> None:
-        """Rows of a batch for this node: the columns of the relation, and maybe `COUNT`."""
+    def add_batch(self, relation: str, rows: pa.RecordBatch) -> None:
+        """Add rows of a batch: the columns of the relation, and maybe `COUNT`."""
         self._batches[relation].append(rows)
 
     def take_over(self) -> None:
-        """Forget the batches: another process has been at work on the maps since they came."""
+        """Forget the batches: another process has changed the maps since."""
         self._batches.clear()
 
     def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
-        """Rows that another node sends to a temporary map; equal rows add up."""
+        """Add rows from another node to a temporary map; equal rows add up."""
         if rows.num_rows:
-            name = self._made.receives[routine, target]
-            # Columns travel by position: they are called as in the map that was sent.
+            name = self._program.receives[routine, target]
+            # Columns are matched by position: their names are those of the sender's map.
             there = rows.rename_columns(self._columns[name])
             self._instance.apply_arrow(self._kernel.relation(name), there)
 
     def run(self, routine: str, block: int) -> None:
-        """The statements that this node has in a block of the routine, in order."""
-        for run in self._made.runs[routine, block]:
+        """Run this node's statements of a block of the routine, in order."""
+        for run in self._program.runs[routine, block]:
             if run.reads is None:
                 self._start(run.starts)
                 continue
             rows = self._batch(run.reads)
             if rows is None or not rows.num_rows:
-                if not run.led:
+                if not run.delta_bound:
                     self._instance.apply_rows(self._kernel.relation(run.starts), [])
                 continue
             counts = None
@@ -100,7 +100,7 @@ class KernelNode:
             self._instance.apply_arrow(self._kernel.relation(run.starts), rows, counts)
 
     def _batch(self, relation: str) -> pa.RecordBatch | None:
-        """The batch of a relation in one piece: its statements are not linear in it."""
+        """The batch of a relation in one piece: statements may not be linear in it."""
         pieces = self._batches[relation]
         if len(pieces) > 1:
             pieces[:] = pa.Table.from_batches(pieces).combine_chunks().to_batches()
@@ -108,26 +108,23 @@ class KernelNode:
 
     def send(self, routine: str, source: str) -> pa.RecordBatch:
         """The rows of a map of the routine, temporary or not."""
-        name = self._made.maps[routine, source]
+        name = self._program.maps[routine, source]
         number = self._kernel.map(name)
         rows = pa.record_batch(self._instance.map_arrow(number))
-        [held] = [m for m in self._made.program.maps if m.name == name]
-        keys = rows.schema.names[: len(held.keys)]
-        return rows.rename_columns([*keys, *(c.name for c in payload_columns(held))])
+        [stored] = [m for m in self._program.program.maps if m.name == name]
+        keys = rows.schema.names[: len(stored.keys)]
+        return rows.rename_columns([*keys, *(c.name for c in payload_columns(stored))])
 
     def save(self, path: Path) -> None:
         """Write all the maps to a file."""
         self._instance.save(path)
 
     def restore(self, path: Path) -> None:
-        """Take the maps from a file that `save` wrote for the same program and role."""
+        """Load the maps from a file that `save` wrote for the same program and role."""
         self._instance.restore(path)
 
     def stamp(self) -> None:
-        """Write eight random bytes to where a state has a place for them.
-
-        No older copy of the file has them.
-        """
+        """Write eight random bytes to the stamp of the state: no older copy has them."""
         assert self._file is not None
         fd = os.open(self._file, os.O_WRONLY)
         try:
@@ -137,7 +134,7 @@ class KernelNode:
 
     @property
     def bytes(self) -> int:
-        """What the maps take."""
+        """The bytes of the maps."""
         return self._instance.stats().bytes
 
     def close(self) -> None:

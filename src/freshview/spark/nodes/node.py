@@ -1,8 +1,8 @@
-"""A node: the maps of one worker, or of the driver, and what runs blocks of steps on them.
+"""A node: the maps of one worker, or of the driver, and the blocks that run on them.
 
-Whatever keeps the maps, a kernel or the reference engine, a node is given batches and rows that
-others send, runs the statements of a block, and tells the rows of a map. It knows nothing of
-versions, files or Spark.
+The maps are in a kernel or in the reference engine. A node receives batches and rows of other
+nodes, runs the statements of a block, and returns the rows of a map. It is independent of versions,
+files and Spark.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from freshview.durable.work import DurableNode
 
 COUNT = "__count"
-"""The column of a batch that says how often its row comes (negative: how often it goes)."""
+"""The column of a batch with the multiplicity of a row: negative for deletions."""
 
 PAYLOAD = "__payload"
-"""The last column of the rows of a map: its number."""
+"""The last column of the rows of a map: its payload."""
 
 READY = "ready"
 
 
-def change(number: int) -> str:
-    """The name of a routine of `Distributed.routines`, by its place."""
+def change_routine(number: int) -> str:
+    """The name of a routine of `Distributed.routines`, by its position."""
     return f"change {number}"
 
 
-def reading(query: str) -> str:
+def read_routine(query: str) -> str:
     """The name of a readout, by its query."""
     return f"read {query}"
 
@@ -35,27 +35,27 @@ def reading(query: str) -> str:
 class Node(DurableNode, Protocol):
     """The maps of one node.
 
-    Routines go by name: `READY`, `change(i)`, `reading(query)`. Rows of a map are Arrow batches of
-    its key columns, by their names in the program, and `PAYLOAD`.
+    Routines have names: `READY`, `change_routine(i)`, `read_routine(query)`. Rows of a map are
+    Arrow batches of its key columns, by their names in the program, and `PAYLOAD`.
     """
 
     def load(self, table: str, rows: pa.RecordBatch) -> None:
-        """Rows of a static table, before anything else."""
+        """Load rows of a static table, before anything else."""
 
     def begin(self, routine: str) -> None:
         """Empty the temporary maps of a routine, and the batches of its relations."""
 
-    def give(self, relation: str, rows: pa.RecordBatch) -> None:
-        """Rows of a batch for this node: the columns of the relation, and maybe `COUNT`."""
+    def add_batch(self, relation: str, rows: pa.RecordBatch) -> None:
+        """Add rows of a batch: the columns of the relation, and maybe `COUNT`."""
 
     def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
-        """Rows that another node sends to a temporary map; equal rows add up.
+        """Add rows from another node to a temporary map; equal rows add up.
 
-        Columns go by position: the sender's map may call them otherwise.
+        Columns are matched by position: the sender's map may have other names.
         """
 
     def run(self, routine: str, block: int) -> None:
-        """The statements that this node has in a block of the routine, in order."""
+        """Run this node's statements of a block of the routine, in order."""
 
     def send(self, routine: str, source: str) -> pa.RecordBatch:
         """The rows of a map of the routine, temporary or not."""

@@ -1,13 +1,13 @@
-"""What a node runs, as a trigger program: so a kernel that codegen makes of it is the node.
+"""The trigger program of a node, from which codegen builds its kernel.
 
-A kernel knows relations, and what to do when rows of one arrive. Here these are:
+A kernel has relations, and triggers for their rows. Here these are:
 
-    give 0.1 R        rows of a batch of R, for the statements of block 0 that read it
-    run 0.2           one row without columns: the statements that read no batch
-    to 0.got          rows for the temporary map `got`: its keys, and its number
+    give 0.1 R        rows of a batch of R, for the statements of a run that read it
+    run 0.2           one row without columns: the statements of a run without a batch
+    to 0.got          rows for the temporary map `got`: its keys, and its payload
     begin 0           one row without columns: the temporary maps are emptied
 
-The first number is that of the routine, the second counts the runs of its blocks in order.
+The first number is that of the routine, the second that of the run in it.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ from freshview.distributed.terms import (
 from freshview.durable.work import Role
 from freshview.program.terms import Map, Program, Statement, Trigger
 from freshview.simplify.arrange import is_delta_bound
-from freshview.spark.nodes.node import PAYLOAD, READY, change, reading
+from freshview.spark.nodes.node import PAYLOAD, READY, change_routine, read_routine
 
 
 @dataclass(frozen=True)
 class Run:
-    """Statements that a node runs at once: the relation that starts them, the batch they read.
+    """Statements that a node runs at once: the relation that triggers them, the batch they read.
 
-    They are `led` by the batch if there is nothing to do when it is empty.
+    If they are `delta_bound`, an empty batch changes nothing.
     """
 
     starts: str
     reads: str | None
-    led: bool = False
+    delta_bound: bool = False
 
 
 @dataclass(frozen=True)
 class NodeProgram:
-    """The program of a node, and which of its relations does what."""
+    """The program of a node, and the meaning of its relations."""
 
     program: Program
     runs: dict[tuple[str, int], tuple[Run, ...]]
@@ -65,16 +65,16 @@ class NodeProgram:
 
 
 def node_program(d: Distributed, role: Role) -> NodeProgram:
-    """What the driver or a worker runs; the program is in settled blocks (`settle.py`)."""
-    return _Maker(d, role).made()
+    """The program of the driver or of a worker; its blocks are in order (`schedule_blocks.py`)."""
+    return _NodeCompiler(d, role).compile()
 
 
-class _Maker:
+class _NodeCompiler:
     def __init__(self, d: Distributed, role: Role) -> None:
         self.d = d
         self.role = role
         self.relations = {r.name: r for r in d.program.relations}
-        self.made_relations: list[Relation] = [r for r in d.program.relations if r.static]
+        self.declared: list[Relation] = [r for r in d.program.relations if r.static]
         self.triggers: list[Trigger] = []
         self.temporary: list[Map] = []
         self.runs: dict[tuple[str, int], tuple[Run, ...]] = {}
@@ -83,54 +83,61 @@ class _Maker:
         self.receives: dict[tuple[str, str], str] = {}
         self.maps: dict[tuple[str, str], str] = {}
 
-    def made(self) -> NodeProgram:
-        for number, (name, blocks, held) in enumerate(self._routines()):
-            self._routine(number, name, blocks, held)
+    def compile(self) -> NodeProgram:
+        for number, (name, blocks, temporaries) in enumerate(self._routines()):
+            self._routine(number, name, blocks, temporaries)
         maps = (*self.d.program.maps, *self.temporary)
-        program = Program(tuple(self.made_relations), maps, tuple(self.triggers), ())
+        program = Program(tuple(self.declared), maps, tuple(self.triggers), ())
         return NodeProgram(program, self.runs, self.begins, self.receives, self.maps)
 
     def _routines(self) -> Iterator[tuple[str, tuple[Block, ...], tuple[MapPlacement, ...]]]:
-        yield READY, self.d.ready.blocks, self.d.ready.held
+        yield READY, self.d.ready.blocks, self.d.ready.maps
         for i, r in enumerate(self.d.routines):
-            yield change(i), r.blocks, r.held
+            yield change_routine(i), r.blocks, r.maps
         for q in self.d.readouts:
-            yield reading(q.query.name), q.blocks, q.held
+            yield read_routine(q.query.name), q.blocks, q.maps
 
     def _routine(
-        self, number: int, name: str, blocks: tuple[Block, ...], held: tuple[MapPlacement, ...]
+        self,
+        number: int,
+        name: str,
+        blocks: tuple[Block, ...],
+        temporaries: tuple[MapPlacement, ...],
     ) -> None:
-        own = {h.name: f"{number}.{h.name}" for h in held}
-        made = _made_of_batches(number, blocks)
+        own = {placement.name: f"{number}.{placement.name}" for placement in temporaries}
+        definitions = _batch_definitions(number, blocks)
         for m in self.d.program.maps:
             self.maps[name, m.name] = m.name
-        for h in held:
-            self.maps[name, h.name] = own[h.name]
-            keys = tuple(c.name for c in h.keys)
-            # Parts of one batch may share records. The others are defined by nothing but
-            # themselves, so that no other map shares theirs.
-            definition = made.get(h.name, View(own[h.name], keys))
-            self.temporary.append(Map(own[h.name], h.keys, h.payload, definition))
+        for placement in temporaries:
+            self.maps[name, placement.name] = own[placement.name]
+            keys = tuple(c.name for c in placement.keys)
+            # Parts of one batch may share records. The others are defined by themselves, so that
+            # they share records with no other map.
+            definition = definitions.get(placement.name, View(own[placement.name], keys))
+            self.temporary.append(
+                Map(own[placement.name], placement.keys, placement.payload, definition)
+            )
         empty = [
-            Statement(View(own[h.name], tuple(c.name for c in h.keys)), ":=", ZERO) for h in held
+            Statement(View(own[placement.name], tuple(c.name for c in placement.keys)), ":=", ZERO)
+            for placement in temporaries
         ]
-        self.begins[name] = self._starts(f"begin {number}", (), "insert", empty)
-        self._transfers(number, name, blocks, held, own)
+        self.begins[name] = self._declare_relation(f"begin {number}", (), "insert", empty)
+        self._transfers(number, name, blocks, temporaries, own)
         self.count = 0
         for at, block in enumerate(blocks):
             statements = [_renamed(c.statement, own) for c in self._computes(block)]
-            self.runs[name, at] = tuple(self._runs(number, together(statements)))
+            self.runs[name, at] = tuple(self._runs(number, group_by_batch(statements)))
 
     def _runs(self, number: int, statements: list[Statement]) -> Iterator[Run]:
-        """Statements that read the same batch, or none, are started by the same relation."""
+        """Consecutive statements that read the same batch, or none, are one run."""
         for relation, some in groupby(statements, _read):
             title, group = f"{number}.{self.count}", list(some)
             self.count += 1
             if relation is None:
-                yield Run(self._starts(f"run {title}", (), "insert", group), None)
+                yield Run(self._declare_relation(f"run {title}", (), "insert", group), None)
             else:
                 columns = self.relations[relation].columns
-                starts = self._starts(f"give {title} {relation}", columns, "batch", group)
+                starts = self._declare_relation(f"give {title} {relation}", columns, "batch", group)
                 yield Run(starts, relation, all(is_delta_bound(s.term) for s in group))
 
     def _computes(self, block: Block) -> list[Compute]:
@@ -145,29 +152,31 @@ class _Maker:
         number: int,
         name: str,
         blocks: tuple[Block, ...],
-        held: tuple[MapPlacement, ...],
+        temporaries: tuple[MapPlacement, ...],
         own: dict[str, str],
     ) -> None:
-        """Relations for what is sent to this node."""
-        known = {h.name: h for h in held}
+        """Declare relations for the transfers to this node."""
+        known = {placement.name: placement for placement in temporaries}
         for step in (s for b in blocks for s in b.steps if isinstance(s, Transfer)):
             if isinstance(step.to, Local) != (self.role == "driver"):
                 continue
-            h = known[step.target]
-            payload = payload_columns(h)
-            columns = (*h.keys, *payload)
-            keys = tuple(c.name for c in h.keys)
+            placement = known[step.target]
+            payload = payload_columns(placement)
+            columns = (*placement.keys, *payload)
+            keys = tuple(c.name for c in placement.keys)
             sent = tuple(Var(c.name) for c in payload)
             value = sent[0] if len(sent) == 1 else Apply(SUM_OF.name, sent)
-            add = Statement(View(own[h.name], keys), "+=", value)
-            title = f"to {number}.{h.name}"
-            self.receives[name, h.name] = self._starts(title, columns, "insert", [add])
+            add = Statement(View(own[placement.name], keys), "+=", value)
+            title = f"to {number}.{placement.name}"
+            self.receives[name, placement.name] = self._declare_relation(
+                title, columns, "insert", [add]
+            )
 
-    def _starts(
+    def _declare_relation(
         self, title: str, columns: tuple[Column, ...], event: str, statements: list[Statement]
     ) -> str:
-        """A relation, and what is done when rows of it arrive."""
-        self.made_relations.append(Relation(title, columns))
+        """Declare a relation with its trigger; its name."""
+        self.declared.append(Relation(title, columns))
         if event == "batch":
             statements = [replace(s, term=_as_delta(s.term, title)) for s in statements]
             self.triggers.append(Trigger("batch", title, (), tuple(statements)))
@@ -177,48 +186,47 @@ class _Maker:
         return title
 
 
-def payload_columns(h: MapPlacement | Map) -> tuple[Column, ...]:
-    """How the numbers of a map travel: sums of doubles in their parts, so that none is rounded."""
-    payload = Column(PAYLOAD, h.payload)
-    return parts_of(payload) if h.payload.kind == "double" else (payload,)
+def payload_columns(placement: MapPlacement | Map) -> tuple[Column, ...]:
+    """The columns in which a map's payload is sent: sums of doubles in parts, without rounding."""
+    payload = Column(PAYLOAD, placement.payload)
+    return parts_of(payload) if placement.payload.kind == "double" else (payload,)
 
 
-def _made_of_batches(number: int, blocks: tuple[Block, ...]) -> dict[str, Expr]:
-    """What temporary maps of a routine are that are made of batches alone, by their names.
+def _batch_definitions(number: int, blocks: tuple[Block, ...]) -> dict[str, Expr]:
+    """The definitions of temporary maps over batches alone, by name.
 
-    The batches are those of this routine: it shares records with no other one.
+    The batches are numbered by routine, so that routines share no records.
     """
 
     def rule(e: Expr) -> Expr | None:
         return replace(e, name=f"{number} {e.name}") if isinstance(e, Delta) else None
 
     steps = [s for b in blocks for s in b.steps]
-    found = {}
+    definitions = {}
     for s in (s.statement for s in steps if isinstance(s, Compute)):
         if s.op == ":=" and not _views(s) and _read(s) is not None:
-            found[s.target.name] = bottom_up(s.term, rule)
-    return found
+            definitions[s.target.name] = bottom_up(s.term, rule)
+    return definitions
 
 
-def together(statements: Iterable[Statement]) -> list[Statement]:
-    """Statements in an order that means the same, those that read one batch side by side.
+def group_by_batch(statements: Iterable[Statement]) -> list[Statement]:
+    """An equivalent order of statements, with those that read one batch side by side.
 
-    A batch is taken in once for statements that stand together. One moves up to others that read
-    the same batch past statements that neither write what it reads or writes, nor read what it
-    writes.
+    A batch is loaded once for neighbours. A statement moves up to others of the same batch, past
+    statements that neither write what it reads or writes, nor read what it writes.
     """
-    found: list[Statement] = []
+    grouped: list[Statement] = []
     for s in statements:
         batch, reads = _read(s), _views(s)
-        at = len(found)
-        while batch is not None and at and _read(found[at - 1]) != batch:
-            passed = found[at - 1]
+        at = len(grouped)
+        while batch is not None and at and _read(grouped[at - 1]) != batch:
+            passed = grouped[at - 1]
             if passed.target.name in reads | {s.target.name} or s.target.name in _views(passed):
                 break
             at -= 1
-        beside = at > 0 and _read(found[at - 1]) == batch
-        found.insert(at if beside else len(found), s)
-    return found
+        beside = at > 0 and _read(grouped[at - 1]) == batch
+        grouped.insert(at if beside else len(grouped), s)
+    return grouped
 
 
 def _views(s: Statement) -> set[str]:
@@ -227,14 +235,14 @@ def _views(s: Statement) -> set[str]:
 
 
 def _renamed(s: Statement, own: dict[str, str]) -> Statement:
-    """A statement with the routine's temporary maps under their names in the program."""
+    """A statement with the program's names of the routine's temporary maps."""
 
     def rule(e: Expr) -> Expr | None:
         return replace(e, name=own[e.name]) if isinstance(e, View) and e.name in own else None
 
     if s.target.name not in own:
         return Statement(s.target, s.op, bottom_up(s.term, rule))
-    # A temporary map is written once, and empty until then: there is nothing to replace.
+    # A temporary map is written once, and empty before: `+=` is enough.
     target = replace(s.target, name=own[s.target.name])
     return Statement(target, "+=", bottom_up(s.term, rule))
 

@@ -1,4 +1,4 @@
-"""One step of a routine on a node: rows in, blocks run, rows out."""
+"""One step of a routine on a node: receive rows, run blocks, send rows."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 import pyarrow as pa  # type: ignore[import-untyped]
 
-from freshview.distributed.batches.guard import CHECKS
+from freshview.distributed.batches.guard import CHECK_BLOCK
 from freshview.distributed.stages import Schedule
 from freshview.distributed.terms import Dist, Guard, Replicated, Transfer
-from freshview.durable.step import Clock, Sent
+from freshview.durable.step import Clock, SentBlocks
 from freshview.durable.storage.blocks import merged, pack, unpack
-from freshview.spark.batches.partition import own, spread
+from freshview.spark.batches.partition import partition_rows, rows_of_worker
 from freshview.spark.nodes.node import Node
-from freshview.spark.nodes.refusals import check
+from freshview.spark.nodes.violations import check_guards
 
 
 @dataclass(frozen=True, slots=True)
 class PartStep:
-    """A step of one part: its number in the schedule of a routine, and what is checked there."""
+    """A step of one part: its number in the schedule of a routine, and the guards to check."""
 
     routine: str
     schedule: Schedule
@@ -31,7 +31,7 @@ class PartStep:
 
     @property
     def is_driver(self) -> bool:
-        """The driver comes after the workers."""
+        """Whether the part is the driver, which follows the workers."""
         return self.part == self.workers
 
 
@@ -41,14 +41,14 @@ def perform(
     inputs: Sequence[bytes],
     batch: bytes | memoryview,
     clock: Clock,
-) -> Sent:
-    """The step of one part; `batch` are the rows that it has of the batch and was not given yet."""
+) -> SentBlocks:
+    """Run the step of one part; `batch` are its rows of the batch that were not added yet."""
     routine, schedule = at.routine, at.schedule
     if at.is_first:
         clock(node.begin, routine)
     for relation, parts in unpack(batch).items():
         for rows in parts:
-            node.give(relation, rows)
+            node.add_batch(relation, rows)
     work = schedule.turns[at.step] if at.is_driver else schedule.stages[at.step]
     received = merged(inputs)
     for t in work.receives:
@@ -60,19 +60,19 @@ def perform(
             if at.is_driver and t.kind == "scatter":
                 outbox.put(t, node.send(routine, t.source))
             elif not at.is_driver and t.kind == "keep":
-                rows = own(node.send(routine, t.source), t.by, at.part, at.workers)
+                rows = rows_of_worker(node.send(routine, t.source), t.by, at.part, at.workers)
                 clock(node.receive, routine, t.target, rows)
         clock(node.run, routine, block)
-        if block == CHECKS and not at.is_driver and at.guards:
-            check(node, routine, at.guards)
+        if block == CHECK_BLOCK and not at.is_driver and at.guards:
+            check_guards(node, routine, at.guards)
     if at.is_driver:
-        return Sent(outbox.blocks())
+        return SentBlocks(outbox.blocks())
     stage = schedule.stages[at.step]
     for t in stage.sends:
         if not t.copies or at.part == 0:
             outbox.put(t, node.send(routine, t.source))
     gathered = [t for t in stage.gathers if not t.copies or at.part == 0]
-    return Sent(outbox.blocks(), _gathered(node, routine, gathered))
+    return SentBlocks(outbox.blocks(), _gathered(node, routine, gathered))
 
 
 def _gathered(node: Node, routine: str, gathers: Iterable[Transfer]) -> bytes:
@@ -80,7 +80,7 @@ def _gathered(node: Node, routine: str, gathers: Iterable[Transfer]) -> bytes:
 
 
 class _Outbox:
-    """Rows for every worker, by the map that they go to."""
+    """The rows for every worker, by target map."""
 
     def __init__(self, workers: int) -> None:
         self.workers = workers
@@ -92,7 +92,9 @@ class _Outbox:
             case Replicated():
                 self.copies[t.target] = [rows]
             case Dist():
-                for box, mine in zip(self.parts, spread(rows, t.by, self.workers), strict=True):
+                for box, mine in zip(
+                    self.parts, partition_rows(rows, t.by, self.workers), strict=True
+                ):
                     box[t.target] = [mine]
             case _:
                 raise AssertionError(f"nothing is moved to {t.to}")

@@ -1,4 +1,4 @@
-"""A node on the reference engine's stores: for tests, and for machines without a compiler."""
+"""A node on the reference engine's stores: for tests, and without a compiler."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from freshview.reference.engine.statements import compile_statement
 from freshview.reference.engine.store import Bounds, Store, Stores
 from freshview.runtime.ingest.columns import arrow_type, rows_of
 from freshview.spark.nodes.elements import encoded, is_element, values_of
-from freshview.spark.nodes.node import COUNT, PAYLOAD, READY, change, reading
+from freshview.spark.nodes.node import COUNT, PAYLOAD, READY, change_routine, read_routine
 
-ROW = 200
-"""About how many bytes a row takes in a dictionary."""
+ROW_BYTES = 200
+"""An estimate of the bytes of a row in a dictionary."""
 
 
 class ReferenceNode:
@@ -39,24 +39,26 @@ class ReferenceNode:
     def stamp(self) -> None:
         """See `DurableNode`: there is no file."""
 
-    def __init__(self, made: Distributed, role: Role, functions: Functions = BUILTINS) -> None:
+    def __init__(
+        self, distributed: Distributed, role: Role, functions: Functions = BUILTINS
+    ) -> None:
         self.role = role
         self.functions = functions
-        self.relations = {r.name: r for r in made.program.relations}
-        self.static = {r.name: Store() for r in made.program.relations if r.static}
+        self.relations = {r.name: r for r in distributed.program.relations}
+        self.static = {r.name: Store() for r in distributed.program.relations if r.static}
         self.deltas: dict[str, Store] = {}
-        self.maps = {h.name: _store(h) for h in made.held}
-        self._held = {h.name: h for h in made.held}
-        self._routines = {READY: self._routine(made.ready.blocks, made.ready.held)}
-        for i, r in enumerate(made.routines):
-            self._routines[change(i)] = self._routine(r.blocks, r.held)
-        for readout in made.readouts:
-            found = self._routine(readout.blocks, readout.held)
-            self._routines[reading(readout.query.name)] = found
+        self.maps = {placement.name: _store(placement) for placement in distributed.maps}
+        self._placements = {placement.name: placement for placement in distributed.maps}
+        self._routines = {READY: self._routine(distributed.ready.blocks, distributed.ready.maps)}
+        for i, r in enumerate(distributed.routines):
+            self._routines[change_routine(i)] = self._routine(r.blocks, r.maps)
+        for readout in distributed.readouts:
+            prepared = self._routine(readout.blocks, readout.maps)
+            self._routines[read_routine(readout.query.name)] = prepared
 
-    def _routine(self, blocks: Iterable[Block], held: Iterable[MapPlacement]) -> _Routine:
-        temporary = {h.name: h for h in held}
-        maps = {**self.maps, **{name: _store(h) for name, h in temporary.items()}}
+    def _routine(self, blocks: Iterable[Block], temporaries: Iterable[MapPlacement]) -> _Routine:
+        temporary = {placement.name: placement for placement in temporaries}
+        maps = {**self.maps, **{name: _store(placement) for name, placement in temporary.items()}}
         stores = Stores(self.static, self.deltas, maps)
         return _Routine(tuple(blocks), temporary, stores)
 
@@ -68,9 +70,9 @@ class ReferenceNode:
 
     def begin(self, routine: str) -> None:
         """See `Node`."""
-        found = self._routines[routine]
-        for name in found.temporary:
-            found.stores.maps[name].replace({})
+        prepared = self._routines[routine]
+        for name in prepared.temporary:
+            prepared.stores.maps[name].replace({})
         self.take_over()
 
     def take_over(self) -> None:
@@ -78,7 +80,7 @@ class ReferenceNode:
         for store in self.deltas.values():
             store.replace({})
 
-    def give(self, relation: str, rows: pa.RecordBatch) -> None:
+    def add_batch(self, relation: str, rows: pa.RecordBatch) -> None:
         """See `Node`."""
         store = self.deltas.setdefault(relation, Store())
         table = pa.table(rows)
@@ -93,22 +95,22 @@ class ReferenceNode:
     def receive(self, routine: str, target: str, rows: pa.RecordBatch) -> None:
         """See `Node`."""
         store = self._routines[routine].stores.map(target)
-        held = self._routines[routine].temporary[target]
-        *keys, payload = _cells(rows, held)
+        placement = self._routines[routine].temporary[target]
+        *keys, payload = _cells(rows, placement)
         with decimal.localcontext(EXACT):
             for *row, m in zip(*keys, payload, strict=True):
                 store.add(tuple(row), m)
 
     def run(self, routine: str, block: int) -> None:
         """See `Node`."""
-        found = self._routines[routine]
+        prepared = self._routines[routine]
         try:
             with decimal.localcontext(EXACT):
-                for step in self._steps(found, block):
+                for step in self._steps(prepared, block):
                     step(())
         except (decimal.DecimalException, OverflowError) as e:
             raise out_of_range(str(e)) from e
-        for name, store in found.stores.maps.items():
+        for name, store in prepared.stores.maps.items():
             if store.outside:
                 raise out_of_range(f"in the map '{name}'")
 
@@ -128,14 +130,14 @@ class ReferenceNode:
 
     def send(self, routine: str, source: str) -> pa.RecordBatch:
         """See `Node`."""
-        found = self._routines[routine]
-        held = found.temporary.get(source) or self._held[source]
-        return batch_of(held, found.stores.map(source).rows)
+        prepared = self._routines[routine]
+        placement = prepared.temporary.get(source) or self._placements[source]
+        return batch_of(placement, prepared.stores.map(source).rows)
 
     def save(self, path: Path) -> None:
         """See `Node`."""
         try:
-            maps = {n: [batch_of(self._held[n], s.rows)] for n, s in self.maps.items()}
+            maps = {n: [batch_of(self._placements[n], s.rows)] for n, s in self.maps.items()}
         except Overflow as e:
             raise SnapshotProblem(f"there can be no snapshot: {e}") from e
         save_whole(path, *pack_large(maps))
@@ -146,21 +148,21 @@ class ReferenceNode:
         for name, store in self.maps.items():
             rows: dict[Any, Any] = {}
             for batch in saved.get(name, ()):
-                *at, cells = _cells(batch, self._held[name])
+                *at, cells = _cells(batch, self._placements[name])
                 rows |= dict(zip(zip(*at, strict=True) if at else [()], cells, strict=True))
             store.replace(rows)
 
     @property
     def bytes(self) -> int:
         """See `Node`."""
-        return ROW * sum(len(store.rows) for store in self.maps.values())
+        return ROW_BYTES * sum(len(store.rows) for store in self.maps.values())
 
     def close(self) -> None:
         """See `Node`."""
 
 
-def _store(held: MapPlacement) -> Store:
-    return Store(bounds=Bounds.of(held.keys, held.payload))
+def _store(placement: MapPlacement) -> Store:
+    return Store(bounds=Bounds.of(placement.keys, placement.payload))
 
 
 class _Routine:
@@ -175,36 +177,36 @@ class _Routine:
         self.steps: dict[int, list[Callable[[Any], None]]] = {}
 
 
-def _columns(held: MapPlacement) -> list[Column]:
-    return [*held.keys, Column(PAYLOAD, _as_sent(held.payload))]
+def _columns(placement: MapPlacement) -> list[Column]:
+    return [*placement.keys, Column(PAYLOAD, _as_sent(placement.payload))]
 
 
-def _cells(rows: pa.RecordBatch, held: MapPlacement) -> list[list[Any]]:
+def _cells(rows: pa.RecordBatch, placement: MapPlacement) -> list[list[Any]]:
     """The columns of a map's rows, its payload last."""
-    columns = _columns(held)
+    columns = _columns(placement)
     cells = [values_of(cell, c.type) for cell, c in zip(rows.columns, columns, strict=True)]
-    if held.payload.kind == "double":
+    if placement.payload.kind == "double":
         cells[-1] = [Real.read(text) for text in cells[-1]]
     return cells
 
 
-def batch_of(held: MapPlacement, rows: Any) -> pa.RecordBatch:
+def batch_of(placement: MapPlacement, rows: Any) -> pa.RecordBatch:
     """The rows of a map as an Arrow batch: its columns, then `PAYLOAD`."""
-    columns = _columns(held)
-    cells = list(zip(*rows, strict=True)) if rows and held.keys else [()] * len(held.keys)
+    columns = _columns(placement)
+    cells = list(zip(*rows, strict=True)) if rows and placement.keys else [()] * len(placement.keys)
     numbers = rows.values()
-    if held.payload.kind == "double":
+    if placement.payload.kind == "double":
         numbers = (Real.of(m).text() for m in numbers)
     cells.append(tuple(numbers))
     try:
         arrays = [_array(c, k.type) for c, k in zip(cells, columns, strict=True)]
     except (pa.ArrowInvalid, OverflowError) as e:
-        raise Overflow(f"a number of '{held.name}' leaves its range") from e
+        raise Overflow(f"a number of '{placement.name}' leaves its range") from e
     return pa.RecordBatch.from_arrays(arrays, [c.name for c in columns])
 
 
 def _as_sent(payload: Type) -> Type:
-    """The type in which numbers of a map travel: exact sums of doubles are text."""
+    """The type in which a payload is sent: exact sums of doubles are text."""
     return STRING if payload.kind == "double" else payload
 
 

@@ -1,4 +1,4 @@
-"""Kernels for the workers: built by the driver, kept in the checkpoint, fetched where they run."""
+"""Kernels for the workers: built by the driver, stored in the checkpoint, run by executors."""
 
 from __future__ import annotations
 
@@ -25,25 +25,29 @@ from freshview.spark.nodes.node_program import NodeProgram
 
 
 @dataclass(frozen=True)
-class Shipped:
-    """The kernel of a role: what it does, and its library by the hash of its bytes."""
+class ShippedKernel:
+    """The kernel of a role: its program, and the hash of its library."""
 
-    made: NodeProgram
+    program: NodeProgram
     library: str
 
 
-def ship(
-    made: Distributed, functions: Functions, folder: Folder, baseline: Baseline
-) -> tuple[Mapping[Role, Shipped], str]:
-    """Build the kernels of both roles and leave them in a folder; or none, and the reason.
+def ship_kernels(
+    distributed: Distributed, functions: Functions, folder: Folder, baseline: Baseline
+) -> tuple[Mapping[Role, ShippedKernel], str]:
+    """Build the kernels of both roles and write them to a folder; or none, and the reason.
 
-    Executors may have other processors than the driver: what they all have is the `baseline`.
+    Executors may have other processors than the driver: all support the `baseline`.
     """
     compiler = find_compiler()
     if compiler is None:
         return {}, "there is no C++ compiler"
     build = partial(
-        kernel_of, made, functions=functions, flags=Flags(baseline=baseline), compiler=compiler
+        kernel_of,
+        distributed,
+        functions=functions,
+        flags=Flags(baseline=baseline),
+        compiler=compiler,
     )
     roles: tuple[Role, ...] = get_args(Role)
     try:
@@ -51,20 +55,20 @@ def ship(
             built = dict(zip(roles, pool.map(build, roles), strict=True))
     except (NotNative, BuildProblem) as e:
         return {}, str(e)
-    found: dict[Role, Shipped] = {}
+    kernels: dict[Role, ShippedKernel] = {}
     for role, (program, path) in built.items():
         data = path.read_bytes()
-        found[role] = Shipped(program, hashlib.sha256(data).hexdigest())
-        folder.write(_name(found[role]), data)
-    return found, ""
+        kernels[role] = ShippedKernel(program, hashlib.sha256(data).hexdigest())
+        folder.write(_name(kernels[role]), data)
+    return kernels, ""
 
 
-def fetch(shipped: Shipped, folder: Folder) -> Path:
-    """The library as a file of this machine: copied here once, checked whenever it is loaded."""
+def fetch_kernel(shipped: ShippedKernel, folder: Folder) -> Path:
+    """The library as a local file: downloaded once, verified whenever it is loaded."""
     path = private_folder(user_cache() / "shipped") / f"{shipped.library}.so"
-    if not _is_it(read_own(path), shipped):
+    if not _has_digest(read_own(path), shipped):
         data = folder.read(_name(shipped))
-        if data is None or not _is_it(data, shipped):
+        if data is None or not _has_digest(data, shipped):
             raise BuildProblem("the checkpoint has lost its kernels", instead="restart the flow")
         fd, draft = tempfile.mkstemp(dir=path.parent)
         with os.fdopen(fd, "wb") as out:
@@ -73,9 +77,9 @@ def fetch(shipped: Shipped, folder: Folder) -> Path:
     return path
 
 
-def _is_it(data: bytes | None, shipped: Shipped) -> bool:
+def _has_digest(data: bytes | None, shipped: ShippedKernel) -> bool:
     return data is not None and hashlib.sha256(data).hexdigest() == shipped.library
 
 
-def _name(shipped: Shipped) -> str:
+def _name(shipped: ShippedKernel) -> str:
     return f"kernel-{shipped.library}"

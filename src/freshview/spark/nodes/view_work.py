@@ -1,4 +1,4 @@
-"""What every process of a pipeline knows: its program, its schedules, and where things are."""
+"""The work of a pipeline, known to all its processes: its program, schedules and folders."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from freshview.calculus.functions import Functions
 from freshview.distributed.stages import Schedule, schedule
 from freshview.distributed.terms import Distributed, Guard
 from freshview.durable.settings import FlowSettings
-from freshview.durable.step import Clock, Lost, Sent
+from freshview.durable.step import Clock, LostState, SentBlocks
 from freshview.durable.storage.blocks import unpack
 from freshview.durable.storage.files import Folder
 from freshview.durable.storage.folders import folder_at
 from freshview.durable.work import Role, Work
 from freshview.spark.nodes.kernel_node import KernelNode
-from freshview.spark.nodes.node import READY, Node, change, reading
+from freshview.spark.nodes.node import READY, Node, change_routine, read_routine
 from freshview.spark.nodes.perform import PartStep, perform
 from freshview.spark.nodes.reference_node import ReferenceNode
-from freshview.spark.nodes.shipped_kernels import Shipped, fetch
+from freshview.spark.nodes.shipped_kernels import ShippedKernel, fetch_kernel
 
 TABLES = "tables"
 
-NONE = "nothing"
-"""The routine of a batch that no view waits for."""
+NO_ROUTINE = "nothing"
+"""The routine of a batch that no view reads."""
 
 
 @dataclass(frozen=True)
 class ViewWork(Work):
-    """A settled program on so many workers, with its checkpoint at `place`."""
+    """A prepared program on so many workers, with its checkpoint at `place`."""
 
     name: str
     place: str
     workers: int
-    made: Distributed
+    distributed: Distributed
     functions: Functions
     settings: FlowSettings
     folder: Folder = field(compare=False)
     schedules: Mapping[str, Schedule] = field(compare=False)
-    kernels: Mapping[Role, Shipped] = field(compare=False, default_factory=dict)
-    """By role; where there is none, Python keeps the maps."""
+    kernels: Mapping[Role, ShippedKernel] = field(compare=False, default_factory=dict)
+    """By role; without one, Python keeps the maps."""
     guards: Mapping[str, tuple[Guard, ...]] = field(compare=False, default_factory=dict)
-    """By routine, what is checked in it."""
+    """By routine, the guards to check."""
 
     @classmethod
     def of(
@@ -52,16 +52,16 @@ class ViewWork(Work):
         name: str,
         place: str,
         workers: int,
-        made: Distributed,
+        distributed: Distributed,
         functions: Functions,
         settings: FlowSettings,
-        kernels: Mapping[Role, Shipped] | None = None,
+        kernels: Mapping[Role, ShippedKernel] | None = None,
     ) -> ViewWork:
-        """With everything that follows from the rest."""
+        """The work with all its derived fields."""
         folder = folder_at(place, sync=settings.sync)
-        found, checks = schedules(made), guards(made)
-        told = (folder, found, kernels or {}, checks)
-        return cls(name, place, workers, made, functions, settings, *told)
+        scheduled, checks = schedules_of(distributed), guards_of(distributed)
+        derived = (folder, scheduled, kernels or {}, checks)
+        return cls(name, place, workers, distributed, functions, settings, *derived)
 
     @property
     def rounds(self) -> Mapping[str, Schedule]:
@@ -69,7 +69,7 @@ class ViewWork(Work):
         return self.schedules
 
     def kind(self, role: Role) -> str:
-        """See `Work`: another kernel cannot make anything of the maps of this one."""
+        """See `Work`: a kernel cannot read the maps of another one."""
         shipped = self.kernels.get(role)
         return shipped.library[:16] if shipped else "python"
 
@@ -77,8 +77,8 @@ class ViewWork(Work):
         """See `Work`: maps in a kernel if there is one, else in Python."""
         shipped = self.kernels.get(role)
         if shipped is None:
-            return ReferenceNode(self.made, role, self.functions)
-        return KernelNode(shipped.made, fetch(shipped, self.folder), folder / "state")
+            return ReferenceNode(self.distributed, role, self.functions)
+        return KernelNode(shipped.program, fetch_kernel(shipped, self.folder), folder / "state")
 
     def fill(self, node: Node) -> None:
         """See `Work`: the static tables."""
@@ -95,7 +95,7 @@ class ViewWork(Work):
         inputs: Sequence[bytes],
         batch: bytes | memoryview,
         clock: Clock,
-    ) -> Sent:
+    ) -> SentBlocks:
         """See `Work`."""
         first = step == self.steps(routine, part)[0]
         checks = self.guards.get(routine, ())
@@ -106,23 +106,25 @@ class ViewWork(Work):
         """The rows of the static tables."""
         data, name = self.folder.read(TABLES), self.name.encode()
         if data is None or not data.startswith(name):
-            raise Lost(
-                f"the static tables of {self.place} are gone, or those of another one",
-                instead=f"bring its file '{TABLES}' back, or begin anew in another folder",
+            raise LostState(
+                f"the static tables of {self.place} are missing, or belong to another checkpoint",
+                instead=f"restore its file '{TABLES}', or start over in another folder",
             )
         return unpack(memoryview(data)[len(name) :])
 
 
-def schedules(made: Distributed) -> dict[str, Schedule]:
-    """The schedule of every routine of a settled program, by name."""
-    found = {NONE: schedule(()), READY: schedule(made.ready.blocks)}
-    found |= {change(i): schedule(r.blocks) for i, r in enumerate(made.routines)}
-    return found | {reading(r.query.name): schedule(r.blocks) for r in made.readouts}
+def schedules_of(distributed: Distributed) -> dict[str, Schedule]:
+    """The schedule of every routine of a prepared program, by name."""
+    scheduled = {NO_ROUTINE: schedule(()), READY: schedule(distributed.ready.blocks)}
+    scheduled |= {change_routine(i): schedule(r.blocks) for i, r in enumerate(distributed.routines)}
+    return scheduled | {
+        read_routine(r.query.name): schedule(r.blocks) for r in distributed.readouts
+    }
 
 
-def guards(made: Distributed) -> dict[str, tuple[Guard, ...]]:
+def guards_of(distributed: Distributed) -> dict[str, tuple[Guard, ...]]:
     """By routine, the guards of the relations in it."""
     return {
-        change(i): tuple(g for g in made.guards if g.relation.name in r.relations)
-        for i, r in enumerate(made.routines)
+        change_routine(i): tuple(g for g in distributed.guards if g.relation.name in r.relations)
+        for i, r in enumerate(distributed.routines)
     }

@@ -15,7 +15,7 @@ from freshview.distributed.simulate import Simulation
 from freshview.distributed.terms import Compute, Dist, Distributed, Replicated
 from freshview.ivm.compile import compile_queries
 from freshview.program.terms import Statement
-from freshview.spark.nodes.node_program import together
+from freshview.spark.nodes.node_program import group_by_batch
 from freshview.sql.load import load
 
 SHOP = """
@@ -35,15 +35,15 @@ WHERE i.price < (SELECT SUM(j.price) FROM items j WHERE j.id = i.id)
 """
 
 
-def made(sql: str, *, deliver: bool = True) -> Distributed:
+def distributed(sql: str, *, deliver: bool = True) -> Distributed:
     catalog, queries = load(SHOP + f"CREATE VIEW q AS {sql};")
     program = compile_queries(queries, list(catalog.relations.values()))
     return distribute(program, options=DistributionOptions(workers=2, deliver=deliver))
 
 
 def columns(d: Distributed, relation: str) -> list[str]:
-    [found] = [r for r in d.program.relations if r.name == relation]
-    return [c.name for c in found.columns]
+    [declared] = [r for r in d.program.relations if r.name == relation]
+    return [c.name for c in declared.columns]
 
 
 def steps(d: Distributed) -> list[Compute]:
@@ -52,37 +52,41 @@ def steps(d: Distributed) -> list[Compute]:
 
 
 def test_batches_are_delivered_where_they_are_joined() -> None:
-    arrivals = made(JOIN).placement.batches
+    arrivals = distributed(JOIN).placement.batches
     assert arrivals["items"] == Dist(("id",))
     assert arrivals["orders"] in (Dist(("id",)), Replicated())
-    assert not made(JOIN, deliver=False).placement.batches
+    assert not distributed(JOIN, deliver=False).placement.batches
 
 
 def test_columns_that_nobody_reads_go() -> None:
-    thin = prune_columns(made(JOIN))
+    thin = prune_columns(distributed(JOIN))
     assert columns(thin, "orders") == ["id", "customer"]
     assert columns(thin, "items") == ["id", "price"]
 
 
 def test_a_batch_of_which_only_the_number_counts_keeps_a_column() -> None:
-    assert len(columns(prune_columns(made("SELECT COUNT(*) AS n FROM orders")), "orders")) == 1
+    assert (
+        len(columns(prune_columns(distributed("SELECT COUNT(*) AS n FROM orders")), "orders")) == 1
+    )
 
 
 def test_rows_that_are_told_apart_keep_their_columns() -> None:
-    kept = columns(prune_columns(made("SELECT DISTINCT note, customer FROM orders")), "orders")
+    kept = columns(
+        prune_columns(distributed("SELECT DISTINCT note, customer FROM orders")), "orders"
+    )
     assert {"note", "customer"} <= set(kept)
 
 
 def test_parts_of_a_batch_are_made_once() -> None:
-    plain, shared = made(NESTED), share_batch_work(made(NESTED))
-    parts = [h.name for r in shared.routines for h in r.held if h.name.startswith("part")]
+    plain, shared = distributed(NESTED), share_batch_work(distributed(NESTED))
+    parts = [h.name for r in shared.routines for h in r.maps if h.name.startswith("part")]
     assert parts
     assert len(steps(shared)) == len(steps(plain)) + len(parts)
 
 
 @pytest.mark.parametrize("sql", [JOIN, NESTED])
 def test_the_views_are_the_same(sql: str) -> None:
-    plain, ready = made(sql), prepare(made(sql))
+    plain, ready = distributed(sql), prepare(distributed(sql))
     kept = {r.name: r for r in ready.program.relations}
     full = {r.name: r for r in plain.program.relations}
     before, after = Simulation(plain, workers=3), Simulation(ready, workers=3)
@@ -105,12 +109,12 @@ def test_the_views_are_the_same(sql: str) -> None:
 
 
 def runs(*texts: str) -> list[str]:
-    """The targets of statements, in the order in which `together` puts them."""
-    found = []
+    """The targets of statements, in the order in which `group_by_batch` puts them."""
+    statements = []
     for text in texts:
         target, _, term = text.partition(" += ")
-        found.append(Statement(View(target, ()), "+=", read(term)))
-    return [s.target.name for s in together(found)]
+        statements.append(Statement(View(target, ()), "+=", read(term)))
+    return [s.target.name for s in group_by_batch(statements)]
 
 
 def test_statements_of_one_batch_stand_together() -> None:

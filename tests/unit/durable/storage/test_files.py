@@ -7,7 +7,7 @@ import pyarrow.fs as pa_fs
 import pytest
 
 from freshview.durable.epoch import TakenOver, claim, current, fence
-from freshview.durable.storage.files import LocalFolder, Taken, Torn
+from freshview.durable.storage.files import AlreadyExists, LocalFolder, TornFile
 from freshview.durable.storage.folders import folder_at
 from freshview.durable.storage.remote_files import RemoteFolder
 from freshview.spark.java import launcher
@@ -36,19 +36,19 @@ def test_what_was_written_is_read(folder: Any) -> None:
 
 def test_a_name_is_taken_once(folder: Any) -> None:
     folder.write("one", b"rows", new=True)
-    with pytest.raises(Taken):
+    with pytest.raises(AlreadyExists):
         folder.write("one", b"rows", new=True)
 
 
 def test_a_torn_file_is_seen(folder: Any, tmp_path: Path) -> None:
     folder.write("one", b"rows and rows")
     (tmp_path / "one").write_bytes((tmp_path / "one").read_bytes()[:-1])
-    with pytest.raises(Torn):
+    with pytest.raises(TornFile):
         folder.read("one")
-    with pytest.raises(Torn):
+    with pytest.raises(TornFile):
         folder.map("one")
     (tmp_path / "one").write_bytes(b"f")
-    with pytest.raises(Torn):
+    with pytest.raises(TornFile):
         folder.map("one")
 
 

@@ -11,7 +11,7 @@ import pytest
 from freshview.codegen.library.compiler import find_compiler
 from freshview.durable import task
 from freshview.durable.checkpoint import CheckpointProblem
-from freshview.durable.storage.seal import LIMIT, seal
+from freshview.durable.storage.seal import SEALED_BYTES, seal
 from freshview.spark.nodes.kernel_node import KernelNode
 from freshview.spark.nodes.reference_node import ReferenceNode
 from tests.unit.pipeline.shop import Shop
@@ -43,9 +43,9 @@ def grow(path: Path, _: Path) -> None:
 def flip(path: Path, _: Path, at: float = 0.01) -> None:
     with path.open("rb+") as out:
         out.seek(int(path.stat().st_size * at))
-        found = out.read(1) or b"\0"
+        contents = out.read(1) or b"\0"
         out.seek(-1, 1)
-        out.write(bytes([found[0] ^ 4]))
+        out.write(bytes([contents[0] ^ 4]))
 
 
 def zero(path: Path, _: Path) -> None:
@@ -71,8 +71,10 @@ DAMAGES: list[Callable[[Path, Path], None]] = [
 
 def names(shop: Shop) -> list[str]:
     """The files of all the parts, but for those that only keep others out."""
-    found = (p for p in shop.memory.rglob("*") if p.is_file() and p.name not in ("lock", "behind"))
-    return sorted(str(p.relative_to(shop.memory)) for p in found)
+    contents = (
+        p for p in shop.memory.rglob("*") if p.is_file() and p.name not in ("lock", "behind")
+    )
+    return sorted(str(p.relative_to(shop.memory)) for p in contents)
 
 
 AGAIN = ("same process", "another process", "another driver")
@@ -185,7 +187,7 @@ def test_a_snapshot_that_is_damaged_inside(
     shutil.rmtree(shop.memory)
     shutil.copytree(before, shop.memory)
     shop.restart()
-    with pytest.raises(CheckpointProblem, match="of a snapshot it is said"):
+    with pytest.raises(CheckpointProblem, match="a snapshot could not be used"):
         shop.check()
 
 
@@ -206,18 +208,18 @@ def test_parts_that_are_swapped(tmp_path: Path) -> None:
 
 def test_the_seal_of_large_files(tmp_path: Path) -> None:
     path = tmp_path / "state"
-    path.write_bytes(bytes(3 * LIMIT))
+    path.write_bytes(bytes(3 * SEALED_BYTES))
     first = seal(tmp_path)
-    for at in (0, LIMIT // 2 - 1, 3 * LIMIT - 1):
+    for at in (0, SEALED_BYTES // 2 - 1, 3 * SEALED_BYTES - 1):
         with path.open("rb+") as out:
             out.seek(at)
             out.write(b"\1")
         assert seal(tmp_path) != first
-        path.write_bytes(bytes(3 * LIMIT))
+        path.write_bytes(bytes(3 * SEALED_BYTES))
         assert seal(tmp_path) == first
-    path.write_bytes(b"\1" * 3 * LIMIT)
+    path.write_bytes(b"\1" * 3 * SEALED_BYTES)
     assert seal(tmp_path) != first
-    path.write_bytes(bytes(3 * LIMIT + 1))
+    path.write_bytes(bytes(3 * SEALED_BYTES + 1))
     assert seal(tmp_path) != first
     path.rename(tmp_path / "another")
     assert seal(tmp_path) != first

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from freshview.distributed.partition import worker
-from freshview.spark.batches.partition import own, spread, workers_of
+from freshview.spark.batches.partition import partition_rows, rows_of_worker, workers_of
 
 COLUMNS: dict[str, tuple[Any, pa.DataType]] = {
     "int": (st.integers(-(1 << 63), (1 << 63) - 1), pa.int64()),
@@ -30,8 +30,8 @@ def test_columns_and_rows_agree(kind: str, data: st.DataObject, workers: int) ->
     values, arrow = COLUMNS[kind]
     rows = data.draw(st.lists(values | st.none(), max_size=20))
     column = pa.array([None, *rows], arrow).slice(1)
-    found = workers_of([column, column], len(rows), workers).tolist()
-    assert found == [worker((v, v), workers) for v in rows]
+    numbers = workers_of([column, column], len(rows), workers).tolist()
+    assert numbers == [worker((v, v), workers) for v in rows]
 
 
 @given(st.integers(-(1 << 53), 1 << 53))
@@ -51,13 +51,13 @@ def test_a_date_is_midnight() -> None:
 
 @pytest.mark.parametrize("workers", [2, 3, 4, 8])
 def test_small_numbers_are_spread(workers: int) -> None:
-    found = Counter(worker((i,), workers) for i in range(10_000))
-    assert min(found.values()) > 9_000 / workers
+    numbers = Counter(worker((i,), workers) for i in range(10_000))
+    assert min(numbers.values()) > 9_000 / workers
 
 
 def test_every_row_is_spread_once() -> None:
     batch = pa.record_batch({"a": [1, 2, None, 4, 5], "b": ["x", "y", "z", "x", None]})
-    parts = spread(batch, [1, 0], 3)
+    parts = partition_rows(batch, [1, 0], 3)
     assert sum(p.num_rows for p in parts) == 5
     for i, part in enumerate(parts):
-        assert part.equals(own(batch, [1, 0], i, 3))
+        assert part.equals(rows_of_worker(batch, [1, 0], i, 3))

@@ -12,7 +12,7 @@ import pytest
 from freshview.calculus.schema import Relation
 from freshview.errors import BadRow
 from freshview.runtime.ingest.columns import rows_of
-from freshview.spark.io.rows import CORRUPT, fitted
+from freshview.spark.io.rows import CORRUPT, fit_rows
 from freshview.sql import load
 
 
@@ -35,7 +35,7 @@ def test_texts_become_values_of_every_type() -> None:
         "b": "true",
         "s": "a",
     }
-    got = fitted(ALL, pa.Table.from_pylist([row]))
+    got = fit_rows(ALL, pa.Table.from_pylist([row]))
     assert rows_of(got.table) == [
         (
             -5,
@@ -63,7 +63,7 @@ def test_values_keep_their_types() -> None:
         }
     )
     expected = (5, Decimal("1.50"), 2.0, date(2024, 1, 1), datetime(2024, 1, 1, 5), None, "a")
-    assert rows_of(fitted(ALL, table).table) == [expected]
+    assert rows_of(fit_rows(ALL, table).table) == [expected]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_values_keep_their_types() -> None:
 )
 def test_one_malformed_value_costs_its_row(column: str, value: str | None, said: str) -> None:
     good = {"i": " 1", "d": "1", "x": "1", "day": None, "t": None, "b": "f", "s": "a"}
-    got = fitted(ALL, pa.Table.from_pylist([good, {**good, column: value}, good]))
+    got = fit_rows(ALL, pa.Table.from_pylist([good, {**good, column: value}, good]))
     assert got.table.num_rows == 2
     assert got.at.to_pylist() == [0, 2]
     [bad] = got.rejected
@@ -102,14 +102,14 @@ def test_one_malformed_value_costs_its_row(column: str, value: str | None, said:
     ],
 )
 def test_values_of_another_type_are_set_apart(columns: str, values: Any) -> None:
-    got = fitted(relation(columns), pa.table({columns.split()[0]: values}))
+    got = fit_rows(relation(columns), pa.table({columns.split()[0]: values}))
     assert (got.table.num_rows, len(got.rejected)) == (0, 1)
 
 
 def test_empty_fields_are_null_or_the_empty_text() -> None:
     r = relation("i INT, s STRING, n STRING NOT NULL")
     table = pa.table({"i": ["", None], "s": ["", "x"], "n": [None, ""]})
-    assert rows_of(fitted(r, table, delimiter=",").table) == [(None, None, ""), (None, "x", "")]
+    assert rows_of(fit_rows(r, table, delimiter=",").table) == [(None, None, ""), (None, "x", "")]
 
 
 def test_a_line_that_was_not_understood_is_read_again() -> None:
@@ -121,7 +121,7 @@ def test_a_line_that_was_not_understood_is_read_again() -> None:
             CORRUPT: [None, "2|b|", "3|c|d|e", None],
         }
     )
-    got = fitted(r, table, delimiter="|")
+    got = fit_rows(r, table, delimiter="|")
     assert rows_of(got.table) == [(1, "a"), (2, "b"), (4, "d")]
     assert got.at.to_pylist() == [0, 1, 3]
     [bad] = got.rejected
@@ -129,5 +129,5 @@ def test_a_line_that_was_not_understood_is_read_again() -> None:
 
 
 def test_a_column_that_is_missing_is_refused() -> None:
-    with pytest.raises(BadRow, match="what came for 'r' has no column 'b'; its columns are a, b"):
-        fitted(relation("a INT, b INT"), pa.table({"a": [1]}))
+    with pytest.raises(BadRow, match="the rows for 'r' have no column 'b'; its columns are a, b"):
+        fit_rows(relation("a INT, b INT"), pa.table({"a": [1]}))

@@ -28,14 +28,16 @@ SQUARE = "dynamic A(n, n); output B := A * A;"
 
 def spread(folder: Path, what: Any = SQUARE, **options: Any) -> SparkProgram:
     start = np.random.default_rng(0).standard_normal((N, N))
-    told: dict[str, Any] = {
+    defaults: dict[str, Any] = {
         "A": start,
         "workers": 2,
         "driver_cells": 20,
         "settings": FlowSettings(snapshot_every=2, memory=str(folder / "memory")),
-        **options,
     }
-    return SparkProgram(what, spark=InlineRunner(), checkpoint=folder / "checkpoint", **told)
+    checkpoint = folder / "checkpoint"
+    return SparkProgram(
+        what, spark=InlineRunner(), checkpoint=checkpoint, **{**defaults, **options}
+    )
 
 
 def change(p: SparkProgram, row: int) -> None:
@@ -73,10 +75,10 @@ def test_explain_tells_where_steps_run_and_what_moves(tmp_path: Path) -> None:
 
 def test_a_copy_by_columns_spares_the_sum(tmp_path: Path) -> None:
     p = spread(tmp_path, strategy="incremental", copies=True)
-    told = p.explain("A")
-    assert "by columns too: A\n" in told
-    assert "#2 := A' * v_A    -- rows: A by columns, v_A broadcast" in told
-    assert "moves: 14*k*n cells" in told
+    text = p.explain("A")
+    assert "by columns too: A\n" in text
+    assert "#2 := A' * v_A    -- rows: A by columns, v_A broadcast" in text
+    assert "moves: 14*k*n cells" in text
     change(p, 3)
     check(p)
 
@@ -121,7 +123,7 @@ def test_a_version_is_done_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("strategy", ["incremental", "reevaluate"])
 @pytest.mark.parametrize("updates", [1, 2, 3])
 def test_what_a_worker_lost_is_rebuilt(tmp_path: Path, updates: int, strategy: str) -> None:
-    """From the first version, or from a snapshot, and what was written down since."""
+    """From the first version, or from a snapshot, and what was logged since."""
     p = spread(tmp_path, strategy=strategy, copies=True)
     for row in range(updates):
         change(p, row)
@@ -160,10 +162,10 @@ def test_a_checkpoint_drops_the_logs(tmp_path: Path) -> None:
 
 def test_an_inverse_is_the_drivers_or_is_refused(tmp_path: Path) -> None:
     a = linear.matrix("A", "n")
-    made = {"W": linear.inverse(a)}
+    views = {"W": linear.inverse(a)}
     with pytest.raises(FreshviewError, match=r"an inverse of 12 rows.*driver_inverse=144 or more"):
-        spread(tmp_path, made, driver_inverse=100)
-    p = spread(tmp_path, made, driver_inverse=144)
+        spread(tmp_path, views, driver_inverse=100)
+    p = spread(tmp_path, views, driver_inverse=144)
     np.testing.assert_allclose(p["W"], np.linalg.inv(p["A"]), rtol=1e-9)
 
 
@@ -180,17 +182,17 @@ def test_a_restart_wants_the_same_program(tmp_path: Path) -> None:
     p = spread(tmp_path, strategy="incremental")
     change(p, 1)
     p.close()
-    told: dict[str, Any] = {"spark": InlineRunner(), "checkpoint": tmp_path / "checkpoint"}
-    with pytest.raises(CheckpointProblem, match="of another matrix program"):
-        SparkProgram.restart("dynamic A(n, n); output B := A * A';", **told)
-    with pytest.raises(CheckpointProblem, match="2 workers, not of 3"):
-        SparkProgram.restart(SQUARE, workers=3, **told)
+    options: dict[str, Any] = {"spark": InlineRunner(), "checkpoint": tmp_path / "checkpoint"}
+    with pytest.raises(CheckpointProblem, match="to another matrix program"):
+        SparkProgram.restart("dynamic A(n, n); output B := A * A';", **options)
+    with pytest.raises(CheckpointProblem, match="2 workers, not 3"):
+        SparkProgram.restart(SQUARE, workers=3, **options)
     with pytest.raises(CheckpointProblem, match="there is no checkpoint"):
         SparkProgram.restart(SQUARE, spark=InlineRunner(), checkpoint=tmp_path / "nowhere")
     with pytest.raises(CheckpointProblem, match="already"):
         spread(tmp_path)
-    told |= {"strategy": "incremental", "driver_cells": 20, "settings": p._flow.work.settings}
-    again = SparkProgram.restart(SQUARE, **told)
+    options |= {"strategy": "incremental", "driver_cells": 20, "settings": p._flow.work.settings}
+    again = SparkProgram.restart(SQUARE, **options)
     np.testing.assert_array_equal(again.values["A"].shape, (N, N))
     change(again, 2)
     check(again)

@@ -20,7 +20,7 @@ from freshview.pipeline.options import PipelineOptions
 from freshview.pipeline.program import program_of
 from freshview.runtime.ingest.columns import rows_of
 from freshview.spark.nodes.kernel_node import KernelNode, kernel_of
-from freshview.spark.nodes.node import PAYLOAD, change
+from freshview.spark.nodes.node import PAYLOAD, change_routine
 from freshview.spark.nodes.reference_node import ReferenceNode
 from freshview.sql.load import load
 
@@ -54,8 +54,10 @@ def test_views_share_what_is_sent_under_other_names(
     settings = FlowSettings(memory=str(tmp_path / "memory"), native=native)
     alone = [spread(v) for v in views]
     flows = [
-        Flow.start(made, InlineRunner(), workers=2, checkpoint=tmp_path / str(k), settings=settings)
-        for k, made in enumerate([spread(*views), *alone])
+        Flow.start(
+            distributed, InlineRunner(), workers=2, checkpoint=tmp_path / str(k), settings=settings
+        )
+        for k, distributed in enumerate([spread(*views), *alone])
     ]
     for k in range(3):
         batch = {
@@ -64,8 +66,8 @@ def test_views_share_what_is_sent_under_other_names(
         }
         for flow in flows:
             flow.apply(batch)
-        for flow, made in zip(flows[1:], alone, strict=True):
-            [name] = [r.query.name for r in made.readouts]
+        for flow, distributed in zip(flows[1:], alone, strict=True):
+            [name] = [r.query.name for r in distributed.readouts]
             assert sorted(rows_of(flows[0].read(name))) == sorted(rows_of(flow.read(name)))
     for flow in flows:
         flow.close()
@@ -74,29 +76,29 @@ def test_views_share_what_is_sent_under_other_names(
 @pytest.mark.parametrize("names", [("x", "y"), ("{b}", "{a}"), ("{a}", "{a}")])
 def test_rows_are_received_by_position(native: bool, names: tuple[str, str]) -> None:
     """Whatever the sender calls them, also as another column of the receiver is called."""
-    made = prepare(spread(JOIN, NESTED, PAIRS))
-    routine, transfer, held = _sent_in_two_columns(made)
+    distributed = prepare(spread(JOIN, NESTED, PAIRS))
+    routine, transfer, placement = _sent_in_two_columns(distributed)
     node: Any = (
-        KernelNode(*kernel_of(made, "worker", flags=Flags(optimize=0)))
+        KernelNode(*kernel_of(distributed, "worker", flags=Flags(optimize=0)))
         if native
-        else ReferenceNode(made, "worker")
+        else ReferenceNode(distributed, "worker")
     )
     node.begin(routine)
-    a, b = (c.name for c in held.keys)
-    told = [n.format(a=a, b=b) for n in names]
+    a, b = (c.name for c in placement.keys)
+    columns = [n.format(a=a, b=b) for n in names]
     rows = pa.RecordBatch.from_arrays(
-        [pa.array([1]), pa.array([2]), pa.array([3])], [*told, PAYLOAD]
+        [pa.array([1]), pa.array([2]), pa.array([3])], [*columns, PAYLOAD]
     )
     node.receive(routine, transfer.target, rows)
-    found = node.send(routine, transfer.target)
-    assert rows_of(pa.Table.from_batches([found])) == [(1, 2, 3)]
+    sent = node.send(routine, transfer.target)
+    assert rows_of(pa.Table.from_batches([sent])) == [(1, 2, 3)]
     node.close()
 
 
-def _sent_in_two_columns(made: Distributed) -> tuple[str, Transfer, Any]:
-    for number, routine in enumerate(made.routines):
-        held = {h.name: h for h in routine.held}
+def _sent_in_two_columns(distributed: Distributed) -> tuple[str, Transfer, Any]:
+    for number, routine in enumerate(distributed.routines):
+        placement = {h.name: h for h in routine.maps}
         for step in (s for b in routine.blocks for s in b.steps if isinstance(s, Transfer)):
-            if step.kind != "gather" and len(held[step.target].keys) == 2:
-                return change(number), step, held[step.target]
+            if step.kind != "gather" and len(placement[step.target].keys) == 2:
+                return change_routine(number), step, placement[step.target]
     raise AssertionError("nothing of two columns is sent to workers")

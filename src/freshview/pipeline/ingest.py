@@ -1,4 +1,4 @@
-"""How a pipeline changes, and who is told: batches in, versions out, one after the other."""
+"""The ingest of a pipeline: batches in, versions out to sinks and listeners."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshview.calculus.schema import Relation
 from freshview.errors import BadRow, FreshviewError
-from freshview.pipeline.contract import set_aside
-from freshview.pipeline.declared import Declared
-from freshview.pipeline.flow import LOAD, Flow
-from freshview.pipeline.keyed import changes_of
+from freshview.pipeline.catalog import PipelineCatalog
+from freshview.pipeline.contract import without_violations
+from freshview.pipeline.counted_table import counted_table, deletion_flags, plain_table
+from freshview.pipeline.flow import LOAD_ROWS, Flow
+from freshview.pipeline.keyed_streams import changes_and_events
 from freshview.pipeline.progress import Progress, Totals, prometheus
-from freshview.pipeline.pushed import in_order, pushed, truths
 from freshview.spark.io.dead_letters import DeadLetters
-from freshview.spark.io.decode import Arrival
+from freshview.spark.io.decode import DecodedBatch
 from freshview.spark.io.emitter import Emitter
 from freshview.spark.io.keys import KeyStore
-from freshview.spark.io.rows import Rejected
+from freshview.spark.io.rows import RejectedRow
 from freshview.spark.io.sinks import Callback, Sink
-from freshview.spark.io.upsert import GONE
-from freshview.spark.nodes.refusals import Refused
+from freshview.spark.io.upsert import DELETED
+from freshview.spark.nodes.violations import RefusedBatch
 
 KEYS = "keys"
-"""What a note tells: the token of the last events by key that are in the views."""
+"""The key of a note for the token of the last events by key in the views."""
 
 PUSHED = "push"
-"""What a batch is called that nobody read from a source."""
+"""The name of a batch that was pushed, not read from a source."""
 
 
-class Changed(Declared):
-    """The part of a pipeline that takes changes, while it runs."""
+class PipelineIngest(PipelineCatalog):
+    """The part of a running pipeline that applies changes and notifies sinks."""
 
     _keys: KeyStore
     _emitter: Emitter
@@ -46,24 +46,24 @@ class Changed(Declared):
         self._sinks: list[Sink] = []
         self._listeners: list[Callable[[Progress], object]] = []
         self._note: dict[str, Any] = {}
-        """What is told with the next batch: how far sources were read."""
+        """The note of the next batch: offsets of sources, and the token of events by key."""
         self._noted = 0
-        """The version up to which that was told."""
+        """The last version whose note is in `_note`."""
         self._streams: dict[str, Relation] = {}
 
     @abstractmethod
     def start(self) -> Self:
-        """Begin, if it does not run already."""
+        """Start the pipeline, if it does not run already."""
 
-    # -- who is told -------------------------------------------------------------------------------
+    # -- subscriptions -----------------------------------------------------------------------------
 
     def add_sink(self, sink: Sink) -> None:
-        """Tell a sink every version of its view from now on.
+        """Send every version of a view to a sink from now on.
 
-        After a restart it is told the last version, too, if nobody took that before: sinks that
+        After a restart it also receives the last version, if no sink has received it: sinks that
         are added before the start miss none.
         """
-        self._refuse_unshown(sink.view, changes=sink.changes)
+        self._check_sink_columns(sink.view, changes=sink.changes)
         with self._lock:
             self._sinks.append(sink)
             if self._flow is not None:
@@ -73,7 +73,7 @@ class Changed(Declared):
     def on_version(
         self, view: str, function: Callable[[int, pa.Table], object], *, changes: bool = False
     ) -> None:
-        """Call a function with every version of a view, or with what has changed in it."""
+        """Call a function with every version of a view, or with its changes."""
         self.add_sink(Callback(self._query(view).name, function, changes))
 
     def on_progress(self, listener: Callable[[Progress], object]) -> None:
@@ -87,65 +87,65 @@ class Changed(Declared):
 
         For every stream: rows in any form that `connect().insert` takes, a Spark DataFrame, an
         Arrow table with a column `__count`, or pairs of rows and counts as for `connect().apply`.
-        Rows that do not fit are refused, and so is a batch that deletes rows that are not there or
-        gives a primary key a second row (unless the stream is `trusted`): nothing is changed then.
+        Rows that do not fit are refused, and so is a batch that deletes missing rows or gives a
+        primary key a second row (unless the stream is `trusted`): nothing is changed then.
         """
         self.start()
-        given = self._given_rows(batch)
-        return self.take({name: Arrival(table) for name, table in given.items()}, {}, PUSHED)
+        tables = self._counted_tables(batch)
+        return self.apply({name: DecodedBatch(t) for name, t in tables.items()}, {}, PUSHED)
 
-    def load(self, batch: Mapping[str, Any], *, rows: int = LOAD, anew: bool = False) -> int:
-        """Much data at once, as a first load; the last version of it.
+    def load(self, batch: Mapping[str, Any], *, rows: int = LOAD_ROWS, anew: bool = False) -> int:
+        """Load much data at once; the last version of it.
 
-        Given as for `push`, in pieces of `rows` rows, each a version, and several times as fast as
-        batches. If it is cut short, the pieces that were done are in the views: the same call goes
-        on behind them, after a restart too. Another load is refused until then, unless it is told
-        to begin `anew`.
+        The rows have any form that `push` takes. They are split into pieces of `rows` rows, each a
+        version, and are several times as fast as batches. If the load is interrupted, the finished
+        pieces are in the views: the same call continues behind them, after a restart too. Another
+        load is refused until then, unless it begins `anew`.
         """
         if rows < 1:
             raise BadRow(f"a load cannot have pieces of {rows} rows", instead="give at least 1")
         self.start()
-        tables = self._given_rows(batch)
+        tables = self._counted_tables(batch)
         for name in tables:
             if name in self._keys.relations:
                 raise BadRow(f"'{name}' is kept by key", instead="push or upsert its rows")
         with self._lock:
             began = time.perf_counter()
-            self._catch_up(self._need())
-            version = self._need().load(tables, self._note, rows=rows, anew=anew)
+            self._catch_up(self._running_flow())
+            version = self._running_flow().load(tables, self._note, rows=rows, anew=anew)
             self._noted = version
-            taken = time.perf_counter() - began
-            self._done(version, {n: t.num_rows for n, t in tables.items()}, taken)
+            seconds = time.perf_counter() - began
+            self._publish(version, {n: t.num_rows for n, t in tables.items()}, seconds)
             return version
 
     def upsert(self, stream: str, rows: Any, deleted: Any = None) -> int:
-        """Give keys of a stream new rows; `deleted` says by truth values which have none any more.
+        """Replace rows of a stream by key; `deleted` is true for the keys that are deleted.
 
-        The pipeline must have been told that this happens: `fv.pipeline(..., upserts=["orders"])`.
+        The pipeline must be created for it: `fv.pipeline(..., upserts=["orders"])`.
         """
         self.start()
         relation = self._stream(stream)
         if relation.name not in self._keys.relations:
             raise BadRow(
                 f"the rows of '{relation.name}' are not kept by key",
-                instead=f"make the pipeline with upserts=['{relation.name}']",
+                instead=f"create the pipeline with upserts=['{relation.name}']",
             )
-        table = in_order(relation, rows)
-        gone = truths(relation, deleted, table.num_rows)
-        events = table.append_column(GONE, pa.array(gone, pa.bool_()))
-        return self.take({relation.name: Arrival(events, keyed=True)}, {}, PUSHED)
+        table = plain_table(relation, rows)
+        flags = deletion_flags(relation, deleted, table.num_rows)
+        events = table.append_column(DELETED, pa.array(flags, pa.bool_()))
+        return self.apply({relation.name: DecodedBatch(events, keyed=True)}, {}, PUSHED)
 
-    def _given_rows(self, batch: Mapping[str, Any]) -> dict[str, pa.Table]:
-        """What a user gives for streams, with counts; one may be named more than once."""
+    def _counted_tables(self, batch: Mapping[str, Any]) -> dict[str, pa.Table]:
+        """The pushed rows by stream, with counts; names of one stream are merged."""
         if not isinstance(batch, Mapping):
             raise BadRow(
                 f"a batch cannot be {type(batch).__name__}",
                 instead="give a mapping from names of streams to their rows",
             )
         tables: dict[str, pa.Table] = {}
-        for name, given in batch.items():
+        for name, rows in batch.items():
             relation = self._stream(name)
-            table = pushed(relation, given)
+            table = counted_table(relation, rows)
             self._contract.refuse_deletions(relation, table)
             known = tables.get(relation.name)
             tables[relation.name] = table if known is None else pa.concat_tables([known, table])
@@ -160,47 +160,47 @@ class Changed(Declared):
             raise BadRow(f"'{relation.name}' is {what}", instead="push streams that views read")
         return relation
 
-    def take(
+    def apply(
         self,
-        arrivals: Mapping[str, Arrival],
+        arrivals: Mapping[str, DecodedBatch],
         note: Mapping[str, Any],
         batch: str,
         seconds: float = 0.0,
     ) -> int:
-        """Apply what has come as one change, and remember with it how far the sources were read.
+        """Apply decoded batches as one change, and log the offsets of the sources with it.
 
-        `batch` names the file for rows that did not fit; `seconds` is what reading took.
+        `batch` names the file of dead letters; `seconds` is the time that reading took.
         """
         with self._lock:
-            flow = self._need()
+            flow = self._running_flow()
             began = time.perf_counter()
             self._catch_up(flow)
             noted = {**self._note, **note}
             while True:
-                self._reject(arrivals, batch)
+                self._write_dead_letters(arrivals, batch)
                 try:
                     version = self._change(flow, arrivals, noted)
                     break
-                except Refused as e:
+                except RefusedBatch as e:
                     if batch == PUSHED:
                         raise
-                    arrivals = self._without(arrivals, e)
+                    arrivals = self._without_violations(arrivals, e)
             self._note = noted
             if version is None:
-                return flow.version  # what came changes nothing: it may come again
+                return flow.version  # nothing changes: the same batch may come again
             self._noted = version
-            taken = seconds + time.perf_counter() - began
-            self._done(version, {name: a.rows for name, a in arrivals.items()}, taken, seconds)
+            elapsed = seconds + time.perf_counter() - began
+            self._publish(version, {name: a.rows for name, a in arrivals.items()}, elapsed, seconds)
             return version
 
     def _change(
-        self, flow: Flow, arrivals: Mapping[str, Arrival], note: dict[str, Any]
+        self, flow: Flow, arrivals: Mapping[str, DecodedBatch], note: dict[str, Any]
     ) -> int | None:
-        """Make what has come a version; None if it changes nothing.
+        """Apply decoded batches as a version; None if they change nothing.
 
-        The note comes to know the events by key that are in it.
+        The token of events by key is added to the note.
         """
-        changes, events = changes_of(arrivals, self._streams, self._keys)
+        changes, events = changes_and_events(arrivals, self._streams, self._keys)
         if not changes:
             return None
         if events:
@@ -210,48 +210,52 @@ class Changed(Declared):
             self._keys.commit(note[KEYS], events)
         return version
 
-    def _without(self, arrivals: Mapping[str, Arrival], e: Refused) -> dict[str, Arrival]:
-        """What a source gave without the rows that cannot be: they go to the dead letters."""
-        found = {n: set_aside(self._streams[n], a, e.wrong) for n, a in arrivals.items()}
-        if all(found[n].rows == a.rows for n, a in arrivals.items()):
+    def _without_violations(
+        self, arrivals: Mapping[str, DecodedBatch], e: RefusedBatch
+    ) -> dict[str, DecodedBatch]:
+        """The batches of a source without the refused rows, which go to the dead letters."""
+        kept = {
+            n: without_violations(self._streams[n], a, e.violations) for n, a in arrivals.items()
+        }
+        if all(kept[n].rows == a.rows for n, a in arrivals.items()):
             raise e
-        return found
+        return kept
 
     def _catch_up(self, flow: Flow) -> int:
-        """Finish what was begun: a version that is written down, and who is to hear of it."""
+        """Finish a logged version, and send it to the sinks that have not received it."""
         version = flow.catch_up()
-        if version != self._noted:  # it was done meanwhile, by whoever asked for something
+        if version != self._noted:  # a read or another call has finished it meanwhile
             self._note, self._noted = dict(flow.note), version
         self._keys.resume(flow.note.get(KEYS))
         self._emitter.emit(version, self._read)
         return version
 
-    def _done(
+    def _publish(
         self, version: int, rows: Mapping[str, int], seconds: float, source: float = 0.0
     ) -> None:
-        """Give a version to the sinks, and its figures to those who listen."""
+        """Send a version to the sinks, and its metrics to the listeners."""
         began = time.perf_counter()
         self.totals.read.update(rows)
         self._emitter.emit(version, self._read)
         seconds += time.perf_counter() - began
-        self._tell(version, sum(rows.values()), seconds, source)
+        self._report(version, sum(rows.values()), seconds, source)
 
-    def _reject(self, arrivals: Mapping[str, Arrival], batch: str) -> None:
-        rejected: list[Rejected] = [r for a in arrivals.values() for r in a.rejected]
+    def _write_dead_letters(self, arrivals: Mapping[str, DecodedBatch], batch: str) -> None:
+        rejected: list[RejectedRow] = [r for a in arrivals.values() for r in a.rejected]
         self._letters.write(batch, rejected)
 
-    def _tell(self, version: int, rows: int, seconds: float, source: float) -> None:
-        stats = self._need().stats
-        found = stats[-1] if stats else None
+    def _report(self, version: int, rows: int, seconds: float, source: float) -> None:
+        stats = self._running_flow().stats
+        last = stats[-1] if stats else None
         progress = Progress(
             version,
             rows,
             seconds,
             source,
-            tuple(s.seconds for s in found.stages) if found else (),
-            found.state if found else 0,
+            tuple(s.seconds for s in last.stages) if last else (),
+            last.state if last else 0,
             self._letters.count,
-            found.rebuilt if found else 0,
+            last.rebuilt if last else 0,
         )
         self.totals.add(progress)
         for listener in self._listeners:
@@ -260,9 +264,9 @@ class Changed(Declared):
             except Exception as e:
                 raise FreshviewError(
                     f"a listener failed at version {version}: {type(e).__name__}: {e}",
-                    instead="mend it; the version is in the views",
+                    instead="fix the listener; the version is in the views",
                 ) from e
 
     def metrics(self) -> str:
-        """The figures of this run as Prometheus reads them."""
+        """The metrics of this run in Prometheus's text format."""
         return prometheus(self.totals)

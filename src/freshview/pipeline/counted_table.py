@@ -1,4 +1,4 @@
-"""Rows that a user gives to a pipeline by hand, in any form, as an Arrow table with counts."""
+"""Pushed rows in any form, as an Arrow table with counts."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from freshview.errors import BadRow, Place
 from freshview.runtime.ingest.change import counted_change, row_change
 from freshview.runtime.ingest.columns import table_of
 from freshview.runtime.ingest.consolidate import too_often
-from freshview.spark.io.rows import fitted
+from freshview.spark.io.rows import fit_rows
 from freshview.spark.nodes.node import COUNT
 
 
-def pushed(relation: Relation, given: Any) -> pa.Table:
-    """Rows of a relation; the first one that does not fit is a BadRow.
+def counted_table(relation: Relation, rows: Any) -> pa.Table:
+    """The rows of a relation with their counts; `BadRow` for the first one that does not fit.
 
     >>> from freshview.calculus.schema import Column
     >>> from freshview.calculus.types import INT
     >>> r = Relation("r", (Column("a", INT), Column("b", INT)))
-    >>> pushed(r, [(1, 2)]).to_pylist() == pushed(r, [((1, 2), 1)]).to_pylist()
+    >>> counted_table(r, [(1, 2)]).to_pylist() == counted_table(r, [((1, 2), 1)]).to_pylist()
     True
     """
-    given = _lasting(given)
-    change = counted_change(relation, given) if _has_counts(given) else row_change(relation, given)
+    rows = _reusable(rows)
+    change = counted_change(relation, rows) if _has_counts(rows) else row_change(relation, rows)
     if change.table is None:
         net = change.net()
         for row, count in net.items():
@@ -40,49 +40,48 @@ def pushed(relation: Relation, given: Any) -> pa.Table:
     if change.counts is None and COUNT in table.column_names:
         change = counted_change(relation, table)
         table = change.table
-    made = _fitted(relation, table)
+    fit = _fitted(relation, table)
     if change.counts is None:
-        counts = pa.repeat(pa.scalar(1, pa.int64()), made.num_rows)
-    elif len(change.counts) == made.num_rows:
+        counts = pa.repeat(pa.scalar(1, pa.int64()), fit.num_rows)
+    elif len(change.counts) == fit.num_rows:
         counts = pa.array(change.counts, pa.int64())
     else:
-        counts = change.each(made.num_rows)  # refuses
-    return made.append_column(COUNT, counts)
+        counts = change.each(fit.num_rows)  # refuses
+    return fit.append_column(COUNT, counts)
 
 
-def in_order(relation: Relation, given: Any) -> pa.Table:
-    """All the rows of a relation as they were given, one after the other, without counts."""
-    given = _lasting(given)
-    change = row_change(relation, given)
+def plain_table(relation: Relation, rows: Any) -> pa.Table:
+    """The rows of a relation in their order, without counts."""
+    change = row_change(relation, _reusable(rows))
     if change.table is None:
-        rows = []
+        typed = []
         for number, row in enumerate(change.python_rows(), 1):
             try:
-                rows.append(checked(relation, row))
+                typed.append(checked(relation, row))
             except BadRow as e:
                 raise e.located(Place(f"row {number} of '{relation.name}'")) from e.__cause__
-        return table_of(relation.columns, rows, relation.name)
+        return table_of(relation.columns, typed, relation.name)
     return _fitted(relation, _table(change.table))
 
 
-def truths(relation: Relation, given: Any, size: int) -> list[bool]:
-    """Which of so many rows go: none if nothing is given."""
-    if given is None:
+def deletion_flags(relation: Relation, deleted: Any, size: int) -> list[bool]:
+    """For each row whether it is deleted; none is without `deleted`."""
+    if deleted is None:
         return [False] * size
-    if isinstance(given, str | bytes | Mapping) or not isinstance(given, Iterable):
-        given = [given]
-    found = given.to_pylist() if hasattr(given, "to_pylist") else list(given)
-    found = [value.item() if hasattr(value, "item") else value for value in found]
-    if len(found) != size or not all(isinstance(value, bool) for value in found):
+    if isinstance(deleted, str | bytes | Mapping) or not isinstance(deleted, Iterable):
+        deleted = [deleted]
+    flags = deleted.to_pylist() if hasattr(deleted, "to_pylist") else list(deleted)
+    flags = [value.item() if hasattr(value, "item") else value for value in flags]
+    if len(flags) != size or not all(isinstance(value, bool) for value in flags):
         raise BadRow(
-            f"which of the {size} rows of '{relation.name}' are deleted is not told by {given!r}",
+            f"{deleted!r} does not say which of the {size} rows of '{relation.name}' are deleted",
             instead="give a list with True or False for every row",
         )
-    return found
+    return flags
 
 
 def _fitted(relation: Relation, table: pa.Table) -> pa.Table:
-    """A table in the columns and types of a relation: no column more, and no value left out."""
+    """A table in the columns and types of a relation; refuse other columns and values."""
     names = [c.name for c in relation.columns]
     left = {name.lower() for name in names}
     for name in table.column_names:
@@ -99,37 +98,37 @@ def _fitted(relation: Relation, table: pa.Table) -> pa.Table:
         table.validate(full=True)
     except (pa.ArrowException, UnicodeDecodeError) as e:
         raise BadRow(f"a column of '{relation.name}' cannot be read: {e}") from e
-    found = fitted(relation, table)
-    if found.rejected:
-        raise BadRow(found.rejected[0].reason)
-    return found.table
+    fit = fit_rows(relation, table)
+    if fit.rejected:
+        raise BadRow(fit.rejected[0].reason)
+    return fit.table
 
 
-def _lasting(given: Any) -> Any:
-    """What was given in a form that can be looked at more than once."""
-    if hasattr(given, "toArrow"):
-        return given.toArrow()  # a DataFrame of Spark's
-    return list(given) if isinstance(given, Iterator) else given
+def _reusable(rows: Any) -> Any:
+    """The rows in a form that can be read more than once."""
+    if hasattr(rows, "toArrow"):
+        return rows.toArrow()  # a DataFrame of Spark's
+    return list(rows) if isinstance(rows, Iterator) else rows
 
 
-def _table(given: Any) -> pa.Table:
-    if isinstance(given, pa.Table):
-        return given
-    if isinstance(given, pa.RecordBatch):
-        return pa.Table.from_batches([given])
-    return pa.table(given)
+def _table(rows: Any) -> pa.Table:
+    if isinstance(rows, pa.Table):
+        return rows
+    if isinstance(rows, pa.RecordBatch):
+        return pa.Table.from_batches([rows])
+    return pa.table(rows)
 
 
-def _has_counts(given: Any) -> bool:
-    """Whether rows come with how often they come: beside them, or in a column."""
-    if isinstance(given, tuple):
-        return len(given) == 2 and _is_many(given[0]) and not _is_many(given[1])
-    if isinstance(given, list):
-        return bool(given) and all(
+def _has_counts(rows: Any) -> bool:
+    """Whether rows come with counts: beside them, or in a column."""
+    if isinstance(rows, tuple):
+        return len(rows) == 2 and _is_many(rows[0]) and not _is_many(rows[1])
+    if isinstance(rows, list):
+        return bool(rows) and all(
             isinstance(r, tuple | list) and len(r) == 2 and isinstance(r[0], tuple | list | Mapping)
-            for r in given
+            for r in rows
         )
-    return hasattr(given, "__arrow_c_stream__") or hasattr(given, "__arrow_c_array__")
+    return hasattr(rows, "__arrow_c_stream__") or hasattr(rows, "__arrow_c_array__")
 
 
 def _is_many(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""Batches on their way from users to the log: checked, and in a block for every part."""
+"""The packer of batches for the log: validated, narrowed, and in a block for every part."""
 
 from __future__ import annotations
 
@@ -10,33 +10,34 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from freshview.calculus.schema import Relation
 from freshview.distributed.batches.predicate_pushdown import pushed_predicates
 from freshview.distributed.terms import Random
-from freshview.durable.commit_log import Prepared
+from freshview.durable.commit_log import PackedBatch
 from freshview.durable.storage.blocks import Pieces, pack_large
 from freshview.errors import ProgramProblem, UnknownName
-from freshview.spark.batches.intake import checked, split
 from freshview.spark.batches.narrow_types import narrow_types
-from freshview.spark.nodes.node import COUNT, change
-from freshview.spark.nodes.view_work import NONE, ViewWork
+from freshview.spark.batches.split_batch import split_batch
+from freshview.spark.batches.validate import validated
+from freshview.spark.nodes.node import COUNT, change_routine
+from freshview.spark.nodes.view_work import NO_ROUTINE, ViewWork
 
 Batch: TypeAlias = pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch]
-"""Rows of a relation by its column names; `node.COUNT`, if there, says how often each comes."""
+"""Rows of a relation by its column names; `node.COUNT`, if present, is the multiplicity."""
 
 
-class Batches:
-    """Makes batches of one pipeline ready; it changes nothing."""
+class BatchPacker:
+    """Validates and packs the batches of one pipeline."""
 
     def __init__(self, pipeline: ViewWork, relations: Iterable[Relation]) -> None:
         self.pipeline = pipeline
         self._relations = {r.name: r for r in relations}
-        """As users give them; the workers know fewer columns."""
-        self._narrow = {r.name: r for r in pipeline.made.program.relations}
-        self._waiting = {n for r in pipeline.made.routines for n in r.relations}
-        self._tests = pushed_predicates(pipeline.made)
-        """What rows must pass to change anything."""
-        self._guards = {g.relation.name: g for g in pipeline.made.guards}
+        """The declared relations; the workers have fewer columns."""
+        self._narrow = {r.name: r for r in pipeline.distributed.program.relations}
+        self._read_by_views = {n for r in pipeline.distributed.routines for n in r.relations}
+        self._tests = pushed_predicates(pipeline.distributed)
+        """The pushed predicates, by relation."""
+        self._guards = {g.relation.name: g for g in pipeline.distributed.guards}
 
     def relation(self, name: str) -> Relation:
-        """A relation whose rows may be given."""
+        """A relation that accepts batches."""
         relation = self._relations.get(name)
         if relation is None:
             raise UnknownName(f"there is no relation '{name}'", instead="declare it first")
@@ -44,36 +45,40 @@ class Batches:
             raise ProgramProblem(f"'{name}' is a static table", instead="give it to start()")
         return relation
 
-    def prepared(self, changes: Mapping[str, Batch]) -> Prepared:
-        """A batch as it is written down; `BadRow` if its rows do not fit."""
+    def pack(self, changes: Mapping[str, Batch]) -> PackedBatch:
+        """Pack a batch for the log; `BadRow` if its rows do not fit."""
         rows, whole = {}, {}
-        for name, given in changes.items():
+        for name, batch in changes.items():
             relation = self.relation(name)
-            if name in self._waiting and name in self._guards:
+            if name in self._read_by_views and name in self._guards:
                 source = self._guards[name].source
-                every = checked(relation, given)
+                every = validated(relation, batch)
                 rows[name] = every.select([*(c.name for c in self._narrow[name].columns), COUNT])
                 columns = [c.name for c in self._narrow[source].columns]
                 whole[source] = every.rename_columns([*columns, COUNT])
-            elif name in self._waiting:
-                rows[name] = checked(relation, given, self._narrow[name])
+            elif name in self._read_by_views:
+                rows[name] = validated(relation, batch, self._narrow[name])
         count = sum(b.num_rows for b in rows.values())
-        return Prepared(self.routine(rows), self._blocks({**rows, **whole}), count)
+        return PackedBatch(self.routine(rows), self._blocks({**rows, **whole}), count)
 
     def routine(self, relations: Iterable[str]) -> str:
-        """What is done with a batch of these relations."""
-        made = self.pipeline.made
-        names = [n for n in relations if n in self._waiting]
-        return change(made.routines.index(made.routine(*names))) if names else NONE
+        """The routine for a batch of these relations."""
+        distributed = self.pipeline.distributed
+        names = [n for n in relations if n in self._read_by_views]
+        return (
+            change_routine(distributed.routines.index(distributed.routine(*names)))
+            if names
+            else NO_ROUTINE
+        )
 
     def _blocks(self, rows: Mapping[str, pa.RecordBatch]) -> list[Pieces]:
         """The rows of every worker and of the driver."""
         workers = self.pipeline.workers
-        at = self.pipeline.made.placement.batches
+        at = self.pipeline.distributed.placement.batches
         parts: list[dict[str, list[pa.RecordBatch]]] = [{} for _ in range(workers + 1)]
         for name, batch in rows.items():
             there, tests = at.get(name, Random()), self._tests.get(name, ())
-            pieces = split(self._narrow[name], batch, there, workers, tests)
+            pieces = split_batch(self._narrow[name], batch, there, workers, tests)
             for part, piece in zip(parts, pieces, strict=True):
                 part[name] = [narrow_types(piece)]
         return [pack_large(p) for p in parts]

@@ -1,4 +1,4 @@
-"""What is declared in a pipeline, and how it is read: the part of it that views and models see."""
+"""The catalog of a pipeline: its declared streams, tables and views, and how they are read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from freshview.spark.types import SparkSession
 
 
-class Declared(ABC):
+class PipelineCatalog(ABC):
     """Streams, tables and views by their names; the views at the version of the flow."""
 
     def __init__(self) -> None:
@@ -66,8 +66,8 @@ class Declared(ABC):
     ) -> PipelineView:
         """Declare a view by its term, before the start.
 
-        All the views of a pipeline are one program: its own strategy keeps them (`strategy` is
-        what a database would take), and it finds variable orders itself.
+        All the views of a pipeline are one program: the pipeline's strategy maintains them, not
+        `strategy`, and it finds variable orders itself.
         """
         self._refuse_late()
         if order:
@@ -99,18 +99,18 @@ class Declared(ABC):
     @property
     def version(self) -> int:
         """The version of the views: how many batches are in them."""
-        return self._need().version
+        return self._running_flow().version
 
     @contextmanager
     def still(self) -> Iterator[int]:
-        """While this lasts, nothing changes; gives the version, 0 before the start."""
+        """Block changes while this lasts; yields the version, 0 before the start."""
         with self._lock:
             yield self._flow.version if self._flow is not None else 0
 
     def read(self, name: str) -> tuple[int, pa.Table]:
-        """A view, and the version of which it is."""
+        """A version, and the rows of a view at it."""
         with self._lock:
-            return self._need().version, self._read(self._query(name).name)
+            return self._running_flow().version, self._read(self._query(name).name)
 
     def rows(self, name: str) -> tuple[int, list[Row]]:
         """A version, and the rows of a view at it as Python values, elements of rings whole."""
@@ -124,58 +124,60 @@ class Declared(ABC):
         query, payloads = self._query(name), self._payloads(name)
         if payloads:
             return payloads.table(self._elements(query, payloads))
-        return arranged(self._need().read(name), query)
+        return arranged(self._running_flow().read(name), query)
 
     def _elements(self, query: Query, payloads: Payloads) -> list[Row]:
-        table = self._need().read(query.name)
+        table = self._running_flow().read(query.name)
         return payloads.elements(rows_with_elements(query.columns, table))
 
     def _payloads(self, name: str) -> Payloads:
-        """How the rows of a view lie in Arrow columns, if it has elements of a ring."""
+        """The layout of a view's ring elements in Arrow columns; empty without any."""
         query, catalog = self._query(name), self.catalog
         declared = catalog.relations.values()
         return Payloads(query, variables_of(query, declared, catalog.functions))
 
-    def _refuse_unshown(self, name: str, *, changes: bool) -> None:
-        """Sinks are told Arrow tables: rings without columns, and lists that changed, are not."""
+    def _check_sink_columns(self, name: str, *, changes: bool) -> None:
+        """Sinks receive Arrow tables: refuse rings without columns, and changes of nested lists."""
         payloads = self._payloads(name)
         if payloads:
             _ = payloads.parts  # refuses what has no columns
         if changes and payloads.nested:
             raise FreshviewError(
-                f"the changes of '{name}' are not told, since it has categories",
-                instead="take the whole view with every version",
+                f"the changes of '{name}' cannot be sent, since it has categories",
+                instead="subscribe to the whole view instead (changes=False)",
             )
 
     @property
     def engine(self) -> EngineName:
-        """What keeps the maps on the workers: kernels, or Python."""
-        return "native" if self._need().pipeline.kernels else "reference"
+        """The engine on the workers: native kernels, or Python."""
+        return "native" if self._running_flow().pipeline.kernels else "reference"
 
     def explain(self) -> str:
-        """Where each map lives and why, and the program of all the views."""
-        made = self._need().pipeline.made
-        words = made.placement.words or [f"{n}: {at}" for n, at in made.placement.maps.items()]
+        """The placement of each map with its reason, and the program of all the views."""
+        distributed = self._running_flow().pipeline.distributed
+        words = distributed.placement.words or [
+            f"{n}: {at}" for n, at in distributed.placement.maps.items()
+        ]
         parts = [["== checks", *self._contract.words()], ["== placement", *words]]
-        parts.append(["== program", _shown(made)])
+        parts.append(["== program", _program_text(distributed)])
         return "\n\n".join("\n".join(part) for part in parts)
 
     def _query(self, name: str) -> Query:
-        found = self.queries.get(name.lower())
-        if found is None:
+        query = self.queries.get(name.lower())
+        if query is None:
             known = ", ".join(q.name for q in self.queries.values()) or "none yet"
             raise UnknownName(f"there is no view '{name}'", instead=f"the views are: {known}")
-        return found
+        return query
 
-    def _need(self) -> Flow:
+    def _running_flow(self) -> Flow:
         if self._flow is None:
             raise FreshviewError("the pipeline does not run", instead="call start()")
         return self._flow
 
 
-def _shown(made: Distributed) -> str:
-    """The program of the views; what is kept to check batches is told in words."""
-    guards, p = made.guards, made.program
+def _program_text(distributed: Distributed) -> str:
+    """The program of the views, without the maps that only check batches."""
+    guards, p = distributed.guards, distributed.program
     own = {g.source for g in guards} | {name for g in guards for name in g.kept}
     maps = tuple(m for m in p.maps if m.name not in own)
     relations = tuple(r for r in p.relations if r.name not in own)

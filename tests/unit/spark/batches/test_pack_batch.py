@@ -1,4 +1,4 @@
-"""What is written down of a batch: rows that count, in few bytes; and what a load makes of it."""
+"""What is logged of a batch: rows that count, in few bytes; and what a load makes of it."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from freshview.durable.storage.blocks import unpack
 from freshview.durable.task import run_stage
 from freshview.pipeline.flow import Flow
 from freshview.runtime.ingest.columns import rows_of
-from freshview.spark.batches.narrow_types import FEW, narrow_types
-from freshview.spark.batches.partition import own, spread
+from freshview.spark.batches.narrow_types import FEWEST_ROWS, narrow_types
+from freshview.spark.batches.partition import partition_rows, rows_of_worker
 from freshview.spark.nodes.node import COUNT
 from tests.unit.pipeline.shop import shop
 
@@ -36,7 +36,7 @@ CREATE VIEW late AS SELECT shop, SUM(price) AS total, COUNT(*) AS n FROM sales
   WHERE day >= DATE '2024-03-01' GROUP BY shop;
 """
 START, MARCH = date(2024, 1, 1), date(2024, 3, 1)
-SIZE = 16 * FEW
+SIZE = 16 * FEWEST_ROWS
 
 
 def sales(size: int = SIZE) -> pa.Table:
@@ -70,13 +70,13 @@ class Late:
     def __init__(self, folder: Path, native: bool, runner: Any = None) -> None:
         self.place = folder / "checkpoint"
         self.settings = FlowSettings(memory=str(folder / "memory"), native=native, snapshot_every=2)
-        self.made, self.runner = shop(SQL), runner or InlineRunner()
-        told = {"workers": 2, "checkpoint": self.place, "settings": self.settings}
-        self.flow = Flow.start(self.made, self.runner, **told)
+        self.distributed, self.runner = shop(SQL), runner or InlineRunner()
+        options = {"workers": 2, "checkpoint": self.place, "settings": self.settings}
+        self.flow = Flow.start(self.distributed, self.runner, **options)
 
     def restart(self) -> None:
-        told = {"checkpoint": self.place, "settings": self.settings}
-        self.flow = Flow.restart(self.made, self.runner, **told)
+        options = {"checkpoint": self.place, "settings": self.settings}
+        self.flow = Flow.restart(self.distributed, self.runner, **options)
 
     def logged(self) -> list[pa.RecordBatch]:
         """The rows in the log."""
@@ -86,11 +86,11 @@ class Late:
         return [b for data in blocks for b in unpack(data or b"")["sales"]]
 
     def check(self, table: pa.Table) -> None:
-        found = {shop: (total, n) for shop, total, n in rows_of(self.flow.read("late"))}
-        assert found == late(table)
+        actual = {shop: (total, n) for shop, total, n in rows_of(self.flow.read("late"))}
+        assert actual == late(table)
 
 
-def test_rows_that_do_not_count_are_not_written_down(tmp_path: Path, native: bool) -> None:
+def test_rows_that_do_not_count_are_not_logged(tmp_path: Path, native: bool) -> None:
     s, much = Late(tmp_path, native), sales()
     s.flow.apply({"sales": much})
     s.check(much)
@@ -124,42 +124,42 @@ class Dies(InlineRunner):
 
 def test_a_load_that_dies_with_a_worker_half_way_goes_on(tmp_path: Path, native: bool) -> None:
     s, much = Late(tmp_path, native, Dies()), sales()
-    lay, laid, dead = s.flow._commit_log.lay, [], Event()
+    append_rows, append_calls, dead = s.flow._commit_log.append_rows, [], Event()
 
-    def waits(*given: Any) -> Any:
-        laid.append(given)
-        assert len(laid) < 4 or dead.wait(10)
-        return lay(*given)
+    def waits(*args: Any) -> Any:
+        append_calls.append(args)
+        assert len(append_calls) < 4 or dead.wait(10)
+        return append_rows(*args)
 
     def wait(writers: Any) -> Any:
         dead.set()
         return futures.wait(writers)
 
     patches = (
-        mock.patch.object(s.flow._commit_log, "lay", waits),
+        mock.patch.object(s.flow._commit_log, "append_rows", waits),
         mock.patch.object(versions, "wait", wait),
     )
     with patches[0], patches[1], pytest.raises(KeyboardInterrupt):
         s.flow.load({"sales": much}, rows=SIZE // 4)
     s.runner = InlineRunner()
     s.restart()
-    assert s.flow.version == 3  # it was written down, and is done
+    assert s.flow.version == 3  # it was logged, and is done
     assert s.flow.load({"sales": much}, rows=SIZE // 4) == 4
     s.check(much)
     s.flow.close()
 
 
-def test_a_load_that_dies_before_a_piece_is_written_down_goes_on(tmp_path: Path) -> None:
+def test_a_load_that_dies_before_a_piece_is_logged_goes_on(tmp_path: Path) -> None:
     s, much = Late(tmp_path, native=False), sales()
-    write, done = s.flow._commit_log.write, []
+    append, done = s.flow._commit_log.append, []
 
-    def die(*given: Any) -> None:
+    def die(*args: Any) -> None:
         if len(done) == 2:
             raise KeyboardInterrupt
-        done.append(given)
-        write(*given)
+        done.append(args)
+        append(*args)
 
-    with mock.patch.object(s.flow._commit_log, "write", die), pytest.raises(KeyboardInterrupt):
+    with mock.patch.object(s.flow._commit_log, "append", die), pytest.raises(KeyboardInterrupt):
         s.flow.load({"sales": much}, rows=SIZE // 4)
     s.restart()
     assert s.flow.version == 2
@@ -169,11 +169,11 @@ def test_a_load_that_dies_before_a_piece_is_written_down_goes_on(tmp_path: Path)
 
 
 def test_numbers_that_need_their_width_keep_it() -> None:
-    wide = [0] * FEW + [1 << 40]
-    many = pa.record_batch({"a": wide, "b": [1] * len(wide), COUNT: [1] * FEW + [300]})
-    found = narrow_types(many)
-    assert [str(t) for t in found.schema.types] == ["int64", "int32", "int64"]
-    assert found.to_pydict() == many.to_pydict()
+    wide = [0] * FEWEST_ROWS + [1 << 40]
+    many = pa.record_batch({"a": wide, "b": [1] * len(wide), COUNT: [1] * FEWEST_ROWS + [300]})
+    narrow = narrow_types(many)
+    assert [str(t) for t in narrow.schema.types] == ["int64", "int32", "int64"]
+    assert narrow.to_pydict() == many.to_pydict()
     few = many.slice(0, 10)
     assert narrow_types(few) is few
 
@@ -183,19 +183,23 @@ def test_numbers_that_need_their_width_keep_it() -> None:
     [(10**9 - 1, "decimal32(9, 2)"), (10**9, "decimal64(18, 2)"), (10**18, "decimal128(20, 2)")],
 )
 def test_decimals_take_as_few_bytes_as_hold_them(most: int, kind: str) -> None:
-    numbers = [Decimal(n).scaleb(-2) for n in (most, -most, 0, *range(FEW))]
+    numbers = [Decimal(n).scaleb(-2) for n in (most, -most, 0, *range(FEWEST_ROWS))]
     many = pa.record_batch({"d": pa.array(numbers, pa.decimal128(20, 2))}).slice(1)
-    found = narrow_types(many)
-    assert str(found.schema.types[0]) == kind
-    assert found.to_pydict() == many.to_pydict()
+    narrow = narrow_types(many)
+    assert str(narrow.schema.types[0]) == kind
+    assert narrow.to_pydict() == many.to_pydict()
     order = np.arange(many.num_rows, dtype=np.int32)[::-3]
     assert narrow_types(many, order).to_pylist() == many.to_pylist()[::-3]
 
 
 def test_what_may_be_missing_or_is_text_is_taken_as_it_is() -> None:
-    many = pa.record_batch({"a": [None, *range(FEW)], "t": [f"t{i}" for i in range(FEW + 1)]})
-    order = np.array([FEW, 0, 3, 3], np.int32)
-    assert narrow_types(many, order).to_pylist() == [many.to_pylist()[i] for i in (FEW, 0, 3, 3)]
+    many = pa.record_batch(
+        {"a": [None, *range(FEWEST_ROWS)], "t": [f"t{i}" for i in range(FEWEST_ROWS + 1)]}
+    )
+    order = np.array([FEWEST_ROWS, 0, 3, 3], np.int32)
+    assert narrow_types(many, order).to_pylist() == [
+        many.to_pylist()[i] for i in (FEWEST_ROWS, 0, 3, 3)
+    ]
     assert narrow_types(many).schema == many.schema
 
 
@@ -203,7 +207,7 @@ def test_what_may_be_missing_or_is_text_is_taken_as_it_is() -> None:
 def test_sifted_rows_of_several_blocks_find_their_workers(workers: int) -> None:
     many = pa.record_batch({"a": range(150_000), "b": [i % 7 for i in range(150_000)]})
     kept = pc.less(many["b"], 3)
-    parts = spread(many, [0], workers, kept)
+    parts = partition_rows(many, [0], workers, kept)
     assert len(parts) == workers
     for i, part in enumerate(parts):
-        assert part.to_pydict() == own(many.filter(kept), [0], i, workers).to_pydict()
+        assert part.to_pydict() == rows_of_worker(many.filter(kept), [0], i, workers).to_pydict()

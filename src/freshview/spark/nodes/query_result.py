@@ -1,4 +1,4 @@
-"""The rows of a query as an Arrow table, from the driver's map of them."""
+"""The result of a query as an Arrow table, from the driver's map of its rows."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from freshview.runtime.ingest.columns import arranged
 from freshview.spark.nodes.elements import schema_with_elements
 
 
-def answer(readout: Readout, found: pa.RecordBatch) -> pa.Table:
-    """The rows in the columns of the query, each as often as it counts, in the query's order.
+def query_result(readout: Readout, rows: pa.RecordBatch) -> pa.Table:
+    """The rows of the query in its columns and order, each as often as its multiplicity.
 
-    Elements of rings stay the bytes that nodes send; `elements.rows_with_elements` reads them.
+    Elements of rings stay encoded; `elements.rows_with_elements` decodes them.
     """
     query = readout.query
     columns = list(dict.fromkeys(query.vars))
     schema = schema_with_elements(query.columns)
     at = [columns.index(v) for v in query.vars]
-    arrays = [found.column(i).cast(f.type) for i, f in zip(at, schema, strict=True)]
+    arrays = [rows.column(i).cast(f.type) for i, f in zip(at, schema, strict=True)]
     table = pa.Table.from_arrays(arrays, schema=schema)
-    counts = np.asarray(found.column(len(columns)).to_pylist(), np.int64)
+    counts = np.asarray(rows.column(len(columns)).to_pylist(), np.int64)
     if table.num_rows and (counts != 1).any():
         total = sum(max(n, 0) for n in counts.tolist())
         if total > MOST_LISTED:

@@ -1,4 +1,4 @@
-"""Streams whose rows are kept by key: which they are, and what an event by key changes."""
+"""Streams whose rows are kept by key: which they are, and the changes that their events make."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 from freshview.calculus.schema import Relation
 from freshview.errors import BadRow
-from freshview.pipeline.contract import check_kept
-from freshview.spark.io.decode import Arrival
+from freshview.pipeline.contract import check_keyed
+from freshview.spark.io.decode import DecodedBatch
 from freshview.spark.io.keys import KeyStore
-from freshview.spark.io.upsert import as_events, last, replaced
+from freshview.spark.io.upsert import as_events, change_of_events, last_events
 from freshview.sql import Catalog
 
 
-def kept_by_key(
+def keyed_streams(
     catalog: Catalog, streams: Mapping[str, Relation], upserts: Iterable[str]
 ) -> list[Relation]:
-    """The streams whose rows are kept by key, to know what an event replaces."""
-    told = {name.lower() for name in upserts}
-    for name in told:
+    """The streams whose rows are kept by key, to look up the row that an event replaces."""
+    upserted = {name.lower() for name in upserts}
+    for name in upserted:
         if not catalog.relation(name).key:
             raise BadRow(f"'{name}' has no primary key", instead="declare PRIMARY KEY (...)")
-    found = []
+    kept = []
     for r in streams.values():
         options = dict(getattr(catalog.sources.get(r.name.lower()), "options", ()))
         by_key = options.get("changes", "append") != "append"
-        if r.name.lower() in told or (by_key and options.get("old") != "envelope"):
-            found.append(r)
-    return found
+        if r.name.lower() in upserted or (by_key and options.get("old") != "envelope"):
+            kept.append(r)
+    return kept
 
 
-def changes_of(
-    arrivals: Mapping[str, Arrival], streams: Mapping[str, Relation], keys: KeyStore
+def changes_and_events(
+    arrivals: Mapping[str, DecodedBatch], streams: Mapping[str, Relation], keys: KeyStore
 ) -> tuple[dict[str, pa.Table], dict[str, pa.Table]]:
-    """The changes that have come, and the events by key that the store is to remember.
+    """The changes of decoded batches, and the events that the key store must keep.
 
-    Rows that do not go with those of their keys are refused.
+    Rows that contradict the stored rows of their keys are refused.
     """
     changes: dict[str, pa.Table] = {}
     events: dict[str, pa.Table] = {}
@@ -45,10 +45,10 @@ def changes_of(
         relation = streams[name]
         table = a.table
         if a.keyed:
-            events[name] = last(relation, a.table)
-            table = replaced(relation, events[name], keys.find(relation, events[name]))
+            events[name] = last_events(relation, a.table)
+            table = change_of_events(relation, events[name], keys.find(relation, events[name]))
         elif name in keys.relations:
-            check_kept(relation, a.table, keys)
+            check_keyed(relation, a.table, keys)
             events[name] = as_events(relation, a.table)
         if table.num_rows:
             changes[name] = table
