@@ -29,7 +29,7 @@ from freshview.calculus.terms import (
     Var,
     View,
 )
-from freshview.calculus.walk import distinct_subterms, variables
+from freshview.calculus.walk import variables
 from freshview.program.references import keyed_columns, levels
 from freshview.program.terms import Program
 
@@ -104,8 +104,7 @@ class Model:
         self.nested: dict[tuple[Expr, Values, Values], Nested] = {}
         level = levels(program)
         self.relations = {r.name: self._relation(r, level[r.name]) for r in program.relations}
-        self.references = keyed_columns(program)
-        for (name, at), keys in self.references.items():
+        for (name, at), keys in keyed_columns(program).items():
             self._as_many(name, at, max(self.relations[r].rows for r in keys))
         streams = [r.name for r in program.relations if not r.static]
         self.most = max((self.relations[name].rows for name in streams), default=1.0)
@@ -155,25 +154,7 @@ class Model:
         combined = 1.0
         for d in per_key:
             combined *= d
-        groups = min(max(rows, 1.0), combined)
-        if isinstance(definition, Sum):
-            keyed = self._identifying(definition)
-            counts = [d for k, d in zip(keys, per_key, strict=True) if k in keyed]
-            most = max(counts, default=0.0)
-            # Rows of one order agree in much: there are as many groups as orders, or as rows.
-            groups = (most * groups) ** 0.5 if 0 < most < groups else groups
-        return Size(groups, per_key)
-
-    def _identifying(self, e: Expr) -> set[str]:
-        """The variables of columns that are keys, or refer to keys."""
-        found = set()
-        for atom in distinct_subterms(e):
-            if isinstance(atom, Rel):
-                size = self.relations[atom.name]
-                for at, name in enumerate(atom.vars):
-                    if (atom.name, at) in self.references or size.distinct[at] >= size.rows:
-                        found.add(name)
-        return found
+        return Size(min(max(rows, 1.0), combined), per_key)
 
     def statement(self, e: Expr, given: Mapping[str, float], inputs: tuple[str, ...]) -> float:
         """The work of one statement: its term, and one write for every row of it."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from freshview.codegen import private
+from freshview.codegen.library import private_files as private
 from freshview.runtime.compile.compiled_plan import CompiledPlan
 from freshview.runtime.compile.plan_cache import PlanCache, user_plans
 
