@@ -35,7 +35,7 @@ from freshview.factorized.terms import Join, natural_join
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions, Mode
 from freshview.program.terms import Program
-from freshview.runtime.database.kernel_engine import NativeEngine
+from freshview.runtime.compile.native_engine import NativeEngine
 
 SUMMED = {"housing": "postcode", "retailer": "inventoryunits"}
 PEERS = {

@@ -28,7 +28,7 @@ from freshview.factorized.compile import compile_joins
 from freshview.factorized.conjunctive import Factorized, factorize, listed_by_keys
 from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.terms import natural_join
-from freshview.runtime.database.kernel_engine import NativeEngine
+from freshview.runtime.compile.native_engine import NativeEngine
 from freshview.runtime.views.enumerate import Rows
 
 PART = 25

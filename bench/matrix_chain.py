@@ -31,7 +31,7 @@ from freshview.factorized.compile import compile_queries as factorized_compile
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions
 from freshview.program.terms import Program
-from freshview.runtime.database.kernel_engine import NativeEngine
+from freshview.runtime.compile.native_engine import NativeEngine
 from freshview.sql.load import load
 
 BAR = 28.0

@@ -21,7 +21,7 @@ from freshview.ivm.options import DeltaOptions, Mode
 from freshview.plan import options as plan
 from freshview.plan.compile import compile_queries as choose_and_compile
 from freshview.program.terms import Program
-from freshview.runtime.database.kernel_engine import NativeEngine
+from freshview.runtime.compile.native_engine import NativeEngine
 from freshview.sql.catalog import Catalog
 from freshview.sql.load import load
 from workloads import WORKLOADS

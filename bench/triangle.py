@@ -25,7 +25,7 @@ from freshview.calculus.types import INT
 from freshview.factorized.compile import compile_joins
 from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.terms import natural_join
-from freshview.runtime.database.kernel_engine import NativeEngine
+from freshview.runtime.compile.native_engine import NativeEngine
 
 SIDES = {"R": "ab", "S": "bc", "T": "ca"}
 WAYS = {"with indicator": True, "without": False}

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from freshview.calculus import alike
+from freshview.calculus import alpha_equivalence
 from freshview.ivm import blocker, delta, divide
-from freshview.simplify import arrange, everywhere, finish, simplify
+from freshview.simplify import arrange, everywhere, finish, fixpoint
 
 R = TypeVar("R")
 
 REMEMBERED = (
-    *(simplify, everywhere, finish, arrange),
-    *(alike._renaming, divide.divide, delta.delta, blocker.blocker),
+    *(fixpoint, everywhere, finish, arrange),
+    *(alpha_equivalence._renaming, divide.divide, delta.delta, blocker.blocker),
 )
 
 

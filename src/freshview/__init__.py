@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from freshview.pipeline.pipeline import Pipeline
     from freshview.runtime.database.connect import connect
     from freshview.runtime.database.database import Database
+    from freshview.runtime.database.writer import Writer
     from freshview.runtime.ingest.products import Product
-    from freshview.runtime.ingest.writer import Writer
-    from freshview.runtime.persistence.snapshot import restore
+    from freshview.runtime.persistence.restore import restore
     from freshview.runtime.views.factorized import FactorizedView
     from freshview.runtime.views.view import Statistics, ViewHandle
     from freshview.spark.matrix.program import SparkProgram
@@ -54,11 +54,11 @@ _HOMES = {
     "SparkProgram": "spark.matrix.program",
     "Statistics": "runtime.views.view",
     "ViewHandle": "runtime.views.view",
-    "Writer": "runtime.ingest.writer",
+    "Writer": "runtime.database.writer",
     "connect": "runtime.database.connect",
     "materialized_view": "pipeline.open",
     "pipeline": "pipeline.open",
-    "restore": "runtime.persistence.snapshot",
+    "restore": "runtime.persistence.restore",
 }
 
 

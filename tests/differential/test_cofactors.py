@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import freshview as fv
-from freshview.runtime.database import kernels
+from freshview.runtime.compile import kernels
 
 SCHEMA = {"r": "a INT NOT NULL, b INT", "s": "b INT NOT NULL, c INT", "t": "c INT, a INT NOT NULL"}
 CASES = {

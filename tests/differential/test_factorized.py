@@ -23,7 +23,7 @@ from freshview.factorized.readout import NotFactorized
 from freshview.factorized.terms import natural_join
 from freshview.program.check import check_program
 from freshview.program.terms import Program
-from freshview.runtime.database.kernel_engine import NativeEngine
+from freshview.runtime.compile.native_engine import NativeEngine
 from tests.differential.harness import agree, case, cases, compiled, grouped, schema_of
 from tests.law.spark_programs import Pair
 from tests.thin import only, own_wording

@@ -20,7 +20,7 @@ from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions, Mode
 from freshview.program.terms import Program
 from freshview.reference.engine.run import Engine
-from freshview.runtime.database.kernel_engine import NativeEngine
+from freshview.runtime.compile.native_engine import NativeEngine
 from freshview.sql import load
 from tests.differential.duck import Duck
 from tests.differential.harness import Start, grouped

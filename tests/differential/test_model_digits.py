@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import freshview as fv
-from freshview.runtime.database import kernels
+from freshview.runtime.compile import kernels
 
 SINGLE = "CREATE STREAM a (k INT NOT NULL, x DOUBLE NOT NULL, z DOUBLE NOT NULL, y DOUBLE NOT NULL)"
 JOINED = """
@@ -97,7 +97,7 @@ class World:
 
     @property
     def refills(self) -> int:
-        return self.db._view(self.cof.name).refills
+        return self.db.state.view(self.cof.name).refills
 
 
 @pytest.mark.parametrize("offset", [1e4, 1e6, 1e8, -1e8])
@@ -191,7 +191,7 @@ def test_a_kernel_that_takes_over() -> None:
     for i in range(5):
         w.insert(w.fresh(600, 600 * i))
         w.check()
-    for job in list(w.db._engines.jobs.values()):
+    for job in list(w.db._tiering.builds.values()):
         job.wait(120)
     w.insert(w.fresh(10, 9000))
     assert w.cof.engine == "native"

@@ -17,7 +17,7 @@ import pytest
 from sklearn import decomposition, linear_model, metrics, preprocessing
 
 import freshview as fv
-from freshview.runtime.database import kernels
+from freshview.runtime.compile import kernels
 
 TABLES = {
     "sales": "item INT NOT NULL, store INT NOT NULL, units DOUBLE NOT NULL, promo DOUBLE",

@@ -19,7 +19,7 @@ from freshview.errors import NotNative
 from freshview.ivm.options import Mode
 from freshview.program.terms import Program
 from freshview.reference.engine.rows import Changes
-from freshview.runtime.database.kernel_engine import NativeEngine
+from freshview.runtime.compile.native_engine import NativeEngine
 from tests.differential import harness, streams
 from tests.differential.random_sql import random_script
 from tests.differential.sql_cases import CASES, FIRSTS, THRESHOLDS, random_row

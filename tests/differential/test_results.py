@@ -15,7 +15,7 @@ import pytest
 import freshview
 from freshview.errors import UnsupportedSql
 from freshview.factorized.readout import NotFactorized
-from freshview.runtime.database import kernels
+from freshview.runtime.compile import kernels
 from freshview.runtime.database.database import Database
 from freshview.runtime.views.factorized import FactorizedView
 from tests.differential.duck import Duck, plain

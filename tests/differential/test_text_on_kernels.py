@@ -10,7 +10,7 @@ from freshview.calculus.functions import Functions
 from freshview.codegen.library.compiler import Flags, find_compiler
 from freshview.ivm.options import Mode
 from freshview.program.terms import Program
-from freshview.runtime.database.kernel_engine import NativeEngine
+from freshview.runtime.compile.native_engine import NativeEngine
 from freshview.sql import load
 from tests.differential.duck import Duck
 from tests.differential.harness import STRATEGIES, Start

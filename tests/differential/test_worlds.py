@@ -20,7 +20,7 @@ import pytest
 import freshview
 from freshview.codegen.library.compiler import find_compiler
 from freshview.errors import FreshviewError
-from freshview.runtime.database import engines
+from freshview.runtime.database import tiering
 from freshview.runtime.database.database import Database
 from tests.differential.worlds import World, follow, world
 from tests.thin import full, thin
@@ -62,7 +62,7 @@ def by_default(seed: int) -> None:
 
     def wait(db: Database, number: int) -> None:
         if number == moment:
-            for job in list(db._engines.jobs.values()):
+            for job in list(db._tiering.builds.values()):
                 job.wait()
 
     with early_kernels():
@@ -91,11 +91,11 @@ def follow_with_restarts(w: World, folder: Path, rng: random.Random, told: dict[
 @contextmanager
 def early_kernels() -> Iterator[None]:
     """Kernels are built after a few rows, not after thousands."""
-    before, engines.ENOUGH = engines.ENOUGH, 3
+    before, tiering.TIER_UP_ROWS = tiering.TIER_UP_ROWS, 3
     try:
         yield
     finally:
-        engines.ENOUGH = before
+        tiering.TIER_UP_ROWS = before
 
 
 @pytest.mark.parametrize("seed", [*thin(range(80), 4), *FAILED, LARGE[0]], ids="world-{}-".format)

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 import freshview
-from freshview.runtime.database import kernels
+from freshview.runtime.compile import kernels
 from freshview.spark.java import NoJava, provide_java
 
 ROOT = Path(__file__).resolve().parents[2]

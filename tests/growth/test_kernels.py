@@ -19,8 +19,8 @@ from freshview.codegen.options import USUAL_PASSES, KernelPasses
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions, Mode
 from freshview.program.terms import Program
-from freshview.runtime.database.kernel_engine import NativeEngine
-from freshview.runtime.database.settings import ModeChoice
+from freshview.runtime.compile.native_engine import NativeEngine
+from freshview.runtime.settings import ModeChoice
 from freshview.sql import load
 from tests.differential.harness import case, cases, compiled
 from tests.growth.test_cost_follows_the_delta import GROWS, growth

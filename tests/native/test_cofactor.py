@@ -21,7 +21,7 @@ from freshview.factorized.terms import natural_join
 from freshview.ivm.options import Mode
 from freshview.program.terms import Program
 from freshview.reference.engine.run import Engine
-from freshview.runtime.database.kernel_engine import NativeEngine
+from freshview.runtime.compile.native_engine import NativeEngine
 
 RELATIONS = (
     Relation("R", (Column("A", INT), Column("B", DOUBLE))),

@@ -12,7 +12,7 @@ import pytest
 
 import freshview as fv
 from freshview.errors import FreshviewError
-from freshview.runtime.database import kernels
+from freshview.runtime.compile import kernels
 
 needs_compiler = pytest.mark.skipif(kernels.compiler() is None, reason="there is no C++ compiler")
 pytestmark = [pytest.mark.native, needs_compiler]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 import freshview
-from freshview.runtime.database import kernels
+from freshview.runtime.compile import kernels
 from freshview.runtime.database.database import Database
 
 ENGINES = ["reference", pytest.param("native", marks=pytest.mark.native)]

@@ -2,7 +2,6 @@
 
 from freshview.algebra.categorical import Category
 from freshview.algebra.cofactor import Cofactor
-from freshview.algebra.countsum import CountSum, CountSumRing
 from freshview.algebra.element import Element, ElementRing
 from freshview.algebra.gmr import Gmr
 from freshview.algebra.laws import broken_law
@@ -21,8 +20,6 @@ __all__ = [
     "NUMBERS",
     "Category",
     "Cofactor",
-    "CountSum",
-    "CountSumRing",
     "Element",
     "ElementRing",
     "Gmr",

@@ -11,15 +11,13 @@ models read of an element is in `reading.py`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from freshview.algebra.categorical import Category
 from freshview.algebra.element import Element
 from freshview.algebra.real import Real
-
-if TYPE_CHECKING:
-    from freshview.algebra.reading import Behind
 
 Slot: TypeAlias = str | Category
 Amount: TypeAlias = int | float | Real
@@ -147,6 +145,29 @@ class Cofactor(Element):
 
     def __repr__(self) -> str:
         return f"Cofactor({self.count}, {self.sums}, {self.products})"
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What a kernel saw since it was filled.
+
+    `low` and `high` are the ends of each variable's values, as they came. `gone` is how many rows
+    were deleted: what was large among them has left its rounding error in the sums.
+    """
+
+    centre: Mapping[Slot, float]
+    low: Mapping[Slot, float]
+    high: Mapping[Slot, float]
+    gone: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Behind:
+    """A cofactor of variables from which a centre was taken; `watch` if it is not exact."""
+
+    element: Cofactor
+    centre: Mapping[Slot, float] = field(default_factory=dict)
+    watch: Watch | None = None
 
 
 def rank(slot: Slot) -> tuple[str, str]:

@@ -10,7 +10,12 @@ from freshview.algebra.numeric import NUMBERS, Number
 
 @dataclass(frozen=True, slots=True)
 class Pair(Element):
-    """A number of rows, and the sum of one value over them; `CountSumRing` tells why it works.
+    """A number of rows, and the sum of one value over them.
+
+    (c, s) + (d, t) = (c + d, s + t); (c, s) * (d, t) = (c*d, c*t + d*s). The product is that of
+    polynomials c + s*x cut after x: joining c rows of sum s with d rows of sum t gives c*d rows,
+    where every s is met d times and every t is met c times. A group whose sum is zero is not zero
+    while its count is not.
 
     >>> Pair.of(10) + 2 * Pair.of(4), Pair.of(10) * 3
     (Pair(count=3, sum=18), Pair(count=3, sum=30))

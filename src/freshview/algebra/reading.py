@@ -9,33 +9,9 @@ near the mean, and they watch what was lifted, so that it is known which digits 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
-from freshview.algebra.cofactor import Amount, Cofactor, E, Slot
+from freshview.algebra.cofactor import Amount, Behind, Cofactor, E, Watch
 from freshview.algebra.real import Real
-
-
-@dataclass(frozen=True, slots=True)
-class Watch:
-    """What a kernel saw since it was filled.
-
-    `low` and `high` are the ends of each variable's values, as they came. `gone` is how many rows
-    were deleted: what was large among them has left its rounding error in the sums.
-    """
-
-    centre: Mapping[Slot, float]
-    low: Mapping[Slot, float]
-    high: Mapping[Slot, float]
-    gone: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Behind:
-    """A cofactor of variables from which a centre was taken; `watch` if it is not exact."""
-
-    element: Cofactor
-    centre: Mapping[Slot, float] = field(default_factory=dict)
-    watch: Watch | None = None
 
 
 def rounded(element: Cofactor) -> Cofactor:
@@ -70,8 +46,8 @@ def watched(element: Cofactor, watch: Watch) -> Cofactor:
 
 def behind(element: Cofactor) -> Behind:
     """What an element was made of; one that was not read from anywhere is taken as it is."""
-    found: Behind | None = getattr(element, "behind", None)
-    return found or Behind(element)
+    origin: Behind | None = getattr(element, "behind", None)
+    return origin or Behind(element)
 
 
 def _doubles(numbers: Mapping[E, Amount]) -> dict[E, Amount]:

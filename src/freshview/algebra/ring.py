@@ -45,20 +45,3 @@ class Ring(Protocol[T]):
     def is_zero(self, a: T) -> bool:
         """Whether a row with this payload is dropped from its relation."""
         ...
-
-
-def scale(ring: Ring[T], n: int, a: T) -> T:
-    """N copies of `a`: the action of the integers on any ring, by doubling.
-
-    >>> from freshview.algebra.numeric import INTEGERS
-    >>> scale(INTEGERS, -3, 5)
-    -15
-    """
-    total, power = ring.zero, a if n >= 0 else ring.neg(a)
-    n = abs(n)
-    while n:
-        if n & 1:
-            total = ring.add(total, power)
-        power = ring.add(power, power)
-        n >>= 1
-    return total

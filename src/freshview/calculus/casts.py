@@ -14,7 +14,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
 from freshview.calculus.domain import DIGITS, INT_MAX
-from freshview.calculus.moments import WHITE, read_date, read_timestamp, show_moment
+from freshview.calculus.timestamps import WHITE, read_date, read_timestamp, show_moment
 from freshview.calculus.types import Kind, Type, Value
 from freshview.errors import BadValue
 
@@ -122,10 +122,10 @@ def to_decimal(x: Any, digits: int, like: Decimal) -> Decimal:
 
 
 def _read_decimal(x: str) -> Decimal:
-    found = _DECIMAL.fullmatch(x.strip(BLANK))
-    if found is None or abs(int(found[1] or 0)) >= 1 << 31:
+    number = _DECIMAL.fullmatch(x.strip(BLANK))
+    if number is None or abs(int(number[1] or 0)) >= 1 << 31:
         raise refused(x, "decimal", "a decimal is a number like 1.50 or 2e3")
-    return Decimal(found[0])
+    return Decimal(number[0])
 
 
 def to_bool(x: Any) -> bool:

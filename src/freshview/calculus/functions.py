@@ -105,13 +105,13 @@ class Functions:
         """The same registry with one more lifting function, and the ring that it answers in.
 
         >>> from freshview.algebra import Pair
-        >>> found = Functions().with_lift("f", Pair, Pair.of)
-        >>> found["f"].compute(3), str(found["f"].result())
+        >>> functions = Functions().with_lift("f", Pair, Pair.of)
+        >>> functions["f"].compute(3), str(functions["f"].result())
         (Pair(count=1, sum=3), 'ring(Pair)')
         """
-        made = lifting(name, element.__name__, compute, arity)
+        function = lifting(name, element.__name__, compute, arity)
         rings = MappingProxyType({**self.rings, element.__name__: element})
-        return replace(self.with_(made), rings=rings)
+        return replace(self.with_(function), rings=rings)
 
 
 def lifting(name: str, into: str, compute: Callable[..., Any], arity: int = 1) -> Function:
@@ -171,14 +171,14 @@ def _casts() -> list[Function]:
     A cast to decimals is told how many digits they have, and shown one of their type.
     """
     types = {t.kind: t for t in (INT, DOUBLE, BOOL, DATE, TIMESTAMP, STRING)}
-    made: list[Function] = []
+    functions: list[Function] = []
     for kind, compute in CASTS.items():
         result = _fixed(types[kind]) if kind in types else lambda x, digits, like: like
         arity = (1, 1) if kind in types else (3, 3)
-        made.append(Function(kind, compute, result, arity))
-        made.append(Function(f"cast_{kind}", compute, result, arity))
-        made.append(Function(f"try_{kind}", attempt(kind), result, arity, partial=True))
-    return made
+        functions.append(Function(kind, compute, result, arity))
+        functions.append(Function(f"cast_{kind}", compute, result, arity))
+        functions.append(Function(f"try_{kind}", attempt(kind), result, arity, partial=True))
+    return functions
 
 
 _SHIFTS = {

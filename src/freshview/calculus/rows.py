@@ -199,15 +199,17 @@ def by_name(
 ) -> Sequence[Value]:
     """The values of a mapping in the order of the columns; a name that is missing gives NULL."""
     names = [c.name for c in relation.columns]
-    given = {str(name).lower(): value for name, value in row.items()}  # as names are in SQL
-    unknown = sorted(set(given) - {name.lower() for name in names})
+    values_by_name = {
+        str(name).lower(): value for name, value in row.items()
+    }  # as names are in SQL
+    unknown = sorted(set(values_by_name) - {name.lower() for name in names})
     if unknown:
         raise BadRow(
             f"'{relation.name}' has no column '{unknown[0]}'",
             instead=f"its columns are {', '.join(names)}",
             at=at,
         )
-    return [given.get(name.lower()) for name in names]
+    return [values_by_name.get(name.lower()) for name in names]
 
 
 def wrong_arity(relation: Relation, found: int, at: Place | None = None) -> BadRow:

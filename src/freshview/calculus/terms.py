@@ -29,9 +29,9 @@ class Interned(type):
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         """The node of this kind and these parts: the known one, or a new one."""
-        found = None if kwargs else Interned.known.get((cls, *args))
-        if found is not None:
-            return found
+        interned = None if kwargs else Interned.known.get((cls, *args))
+        if interned is not None:
+            return interned
         new = super().__call__(*args, **kwargs)
         with Interned.lock:
             return Interned.known.setdefault((cls, *new.parts()), new)

@@ -125,13 +125,13 @@ def bottom_up(e: Expr, rule: Callable[[Expr], Expr | None]) -> Expr:
     known: dict[Expr, Expr] = {}
 
     def go(t: Expr) -> Expr:
-        found = known.get(t)
-        if found is None:
-            found = map_children(t, go)
-            answer = rule(found)
-            found = found if answer is None else answer
-            known[t] = found
-        return found
+        new = known.get(t)
+        if new is None:
+            new = map_children(t, go)
+            answer = rule(new)
+            new = new if answer is None else answer
+            known[t] = new
+        return new
 
     return go(e)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -36,12 +37,12 @@ from freshview.cli.options import (
     TrustedOption,
     WorkersOption,
 )
-from freshview.cli.pipeline import Job, run_on_spark
+from freshview.cli.pipeline import RunOptions, run_on_spark
 from freshview.cli.run import Outputs, run_script
 from freshview.cli.spark_demo import run_on_spark as demo_on_spark
 from freshview.errors import FreshviewError, FreshviewWarning, UnsupportedSql
 from freshview.plan.options import Strategy
-from freshview.runtime.database.settings import EngineName, Settings
+from freshview.runtime.settings import DatabaseSettings, EngineName
 
 app = typer.Typer(
     help="Views in SQL, kept fresh by deltas as the data changes.",
@@ -76,7 +77,7 @@ def explain(
             if dtree is not None:
                 raise
             _tell(f"no listing in M3: {e}")
-    settings = Settings(strategy=strategy, mode=mode, strict=strict, engine=engine)
+    settings = DatabaseSettings(strategy=strategy, mode=mode, strict=strict, engine=engine)
     tell = explain_on_spark if spark else explain_script
     typer.echo("\n\n\n".join(tell(script, view, settings)))
 
@@ -102,7 +103,7 @@ def compile_(
 ) -> None:
     """Write each view's program as M3 text, diagram, C++ source and shared library."""
     _check_dtree(dtree, strategy)
-    settings = Settings(strategy=strategy, mode=mode, strict=strict)
+    settings = DatabaseSettings(strategy=strategy, mode=mode, strict=strict)
     if strategy == "factorized":
         choices = DiagramOptions(dtree, compact, inline, drawn, check_m3)
         for path in compile_factorized(script, out, choices, settings, _tell):
@@ -135,7 +136,7 @@ def run(
 ) -> None:
     """Read the sources that the script names, batch by batch, and print the views."""
     if engine == "spark":
-        job = Job(
+        options = RunOptions(
             master=master,
             checkpoint=checkpoint,
             workers=workers,
@@ -152,29 +153,29 @@ def run(
             strategy=strategy,
             strict=strict,
         )
-        run_on_spark(script, job, Console(), _tell)
+        run_on_spark(script, options, Console(), _tell)
         return
-    _only_spark(
-        engine, checkpoint, workers, trigger, follow, metrics, dead_letters, package, trusted
+    _refuse_spark_options(
+        engine,
+        {
+            "checkpoint": checkpoint,
+            "workers": workers,
+            "trigger": trigger,
+            "follow": follow,
+            "metrics": metrics,
+            "dead-letters": dead_letters,
+            "package": package,
+            "trusted": trusted,
+        },
     )
     chosen = "auto" if engine == "process" else engine
-    settings = Settings(strategy=strategy, mode=mode, strict=strict, engine=chosen)
+    settings = DatabaseSettings(strategy=strategy, mode=mode, strict=strict, engine=chosen)
     outputs = Outputs(Path(out) if out else None, changes, listen)
     run_script(script, settings, batch or 1000, Console(), outputs, _tell)
 
 
-def _only_spark(engine: str, *given: object) -> None:
-    options = [
-        "checkpoint",
-        "workers",
-        "trigger",
-        "follow",
-        "metrics",
-        "dead-letters",
-        "package",
-        "trusted",
-    ]
-    for option, value in zip(options, given, strict=True):
+def _refuse_spark_options(engine: str, options: Mapping[str, object]) -> None:
+    for option, value in options.items():
         if value:
             raise FreshviewError(f"--{option} is for Spark", instead=f"leave out --engine {engine}")
 

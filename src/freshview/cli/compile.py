@@ -15,17 +15,18 @@ from freshview.plan.compile import compile_queries
 from freshview.program.diagram import diagram
 from freshview.program.terms import Program
 from freshview.program.text import show_program
-from freshview.runtime.database import kernels
-from freshview.runtime.database.compiled_plan import CompiledPlan, recipe
-from freshview.runtime.database.settings import Settings
+from freshview.runtime.compile import kernels
+from freshview.runtime.compile.compile_view import compile_view
+from freshview.runtime.compile.compiled_plan import CompiledPlan
 from freshview.runtime.ingest.file_names import file_name
+from freshview.runtime.settings import DatabaseSettings
 from freshview.sql import Catalog, load
 
 
 def compile_script(
     script: Path,
     folder: Path,
-    settings: Settings,
+    settings: DatabaseSettings,
     tell: Callable[[str], object],
     ending: str = ".m3",
 ) -> Iterator[Path]:
@@ -36,39 +37,41 @@ def compile_script(
     """
     catalog, queries = load(read_text(script), str(script))
     for query in queries:
-        found, why = _native(query, catalog, settings)
-        program = found.program if found else _reference(query, catalog, settings)
+        plan, why = _native(query, catalog, settings)
+        program = plan.program if plan else _reference(query, catalog, settings)
         name = file_name(query.name)
         yield write_file(folder / f"{name}{ending}", show_program(program).encode())
         yield write_file(folder / f"{name}.mmd", diagram(program).encode())
-        if found is not None:
-            yield write_file(folder / f"{name}.cpp", found.source.encode())
-            library, why = _library(found, settings)
+        if plan is not None:
+            yield write_file(folder / f"{name}.cpp", plan.source.encode())
+            library, why = _library(plan, settings)
             if library is not None:
                 yield write_file(folder / f"{name}.so", library)
         if why:
             tell(f"{query.name} has no kernel: {why}")
 
 
-def _native(query: Query, catalog: Catalog, settings: Settings) -> tuple[CompiledPlan | None, str]:
+def _native(
+    query: Query, catalog: Catalog, settings: DatabaseSettings
+) -> tuple[CompiledPlan | None, str]:
     read = relations(query.term)
     used = [r for r in catalog.relations.values() if r.name in read]
     try:
-        return recipe(query, used, settings, catalog.functions), ""
+        return compile_view(query, used, settings, catalog.functions), ""
     except NotNative as e:
         return None, str(e)
 
 
-def _reference(query: Query, catalog: Catalog, settings: Settings) -> Program:
+def _reference(query: Query, catalog: Catalog, settings: DatabaseSettings) -> Program:
     read = relations(query.term)
     used = [r for r in catalog.relations.values() if r.name in read]
-    return compile_queries([query], used, settings.plan("batch"), catalog.functions)
+    return compile_queries([query], used, settings.planner_options("batch"), catalog.functions)
 
 
-def _library(found: CompiledPlan, settings: Settings) -> tuple[bytes | None, str]:
+def _library(plan: CompiledPlan, settings: DatabaseSettings) -> tuple[bytes | None, str]:
     try:
         compiler = kernels.need_compiler()
-        path = toolchain.build(found.source, compiler=compiler, flags=settings.flags)
+        path = toolchain.build(plan.source, compiler=compiler, flags=settings.flags)
         return path.read_bytes(), ""
     except BuildProblem as e:
         return None, str(e)

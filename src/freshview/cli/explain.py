@@ -12,13 +12,13 @@ from freshview.cli.script import read_script, read_text
 from freshview.distributed.explain import explain as spread
 from freshview.errors import UnknownName
 from freshview.plan.compile import compile_queries
-from freshview.runtime.database.compiled_plan import recipe
-from freshview.runtime.database.explain import explain
-from freshview.runtime.database.settings import Settings
+from freshview.runtime.compile.compile_view import compile_view
+from freshview.runtime.settings import DatabaseSettings
+from freshview.runtime.views.explain import explain
 from freshview.sql import load
 
 
-def explain_script(script: Path, name: str, settings: Settings) -> Iterator[str]:
+def explain_script(script: Path, name: str, settings: DatabaseSettings) -> Iterator[str]:
     """What is to be told about the view of a name, or about all; no kernel is compiled for it."""
     if settings.engine != "native":
         db = read_script(script, settings)
@@ -26,14 +26,14 @@ def explain_script(script: Path, name: str, settings: Settings) -> Iterator[str]
             yield view.explain()
         return
     for query, used, functions in _wanted(script, name):
-        made = recipe(query, used, settings, functions)
-        yield explain(query, made.program, recipe=made)
+        plan = compile_view(query, used, settings, functions)
+        yield explain(query, plan.program, plan=plan)
 
 
-def explain_on_spark(script: Path, name: str, settings: Settings) -> Iterator[str]:
+def explain_on_spark(script: Path, name: str, settings: DatabaseSettings) -> Iterator[str]:
     """How the views are spread over workers: placement, every pass, jobs and stages."""
     for query, used, functions in _wanted(script, name):
-        options = settings.plan("batch", caches=False)
+        options = settings.planner_options("batch", caches=False)
         program = compile_queries([query], used, options, functions)
         yield f"== view {query.name}\n\n" + spread(program, functions=functions)
 

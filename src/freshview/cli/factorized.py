@@ -34,10 +34,10 @@ from freshview.factorized.terms import Join
 from freshview.program.listing import Listing
 from freshview.program.read_m3 import read_m3
 from freshview.program.show_m3 import show_m3
-from freshview.runtime.database.settings import Settings
 from freshview.runtime.ingest.file_names import file_name
+from freshview.runtime.settings import DatabaseSettings
 from freshview.sql import Catalog
-from freshview.sql.joined import Aggregated, load_joined
+from freshview.sql.join_aggregates import Aggregated, load_joined
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def compile_factorized(
     script: Path,
     folder: Path,
     choices: DiagramOptions,
-    settings: Settings,
+    settings: DatabaseSettings,
     tell: Callable[[str], object],
 ) -> Iterator[Path]:
     """Write NAME.m3, NAME.svg and NAME.pdf for every view, and one log of the run.
@@ -92,14 +92,14 @@ def compile_factorized(
     """
     log = Log()
     try:
-        found = yield from _listed(script, folder, choices, log)
+        translated = yield from _listed(script, folder, choices, log)
     except UnsupportedSql as e:
         if choices.dtree is not None:
             raise
         tell(f"no listing in M3: {e}")
-        found = []
-    given = found if choices.dtree is not None else []
-    settings = replace(settings, orders={t.query.name: t.hybrids[0].order for t in given})
+        translated = []
+    ordered = translated if choices.dtree is not None else []
+    settings = replace(settings, orders={t.query.name: t.hybrids[0].order for t in ordered})
     try:
         yield from compile_script(script, folder, settings, tell, ".program.m3")
     except OrderProblem as e:  # an order over names that only the listing has
@@ -143,14 +143,14 @@ def translate(script: Path, choices: DiagramOptions, log: Log) -> Iterator[Trans
     text = read_text(script)
     catalog, queries = load_joined(text, str(script))
     log.section("read", [f"{script}: {_size(text)}", *_declared(catalog, queries)])
-    given: DTreeFile | None = None
+    dtree: DTreeFile | None = None
     if choices.dtree is not None:
         tree = read_text(choices.dtree, "a dtree file")
-        given = read_dtree_file(tree, str(choices.dtree))
+        dtree = read_dtree_file(tree, str(choices.dtree))
         log.say(f"  {choices.dtree}: {_size(tree)}")
-        log.say(f"    {plural(len(given.tree.types), 'variable')}, order {given.tree.order}")
+        log.say(f"    {plural(len(dtree.tree.types), 'variable')}, order {dtree.tree.order}")
     for query in queries:
-        yield _translated(query, catalog, given, choices)
+        yield _translated(query, catalog, dtree, choices)
 
 
 def _size(text: str) -> str:
@@ -169,23 +169,23 @@ def _declared(catalog: Catalog, queries: list[Aggregated]) -> list[str]:
 
 
 def _translated(
-    query: Aggregated, catalog: Catalog, given: DTreeFile | None, choices: DiagramOptions
+    query: Aggregated, catalog: Catalog, dtree: DTreeFile | None, choices: DiagramOptions
 ) -> Translated:
     relations = tuple(catalog.relations.values())
-    if given is not None:
-        check_agrees(given, query.atoms, relations)
+    if dtree is not None:
+        check_agrees(dtree, query.atoms, relations)
     keys = tuple(v for _, v in query.keys)
-    made: list[Hybrid] = []
+    trees: list[Hybrid] = []
     for name, factors in query.sums:
         join = Join(keys, query.atoms, (*factors, *query.tests))
-        order = given.tree.order if given else find_order(join, relations)
-        hints = given.tree.cached if given else frozenset()
-        made.append(hybrid(name, join, order, relations, hints, chains=not choices.compact))
+        order = dtree.tree.order if dtree else find_order(join, relations)
+        hints = dtree.tree.cached if dtree else frozenset()
+        trees.append(hybrid(name, join, order, relations, hints, chains=not choices.compact))
     types = {name: header.path for name, header in catalog.types.items()}
-    text = listing(made, relations, types, catalog.functions, inline=choices.inline)
+    text = listing(trees, relations, types, catalog.functions, inline=choices.inline)
     _refuse_order(text, catalog)
-    source = f"given by {given.file}" if given else "found by cost"
-    return Translated(query, tuple(made), text, source)
+    source = f"given by {dtree.file}" if dtree else "found by cost"
+    return Translated(query, tuple(trees), text, source)
 
 
 def _refuse_order(text: Listing, catalog: Catalog) -> None:
@@ -242,10 +242,10 @@ def checked(program: Listing, text: str, file: str) -> None:
 
 def explain_factorized(script: Path, name: str, choices: DiagramOptions) -> Iterator[str]:
     """Every view's variable order, view tree, kept views and triggers."""
-    found = list(translate(script, choices, Log()))
-    wanted = [t for t in found if name.lower() in ("", t.query.name.lower())]
+    views = list(translate(script, choices, Log()))
+    wanted = [t for t in views if name.lower() in ("", t.query.name.lower())]
     if not wanted:
-        known = ", ".join(t.query.name for t in found) or "none yet"
+        known = ", ".join(t.query.name for t in views) or "none yet"
         raise UnknownName(f"there is no view '{name}'", instead=f"the views are: {known}")
     for t in wanted:
         yield "\n\n".join(_stages(t))

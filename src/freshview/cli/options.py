@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from freshview.plan.options import Strategy
-from freshview.runtime.database.settings import ModeChoice
+from freshview.runtime.settings import ModeChoice
 
 RunEngine = Literal["spark", "process", "auto", "native", "reference"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import socket
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -133,11 +133,25 @@ class Reader:
         self._server.close()
 
 
-def to_all(sends: Sequence[Callable[[str], object]]) -> Callable[[str], None]:
-    """Send the same to several."""
+def open_sends(
+    changes: Path | None, listen: str, ends: ExitStack, tell: Callable[[str], object]
+) -> Callable[[str], None] | None:
+    """What sends lines to a file and to a reader at an address; None where neither is asked for.
+
+    It waits for the reader, and `tell` hears where; `ends` closes both.
+    """
+    sends: list[Callable[[str], object]] = []
+    if changes is not None:
+        sends.append(ends.enter_context(open_changes(changes)).write)
+    if listen:
+        reader = Reader(listen)
+        ends.callback(reader.close)
+        tell(reader.words)
+        reader.wait()
+        sends.append(reader.send)
 
     def send(text: str) -> None:
         for one in sends:
             one(text)
 
-    return send
+    return send if sends else None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.status import Status
 
-from freshview.cli.output import Reader, Shown, lines_of, open_changes, to_all, write_view
+from freshview.cli.output import Shown, lines_of, open_sends, write_view
 from freshview.cli.tables import show
 from freshview.errors import FreshviewError
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Job:
+class RunOptions:
     """How a script is run: where, from which checkpoint, and where its views go."""
 
     master: str = "local[*]"
@@ -45,71 +45,64 @@ class Job:
 
 
 def run_on_spark(
-    script: Path, job: Job, console: Console, tell: Callable[[object], object]
+    script: Path, options: RunOptions, console: Console, tell: Callable[[object], object]
 ) -> None:
     """Read the sources of a script through its views, then show every view."""
     from freshview.pipeline.open import pipeline
 
     flow = pipeline(
         script,
-        master=job.master,
-        checkpoint=job.checkpoint,
-        workers=job.workers,
-        batch=job.batch or 100_000,
-        trigger=job.trigger,
-        strategy=job.strategy,
-        strict=job.strict,
-        packages=job.packages,
-        trusted=job.trusted,
-        dead_letters=job.dead_letters,
+        master=options.master,
+        checkpoint=options.checkpoint,
+        workers=options.workers,
+        batch=options.batch or 100_000,
+        trigger=options.trigger,
+        strategy=options.strategy,
+        strict=options.strict,
+        packages=options.packages,
+        trusted=options.trusted,
+        dead_letters=options.dead_letters,
     )
-    told = threading.Event()
+    stop_requested = threading.Event()
     if not flow.queries:
         console.out("rows read: none", highlight=False)
         return
-    with ExitStack() as ends, _signals(told) as listen:
-        _outputs(flow, job, ends, tell)
-        flow.on_progress(_metrics(flow, job.metrics))
+    with ExitStack() as ends, _signals(stop_requested) as listen:
+        _outputs(flow, options, ends, tell)
+        flow.on_progress(_metrics(flow, options.metrics))
         ends.enter_context(_progress(flow, console, tell))
         ends.callback(flow.stop)
-        flow.start(follow=job.follow)
+        flow.start(follow=options.follow)
         listen()  # Spark has put its own in place
-        while not told.is_set() and not flow.await_done(0.2):
+        while not stop_requested.is_set() and not flow.await_done(0.2):
             pass
         flow.finish()
-        _show(flow, job, console)
+        _show(flow, options, console)
 
 
-def _show(flow: Pipeline, job: Job, console: Console) -> None:
+def _show(flow: Pipeline, options: RunOptions, console: Console) -> None:
     read = ", ".join(f"{n} of {name}" for name, n in flow.totals.read.items() if n) or "none"
     console.out(f"rows read: {read}", highlight=False)
     rejected = flow.totals.last.rejected if flow.totals.last else 0
     if rejected:
         console.out(f"rows that do not fit: {rejected}, in {flow.letters}", highlight=False)
     for view in flow.views:
-        if job.out and ":" not in job.out:
-            console.out(str(write_view(view, Path(job.out))), highlight=False)
-        elif not job.out and job.changes is None:
+        if options.out and ":" not in options.out:
+            console.out(str(write_view(view, Path(options.out))), highlight=False)
+        elif not options.out and options.changes is None:
             console.out()
             show(console, view.name, view.schema, view.rows())
 
 
-def _outputs(flow: Pipeline, job: Job, ends: ExitStack, tell: Callable[[object], object]) -> None:
+def _outputs(
+    flow: Pipeline, options: RunOptions, ends: ExitStack, tell: Callable[[object], object]
+) -> None:
     """Files and readers for changes, and the sinks that `--out` names."""
-    sends: list[Callable[[str], object]] = []
-    if job.changes is not None:
-        sends.append(ends.enter_context(open_changes(job.changes)).write)
-    if job.listen:
-        reader = Reader(job.listen)
-        ends.callback(reader.close)
-        tell(reader.words)
-        reader.wait()
-        sends.append(reader.send)
-    if sends:
-        send = to_all(sends)
+    send = open_sends(options.changes, options.listen, ends, tell)
+    if send is not None:
         for view in flow.views:
             flow.on_version(view.name, _sender(view, send), changes=True)
-    kind, _, where = job.out.partition(":")
+    kind, _, where = options.out.partition(":")
     if where:
         for view in flow.views:
             flow.add_sink(_sink(kind, where, view.name, flow))
@@ -141,7 +134,7 @@ def _sink(kind: str, where: str, view: str, flow: Pipeline) -> Any:
 
 
 @contextmanager
-def _signals(told: threading.Event) -> Iterator[Callable[[], None]]:
+def _signals(stop_requested: threading.Event) -> Iterator[Callable[[], None]]:
     """While this lasts, SIGINT and SIGTERM ask for a clean stop; gives what puts that in place."""
     names = (signal.SIGINT, signal.SIGTERM)
     if threading.current_thread() is not threading.main_thread():
@@ -151,7 +144,7 @@ def _signals(told: threading.Event) -> Iterator[Callable[[], None]]:
 
     def listen() -> None:
         for name in names:
-            signal.signal(name, lambda *_: told.set())
+            signal.signal(name, lambda *_: stop_requested.set())
 
     listen()
     try:

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from freshview.cli.output import Reader, follow, open_changes, to_all, write_view
+from freshview.cli.output import follow, open_sends, write_view
 from freshview.cli.script import read_script
 from freshview.cli.tables import show
-from freshview.runtime.database.settings import Settings
 from freshview.runtime.ingest.sources import feed
+from freshview.runtime.settings import DatabaseSettings
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Outputs:
 
 def run_script(
     script: Path,
-    settings: Settings,
+    settings: DatabaseSettings,
     batch: int,
     console: Console,
     outputs: Outputs,
@@ -38,21 +38,13 @@ def run_script(
     db = read_script(script, settings)
     read: Counter[str] = Counter()
     with ExitStack() as ends:
-        sends: list[Callable[[str], object]] = []
-        if outputs.changes is not None:
-            sends.append(ends.enter_context(open_changes(outputs.changes)).write)
-        if outputs.listen:
-            reader = Reader(outputs.listen)
-            ends.callback(reader.close)
-            tell(reader.words)
-            reader.wait()
-            sends.append(reader.send)
-        if sends:
-            follow(db.views, to_all(sends))
+        send = open_sends(outputs.changes, outputs.listen, ends, tell)
+        if send is not None:
+            follow(db.views, send)
         for relation, count in feed(db, script.parent, batch, tell):
             read[relation] += count
-    told = ", ".join(f"{count} of {name}" for name, count in read.items()) or "none"
-    console.out(f"rows read: {told}", highlight=False)
+    counts = ", ".join(f"{count} of {name}" for name, count in read.items()) or "none"
+    console.out(f"rows read: {counts}", highlight=False)
     for view in db.views:
         if outputs.folder is not None:
             console.out(str(write_view(view, outputs.folder)), highlight=False)

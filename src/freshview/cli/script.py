@@ -6,7 +6,7 @@ from pathlib import Path
 
 from freshview.errors import FreshviewError
 from freshview.runtime.database.database import Database
-from freshview.runtime.database.settings import Settings
+from freshview.runtime.settings import DatabaseSettings
 
 
 def read_text(path: Path, what: str = "a script of SQL") -> str:
@@ -16,10 +16,10 @@ def read_text(path: Path, what: str = "a script of SQL") -> str:
     except OSError as e:
         raise FreshviewError(f"cannot read '{path}': {e.strerror}", instead=f"name {what}") from e
     except UnicodeDecodeError as e:
-        raise FreshviewError(f"'{path}' is not UTF-8 text", instead="convert it") from e
+        raise FreshviewError(f"'{path}' is not UTF-8 text", instead="convert it to UTF-8") from e
 
 
-def read_script(path: Path, settings: Settings) -> Database:
+def read_script(path: Path, settings: DatabaseSettings) -> Database:
     """A database with everything that a script declares."""
     db = Database(settings)
     db.execute(read_text(path), str(path))

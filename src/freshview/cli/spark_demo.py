@@ -82,14 +82,14 @@ def _batch(part: Sequence[Event]) -> dict[str, Any]:
     import pyarrow as pa  # type: ignore[import-untyped]
 
     names = ("t", "id", "broker", "volume", "price")
-    found = {}
+    tables = {}
     for side in ("bids", "asks"):
         mine = [e for e in part if e.side == side]
         columns = zip(*(e.row for e in mine), strict=True) if mine else ([] for _ in names)
         arrays = {n: pa.array(c) for n, c in zip(names, columns, strict=True)}
         if mine:
-            found[side] = pa.table({**arrays, "__count": [e.multiplicity for e in mine]})
-    return found
+            tables[side] = pa.table({**arrays, "__count": [e.multiplicity for e in mine]})
+    return tables
 
 
 def _open(part: Sequence[Event]) -> int:
@@ -113,10 +113,10 @@ def _shown(
 @contextmanager
 def _screen(console: Console) -> Iterator[Any]:
     if not console.is_terminal:
-        yield lambda *told: _say(console, _line(*told))
+        yield lambda *progress: _say(console, _line(*progress))
         return
     with Live(console=console, refresh_per_second=12) as live:
-        yield lambda *told: live.update(_picture(*told))
+        yield lambda *progress: live.update(_picture(*progress))
 
 
 def _picture(flow: Pipeline, version: int, count: int, seconds: float) -> RenderableType:
@@ -145,9 +145,9 @@ def _compare(
 
     spark = flow.spark
     for side, table in _final(book).items():
-        made = frame(spark, table).cache()
-        made.count()
-        made.createOrReplaceTempView(side)
+        cached = frame(spark, table).cache()
+        cached.count()
+        cached.createOrReplaceTempView(side)
     each = statistics.median(seconds)
     whole = 0.0
     for view in flow.views:

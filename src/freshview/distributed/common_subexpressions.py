@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from freshview.calculus.alike import alike, shape
+from freshview.calculus.alpha_equivalence import alike, shape
 from freshview.calculus.scope import stored
 from freshview.calculus.terms import Expr, View
 from freshview.calculus.walk import bottom_up

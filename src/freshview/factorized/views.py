@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from freshview.calculus.alike import alike, shape
+from freshview.calculus.alpha_equivalence import alike, shape
 from freshview.calculus.check import Schema, infer
 from freshview.calculus.schema import Column
 from freshview.calculus.terms import Expr, View

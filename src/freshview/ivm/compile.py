@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from freshview.calculus.alike import shape
+from freshview.calculus.alpha_equivalence import shape
 from freshview.calculus.build import ZERO, factors, is_zero, sum_
 from freshview.calculus.check import Schema, all_types
 from freshview.calculus.functions import BUILTINS, Functions

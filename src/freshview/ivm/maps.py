@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 
-from freshview.calculus.alike import alike, shape
+from freshview.calculus.alpha_equivalence import alike, shape
 from freshview.calculus.check import Schema, infer
 from freshview.calculus.schema import Column
 from freshview.calculus.scope import outs

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Protocol
 
-from freshview.calculus.alike import shape
+from freshview.calculus.alpha_equivalence import shape
 from freshview.calculus.build import add, addends, factors, mul, same_choice, sum_
 from freshview.calculus.scope import (
     ins,

@@ -16,19 +16,19 @@ from freshview.factorized.order import VariableOrder, read_order
 from freshview.factorized.readout import NotFactorized
 from freshview.models.declare import cofactor_query
 from freshview.models.digits import (
-    KEPT,
-    REFUSED,
-    TOLD,
+    ACCEPTED_ERROR,
+    REFUSED_ERROR,
+    WARNED_ERROR,
     better_centre,
     digits,
     errors,
     looks_constant,
     total,
 )
-from freshview.models.home import Home, HomeView
+from freshview.models.host import CofactorHost, HostedView
 from freshview.models.moments import Feature, Matrix, Moments, Vector, moments, slots_of, title
 from freshview.models.problems import DigitsLost, EmptyJoin, NoDigits
-from freshview.runtime.database.settings import EngineName
+from freshview.runtime.settings import EngineName
 from freshview.runtime.views.payloads import Variable, variables_of
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Cofactor:
 
     def __init__(
         self,
-        db: Home,
+        db: CofactorHost,
         sql: str,
         *,
         categorical: Sequence[str] = (),
@@ -93,23 +93,23 @@ class Cofactor:
         self._attach(db, view, query)
 
     @classmethod
-    def attach(cls, db: Home, name: str) -> Cofactor:
+    def attach(cls, db: CofactorHost, name: str) -> Cofactor:
         """The cofactor of this name in a database, such as one that was restored."""
-        made = cls.__new__(cls)
-        made._attach(db, db.view(name), db.catalog.view(name))
-        return made
+        cofactor = cls.__new__(cls)
+        cofactor._attach(db, db.view(name), db.catalog.view(name))
+        return cofactor
 
-    def _attach(self, db: Home, view: HomeView, query: Query) -> None:
-        found = variables_of(query, view.relations, db.catalog.functions)
-        if list(found) != [query.columns[-1].name]:
+    def _attach(self, db: CofactorHost, view: HostedView, query: Query) -> None:
+        variables = variables_of(query, view.relations, db.catalog.functions)
+        if list(variables) != [query.columns[-1].name]:
             raise UnknownName(
                 f"'{query.name}' is no cofactor", instead="declare one with fv.models.Cofactor"
             )
         self.db = db
         self.view = view
-        (self._variables,) = found.values()
+        (self._variables,) = variables.values()
         self._keys = query.columns[:-1]
-        self._told: set[Slot] = set()
+        self._warned: set[Slot] = set()
         self._last_exact: tuple[int, dict[Row, Element]] = -1, {}
 
     # -- what it is of -----------------------------------------------------------------------------
@@ -162,11 +162,11 @@ class Cofactor:
         """Columns by their names, or all of them."""
         if names is None:
             return tuple(map(_feature, self._variables))
-        found = tuple(self.feature(n) for n in ([names] if isinstance(names, str) else names))
-        for f in found:
-            if found.count(f) > 1:
+        features = tuple(self.feature(n) for n in ([names] if isinstance(names, str) else names))
+        for f in features:
+            if features.count(f) > 1:
                 raise FreshviewError(f"column '{f.name}' is given twice", instead="give it once")
-        return found
+        return features
 
     # -- what it is now ----------------------------------------------------------------------------
 
@@ -176,13 +176,13 @@ class Cofactor:
         Without GROUP BY there is one group, the empty row.
         """
         with self.db.still() as version:
-            found = self._all()
-            if any(_is_noisy(x) for x in found.values()) and self._refilled():
-                found = self._all()
-            noisy = [key for key, x in found.items() if _is_noisy(x)]
+            elements = self._all()
+            if any(_is_noisy(x) for x in elements.values()) and self._refilled():
+                elements = self._all()
+            noisy = [key for key, x in elements.items() if _is_noisy(x)]
             if noisy and (exact := self._exact(version)):
-                found |= {key: exact[key] for key in noisy}
-        return version, found
+                elements |= {key: exact[key] for key in noisy}
+        return version, elements
 
     def _all(self) -> dict[Row, Element]:
         return {row[:-1]: _payload(row) for row in self.view.rows()}
@@ -204,7 +204,7 @@ class Cofactor:
             centre = better_centre(whole) if times == 0 or _is_noisy(whole) else None
             if centre is None or not self.view.refill(centre):
                 return times > 0
-            self._told.clear()
+            self._warned.clear()
         return True
 
     def groups(self) -> list[Row]:
@@ -229,15 +229,15 @@ class Cofactor:
                 f"{group!r} is no group of '{self.name}'",
                 instead=f"give values for {known}" if known else "it has no GROUP BY",
             )
-        given = {c.name: x for c, x in zip(self._keys, key, strict=True)}
+        key_values = {c.name: x for c, x in zip(self._keys, key, strict=True)}
         with self.db.still() as version:
-            rows = self.view.lookup(**given)
+            rows = self.view.lookup(**key_values)
             if rows and _is_noisy(_payload(rows[0])) and self._refilled():
-                rows = self.view.lookup(**given)
-            found = _payload(rows[0]) if rows else Element()
-            if rows and _is_noisy(found):
-                found = self._exact(version).get(rows[0][:-1], found)
-        return version, found
+                rows = self.view.lookup(**key_values)
+            element = _payload(rows[0]) if rows else Element()
+            if rows and _is_noisy(element):
+                element = self._exact(version).get(rows[0][:-1], element)
+        return version, element
 
     def element(self, group: Any = None) -> Element:
         """The cofactor as an element of its ring."""
@@ -262,13 +262,13 @@ class Cofactor:
         self, columns: Iterable[str] | None = None, group: Any = None, ddof: int = 1
     ) -> Matrix:
         """The covariance matrix; `ddof` is what the count is reduced by, as in `numpy.cov`."""
-        found = self._moments(columns, group)
-        if found.count <= ddof:
+        moments = self._moments(columns, group)
+        if moments.count <= ddof:
             raise EmptyJoin(
-                f"a covariance needs more than {ddof} rows, '{self.name}' has {found.count}",
-                instead="wait for data",
+                f"a covariance needs more than {ddof} rows, '{self.name}' has {moments.count}",
+                instead="insert rows first",
             )
-        return found.scatter / (found.count - ddof)
+        return moments.scatter / (moments.count - ddof)
 
     def correlation(self, columns: Iterable[str] | None = None, group: Any = None) -> Matrix:
         """The correlation matrix; NaN beside a column that is constant, as in `numpy.corrcoef`."""
@@ -290,22 +290,22 @@ class Cofactor:
         Where a kernel has lost their digits for good, it warns, or refuses if none is left.
         """
         for slot, error in errors(element).items():
-            if slot in slots and error > TOLD and element.count > 1:
-                self._tell(element, slot, error, group)
+            if slot in slots and error > WARNED_ERROR and element.count > 1:
+                self._warn(element, slot, error, group)
         return moments(element, slots)
 
-    def _tell(self, element: Element, slot: Slot, error: float, group: Any) -> None:
+    def _warn(self, element: Element, slot: Slot, error: float, group: Any) -> None:
         part = "" if group is None else f" in the group {group!r}"
         what = f"the variance of '{slot}' in '{self.name}'{part}"
-        if error < REFUSED:
-            words = f"{what} has about {digits(error)} right digits"
+        if error < REFUSED_ERROR:
+            message = f"{what} has about {digits(error)} right digits"
         elif self._keys and looks_constant(element, slot):
-            words = f"{what} counts as none: it is too small beside the distance from other groups"
+            message = f"{what} is taken as 0: it is too small beside the distance to other groups"
         else:
             raise NoDigits(f"{what} has no right digit left", instead=INSTEAD)
-        if slot not in self._told:
-            self._told.add(slot)
-            warnings.warn(f"{words}; {INSTEAD}", DigitsLost, stacklevel=4)
+        if slot not in self._warned:
+            self._warned.add(slot)
+            warnings.warn(f"{message}; {INSTEAD}", DigitsLost, stacklevel=4)
 
     def __repr__(self) -> str:
         by = f" by {', '.join(c.name for c in self._keys)}" if self._keys else ""
@@ -315,24 +315,24 @@ class Cofactor:
 def empty(name: str, group: Any) -> EmptyJoin:
     """The complaint about a join without rows."""
     where = f"the join of '{name}'" if group is None else f"the group {group!r} of '{name}'"
-    return EmptyJoin(f"{where} has no rows", instead="wait for data")
+    return EmptyJoin(f"{where} has no rows", instead="insert rows first")
 
 
 def _is_noisy(element: Element) -> bool:
-    return any(x > KEPT for x in errors(element).values())
+    return any(x > ACCEPTED_ERROR for x in errors(element).values())
 
 
 def _payload(row: Row) -> Element:
-    found: Any = row[-1]
-    assert isinstance(found, Element)
-    return found
+    element: Any = row[-1]
+    assert isinstance(element, Element)
+    return element
 
 
 def _feature(v: Variable) -> Feature:
     return Feature(v.name, v.category is not None)
 
 
-def _free_name(db: Home) -> str:
+def _free_name(db: CofactorHost) -> str:
     n = 1
     while db.catalog.has(f"cofactor_{n}"):
         n += 1

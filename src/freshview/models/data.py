@@ -40,9 +40,9 @@ def design(
                         f"the data has no {x!r} in '{f.name}'",
                         instead=f"its categories are {', '.join(map(repr, known[f.name]))}",
                     )
-    made = [_values(slot, columns) for slot in slots]
+    matrix_columns = [_values(slot, columns) for slot in slots]
     count = len(columns[features[0].name]) if features else 0
-    return np.column_stack(made) if made else np.zeros((count, 0))
+    return np.column_stack(matrix_columns) if matrix_columns else np.zeros((count, 0))
 
 
 def _values(slot: Slot, columns: Mapping[str, Sequence[Any]]) -> Vector:
@@ -54,10 +54,10 @@ def _values(slot: Slot, columns: Mapping[str, Sequence[Any]]) -> Vector:
 def numbers(values: Any, name: str) -> Vector:
     """A column of numbers."""
     try:
-        found = np.asarray(values, dtype=np.float64)
+        array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as e:
         raise BadRow(f"a value of '{name}' is no number: {e}", instead="give numbers") from e
-    return found.reshape(-1)
+    return array.reshape(-1)
 
 
 def _columns(rows: Any, names: Sequence[str]) -> dict[str, Any]:
@@ -82,9 +82,9 @@ def _columns(rows: Any, names: Sequence[str]) -> dict[str, Any]:
     return {n: array[:, i] for i, n in enumerate(names)}
 
 
-def _need(given: Any, names: Sequence[str]) -> None:
+def _need(columns: Any, names: Sequence[str]) -> None:
     for n in names:
-        if n not in given:
+        if n not in columns:
             raise BadRow(
                 f"the rows to predict have no column '{n}'",
                 instead=f"the model needs {', '.join(names)}",

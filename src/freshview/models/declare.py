@@ -14,19 +14,10 @@ from freshview.calculus.walk import Names, freshen, variables
 from freshview.errors import AmbiguousName, FreshviewError, TypeProblem, UnknownName, UnsupportedSql
 from freshview.simplify import simplify
 from freshview.sql import Catalog
-from freshview.sql.lower import lower
-from freshview.sql.parse import parse
-from freshview.sql.terms import (
-    Aggregate,
-    CreateView,
-    Item,
-    Literal,
-    Name,
-    Scalar,
-    Select,
-    Star,
-    inside,
-)
+from freshview.sql.lower.view import lower
+from freshview.sql.parse.statements import parse
+from freshview.sql.terms import Aggregate, CreateView, Item, Literal, Name, Scalar, Select, Star
+from freshview.sql.walk import inside
 
 PAYLOAD = "payload"
 LARGEST = 1e150
@@ -48,7 +39,9 @@ def cofactor_query(sql: str, catalog: Catalog, name: str, categorical: Collectio
     except FreshviewError as problem:
         raise problem.located(select.at) from None
     if select.sources and not relations(simplify(rows.term)):
-        raise UnsupportedSql("this WHERE is never true", instead="change it", at=select.at)
+        raise UnsupportedSql(
+            "this WHERE is never true", instead="write one that rows can pass", at=select.at
+        )
     cut = len(rows.columns) - keys
     columns = list(zip(rows.columns, rows.vars, strict=True))
     features, groups = columns[:cut], columns[cut:]
@@ -121,8 +114,8 @@ def _ungrouped(query: Select) -> tuple[Select, int]:
     for e in query.group:
         meant = _meant(e, query)
         keys.append(meant[0] if meant else Item(e, None, query.at))
-    taken = [i for e in query.group for i in _meant(e, query)]
-    features = [i for i in query.items if i not in taken]
+    key_items = [i for e in query.group for i in _meant(e, query)]
+    features = [i for i in query.items if i not in key_items]
     return replace(query, items=(*features, *keys), group=()), len(keys)
 
 
@@ -131,7 +124,9 @@ def _meant(e: Scalar, query: Select) -> list[Item]:
     items = [i for i in query.items if isinstance(i, Item)]
     if isinstance(e, Literal) and isinstance(e.value, int):
         if len(items) < len(query.items) or not 1 <= e.value <= len(items):
-            raise UnknownName(f"GROUP BY {e.value} is no column", instead="name it", at=e.at)
+            raise UnknownName(
+                f"GROUP BY {e.value} is no column", instead="write the name of the column", at=e.at
+            )
         return [items[e.value - 1]]
     if not isinstance(e, Name):
         return [i for i in items if i.expr == e]
@@ -164,7 +159,10 @@ def _check(
                 instead=f"the columns are {', '.join(c.name for c, _ in features)}",
             )
     if not features:
-        raise UnsupportedSql("a cofactor needs columns besides its keys", instead="select some")
+        raise UnsupportedSql(
+            "a cofactor needs columns besides its keys",
+            instead="select columns of numbers, or categorical ones",
+        )
     for c, _ in groups:
         if c.name.lower() == PAYLOAD:
             raise AmbiguousName(f"a key cannot be called '{c.name}'", instead="name it with AS")

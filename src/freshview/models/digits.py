@@ -12,25 +12,25 @@ from collections.abc import Iterable
 from math import floor, inf, isfinite, log2, log10, sqrt
 
 from freshview.algebra import Cofactor as Element
-from freshview.algebra.cofactor import Slot
-from freshview.algebra.reading import Behind, Watch, behind, rounded, watched
+from freshview.algebra.cofactor import Behind, Slot, Watch
+from freshview.algebra.reading import behind, rounded, watched
 from freshview.models.moments import EPSILON, LOST, scatter_of
 
-KEPT = 1e-10
+ACCEPTED_ERROR = 1e-10
 """The error of a variance, as a share of it, up to which a kernel goes on as it is."""
-TOLD = 1e-8
-"""The error that users are warned of, if nothing helps."""
-REFUSED = 0.1
+WARNED_ERROR = 1e-8
+"""The error that users are warned of, where filling the kernel anew does not help."""
+REFUSED_ERROR = 0.1
 """The error with which not one digit is left."""
 
 
 def total(elements: Iterable[Element]) -> Element:
     """The sum of elements that were read together."""
-    found = [behind(x) for x in elements]
+    parts = [behind(x) for x in elements]
     whole = Element()
-    for part in found:
+    for part in parts:
         whole = whole.plus(part.element)
-    watch = found[0].watch if found else None
+    watch = parts[0].watch if parts else None
     return rounded(whole) if watch is None else watched(whole, watch)
 
 
@@ -42,15 +42,15 @@ def errors(element: Element) -> dict[Slot, float]:
     >>> round(errors(watched(x, watch))["x"], 4)
     0.0003
     """
-    found = behind(element)
-    if found.watch is None or not element.count:
+    centred = behind(element)
+    if centred.watch is None or not element.count:
         return {}
-    return {slot: _error(found, found.watch, slot) for slot in found.watch.centre}
+    return {slot: _error(centred, centred.watch, slot) for slot in centred.watch.centre}
 
 
-def _error(found: Behind, watch: Watch, slot: Slot) -> float:
-    x, n = found.element, found.element.count
-    if watch.low[slot] == watch.high[slot] or is_short(found, slot):
+def _error(centred: Behind, watch: Watch, slot: Slot) -> float:
+    x, n = centred.element, centred.element.count
+    if watch.low[slot] == watch.high[slot] or is_short(centred, slot):
         return 0.0
     peak = max(watch.high[slot] - watch.centre[slot], watch.centre[slot] - watch.low[slot])
     if n == 1:  # there is no variance: it is about the value
@@ -59,7 +59,7 @@ def _error(found: Behind, watch: Watch, slot: Slot) -> float:
     noise = EPSILON * sqrt(n) * float(x.product(slot, slot))
     if watch.gone:
         noise = max(noise, 4 * EPSILON * (n + sqrt(watch.gone)) * peak * peak)
-    if not watch.gone and _is_fine(found, slot):
+    if not watch.gone and _is_fine(centred, slot):
         return 0.0
     return _share(noise, scatter_of(x, slot))
 
@@ -72,20 +72,20 @@ def _share(noise: float, whole: float) -> float:
 
 def looks_constant(element: Element, slot: Slot) -> bool:
     """Whether a variance is within the rounding errors of rows that are all there."""
-    found = behind(element)
-    if found.watch is None or found.watch.gone:
+    centred = behind(element)
+    if centred.watch is None or centred.watch.gone:
         return False
-    x = found.element
+    x = centred.element
     return scatter_of(x, slot) <= max(LOST, EPSILON * sqrt(x.count)) * float(x.product(slot, slot))
 
 
-def is_short(found: Behind, slot: Slot) -> bool:
+def is_short(centred: Behind, slot: Slot) -> bool:
     """Whether all the values of a variable are one number of few digits near the centre, as 4.99.
 
     Sum and squares must agree on it: rounding errors would not. Deviations that these do not tell
     from none are a thousandth of the number's last place at most.
     """
-    x, centre = found.element, found.centre.get(slot, 0.0)
+    x, centre = centred.element, centred.centre.get(slot, 0.0)
     total, square = float(x.sums.get(slot, 0)), float(x.product(slot, slot))
     text = f"{centre + total / x.count:.12g}"
     value = float(text)
@@ -97,10 +97,10 @@ def is_short(found: Behind, slot: Slot) -> bool:
     return near and abs(x.count * off * off - square) <= share * max(square, x.count * off * off)
 
 
-def _is_fine(found: Behind, slot: Slot) -> bool:
+def _is_fine(centred: Behind, slot: Slot) -> bool:
     """Whether what looks constant is: it does so at a centre that is as near as doubles are."""
-    finest = 8 * EPSILON * abs(found.centre.get(slot, 0.0))
-    return float(found.element.product(slot, slot)) <= found.element.count * finest * finest
+    finest = 8 * EPSILON * abs(centred.centre.get(slot, 0.0))
+    return float(centred.element.product(slot, slot)) <= centred.element.count * finest * finest
 
 
 def better_centre(whole: Element) -> dict[str, float] | None:
@@ -108,8 +108,8 @@ def better_centre(whole: Element) -> dict[str, float] | None:
 
     It would if rows have gone, or if the means of all the rows are away from the centre.
     """
-    found = behind(whole)
-    x, watch = found.element, found.watch
+    centred = behind(whole)
+    x, watch = centred.element, centred.watch
     if watch is None or not x.count:
         return None
     centre: dict[str, float] = {}

@@ -65,7 +65,7 @@ class MutualInformation(Live[Information]):
         for name in names:
             if name not in self.feature_names_in_:
                 raise FreshviewError(
-                    f"'{name}' is not among the columns", instead="name it as well"
+                    f"'{name}' is not among the columns", instead="add it to the columns"
                 )
         return self.now().of(*names)
 
@@ -152,18 +152,18 @@ class ChowLiu(Live[Tree]):
 
 def information(element: Element, features: tuple[Feature, ...]) -> Matrix:
     """The matrix of mutual information: sum over x, y of p(x, y) log(p(x, y) / (p(x) p(y)))."""
-    found = np.zeros((len(features), len(features)))
+    matrix = np.zeros((len(features), len(features)))
     values = [[Category(f.name, x) for x in categories(element, f.name)] for f in features]
     shares = [np.array([float(element.sums[s]) for s in slots]) / element.count for slots in values]
     for i, p in enumerate(shares):
-        found[i, i] = max(-float(p @ np.log(p)), 0.0)
+        matrix[i, i] = max(-float(p @ np.log(p)), 0.0)
     for i, j in combinations(range(len(features)), 2):
         rows = [[float(element.product(a, b)) for b in values[j]] for a in values[i]]
         joint = np.array(rows) / element.count
         there = joint > 0
         ratio = joint[there] / np.outer(shares[i], shares[j])[there]
-        found[i, j] = found[j, i] = max(float(joint[there] @ np.log(ratio)), 0.0)
-    return found
+        matrix[i, j] = matrix[j, i] = max(float(joint[there] @ np.log(ratio)), 0.0)
+    return matrix
 
 
 def spanning_tree(weights: Matrix) -> list[tuple[int, int, float]]:
@@ -174,25 +174,26 @@ def spanning_tree(weights: Matrix) -> list[tuple[int, int, float]]:
     """
     n = len(weights)
     part = list(range(n))
-    kept: list[tuple[int, int, float]] = []
+    edges: list[tuple[int, int, float]] = []
     for i, j in sorted(combinations(range(n), 2), key=lambda e: -weights[e]):
         if part[i] != part[j]:
-            kept.append((i, j, float(weights[i, j])))
+            edges.append((i, j, float(weights[i, j])))
             part = [part[i] if p == part[j] else p for p in part]
-    return kept
+    return edges
 
 
 def _categorical(cofactor: Cofactor, columns: Iterable[str] | None) -> tuple[Feature, ...]:
-    found = cofactor.features(cofactor.categorical if columns is None else columns)
-    for f in found:
+    features = cofactor.features(cofactor.categorical if columns is None else columns)
+    for f in features:
         if not f.categorical:
             raise TypeProblem(
                 f"column '{f.name}' is not categorical",
                 instead=f"declare the cofactor with categorical=['{f.name}']",
             )
-    if len(found) < 2:
+    if len(features) < 2:
         raise FreshviewError(
-            f"mutual information needs two categorical columns, '{cofactor.name}' has {len(found)}",
+            "mutual information needs two categorical columns, "
+            f"'{cofactor.name}' has {len(features)}",
             instead="declare the cofactor with categorical=[...]",
         )
-    return found
+    return features

@@ -39,8 +39,8 @@ class Live(ABC, Generic[F]):
         version, element = self.cofactor.at(self._group)
         if not element.count:
             raise empty(self.cofactor.name, self._group)
-        self._last = found = self._fit(version, element, last)
-        return found
+        self._last = model = self._fit(version, element, last)
+        return model
 
     def groups(self) -> list[Row]:
         """The groups that have rows now."""

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from freshview.algebra import Category, Real
 from freshview.algebra import Cofactor as Element
-from freshview.algebra.cofactor import Slot
-from freshview.algebra.reading import Behind, behind, rounded
+from freshview.algebra.cofactor import Behind, Slot
+from freshview.algebra.reading import behind, rounded
 
 Vector: TypeAlias = npt.NDArray[np.float64]
 Matrix: TypeAlias = npt.NDArray[np.float64]
@@ -43,8 +43,8 @@ class Moments:
         """The matrix of correlations; NaN where a column is constant."""
         spread = np.sqrt(np.diag(self.scatter))
         with np.errstate(divide="ignore", invalid="ignore"):
-            found: Matrix = self.scatter / np.outer(spread, spread)
-        return np.clip(found, -1.0, 1.0)
+            matrix: Matrix = self.scatter / np.outer(spread, spread)
+        return np.clip(matrix, -1.0, 1.0)
 
 
 def categories(element: Element, name: str) -> list[Any]:
@@ -54,8 +54,8 @@ def categories(element: Element, name: str) -> list[Any]:
     >>> categories(x, "c")
     ['a', 'b']
     """
-    found = {s.value for s in element.sums if isinstance(s, Category) and s.name == name}
-    return sorted(found)
+    values = {s.value for s in element.sums if isinstance(s, Category) and s.name == name}
+    return sorted(values)
 
 
 def slots_of(
@@ -70,8 +70,8 @@ def slots_of(
         if not f.categorical:
             slots.append(f.name)
             continue
-        found = categories(element, f.name)
-        slots += [Category(f.name, x) for x in (found[1:] if drop_first else found)]
+        values = categories(element, f.name)
+        slots += [Category(f.name, x) for x in (values[1:] if drop_first else values)]
     return tuple(slots)
 
 
@@ -114,16 +114,16 @@ def moments(element: Element, slots: Sequence[Slot]) -> Moments:
     >>> m.mean - 1e9, m.scatter
     (array([2.]), array([[2.]]))
     """
-    found = about_mean(behind(element), slots)
-    dense = cofactor_matrix(found.element, slots)
-    n = found.element.count
+    centred = about_mean(behind(element), slots)
+    dense = cofactor_matrix(centred.element, slots)
+    n = centred.element.count
     off = dense[0, 1:] / n
     scatter = dense[1:, 1:] - np.outer(dense[0, 1:], off)
     scatter = (scatter + scatter.T) / 2
-    constant = np.array([is_constant(found, s) for s in slots], dtype=bool)
+    constant = np.array([is_constant(centred, s) for s in slots], dtype=bool)
     scatter[constant, :] = 0.0
     scatter[:, constant] = 0.0
-    mean = off + np.array([found.centre.get(s, 0.0) for s in slots])
+    mean = off + np.array([centred.centre.get(s, 0.0) for s in slots])
     return Moments(n, tuple(slots), mean, scatter)
 
 
@@ -133,26 +133,26 @@ def scatter_of(element: Element, slot: Slot) -> float:
     return float(element.product(slot, slot)) - total * total / element.count
 
 
-def is_constant(found: Behind, slot: Slot) -> bool:
+def is_constant(centred: Behind, slot: Slot) -> bool:
     """Whether a variable does not vary, as far as doubles tell.
 
     A kernel knows the ends of its values. Besides, deviations that the doubles at the centre cannot
     have are rounding, and so is a variance that is nothing beside the mean square.
     """
-    x, watch = found.element, found.watch
+    x, watch = centred.element, centred.watch
     square = float(x.product(slot, slot))
     if watch is not None and watch.low.get(slot, 0.0) == watch.high.get(slot, 1.0):
         return True
-    finest = 8 * EPSILON * abs(found.centre.get(slot, 0.0))
+    finest = 8 * EPSILON * abs(centred.centre.get(slot, 0.0))
     share = max(LOST, EPSILON * x.count**0.5)
     return square <= x.count * finest * finest or scatter_of(x, slot) <= share * square
 
 
-def about_mean(found: Behind, slots: Sequence[Slot]) -> Behind:
+def about_mean(centred: Behind, slots: Sequence[Slot]) -> Behind:
     """Some variables of an exact element about their means, in doubles; of others as they are."""
-    x = found.element
+    x = centred.element
     if any(isinstance(amount, float) for amount in (*x.sums.values(), *x.products.values())):
-        return found
+        return centred
     wanted = set(slots)
     part = Element(
         x.count,

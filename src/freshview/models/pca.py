@@ -50,13 +50,13 @@ class Components(Fitted):
 
     def transform(self, rows: Any) -> Matrix:
         """Rows in the coordinates of the components."""
-        made: Matrix = design(rows, self.features, self.slots, self.known) - self.mean_
-        return made @ self.components_.T
+        centred: Matrix = design(rows, self.features, self.slots, self.known) - self.mean_
+        return centred @ self.components_.T
 
     def inverse_transform(self, coordinates: Any) -> Matrix:
         """Coordinates back to columns."""
-        made: Matrix = np.asarray(coordinates, dtype=np.float64) @ self.components_
-        return made + self.mean_
+        centred: Matrix = np.asarray(coordinates, dtype=np.float64) @ self.components_
+        return centred + self.mean_
 
 
 class PCA(Live[Components]):
@@ -88,7 +88,7 @@ class PCA(Live[Components]):
         self.features = cofactor.features(columns)
         if n_components is not None and not (isinstance(n_components, int) and n_components >= 1):
             raise FreshviewError(
-                f"there are no {n_components!r} components", instead="ask for one or more"
+                f"n_components cannot be {n_components!r}", instead="give a whole number from 1 on"
             )
         self.n_components = n_components
 
@@ -139,35 +139,35 @@ class PCA(Live[Components]):
         if element.count < 2:
             raise EmptyJoin(
                 f"components need two rows, '{self.cofactor.name}' has {element.count}",
-                instead="wait for data",
+                instead="insert rows first",
             )
         slots = slots_of(element, self.features)
-        found = self.cofactor.moments(element, slots, self._group)
-        values, vectors = np.linalg.eigh(found.scatter / (found.count - 1))
-        most = min(found.count, len(slots))
+        moments = self.cofactor.moments(element, slots, self._group)
+        values, vectors = np.linalg.eigh(moments.scatter / (moments.count - 1))
+        most = min(moments.count, len(slots))
         if self.n_components is not None and self.n_components > most:
             raise FreshviewError(
                 f"there are {most} components, {self.n_components} are asked for",
-                instead="ask for fewer",
+                instead=f"give n_components={most} or less",
             )
-        kept = np.argsort(values)[::-1][: self.n_components or most]
-        variance = np.clip(values[kept], 0.0, None)
-        components = vectors[:, kept].T
-        largest = components[np.arange(len(kept)), np.argmax(np.abs(components), axis=1)]
+        largest_first = np.argsort(values)[::-1][: self.n_components or most]
+        variance = np.clip(values[largest_first], 0.0, None)
+        components = vectors[:, largest_first].T
+        largest = components[np.arange(len(largest_first)), np.argmax(np.abs(components), axis=1)]
         components = components * np.where(largest < 0, -1.0, 1.0)[:, None]
-        whole = float(np.trace(found.scatter)) / (found.count - 1)
-        ratio = variance / whole if whole else np.zeros(len(kept))
+        whole = float(np.trace(moments.scatter)) / (moments.count - 1)
+        ratio = variance / whole if whole else np.zeros(len(largest_first))
         known = {f.name: categories(element, f.name) for f in self.features if f.categorical}
         return Components(
             version,
             self.features,
             slots,
             known,
-            found.mean,
+            moments.mean,
             components,
             variance,
             ratio,
-            found.count,
+            moments.count,
         )
 
     def __repr__(self) -> str:

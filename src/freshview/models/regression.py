@@ -67,8 +67,8 @@ class Regression(Fitted):
 
     def predict(self, rows: Any) -> Vector:
         """The label that the model expects of rows, which come in any form that `design` takes."""
-        found: Vector = design(rows, self.features, self.slots, self.known) @ self.coef_
-        return found + self.intercept_
+        products: Vector = design(rows, self.features, self.slots, self.known) @ self.coef_
+        return products + self.intercept_
 
     def score(self, rows: Any = None, labels: Any = None) -> float:
         """R2: of the rows and labels given, or of all the rows of the join, from the cofactor."""
@@ -121,17 +121,17 @@ class LinearRegression(Live[Regression]):
         max_iter: int = 100_000,
     ) -> None:
         super().__init__(cofactor)
-        found = cofactor.feature(label)
-        if found.categorical:
+        target = cofactor.feature(label)
+        if target.categorical:
             raise TypeProblem(
-                f"the label '{found.name}' is categorical", instead="choose a column of numbers"
+                f"the label '{target.name}' is categorical", instead="choose a column of numbers"
             )
         chosen = cofactor.features(features)
         if features is None:
-            chosen = tuple(f for f in chosen if f != found)
-        elif found in chosen:
+            chosen = tuple(f for f in chosen if f != target)
+        elif target in chosen:
             raise FreshviewError(
-                f"the label '{found.name}' is among the features", instead="leave it out"
+                f"the label '{target.name}' is among the features", instead="leave it out"
             )
         if isinstance(alpha, str) or not alpha >= 0:
             raise FreshviewError(f"alpha cannot be {alpha!r}", instead="give a number from 0 on")
@@ -144,7 +144,7 @@ class LinearRegression(Live[Regression]):
                 raise FreshviewError(
                     f"there is no {what} {value!r}", instead=f"use one of {_listed(words)}"
                 )
-        self.label = found.name
+        self.label = target.name
         self.features = chosen
         self.alpha = float(alpha)
         self.fit_intercept = fit_intercept
@@ -189,18 +189,18 @@ class LinearRegression(Live[Regression]):
 
     def _fit(self, version: int, element: Element, last: Regression | None) -> Regression:
         slots = slots_of(element, self.features, drop_first=self.drop == "first")
-        found = self.cofactor.moments(element, (*slots, self.label), self._group)
+        moments = self.cofactor.moments(element, (*slots, self.label), self._group)
         if not self.fit_intercept:
-            found = _about_zero(found)
+            moments = _about_zero(moments)
         n = len(slots)
-        scatter, right = found.scatter[:n, :n], found.scatter[:n, n]
+        scatter, right = moments.scatter[:n, :n], moments.scatter[:n, n]
         system = scaled(scatter, right, self.alpha)
         if self.solver == "gradient":
             coef, steps = self._descended(system, slots, last)
         else:
             coef, steps = self._solved(system, scatter, right, slots), 0
-        intercept = float(found.mean[n] - found.mean[:n] @ coef) if self.fit_intercept else 0.0
-        total = float(found.scatter[n, n])
+        intercept = float(moments.mean[n] - moments.mean[:n] @ coef) if self.fit_intercept else 0.0
+        total = float(moments.scatter[n, n])
         error = max(total - 2 * float(coef @ right) + float(coef @ scatter @ coef), 0.0)
         known = {f.name: categories(element, f.name) for f in self.features if f.categorical}
         r2 = self._r2(element, error, total)
@@ -218,12 +218,12 @@ class LinearRegression(Live[Regression]):
         self, system: Scaled, scatter: Matrix, right: Vector, slots: tuple[Slot, ...]
     ) -> Vector:
         # A penalty makes the solution unique, however small it is beside the data.
-        found = None if self.alpha or independent(system) else dependent(system)
-        if found is None:
+        dependency = None if self.alpha or independent(system) else dependent(system)
+        if dependency is None:
             return direct(system)
         if self.singular == "least-norm":
             return least_norm(scatter, right)
-        which, others = found
+        which, others = dependency
         name = title(slots[which])
         why = f"depends on {names_of([title(slots[j]) for j in others])}"
         raise SingularSystem(
@@ -236,15 +236,15 @@ class LinearRegression(Live[Regression]):
     ) -> tuple[Vector, int]:
         before = dict(zip(last.slots, last.coef_, strict=True)) if last else {}
         start = np.array([before.get(s, 0.0) for s in slots], dtype=np.float64)
-        found = descend(system, start, self.tol, self.max_iter)
-        if not found.converged:
+        descent = descend(system, start, self.tol, self.max_iter)
+        if not descent.converged:
             warnings.warn(
-                f"gradient descent stopped after {found.steps} steps with a gradient of "
-                f"{found.gradient:.1e}; raise max_iter or tol, or use solver='direct'",
+                f"gradient descent stopped after {descent.steps} steps with a gradient of "
+                f"{descent.gradient:.1e}; raise max_iter or tol, or use solver='direct'",
                 NotConverged,
                 stacklevel=2,
             )
-        return found.coef, found.steps
+        return descent.coef, descent.steps
 
     def __repr__(self) -> str:
         names = ", ".join(f.name for f in self.features)
@@ -269,10 +269,10 @@ class Ridge(LinearRegression):
         super().__init__(cofactor, label, features, alpha=alpha, **options)
 
 
-def _about_zero(found: Moments) -> Moments:
+def _about_zero(moments: Moments) -> Moments:
     """The same with products as they are, for a model through the origin."""
-    products = found.scatter + found.count * np.outer(found.mean, found.mean)
-    return Moments(found.count, found.slots, found.mean, products)
+    products = moments.scatter + moments.count * np.outer(moments.mean, moments.mean)
+    return Moments(moments.count, moments.slots, moments.mean, products)
 
 
 def _r2(error: float, total: float) -> float:

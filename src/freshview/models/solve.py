@@ -66,17 +66,17 @@ def direct(system: Scaled) -> Vector:
     """The solution of a system whose columns do not depend on each other."""
     if not len(system.right):
         return system.right
-    found: Vector = np.linalg.solve(system.matrix, system.right) / system.scale
-    return found
+    solution: Vector = np.linalg.solve(system.matrix, system.right) / system.scale
+    return solution
 
 
 def least_norm(scatter: Matrix, right: Vector) -> Vector:
     """Of all the solutions, the shortest one: what `scipy.linalg.lstsq` gives."""
     values, vectors = np.linalg.eigh(scatter)
-    kept = values > DEPENDENT * max(values.max(initial=0.0), 0.0)
-    inverse = np.where(kept, 1.0 / np.where(kept, values, 1.0), 0.0)
-    found: Vector = vectors @ (inverse * (vectors.T @ right))
-    return found
+    nonzero = values > DEPENDENT * max(values.max(initial=0.0), 0.0)
+    inverse = np.where(nonzero, 1.0 / np.where(nonzero, values, 1.0), 0.0)
+    solution: Vector = vectors @ (inverse * (vectors.T @ right))
+    return solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,13 +114,13 @@ def descend(system: Scaled, start: Vector, tol: float, most: int) -> Descent:
     return Descent(z / system.scale, steps, steep, steep <= enough)
 
 
-def names_of(found: Sequence[str]) -> str:
+def names_of(names: Sequence[str]) -> str:
     """Names in a sentence, not all of many.
 
     >>> names_of(["a"]), names_of(["a", "b", "c"]), names_of("abcdefg")
     ("'a'", "'a', 'b' and 'c'", "'a', 'b', 'c' and 4 others")
     """
-    quoted = [f"'{name}'" for name in found]
+    quoted = [f"'{name}'" for name in names]
     if len(quoted) > 5:
         quoted[3:] = [f"{len(quoted) - 3} others"]
     if len(quoted) < 2:

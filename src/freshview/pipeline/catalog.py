@@ -21,8 +21,8 @@ from freshview.pipeline.view import PipelineView
 from freshview.plan.options import Strategy
 from freshview.program.abbreviate import abbreviate_program
 from freshview.program.text import show_program
-from freshview.runtime.database.settings import EngineName
 from freshview.runtime.ingest.columns import arranged, rows_of
+from freshview.runtime.settings import EngineName
 from freshview.runtime.views.payloads import Payloads, variables_of
 from freshview.spark.nodes.elements import rows_with_elements
 from freshview.sql import Catalog, load

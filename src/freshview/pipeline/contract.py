@@ -17,8 +17,8 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column, Relation
 from freshview.errors import BadRow, FreshviewError, UnknownName
-from freshview.runtime.database.base import two_rows
 from freshview.runtime.ingest.columns import rows_of, table_of
+from freshview.runtime.relations.base import two_rows
 from freshview.spark.io.decode import DecodedBatch
 from freshview.spark.io.keys import KeyStore
 from freshview.spark.io.rows import RejectedRow, names_of

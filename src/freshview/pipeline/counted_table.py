@@ -11,9 +11,9 @@ from freshview.calculus.domain import is_int
 from freshview.calculus.rows import checked
 from freshview.calculus.schema import Relation
 from freshview.errors import BadRow, Place
-from freshview.runtime.database.base import too_often
-from freshview.runtime.ingest.change import counted, taken
+from freshview.runtime.ingest.change import counted_change, row_change
 from freshview.runtime.ingest.columns import table_of
+from freshview.runtime.ingest.consolidate import too_often
 from freshview.spark.io.rows import fit_rows
 from freshview.spark.nodes.node import COUNT
 
@@ -28,7 +28,7 @@ def counted_table(relation: Relation, rows: Any) -> pa.Table:
     True
     """
     rows = _reusable(rows)
-    change = counted(relation, rows) if _has_counts(rows) else taken(relation, rows)
+    change = counted_change(relation, rows) if _has_counts(rows) else row_change(relation, rows)
     if change.table is None:
         net = change.net()
         for row, count in net.items():
@@ -38,7 +38,7 @@ def counted_table(relation: Relation, rows: Any) -> pa.Table:
         return table.append_column(COUNT, pa.array(net.values(), pa.int64()))
     table = _table(change.table)
     if change.counts is None and COUNT in table.column_names:
-        change = counted(relation, table)
+        change = counted_change(relation, table)
         table = change.table
     fit = _fitted(relation, table)
     if change.counts is None:
@@ -52,10 +52,10 @@ def counted_table(relation: Relation, rows: Any) -> pa.Table:
 
 def plain_table(relation: Relation, rows: Any) -> pa.Table:
     """The rows of a relation in their order, without counts."""
-    change = taken(relation, _reusable(rows))
+    change = row_change(relation, _reusable(rows))
     if change.table is None:
         typed = []
-        for number, row in enumerate(change.given(), 1):
+        for number, row in enumerate(change.python_rows(), 1):
             try:
                 typed.append(checked(relation, row))
             except BadRow as e:

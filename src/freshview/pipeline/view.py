@@ -12,7 +12,7 @@ from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.scope import relations
 from freshview.calculus.types import Value
 from freshview.errors import UnknownName
-from freshview.runtime.database.settings import EngineName
+from freshview.runtime.settings import EngineName
 from freshview.spark.io.sinks import frame
 from freshview.sql import Catalog
 

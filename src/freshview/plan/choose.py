@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from freshview.calculus.alike import shape
+from freshview.calculus.alpha_equivalence import shape
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.scope import relations as relations_of

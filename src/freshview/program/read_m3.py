@@ -5,7 +5,8 @@ from __future__ import annotations
 from freshview.calculus.build import ZERO, add, const, mul, neg, sub
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.terms import Apply, Cmp, Delta, Exists, Expr, Lift, Rel, Sum, Var, View
-from freshview.calculus.text import NAMES, OPS, Tokens, read_constant
+from freshview.calculus.text import OPS, read_constant
+from freshview.calculus.tokens import NAMES, Tokens
 from freshview.calculus.types import Type, read_type, ring
 from freshview.errors import ProgramProblem
 from freshview.program.listing import WORDS, Listing

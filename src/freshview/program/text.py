@@ -19,8 +19,9 @@ from typing import TypeVar
 from freshview.calculus.pretty_print import WIDTH, show_term
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.terms import Expr, Order, View
-from freshview.calculus.text import Token, Tokens, read_term, show, show_names
+from freshview.calculus.text import read_term, show, show_names
 from freshview.calculus.text import show_name as in_term
+from freshview.calculus.tokens import Token, Tokens
 from freshview.calculus.types import Type, read_type
 from freshview.depth import deep
 from freshview.errors import SyntaxProblem

@@ -7,22 +7,23 @@ from functools import lru_cache
 
 from freshview.calculus.scope import reads_delta
 from freshview.calculus.terms import Expr
-from freshview.calculus.walk import bottom_up, map_children, variables
+from freshview.calculus.walk import map_children, variables
 from freshview.simplify.absorb import absorb
 from freshview.simplify.arrange import arrange
 from freshview.simplify.cancel import cancel
+from freshview.simplify.drop_implied import drop_implied
 from freshview.simplify.expand import expand
 from freshview.simplify.factorize import factorize
 from freshview.simplify.fold import fold
-from freshview.simplify.implied import implied
 from freshview.simplify.loops import loops, walks
 from freshview.simplify.push_sums import push_sums
 from freshview.simplify.unify import unify
 from freshview.simplify.unnest import unnest
 
 Rule = Callable[[Expr], Expr | None]
+Listener = Callable[[Rule, Expr], None]
 
-RULES: tuple[Rule, ...] = (fold, absorb, implied, unnest, expand, unify, cancel)
+RULES: tuple[Rule, ...] = (fold, absorb, drop_implied, unnest, expand, unify, cancel)
 """What makes a term a short sum of flat products."""
 
 FINISH: tuple[Rule, ...] = (fold, absorb, cancel, factorize, push_sums)
@@ -36,20 +37,41 @@ NONE: frozenset[str] = frozenset()
 _MOST_ROUNDS = 200
 
 
-@lru_cache(maxsize=1 << 13)  # plans that are compared differ in little, and ask for the rest again
-def simplify(e: Expr, rules: tuple[Rule, ...] = RULES, known: frozenset[str] = NONE) -> Expr:
+def simplify(
+    e: Expr,
+    rules: tuple[Rule, ...] = RULES,
+    known: frozenset[str] = NONE,
+    listener: Listener | None = None,
+) -> Expr:
     """Apply the rules everywhere until none answers; `known` variables are bound outside.
+
+    The listener hears of each rule that changes the term, and of the term after it.
 
     >>> from freshview.calculus.text import read, show
     >>> show(simplify(read("Sum[a](R(a, b) * (x := b + 0) * S(c) * {x = c} * 1)")))
     'Sum[a](R(a, c) * S(c))'
     """
+    if listener is None:
+        return fixpoint(e, rules, known)
+    return _fixpoint(e, rules, known, listener)
+
+
+@lru_cache(maxsize=1 << 13)  # plans that are compared differ in little, and ask for the rest again
+def fixpoint(e: Expr, rules: tuple[Rule, ...], known: frozenset[str]) -> Expr:
+    """The term that no rule changes any more; asked for again, it is remembered."""
+    return _fixpoint(e, rules, known, lambda rule, term: None)
+
+
+def _fixpoint(e: Expr, rules: tuple[Rule, ...], known: frozenset[str], listener: Listener) -> Expr:
     for _ in range(_MOST_ROUNDS):
         before = e
         for rule in rules:
-            e = everywhere(e, rule, known & variables(e) if rule is unify else NONE)
+            new = everywhere(e, rule, known & variables(e) if rule is unify else NONE)
+            if new != e:
+                listener(rule, new)
+                e = new
         if e == before:
-            return e
+            break
     return e
 
 
@@ -84,39 +106,25 @@ def _degree(e: Expr, bound: frozenset[str]) -> tuple[int, bool]:
     return loops(e, bound), reads_delta(e) and walks(e, bound)
 
 
-def trace(e: Expr, rules: tuple[Rule, ...] = RULES) -> list[tuple[str, Expr]]:
-    """The term after each application of a rule that changed it, with the rule's name."""
-    steps: list[tuple[str, Expr]] = []
-    for _ in range(_MOST_ROUNDS):
-        before = e
-        for rule in rules:
-            new = bottom_up(e, rule)
-            if new != e:
-                steps.append((rule.__name__, new))
-                e = new
-        if e == before:
-            break
-    return steps
-
-
 __all__ = [
     "APART",
     "FINISH",
     "RULES",
+    "Listener",
     "Rule",
     "absorb",
     "arrange",
     "cancel",
+    "drop_implied",
     "everywhere",
     "expand",
     "factorize",
     "finish",
+    "fixpoint",
     "fold",
-    "implied",
     "loops",
     "push_sums",
     "simplify",
-    "trace",
     "unify",
     "unnest",
 ]

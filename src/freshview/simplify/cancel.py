@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freshview.algebra import NUMBERS, Number
-from freshview.calculus.alike import alike
+from freshview.calculus.alpha_equivalence import alike
 from freshview.calculus.build import add, const, is_number, mul, number, sum_
 from freshview.calculus.scope import free
 from freshview.calculus.terms import Add, Expr, Mul, Sum

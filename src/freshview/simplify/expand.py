@@ -26,8 +26,8 @@ def expand(e: Expr) -> Expr | None:
     match e:
         case Sum(keys, Add(terms)):
             # What one branch binds and another reads comes from outside and stays visible.
-            given = ins(e.body)
-            return add(*(sum_(keys + tuple(sorted(outs(t) & given)), t) for t in terms))
+            bound = ins(e.body)
+            return add(*(sum_(keys + tuple(sorted(outs(t) & bound)), t) for t in terms))
         case Sum(keys, Mul() as body):
             whole = expand(body)
             if whole is None:

@@ -100,8 +100,8 @@ def _nested(e: Expr, bound: Names, links: Names) -> tuple[int, int]:
         case Mul(factors):
             return _product(factors, bound, links)
         case Add(terms):
-            found = [_nested(t, bound, links) for t in terms]
-            return max(deep for deep, _ in found), max(open_ for _, open_ in found)
+            branches = [_nested(t, bound, links) for t in terms]
+            return max(deep for deep, _ in branches), max(open_ for _, open_ in branches)
         case Sum(_, body) | Exists(body) | Top(_, _, _, body):
             deep, open_ = _nested(body, bound, links)
             return deep, 0 if outs(e) <= bound else open_

@@ -19,17 +19,17 @@ def push_sums(e: Expr) -> Expr | None:
     if not isinstance(e, Sum):
         return None
     parts = factors(e.body)
-    given = ins(e.body)
-    local = frozenset().union(*(outs(f) for f in parts)) - set(e.keys) - given
+    bound = ins(e.body)
+    local = frozenset().union(*(outs(f) for f in parts)) - set(e.keys) - bound
     groups = _with_filters(_self_sufficient(components(parts, local), local))
     if len(groups) < 2:
         return None
-    made = []
+    sums = []
     for group in groups:
         body = mul(*group)
-        made.append(sum_(tuple(sorted(outs(body) - local)), body))
+        sums.append(sum_(tuple(sorted(outs(body) - local)), body))
     # Joined groups may stand before what they read, and may even wait for each other.
-    return arrange(mul(*made), given) if can_run(made, given) else None
+    return arrange(mul(*sums), bound) if can_run(sums, bound) else None
 
 
 def can_run(parts: list[Expr], bound: frozenset[str]) -> bool:

@@ -36,14 +36,14 @@ def unnest(e: Expr) -> Expr | None:
 def apart(e: Sum, used: set[str]) -> Sum:
     """The same sum, its local variables renamed away from names in use."""
     names: dict[str, str] = {}
-    taken = used | variables(e)
+    names_in_use = used | variables(e)
     for v in sorted(variables(e) - free(e)):
         if v in used:
             n = 1
-            while f"{v}_{n}" in taken:
+            while f"{v}_{n}" in names_in_use:
                 n += 1
             names[v] = f"{v}_{n}"
-            taken.add(names[v])
+            names_in_use.add(names[v])
     if not names:
         return e
     # Renamed by hand: the constructor may drop the Sum that the caller wants to open.

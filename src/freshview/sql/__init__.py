@@ -5,6 +5,5 @@ text -> parse (our own tree) -> lower (terms)        load does both for a whole 
 
 from freshview.sql.catalog import Catalog, Source
 from freshview.sql.load import load
-from freshview.sql.lower import lower
 
-__all__ = ["Catalog", "Source", "load", "lower"]
+__all__ = ["Catalog", "Source", "load"]

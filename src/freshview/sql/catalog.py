@@ -10,7 +10,7 @@ from freshview.calculus.check import Schema
 from freshview.calculus.functions import BUILTINS, Function, Functions, lifting
 from freshview.calculus.schema import Query, Relation
 from freshview.errors import AmbiguousName, UnknownName
-from freshview.sql.header import Header
+from freshview.sql.cpp_header import Header
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from freshview.calculus.schema import Query
 from freshview.errors import FreshviewError
 from freshview.sql.catalog import Catalog
-from freshview.sql.header import read_header
-from freshview.sql.lower import lower
-from freshview.sql.parse import parse
+from freshview.sql.cpp_header import read_header
+from freshview.sql.lower.view import lower
+from freshview.sql.parse.statements import parse
 from freshview.sql.terms import CreateRelation, CreateType, CreateView
 
 EMPTY = Catalog()

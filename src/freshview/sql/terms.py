@@ -6,8 +6,7 @@ item can be recognised as the GROUP BY expression that it repeats.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Literal as OneOf
 from typing import TypeAlias
 
@@ -18,6 +17,8 @@ from freshview.errors import Place
 from freshview.sql.catalog import Source
 
 NOWHERE = Place()
+Unit: TypeAlias = OneOf["days", "months", "seconds"]
+"""The units of time of an interval that are always of one length."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +51,10 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A span of time, in the largest unit that is always of one length."""
+    """A span of time, in the largest unit that tells its length."""
 
     count: int
-    unit: OneOf["days", "months", "seconds"]
+    unit: Unit
     at: Place = field(default=NOWHERE, compare=False)
 
 
@@ -349,76 +350,3 @@ class CreateView:
 
 
 Statement: TypeAlias = CreateRelation | CreateType | CreateView
-
-
-def parts(e: Scalar) -> tuple[Scalar, ...]:
-    """The direct subexpressions in the same SELECT; subqueries are not entered."""
-    match e:
-        case Arith(_, left, right) | Compare(_, left, right) | Same(left, right):
-            return (left, right)
-        case Call(_, args) | Lifted(_, _, args) | Aggregate(_, args) | And(args) | Or(args):
-            return args
-        case Case(branches, otherwise):
-            flat = tuple(x for branch in branches for x in branch)
-            return flat if otherwise is None else (*flat, otherwise)
-        case Cast(arg) | Not(arg) | IsNull(arg) | IsTruth(arg):
-            return (arg,)
-        case InList(arg, items):
-            return (arg, *items)
-        case Quantified(left=left):
-            return left
-        case _:
-            return ()
-
-
-def with_parts(e: Scalar, new: tuple[Scalar, ...]) -> Scalar:
-    """The same expression over other subexpressions."""
-    match e:
-        case Arith() | Compare() | Same():
-            return replace(e, left=new[0], right=new[1])
-        case Call() | Lifted() | Aggregate():
-            return replace(e, args=new)
-        case And() | Or():
-            return replace(e, parts=new)
-        case Case(branches, otherwise):
-            n = 2 * len(branches)
-            pairs = tuple(zip(new[0:n:2], new[1:n:2], strict=True))
-            return replace(e, branches=pairs, otherwise=None if otherwise is None else new[n])
-        case Cast() | Not() | IsNull() | IsTruth():
-            return replace(e, arg=new[0])
-        case InList():
-            return replace(e, arg=new[0], items=new[1:])
-        case Quantified():
-            return replace(e, left=new)
-        case _:
-            return e
-
-
-def rewrite(e: Scalar, rule: Callable[[Scalar], Scalar | None]) -> Scalar:
-    """Apply a rule from the top down; where it answers, its answer is final."""
-    answer = rule(e)
-    if answer is not None:
-        return answer
-    return with_parts(e, tuple(rewrite(p, rule) for p in parts(e)))
-
-
-def inside(e: Scalar) -> Iterator[Scalar]:
-    """The expression and all expressions in it, subqueries not entered."""
-    pending = [e]
-    while pending:
-        here = pending.pop()
-        yield here
-        pending.extend(reversed(tuple(parts(here))))
-
-
-def conjuncts(e: Scalar | None) -> tuple[Scalar, ...]:
-    """The conditions that AND joins.
-
-    >>> conjuncts(None), len(conjuncts(And((Name("a"), Name("b")))))
-    ((), 2)
-    """
-    if e is None:
-        return ()
-    if isinstance(e, And):
-        return tuple(c for p in e.parts for c in conjuncts(p))
-    return (e,)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from freshview.calculus.alike import alike
+from freshview.calculus.alpha_equivalence import alike
 from freshview.calculus.build import ZERO, add, addends, mul, sum_
 from freshview.calculus.terms import Expr, Sum, View
 from freshview.calculus.text import show

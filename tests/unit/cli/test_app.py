@@ -13,7 +13,7 @@ import pytest
 
 from freshview.cli import main
 from freshview.codegen.library.load import Kernel
-from freshview.runtime.database import kernels
+from freshview.runtime.compile import kernels
 
 HERE = ("--engine", "process")
 

@@ -73,8 +73,8 @@ def test_arrow_names_what_the_numbers_are_of(engine: str, connect: Any) -> None:
         assert row["payload[units, price]"] == x.product("units", "price")
     assert cof.view.lookup(store=2) == [(2, elements[2,])]
     if engine == "native":
-        server: Any = cof.view._maintained.server
-        assert server.find({0: 2}) == [(2, elements[2,])]  # without a look at the others
+        engine: Any = cof.view._maintained.engine
+        assert engine.find({0: 2}) == [(2, elements[2,])]  # without a look at the others
     assert cof.view.lookup(store=99) == []
 
 
@@ -267,7 +267,7 @@ def test_a_kernel_takes_over(native: None) -> None:
     rng = random.Random(7)
     rows = [(rng.randrange(6), rng.randrange(4), rng.randrange(9)) for _ in range(2500)]
     db.insert("sales", rows)
-    for job in list(db._engines.jobs.values()):
+    for job in list(db._tiering.builds.values()):
         job.wait(60)
     assert cof.engine == "native"
     db.delete("sales", rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from freshview.calculus import alike
+from freshview.calculus import alpha_equivalence
 from freshview.errors import FreshviewError, StrictRefusal
 from freshview.factorized.readout import NotFactorized
 from freshview.ivm import compile as ivm
@@ -68,7 +68,7 @@ WHERE r.b = s.b AND s.c < (SELECT SUM(x.c) FROM s x) GROUP BY r.a
 
 
 def misses() -> list[int]:
-    remembered = (everywhere, arrange, alike._renaming, divide)
+    remembered = (everywhere, arrange, alpha_equivalence._renaming, divide)
     return [f.cache_info().misses for f in remembered]
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import freshview
 from freshview.errors import BadRow, BadValue, FreshviewError, Overflow, TypeProblem, UnsupportedSql
-from freshview.runtime.database import engines
+from freshview.runtime.database import tiering
 from freshview.runtime.database.database import Database
 
 MOST = (1 << 63) - 1
@@ -59,8 +59,8 @@ def run(request: pytest.FixtureRequest, cache: Path, native: None) -> Run:
 
 def wait(db: Database) -> None:
     """Let the kernels take over that are being built, and those that follow them."""
-    while db._engines.jobs:
-        for job in list(db._engines.jobs.values()):
+    while db._tiering.builds:
+        for job in list(db._tiering.builds.values()):
             assert job.wait(120)
         assert db.version >= 0
 
@@ -120,7 +120,7 @@ def test_a_decimal_of_20_digits_is_held_by_all(run: Run) -> None:
 def test_a_kernel_takes_over_what_was_accepted(
     cache: Path, native: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engines, "ENOUGH", 50)
+    monkeypatch.setattr(tiering, "TIER_UP_ROWS", 50)
     filler = [(100 + i, i) for i in range(60)]
     for sql, ends in (
         # Whatever the order of the rows, some sum leaves 64 bits on the way.
@@ -298,9 +298,9 @@ def test_a_kernel_whose_own_maps_overflow_gives_way(
     cache: Path, native: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where only a kernel's way to the view leaves 64 bits, the reference engine serves it."""
-    from freshview.runtime.views import view
+    from freshview.runtime.views import maintained
 
-    monkeypatch.setattr(view, "holds", lambda *_, **__: False)
+    monkeypatch.setattr(maintained, "fits_kernel", lambda *_, **__: False)
     db = freshview.connect(engine="native")
     db.execute(SUMS)
     with warnings.catch_warnings(record=True) as told:
@@ -309,9 +309,9 @@ def test_a_kernel_whose_own_maps_overflow_gives_way(
     assert (db.view("v").engine, rows(db)) == ("reference", [(1, 0)])
     assert any("stays with the reference engine" in str(w.message) for w in told)
     monkeypatch.undo()
-    db.insert("t", [(2, i) for i in range(engines.ENOUGH)])
+    db.insert("t", [(2, i) for i in range(tiering.TIER_UP_ROWS)])
     assert db.view("v").engine == "native"
-    assert rows(db) == [(1, 0), (2, sum(range(engines.ENOUGH)))]
+    assert rows(db) == [(1, 0), (2, sum(range(tiering.TIER_UP_ROWS)))]
 
 
 MOMENTS = (

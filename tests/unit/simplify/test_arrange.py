@@ -34,12 +34,6 @@ def test_the_relation_that_connects_a_batch_with_itself_comes_second() -> None:
     assert visits(better) == ROWS + 4 * len(CHAIN)
 
 
-def test_a_batch_that_meets_itself_once_leads() -> None:
-    """One loop for another: that over the batch is likely the smaller one."""
-    plain = read("(DELTA P)(t, a, x) * D(a, b) * (DELTA P)(t, b, y)")
-    assert show(arrange(plain)) == "(DELTA P)(t, a, x) * (DELTA P)(t, b, y) * D(a, b)"
-
-
 CHANGE = read(
     "Sum[t](C(a, b, c, d) * (DELTA P)(t, a, x) * M[t, b, y] * M[t, c, z] * M[t, d, w])"
     " + Sum[t](C(a, b, c, d) * M[t, a, x] * (DELTA P)(t, b, y) * M[t, c, z] * M[t, d, w])"
@@ -53,8 +47,3 @@ def test_a_common_factor_that_connects_costs_loops(rules: tuple, nested: int) ->
 
 def test_products_stay_apart_where_that_saves_loops() -> None:
     assert finish(CHANGE) == arrange(simplify(CHANGE, APART))
-
-
-def test_products_share_what_leads_them() -> None:
-    e = read("(DELTA P)(t, a, x) * M[t, a, y] + (DELTA P)(t, a, x) * N[t, y]")
-    assert show(finish(e)) == "(DELTA P)(t, a, x) * (M[t, a, y] + N[t, y])"

@@ -11,8 +11,8 @@ from freshview.algebra import Pair
 from freshview.calculus.text import show
 from freshview.errors import FreshviewError
 from freshview.sql import load
-from freshview.sql.header import scan
-from freshview.sql.joined import load_joined
+from freshview.sql.cpp_header import scan
+from freshview.sql.join_aggregates import load_joined
 
 SCHEMA = "CREATE STREAM r (a INT, b INT, d DATE); CREATE TABLE s (a INT, c DOUBLE);"
 HEADER = """

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from freshview.calculus.alike import alike
+from freshview.calculus.alpha_equivalence import alike
 from freshview.calculus.build import factors
 from freshview.calculus.scope import ins, is_value, outs, reads_delta
 from freshview.calculus.terms import Expr, Mul, Sum, View

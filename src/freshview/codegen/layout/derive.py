@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from freshview.calculus.alike import alike
+from freshview.calculus.alpha_equivalence import alike
 from freshview.calculus.build import exists, factors, mul, sum_
 from freshview.calculus.scope import free, has_data, outs, stored
 from freshview.calculus.terms import Delta, Exists, Expr, Sum, View

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
-from freshview.calculus.alike import alike
+from freshview.calculus.alpha_equivalence import alike
 from freshview.calculus.build import factors, mul, sum_
 from freshview.calculus.scope import is_value
 from freshview.calculus.terms import Expr, Sum

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from freshview.algebra.reading import Watch
+from freshview.algebra.cofactor import Watch
 from freshview.calculus.rows import Row, RowLike
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Value

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 from freshview.calculus.scope import may_refuse
 from freshview.errors import BadValue, Overflow, Place, StateLost
-from freshview.runtime.database.serve import AnyBase
-from freshview.runtime.database.stored_base import StatelessBase, StoredBase
 from freshview.runtime.ingest.change import Change
-from freshview.runtime.views.view import Maintained
+from freshview.runtime.relations.stored_base import AnyBase, StatelessBase, StoredBase
+from freshview.runtime.views.maintained import MaintainedView
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -19,50 +18,50 @@ if TYPE_CHECKING:
 def commit(
     changes: Sequence[Change],
     bases: MutableMapping[str, AnyBase],
-    readers: Mapping[str, Sequence[Maintained]],
-) -> dict[Maintained, pa.Table | None]:
+    readers: Mapping[str, Sequence[MaintainedView]],
+) -> dict[MaintainedView, pa.Table | None]:
     """Apply changes of streams; gives the views that followed, with what tracked ones show now.
 
-    A number that leaves its range in a kernel may do so on the way only, or in the kernel only: the
-    reference engine takes the view over, finds out, and has the last word.
+    A number that leaves its range in a kernel may be a partial sum: the reference engine, which is
+    exact, takes the view over, and accepts or refuses the change.
     """
     entered: list[Change] = []
-    followed: list[tuple[Maintained, Change]] = []
-    gave_way: list[Maintained] = []
+    followed: list[tuple[MaintainedView, Change]] = []
+    fell_back: list[MaintainedView] = []
     for change in changes:
         for view in readers[change.relation.name]:
-            view.wake()  # before the bases change: it is filled from them
+            view.ensure_started()  # before the bases change: it is filled from them
     try:
         for change in changes:
             _enter(change, bases)
             entered.append(change)
         for change in changes:
             for view in readers[change.relation.name]:
-                if view not in gave_way and not _follow(view, change, alone=len(changes) == 1):
-                    gave_way.append(view)
-                elif view not in gave_way:
+                if view not in fell_back and not _follow(view, change, alone=len(changes) == 1):
+                    fell_back.append(view)
+                elif view not in fell_back:
                     followed.append((view, change))
-        views = dict.fromkeys([*(view for view, _ in followed), *gave_way])
+        views = dict.fromkeys([*(view for view, _ in followed), *fell_back])
         for view in views:
-            view.server.check()
+            view.engine.check()
         shown = {view: view.columns() if view.history else None for view in views}
     except BaseException as e:
         if isinstance(e, BadValue):
             e.at = row_of(e, change)
-        for view in gave_way:
-            view.resume()
+        for view in fell_back:
+            view.undo_fall_back()
         for view, change in reversed(followed):
             _back(view, change, bases[change.relation.name])
         for change in reversed(entered):
             bases[change.relation.name].leave(change)
         raise
-    for view in gave_way:
-        view.retire()
+    for view in fell_back:
+        view.drop_kernel()
     return shown
 
 
 def _enter(change: Change, bases: MutableMapping[str, AnyBase]) -> None:
-    """Take a change into a base; a kernel that has no room for it gives way to a dictionary."""
+    """Take a change into a base; a dictionary replaces a kernel that has no room for it."""
     name = change.relation.name
     base = bases[name]
     try:
@@ -75,23 +74,23 @@ def _enter(change: Change, bases: MutableMapping[str, AnyBase]) -> None:
         bases[name] = rows
 
 
-def _follow(view: Maintained, change: Change, *, alone: bool) -> bool:
-    """Let a view follow a change; False where a kernel could not, and gave way.
+def _follow(view: MaintainedView, change: Change, *, alone: bool) -> bool:
+    """Let a view follow a change; False where a kernel could not, and fell back.
 
     One that lost its state is filled anew when it is needed.
     """
     try:
         if alone:
-            view.server.follow(change)
+            view.engine.follow(change)
         else:
-            view.server.apply(change)
+            view.engine.apply(change)
     except StateLost:
         view.reset()
         raise
     except Overflow:
-        if view.built is None or not view.is_kept:
+        if view.built is None or not view.can_recompute:
             raise
-        view.give_way()
+        view.fall_back()
         return False
     return True
 
@@ -100,23 +99,23 @@ def row_of(problem: BadValue, change: Change) -> Place:
     """Which row brought the values that a function has no answer for, if a row shows them."""
     name = change.relation.name
     shown = number = 0
-    for n, row in enumerate(change.given() if type(change) is Change else (), 1):
+    for n, row in enumerate(change.python_rows() if type(change) is Change else (), 1):
         values = list(row.values() if isinstance(row, Mapping) else row)
-        found = sum(any(type(v) is type(x) and v == x for v in values) for x in problem.values)
-        if found > shown:
-            shown, number = found, n
+        matches = sum(any(type(v) is type(x) and v == x for v in values) for x in problem.values)
+        if matches > shown:
+            shown, number = matches, n
     return Place(f"row {number} of '{name}'" if number else f"a change of '{name}'")
 
 
-def _back(view: Maintained, change: Change, base: AnyBase) -> None:
+def _back(view: MaintainedView, change: Change, base: AnyBase) -> None:
     """Take a change back from a view."""
     if view.built is None and not isinstance(base, StatelessBase):
         view.reset()  # the bases go back too, and it is filled from them when it is needed
     else:
-        view.server.apply(change, back=True)
+        view.engine.apply(change, back=True)
 
 
-def fill(change: Change, base: AnyBase, views: Sequence[Maintained]) -> None:
+def fill(change: Change, base: AnyBase, views: Sequence[MaintainedView]) -> None:
     """Add rows to a static table, and to the views that read it."""
     if isinstance(base, StatelessBase):
         _fill_unkept(change, views)
@@ -132,22 +131,22 @@ def fill(change: Change, base: AnyBase, views: Sequence[Maintained]) -> None:
         raise
 
 
-def _fill_unkept(change: Change, views: Sequence[Maintained]) -> None:
-    done: list[Maintained] = []
+def _fill_unkept(change: Change, views: Sequence[MaintainedView]) -> None:
+    done: list[MaintainedView] = []
     try:
         for view in views:
-            view.server.apply(change)
+            view.engine.apply(change)
             done.append(view)
     except BaseException as e:
         for view in done:
-            view.server.apply(change, back=True)
+            view.engine.apply(change, back=True)
         if isinstance(e, BadValue):
             e.at = row_of(e, change)
         raise
 
 
-def _refill(views: Sequence[Maintained]) -> None:
-    """Build the servers of views anew: kernels that refuse no row when they are needed."""
+def _refill(views: Sequence[MaintainedView]) -> None:
+    """Build the engines of views anew: kernels that refuse no row when they are needed."""
     for view in views:
         view.reset()
         if view.built is None or may_refuse(view.query.term):

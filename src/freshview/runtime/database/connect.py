@@ -6,7 +6,7 @@ from freshview.factorized.products import Groups
 from freshview.plan.options import Strategy
 from freshview.program.cost import Statistics as Sizes
 from freshview.runtime.database.database import Database
-from freshview.runtime.database.settings import EngineChoice, ModeChoice, Settings
+from freshview.runtime.settings import DatabaseSettings, EngineChoice, ModeChoice
 
 
 def connect(
@@ -41,7 +41,7 @@ def connect(
       where that can be, and `apply` gives these the factors and not the rows.
     """
     return Database(
-        Settings(
+        DatabaseSettings(
             strategy,
             mode,
             strict,

@@ -10,27 +10,27 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from freshview.calculus.schema import Query, Relation
-from freshview.calculus.scope import relations
 from freshview.calculus.types import Type
-from freshview.errors import BadRow, BadValue, FreshviewError, Place, UnknownName
+from freshview.errors import BadRow, FreshviewError, UnknownName
 from freshview.factorized.order import read_order
 from freshview.plan.options import Strategy
 from freshview.program.terms import Program
-from freshview.runtime.database.base import Base
 from freshview.runtime.database.commit import commit, fill
 from freshview.runtime.database.declarations import Declaration, Defined, Script
-from freshview.runtime.database.engines import Engines
+from freshview.runtime.database.declare import declare
 from freshview.runtime.database.fork import HalfChanged, watch
-from freshview.runtime.database.functions import check_callable, from_python
-from freshview.runtime.database.serve import AnyBase
-from freshview.runtime.database.settings import Settings
-from freshview.runtime.database.stored_base import StatelessBase
-from freshview.runtime.ingest.change import Change, Hook, taken
-from freshview.runtime.ingest.products import Combined, decomposed, given
-from freshview.runtime.ingest.writer import Writer
+from freshview.runtime.database.state import State
+from freshview.runtime.database.tiering import Tiering
+from freshview.runtime.database.writer import Writer
+from freshview.runtime.functions import check_callable, from_python
+from freshview.runtime.ingest.change import Change, Hook, row_change
+from freshview.runtime.ingest.products import Combined, any_change, decomposed
+from freshview.runtime.persistence.manifest import folder_of
+from freshview.runtime.persistence.save import save
+from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.factorized import FactorizedView, handle
 from freshview.runtime.views.subscriptions import Subscriptions
-from freshview.runtime.views.view import Maintained, ViewHandle
+from freshview.runtime.views.view import ViewHandle
 from freshview.sql import Catalog, load
 
 Batch: TypeAlias = Mapping[str, Any]
@@ -57,22 +57,14 @@ class Database:
     [('ink', 4), ('pen', 5)]
     """
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        self._catalog = Catalog()
-        self._declared: list[Declaration] = []
-        self._bases: dict[str, AnyBase] = {}
-        self._views: dict[str, Maintained] = {}
-        self._readers: dict[str, list[Maintained]] = {}
+    def __init__(self, settings: DatabaseSettings) -> None:
+        self.state = State(settings)
+        self.lock: threading.RLock | HalfChanged = threading.RLock()
         self._hooks: dict[str, list[Hook]] = {}
         self._writers: dict[str, Writer] = {}
-        self._lock: threading.RLock | HalfChanged = threading.RLock()
-        self._version = 0
-        self._changed = False
-        self._fed: set[str] = set()
         self._stillness = 0
-        self._engines = Engines(settings)
-        self._followers = Subscriptions()
+        self._tiering = Tiering(settings)
+        self._subscriptions = Subscriptions()
         watch(self)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -87,30 +79,30 @@ class Database:
     @property
     def catalog(self) -> Catalog:
         """What is declared."""
-        return self._catalog
+        return self.state.catalog
 
     @property
     def views(self) -> tuple[ViewHandle, ...]:
         """All the views, in the order of their declaration."""
-        return tuple(handle(self, v) for v in self._views.values())
+        return tuple(handle(self, v) for v in self.state.views.values())
 
     def view(self, name: str) -> ViewHandle:
         """The view of a name."""
-        return handle(self, self._view(name))
+        return handle(self, self.state.view(name))
 
     def factorized(self, name: str) -> FactorizedView:
         """The factorized view of a name: its rows are counted, found and streamed, never listed."""
-        found = self.view(name)
-        if not isinstance(found, FactorizedView):
+        view = self.view(name)
+        if not isinstance(view, FactorizedView):
             raise UnknownName(
-                f"'{found.name}' is an ordinary view",
+                f"'{view.name}' is an ordinary view",
                 instead="read it with view(), or declare it with CREATE FACTORIZED VIEW",
             )
-        return found
+        return view
 
     def program(self, name: str) -> Program:
         """The trigger program that keeps a view fresh."""
-        return self._view(name).program
+        return self.state.view(name).program
 
     def execute(self, sql: str, file: str = "<text>") -> list[ViewHandle]:
         """Declare the streams, tables and views of a script: all of them, or, on an error, none.
@@ -118,8 +110,8 @@ class Database:
         Gives the views that the script declares. `file` is what complaints call the script.
         """
         with self.still():
-            catalog, queries = load(sql, file, self._catalog)
-            views = [(q, self._settings) for q in queries]
+            catalog, queries = load(sql, file, self.state.catalog)
+            views = [(q, self.state.settings) for q in queries]
             return self._declare(Script(sql, file), catalog, views)
 
     def define(self, query: Query, strategy: Strategy, *, order: str = "") -> ViewHandle:
@@ -130,61 +122,21 @@ class Database:
         """
         with self.still():
             orders = {query.name: read_order(order)} if order else {}
-            settings = replace(self._settings, strategy=strategy, orders=orders)
-            declared = Defined(query, strategy, order)
-            catalog = self._catalog.with_view(query)
-            (made,) = self._declare(declared, catalog, [(query, settings)])
-            return made
+            settings = replace(self.state.settings, strategy=strategy, orders=orders)
+            declaration = Defined(query, strategy, order)
+            catalog = self.state.catalog.with_view(query)
+            (view,) = self._declare(declaration, catalog, [(query, settings)])
+            return view
 
     def _declare(
-        self, declared: Declaration, catalog: Catalog, views: list[tuple[Query, Settings]]
-    ) -> list[ViewHandle]:
-        """Take new relations and views over, filled with the data so far; all or none."""
-        with self.still():
-            bases = dict(self._bases)
-            for relation in catalog.relations.values():
-                kept = Base if self._settings.keep_rows else StatelessBase
-                bases.setdefault(relation.name, kept(relation))
-            new = {
-                q.name.lower(): self._maintain(q, catalog, bases, settings) for q, settings in views
-            }
-            self._engines.equip(list(new.values()), bases)
-            for view in new.values():
-                try:
-                    view.start()  # now, so that a view that cannot be filled is not declared
-                except BadValue as e:
-                    e.at = Place(f"view '{view.query.name}' over the rows that are there")
-                    raise
-            # The views hold this very dictionary, where kernels take the places of dictionaries.
-            for known in self._views.values():
-                known.share(bases)
-            self._catalog, self._bases = catalog, bases
-            self._views.update(new)
-            self._readers = {
-                name: [v for v in self._views.values() if v.reads(name)] for name in bases
-            }
-            self._declared.append(declared)
-            self.rewire()
-            return [handle(self, v) for v in new.values()]
-
-    def _maintain(
         self,
-        query: Query,
+        declaration: Declaration,
         catalog: Catalog,
-        bases: Mapping[str, AnyBase],
-        settings: Settings,
-    ) -> Maintained:
-        read = relations(query.term)
-        used = [r for r in catalog.relations.values() if r.name in read]
-        for r in used:
-            if r.name in self._fed and isinstance(bases[r.name], StatelessBase):
-                raise FreshviewError(
-                    f"'{query.name}' comes after rows of '{r.name}', which are not kept",
-                    instead="declare views before the first rows, or connect with keep_rows=True",
-                )
-        view = Maintained(query, used, bases, catalog.functions, settings)
-        view.seen = sum(bases[r.name].size for r in used)
-        return view
+        views: list[tuple[Query, DatabaseSettings]],
+    ) -> list[ViewHandle]:
+        new = declare(self.state, self._tiering, declaration, catalog, views)
+        self.rewire()
+        return [handle(self, view) for view in new]
 
     def register_function(
         self, name: str, function: Callable[..., Any], result: Type | str
@@ -195,7 +147,7 @@ class Database:
         or `decimal(2)`; `double?` if it may answer NULL. It is not called with NULL: a NULL among
         the arguments makes the answer NULL.
         """
-        self._catalog = self._catalog.with_function(from_python(name, function, result))
+        self.state.catalog = self.state.catalog.with_function(from_python(name, function, result))
 
     # -- changes -----------------------------------------------------------------------------------
 
@@ -206,11 +158,11 @@ class Database:
         names to NumPy arrays or lists, or a table: pyarrow, pandas, polars, or anything else that
         speaks Arrow's C interface.
         """
-        self._change([self._taken(relation, rows, 1)])
+        self._change([self._row_change(relation, rows, 1)])
 
     def delete(self, relation: str, rows: Any) -> None:
         """Delete rows, which must be there, from a stream; they come as for `insert`."""
-        self._change([self._taken(relation, rows, -1)])
+        self._change([self._row_change(relation, rows, -1)])
 
     def apply(self, batch: Batch, *, decompose: bool = False) -> None:
         """Change several streams at once: rows with their multiplicities, negative to delete.
@@ -231,15 +183,15 @@ class Database:
             )
         changes = []
         for name, rows in batch.items():
-            stream = self._stream(name)
-            change = self._hooked(given(stream, rows))
+            stream = self.state.stream(name)
+            change = self._hooked(any_change(stream, rows))
             if decompose and not isinstance(change, Combined):
                 change = decomposed(change, self._groups(stream))
             changes.append(change)
         self._change(changes)
 
     def _groups(self, stream: Relation) -> Sequence[Sequence[str]]:
-        for name, groups in self._settings.products.items():
+        for name, groups in self.state.settings.products.items():
             if name.lower() == stream.name.lower():
                 columns = {c.name.lower(): c.name for c in stream.columns}
                 return [[columns.get(c.lower(), c) for c in group] for group in groups]
@@ -251,7 +203,7 @@ class Database:
         Its functions take the values of a row as arguments. Where the rows are not kept and one
         kernel reads the stream, they are that kernel's own.
         """
-        stream = self._stream(relation)
+        stream = self.state.stream(relation)
         with self.still():
             if stream.name not in self._writers:
                 self._writers[stream.name] = Writer(self, stream)
@@ -265,7 +217,7 @@ class Database:
         a list of rows. All the rows of the relation become Python values for it, also those of
         Arrow tables. Gives a function that takes the hook away.
         """
-        name = self._catalog.relation(relation).name
+        name = self.state.catalog.relation(relation).name
         check_callable("the hook", hook)
         with self.still():
             self._hooks[name] = [*self._hooks.get(name, []), hook]
@@ -283,61 +235,52 @@ class Database:
 
     def load(self, relation: str, rows: Any) -> int:
         """Add rows to a static table, before the first change of a stream; tells how many."""
-        table = self._catalog.relation(relation)
+        table = self.state.catalog.relation(relation)
         if not table.static:
             raise BadRow(f"'{table.name}' is a stream", instead="use insert")
-        change = self._hooked(taken(table, rows))
+        change = self._hooked(row_change(table, rows))
         with self.still():
-            views = self._readers[table.name]
-            if self._changed and views:
+            views = self.state.readers[table.name]
+            if self.state.has_changes and views:
                 raise BadRow(
                     f"'{table.name}' is a static table, and changes have arrived",
                     instead="load it first, or declare it with CREATE STREAM",
                 )
-            self._engines.keep([change], self._bases)
+            self._tiering.store_rows([change], self.state.bases)
             try:
-                fill(change, self._bases[table.name], views)
+                fill(change, self.state.bases[table.name], views)
             finally:
-                self.rewire()  # even after an error the views have other servers
-            self._fed.add(table.name)
+                self.rewire()  # even after an error the views have other engines
+            self.state.fed.add(table.name)
             return change.size
 
-    def _taken(self, relation: str, rows: Any, sign: int) -> Change:
-        return self._hooked(taken(self._stream(relation), rows, sign))
+    def _row_change(self, relation: str, rows: Any, sign: int) -> Change:
+        return self._hooked(row_change(self.state.stream(relation), rows, sign))
 
     def _hooked(self, change: Change) -> Change:
         hooks = self._hooks.get(change.relation.name)
         return change.through(hooks) if hooks else change
 
-    def _stream(self, name: str) -> Relation:
-        relation = self._catalog.relation(name)
-        if relation.static:
-            raise BadRow(
-                f"'{relation.name}' is a static table",
-                instead="load it before the first change, or declare it with CREATE STREAM",
-            )
-        return relation
-
     def _change(self, changes: Sequence[Change]) -> None:
-        with self._lock:
+        with self.lock:
             self._advance()
-            self._engines.keep(changes, self._bases)
+            self._tiering.store_rows(changes, self.state.bases)
             self._commit(changes)
-            self._engines.count(changes, self._views, self._bases)
-        self._followers.tell()
+            self._tiering.count_rows(changes, self.state.views, self.state.bases)
+        self._subscriptions.deliver()
 
     def _commit(self, changes: Sequence[Change]) -> None:
-        shown = commit(changes, self._bases, self._readers)
-        self._version += 1
-        if self._engines.replace(changes, shown, self._bases):
+        shown = commit(changes, self.state.bases, self.state.readers)
+        self.state.version += 1
+        if self._tiering.replace(changes, shown, self.state.bases):
             self.rewire()
         for change in changes:
-            if change.relation.name not in self._fed and change.size:
-                self._fed.add(change.relation.name)
-                self._changed = True
+            if change.relation.name not in self.state.fed and change.size:
+                self.state.fed.add(change.relation.name)
+                self.state.has_changes = True
         for view, table in shown.items():
             if table is not None:
-                self._followers.note(view, self._version, table)
+                self._subscriptions.record(view, self.state.version, table)
 
     # -- versions and readers ----------------------------------------------------------------------
 
@@ -350,7 +293,7 @@ class Database:
     @contextmanager
     def quiet(self) -> Iterator[None]:
         """While this lasts, no batch is applied; kernels that are ready take over before."""
-        with self._lock:
+        with self.lock:
             self._advance()
             yield
 
@@ -360,35 +303,41 @@ class Database:
         with self.quiet():
             self._stillness += 1
             for writer in self._writers.values():
-                self.collect(writer)
+                writer.pause()
             try:
-                yield self._version
+                yield self.state.version
             finally:
                 self._stillness -= 1
                 for writer in self._writers.values() if not self._stillness else ():
-                    writer.divert(False)
+                    writer.resume()
 
-    def collect(self, writer: Writer) -> None:
-        """Count the rows that a writer gave to a kernel by itself; from now on it asks."""
-        taken = writer.divert(True)
-        self._version += taken
-        if taken and writer.instance is not None:
-            self._changed = True
-            self._fed.update(r.name for r in writer.instance.kernel.relations)
+    @property
+    def is_building(self) -> bool:
+        """Whether kernels are being built in the background."""
+        return bool(self._tiering.builds)
+
+    def after_fork(self, is_whole: bool) -> None:
+        """In a new process, go on; or, where a change was under way, refuse to be used."""
+        if is_whole:
+            self._tiering.forked()
+            self._subscriptions.forked()
+        else:
+            for writer in self._writers.values():
+                writer.close()
 
     def _advance(self) -> None:
         """Let kernels that are ready now take over."""
-        if self._engines.busy and self._engines.finish(self._views, self._bases):
+        if self._tiering.is_building and self._tiering.finish(self.state.views, self.state.bases):
             self.rewire()
 
     def rewire(self) -> None:
         """Give every writer the shortest way that is open to it now."""
         for writer in self._writers.values():
-            views = self._readers[writer.relation.name]
-            base = self._bases[writer.relation.name]
+            views = self.state.readers[writer.relation.name]
+            base = self.state.bases[writer.relation.name]
             plain = not self._hooks.get(writer.relation.name)
             fit = plain and all(v.built and v.history is None for v in views)
-            writer.wire(base, [v.server for v in views] if fit else None)
+            writer.wire(base, [v.engine for v in views] if fit else None)
 
     # -- snapshots ---------------------------------------------------------------------------------
 
@@ -398,14 +347,5 @@ class Database:
         The folder is made if need be. What it held before is replaced when the new snapshot is
         complete, and stays if it cannot be written.
         """
-        from freshview.runtime.persistence.snapshot import folder_of, save
-
         with self.still():
-            save(self, folder_of(path))
-
-    def _view(self, name: str) -> Maintained:
-        found = self._views.get(str(name).lower())
-        if found is None:
-            known = ", ".join(v.query.name for v in self._views.values()) or "none yet"
-            raise UnknownName(f"there is no view '{name}'", instead=f"the views are: {known}")
-        return found
+            save(self.state, folder_of(path))

@@ -51,7 +51,7 @@ def show_declaration(d: Declaration) -> Any:
     }
 
 
-def read_declaration(told: Any) -> Declaration:
+def read_declaration(values: Any) -> Declaration:
     """The inverse of `show_declaration`.
 
     >>> from freshview.calculus.types import INT
@@ -59,11 +59,11 @@ def read_declaration(told: Any) -> Declaration:
     >>> read_declaration(show_declaration(Defined(q, "factorized"))).query == q
     True
     """
-    if not isinstance(told, Mapping):
-        sql, file = told
+    if not isinstance(values, Mapping):
+        sql, file = values
         return Script(sql, file)
-    columns = tuple(Column(name, read_type(t)) for name, t in told["columns"])
-    query = Query(told["name"], columns, tuple(told["vars"]), read(told["term"]))
-    if told["strategy"] not in get_args(Strategy):
+    columns = tuple(Column(name, read_type(t)) for name, t in values["columns"])
+    query = Query(values["name"], columns, tuple(values["vars"]), read(values["term"]))
+    if values["strategy"] not in get_args(Strategy):
         raise SnapshotProblem(f"'{query.name}' is kept by a strategy that is not known")
-    return Defined(query, told["strategy"], told["order"])
+    return Defined(query, values["strategy"], values["order"])

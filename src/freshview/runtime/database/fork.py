@@ -8,27 +8,17 @@ first; a change that does not end in time makes the copy in the new process unus
 from __future__ import annotations
 
 import os
+import threading
 from types import TracebackType
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn, Protocol
 from weakref import WeakSet
 
 from freshview.codegen.library import toolchain
 from freshview.errors import FreshviewError
-from freshview.runtime.database import kernels
+from freshview.runtime.compile import kernels
 
-if TYPE_CHECKING:
-    from freshview.runtime.database.database import Database
-
-PATIENCE = 10.0
+WAIT_SECONDS = 10.0
 """Seconds for which a fork waits for the changes of other threads, all together."""
-
-_databases: WeakSet[Database] = WeakSet()
-_held: list[tuple[Database, bool]] = []
-
-
-def watch(db: Database) -> None:
-    """Take care of a database when this process is forked."""
-    _databases.add(db)
 
 
 class HalfChanged:
@@ -46,10 +36,28 @@ class HalfChanged:
         """It was never entered."""
 
 
+class Forkable(Protocol):
+    """What can be cared for in a fork: it has a lock, and goes on, or not, in the new process."""
+
+    lock: threading.RLock | HalfChanged
+
+    def after_fork(self, is_whole: bool) -> None:
+        """In the new process, go on with a whole copy, or stop what uses half of one."""
+
+
+_databases: WeakSet[Forkable] = WeakSet()
+_held: list[tuple[Forkable, bool]] = []
+
+
+def watch(db: Forkable) -> None:
+    """Take care of a database when this process is forked."""
+    _databases.add(db)
+
+
 def _before() -> None:
-    left = PATIENCE
+    left = WAIT_SECONDS
     for db in list(_databases):
-        lock = db._lock
+        lock = db.lock
         if isinstance(lock, HalfChanged):
             continue
         held = lock.acquire(timeout=left)
@@ -59,8 +67,8 @@ def _before() -> None:
 
 def _after_in_parent() -> None:
     for db, held in _held:
-        if held and not isinstance(db._lock, HalfChanged):
-            db._lock.release()
+        if held and not isinstance(db.lock, HalfChanged):
+            db.lock.release()
     _held.clear()
 
 
@@ -69,12 +77,8 @@ def _after_in_child() -> None:
     kernels.forked()
     for db, held in _held:
         if not held:
-            db._lock = HalfChanged()
-            for writer in db._writers.values():
-                writer.close()
-        else:
-            db._engines.forked()
-            db._followers.forked()
+            db.lock = HalfChanged()
+        db.after_fork(held)
     _after_in_parent()
 
 

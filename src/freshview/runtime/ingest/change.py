@@ -11,8 +11,8 @@ from freshview.calculus.rows import Row, RowLike, bad_value, in_order, plain
 from freshview.calculus.schema import Column, Relation
 from freshview.codegen.library.load import Instance
 from freshview.errors import BadRow, Place
-from freshview.runtime.database.base import consolidate
 from freshview.runtime.ingest.columns import rows_in, usual
+from freshview.runtime.ingest.consolidate import consolidate
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -75,11 +75,11 @@ class Change:
     def net(self) -> dict[Row, int]:
         """The net change a row: checked, added up, and without the rows that cancel out."""
         if self._net is None:
-            rows = self.given()
+            rows = self.python_rows()
             self._net = consolidate(self.relation, zip(rows, self.each(len(rows)), strict=True))
         return self._net
 
-    def given(self) -> Sequence[RowLike]:
+    def python_rows(self) -> Sequence[RowLike]:
         """The rows as Python values, as they came."""
         if self.rows is not None:
             return self.rows
@@ -99,16 +99,16 @@ class Change:
 
     def through(self, hooks: Sequence[Hook]) -> Change:
         """The change as the hooks make it, row by row: as it was, another row, several or none."""
-        rows = self.given()
+        rows = self.python_rows()
         pairs: list[tuple[Any, int]] = list(zip(rows, self.each(len(rows)), strict=True))
         for hook in hooks:
             after: list[tuple[Any, int]] = []
             for row, count in pairs:
-                made = hook(tuple(in_order(self.relation, row)), count)
-                if isinstance(made, list):
-                    after += [(one, count) for one in made]
-                elif made is not None:
-                    after.append((made, count))
+                replacement = hook(tuple(in_order(self.relation, row)), count)
+                if isinstance(replacement, list):
+                    after += [(one, count) for one in replacement]
+                elif replacement is not None:
+                    after.append((replacement, count))
             pairs = after
         return Change(self.relation, [r for r, _ in pairs], counts=[c for _, c in pairs])
 
@@ -133,38 +133,38 @@ def _exported(table: Any) -> Any:
     return _Exported(table)
 
 
-def taken(relation: Relation, given: Any, sign: int = 1) -> Change:
+def row_change(relation: Relation, rows: Any, sign: int = 1) -> Change:
     """Rows to insert or delete, in any of the forms that the documentation names."""
-    if isinstance(given, list):
-        return Change(relation, given, sign=sign)
-    if isinstance(given, tuple):
-        one = not given or not isinstance(given[0], tuple | list | Mapping)
-        return Change(relation, [given] if one and given else list(given), sign=sign)
-    if _is_arrow(given) or _is_pandas(given):
-        return Change(relation, None, _lasting(relation, given), sign=sign)
-    if isinstance(given, Mapping):
-        if any(_is_column(v) for v in given.values()):
-            return Change(relation, None, _from_columns(relation, given), sign=sign)
-        return Change(relation, [given], sign=sign)
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+    if isinstance(rows, list):
+        return Change(relation, rows, sign=sign)
+    if isinstance(rows, tuple):
+        one = not rows or not isinstance(rows[0], tuple | list | Mapping)
+        return Change(relation, [rows] if one and rows else list(rows), sign=sign)
+    if _is_arrow(rows) or _is_pandas(rows):
+        return Change(relation, None, _lasting(relation, rows), sign=sign)
+    if isinstance(rows, Mapping):
+        if any(_is_column(v) for v in rows.values()):
+            return Change(relation, None, _from_columns(relation, rows), sign=sign)
+        return Change(relation, [rows], sign=sign)
+    if isinstance(rows, str | bytes) or not isinstance(rows, Iterable):
         raise BadRow(
-            f"'{relation.name}' cannot take {given!r}",
+            f"'{relation.name}' cannot take {rows!r}",
             instead="give rows, a mapping of columns, or an Arrow, pandas or polars table",
         )
-    return Change(relation, list(given), sign=sign)
+    return Change(relation, list(rows), sign=sign)
 
 
-def counted(relation: Relation, given: Any) -> Change:
+def counted_change(relation: Relation, changes: Any) -> Change:
     """A change with multiplicities: pairs of row and count, or rows and their counts apart.
 
     An Arrow table may bring its counts as a column `__count`, as those of `view.changes` do.
     """
-    if isinstance(given, tuple) and len(given) == 2 and not _is_pair(given[1]):
-        change = taken(relation, given[0])
-        change.counts = _plain_counts(relation, given[1])
+    if isinstance(changes, tuple) and len(changes) == 2 and not _is_pair(changes[1]):
+        change = row_change(relation, changes[0])
+        change.counts = _plain_counts(relation, changes[1])
         return change
-    if _is_arrow(given) or _is_pandas(given):
-        table = _as_table(relation, _lasting(relation, given))
+    if _is_arrow(changes) or _is_pandas(changes):
+        table = _as_table(relation, _lasting(relation, changes))
         if COUNT not in table.column_names:
             return Change(relation, None, table)
         if table.column_names.count(COUNT) > 1:
@@ -174,14 +174,14 @@ def counted(relation: Relation, given: Any) -> Change:
             )
         counts = _plain_counts(relation, table.column(COUNT))
         return Change(relation, None, table.drop_columns([COUNT]), counts)
-    if not isinstance(given, Iterable):
+    if not isinstance(changes, Iterable):
         raise BadRow(
-            f"a change of '{relation.name}' cannot be {given!r}",
+            f"a change of '{relation.name}' cannot be {changes!r}",
             instead="give pairs of a row and how often it comes, negative if it goes",
         )
     rows: list[RowLike] = []
     counts = []
-    for pair in given:
+    for pair in changes:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise BadRow(
                 f"a change of '{relation.name}' cannot be {pair!r}",
@@ -229,12 +229,12 @@ def _listed(counts: Any) -> list[int]:
     return counts if isinstance(counts, list) else [int(c) for c in counts]
 
 
-def _is_pair(given: Any) -> bool:
+def _is_pair(value: Any) -> bool:
     """Whether this is a row with its count, and not a list of counts."""
     return (
-        isinstance(given, tuple | list)
-        and len(given) == 2
-        and isinstance(given[0], tuple | list | Mapping)
+        isinstance(value, tuple | list)
+        and len(value) == 2
+        and isinstance(value[0], tuple | list | Mapping)
     )
 
 
@@ -242,40 +242,40 @@ def _is_column(value: object) -> bool:
     return isinstance(value, list | tuple) or getattr(value, "ndim", 0) == 1 or _is_arrow(value)
 
 
-def _is_arrow(given: object) -> bool:
-    return hasattr(given, "__arrow_c_array__") or hasattr(given, "__arrow_c_stream__")
+def _is_arrow(value: object) -> bool:
+    return hasattr(value, "__arrow_c_array__") or hasattr(value, "__arrow_c_stream__")
 
 
-def _is_pandas(given: object) -> bool:
-    return type(given).__module__.split(".")[0] == "pandas"
+def _is_pandas(value: object) -> bool:
+    return type(value).__module__.split(".")[0] == "pandas"
 
 
-def _lasting(relation: Relation, given: Any) -> Any:
+def _lasting(relation: Relation, table: Any) -> Any:
     """An Arrow table that can be read more than once."""
-    if _is_pandas(given):
-        return usual(relation, _from_pandas(relation, given))
-    if hasattr(given, "__arrow_c_array__"):
-        return usual(relation, given) if isinstance(given, pa.RecordBatch) else given
-    return usual(relation, _as_table(relation, given))
+    if _is_pandas(table):
+        return usual(relation, _from_pandas(relation, table))
+    if hasattr(table, "__arrow_c_array__"):
+        return usual(relation, table) if isinstance(table, pa.RecordBatch) else table
+    return usual(relation, _as_table(relation, table))
 
 
-def _from_pandas(relation: Relation, given: Any) -> pa.Table:
-    if not hasattr(given, "columns"):
+def _from_pandas(relation: Relation, value: Any) -> pa.Table:
+    if not hasattr(value, "columns"):
         raise BadRow(
-            f"'{relation.name}' cannot take a {type(given).__name__} of pandas",
+            f"'{relation.name}' cannot take a {type(value).__name__} of pandas",
             instead="give a DataFrame, which names its columns: series.to_frame()",
         )
     try:
-        return pa.Table.from_pandas(given, preserve_index=False)
+        return pa.Table.from_pandas(value, preserve_index=False)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as e:
         raise BadRow(f"the table of rows of '{relation.name}' cannot be read: {e}") from e
 
 
-def _as_table(relation: Relation, given: Any) -> pa.Table:
-    if isinstance(given, pa.Table):
-        return given
+def _as_table(relation: Relation, table: Any) -> pa.Table:
+    if isinstance(table, pa.Table):
+        return table
     try:
-        return pa.table(given)
+        return pa.table(table)
     except (pa.ArrowException, TypeError, ValueError) as e:
         raise BadRow(f"the table of rows of '{relation.name}' cannot be read: {e}") from e
 

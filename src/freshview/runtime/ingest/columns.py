@@ -90,8 +90,8 @@ def is_within(column: pa.Array) -> bool:
     ends = _ENDS.get(str(column.type))
     if ends is None or not len(column):
         return True
-    found = pc.min_max(column.view(getattr(pa, f"int{column.type.bit_width}")()))
-    low, high = found["min"].as_py(), found["max"].as_py()
+    extremes = pc.min_max(column.view(getattr(pa, f"int{column.type.bit_width}")()))
+    low, high = extremes["min"].as_py(), extremes["max"].as_py()
     return low is None or (ends[0] <= low and high <= ends[1])
 
 
@@ -108,14 +108,14 @@ _ENDS = {
 def rows_in(relation: Relation, table: pa.Table) -> list[Row]:
     """The rows of a table for a relation: columns are found by name; values are not checked yet."""
     names = [c.name for c in relation.columns]
-    given = {str(name).lower(): i for i, name in reversed(list(enumerate(table.column_names)))}
+    positions = {str(name).lower(): i for i, name in reversed(list(enumerate(table.column_names)))}
     for name in names:
-        if name.lower() not in given:
+        if name.lower() not in positions:
             raise BadRow(
                 f"the table has no column '{name}'",
                 instead=f"'{relation.name}' needs {', '.join(names)}",
             )
-    wanted = [given[name.lower()] for name in names]
+    wanted = [positions[name.lower()] for name in names]
     for i, name in enumerate(table.column_names):
         if i not in wanted:
             raise BadRow(

@@ -65,7 +65,9 @@ def read(path: Path, relation: Relation, delimiter: str = ",") -> Iterator[Row]:
         ) from e
     except UnicodeDecodeError as e:
         raise BadRow(
-            f"'{path}' for '{relation.name}' is not UTF-8 text", instead="convert it", at=None
+            f"'{path}' for '{relation.name}' is not UTF-8 text",
+            instead="convert it to UTF-8",
+            at=None,
         ) from e
 
 

@@ -18,7 +18,7 @@ from freshview.calculus.schema import Relation
 from freshview.codegen.library.load import Instance
 from freshview.errors import BadRow
 from freshview.factorized.products import Factors, Grid, decompose
-from freshview.runtime.ingest.change import Change, counted, taken
+from freshview.runtime.ingest.change import Change, counted_change, row_change
 from freshview.runtime.ingest.columns import arrow_type, rows_in, table_of
 
 if TYPE_CHECKING:
@@ -152,9 +152,9 @@ class Combined(Change):
         """The net change a row."""
         return self.listing.net()
 
-    def given(self) -> Sequence[RowLike]:
+    def python_rows(self) -> Sequence[RowLike]:
         """The rows as Python values."""
-        return self.listing.given()
+        return self.listing.python_rows()
 
     def each(self, size: int) -> list[int]:
         """How often each of so many rows comes."""
@@ -202,13 +202,13 @@ def _repeated(part: Change, count: int) -> Change:
     return Change(part.relation, None, part.table, counts * count)
 
 
-def given(stream: Relation, batch: Any) -> Change:
+def any_change(stream: Relation, batch: Any) -> Change:
     """What `apply` is given for one stream: rows with their counts, a product, or several."""
     if isinstance(batch, Product):
         return combined(stream, [batch])
     if isinstance(batch, list) and batch and all(isinstance(p, Product) for p in batch):
         return combined(stream, batch)
-    return counted(stream, batch)
+    return counted_change(stream, batch)
 
 
 def combined(relation: Relation, products: Sequence[Product]) -> Combined:
@@ -226,12 +226,12 @@ def _term(relation: Relation, product: Product) -> Term:
     tables = [_table(relation, f, names) for f in product.factors]
     groups = tuple(tuple(n for n in t.column_names if n in names.values()) for t in tables)
     factors = Factors(relation, groups)
-    parts = tuple(counted(s, t) for s, t in zip(factors.streams, tables, strict=True))
+    parts = tuple(counted_change(s, t) for s, t in zip(factors.streams, tables, strict=True))
     return Term(relation, factors, parts, product.count)
 
 
 def _table(relation: Relation, factor: Any, names: Mapping[str, str]) -> pa.Table:
-    change = taken(relation, factor)
+    change = row_change(relation, factor)
     if change.table is None:
         raise BadRow(
             f"a factor of '{relation.name}' must name its columns",

@@ -75,7 +75,7 @@ class Listener:
             self._items.put(Item(name, error=e))
         except UnicodeDecodeError as e:
             why = f"what was sent for '{name}' is not UTF-8 text"
-            self._items.put(Item(name, error=BadRow(why, instead="convert it")))
+            self._items.put(Item(name, error=BadRow(why, instead="convert it to UTF-8")))
             del e
         except OSError as e:
             why = f"the connection for '{name}' broke: {e.strerror or e}"

@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from queue import Empty, SimpleQueue
+from typing import Protocol
 
 from freshview.calculus.rows import Row
+from freshview.calculus.schema import Relation
 from freshview.errors import UnsupportedSql
-from freshview.runtime.database.database import Database
 from freshview.runtime.ingest import csv
 from freshview.runtime.ingest.sockets import END, Item, Listener
 from freshview.sql import Catalog, Source
-from freshview.sql.sources import RULES
+from freshview.sql.ddl.sources import RULES
 
 READABLE = "FROM FILE '...' LINE DELIMITED CSV (delimiter := ',')"
+
+
+class Reading(Protocol):
+    """A view, as far as sources need to know it."""
+
+    @property
+    def relations(self) -> Sequence[Relation]:
+        """The streams and tables that it reads."""
+
+
+class Target(Protocol):
+    """What sources need of the database that they feed."""
+
+    @property
+    def catalog(self) -> Catalog:
+        """What is declared."""
+
+    @property
+    def views(self) -> Sequence[Reading]:
+        """All the views."""
+
+    def load(self, relation: str, rows: Iterable[Row]) -> int:
+        """Add rows to a static table; tells how many."""
+
+    def insert(self, relation: str, rows: Iterable[Row]) -> None:
+        """Insert rows into a stream."""
 
 
 def rows(catalog: Catalog, name: str, folder: Path) -> Iterator[Row]:
@@ -84,7 +111,7 @@ def _delimiter(name: str, source: Source, kind: str) -> str:
 
 
 def feed(
-    db: Database, folder: Path, batch: int, tell: Callable[[str], object] = print
+    db: Target, folder: Path, batch: int, tell: Callable[[str], object] = print
 ) -> Iterator[tuple[str, int]]:
     """Load the tables, then apply the streams in turns of `batch` rows; tells each step's rows.
 
@@ -133,7 +160,7 @@ def _table(
         listener.close()
 
 
-def _files(db: Database, folder: Path, batch: int, names: list[str]) -> Iterator[tuple[str, int]]:
+def _files(db: Target, folder: Path, batch: int, names: list[str]) -> Iterator[tuple[str, int]]:
     catalog = db.catalog
     streams = {n: rows(catalog, n, folder) for n in names if not _is_socket(catalog, n)}
     while streams:
@@ -147,12 +174,12 @@ def _files(db: Database, folder: Path, batch: int, names: list[str]) -> Iterator
 
 
 def _sockets(
-    db: Database, waiting: SimpleQueue[Item], batch: int, still_open: int
+    db: Target, waiting: SimpleQueue[Item], batch: int, still_open: int
 ) -> Iterator[tuple[str, int]]:
     """What comes through the sockets, until all the peers have closed."""
     while still_open:
         item: Item | None = waiting.get()
-        found: dict[str, list[Row]] = {}
+        rows_by_relation: dict[str, list[Row]] = {}
         size = 0
         while item is not None:
             if item.error is not None:
@@ -160,12 +187,12 @@ def _sockets(
             if item.row is END:
                 still_open -= 1
             else:
-                found.setdefault(item.relation, []).append(item.row)
+                rows_by_relation.setdefault(item.relation, []).append(item.row)
                 size += 1
             try:
                 item = waiting.get_nowait() if size < batch else None
             except Empty:
                 item = None
-        for name, part in found.items():
+        for name, part in rows_by_relation.items():
             db.insert(name, part)
             yield name, len(part)

@@ -104,11 +104,11 @@ class Rows:
     [600000, 400000]
     """
 
-    def __init__(self, made: Factorized, engine: Runs | Contents) -> None:
-        held = engine if isinstance(engine, Contents) else contents(made, engine)
-        self.columns = made.head
+    def __init__(self, factorized: Factorized, engine: Runs | Contents) -> None:
+        held = engine if isinstance(engine, Contents) else contents(factorized, engine)
+        self.columns = factorized.head
         self._size = held.size
-        self._roots = [_values(u, held.views.__getitem__)[0] for u in made.roots]
+        self._roots = [_values(u, held.views.__getitem__)[0] for u in factorized.roots]
 
     def __len__(self) -> int:
         """How many rows there are, each as often as it counts."""
@@ -158,10 +158,10 @@ class Contents:
     views: Mapping[str, pa.Table]
 
 
-def contents(made: Factorized, engine: Runs) -> Contents:
+def contents(factorized: Factorized, engine: Runs) -> Contents:
     """Read all that the rows are found from; what the engine does later changes nothing of it."""
-    maps = {m.name: m for m in made.program.maps}
-    count, *views = [q.name for q in made.program.queries]
+    maps = {m.name: m for m in factorized.program.maps}
+    count, *views = [q.name for q in factorized.program.queries]
     return Contents(size_of(count, engine), {name: _contents(maps[name], engine) for name in views})
 
 
@@ -201,15 +201,15 @@ def _values(
         codes, wanted = np.zeros(len(counts), np.int64), np.zeros(_length(above), np.int64)
     order = np.argsort(codes, kind="stable")
     columns = {v: c.take(pa.array(order)) for v, c in columns.items()}
-    found, first = np.unique(codes[order], return_index=True)
+    groups, first = np.unique(codes[order], return_index=True)
     below = tuple(_values(u, read, columns) for u in union.below)
-    made = _Values(
+    values = _Values(
         {v: columns[v] for v in union.vars},
         np.concatenate([[0], np.cumsum(counts[order])]).astype(np.int64),
         np.append(first, len(counts)).astype(np.int64),
         below,
     )
-    return made, np.searchsorted(found, wanted).astype(np.int64)
+    return values, np.searchsorted(groups, wanted).astype(np.int64)
 
 
 def _length(columns: dict[str, Any] | None) -> int:

@@ -15,16 +15,16 @@ from freshview.calculus.terms import Const, Var
 from freshview.calculus.types import Value
 from freshview.errors import FreshviewError
 from freshview.factorized.result import Result
-from freshview.runtime.database.serve import ReferenceServer
 from freshview.runtime.ingest.columns import arrow_schema, rows_of
+from freshview.runtime.views.engines import ReferenceViewEngine
 from freshview.runtime.views.enumerate import BATCH, Contents, Rows, Runs, contents, size_of
 from freshview.runtime.views.history import MOST_VERSIONS
-from freshview.runtime.views.view import Callback, Maintained, ViewHandle, matching
+from freshview.runtime.views.maintained import Callback, MaintainedView
+from freshview.runtime.views.view import ViewHandle, ViewHost, matching
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
 
-    from freshview.runtime.database.database import Database
     from freshview.runtime.views.enumerate import Numbers
 else:
     from freshview.runtime.ingest.lazy_imports import pa
@@ -39,7 +39,7 @@ class Listing:
 
     version: int
     result: Result
-    found: Rows
+    rows: Rows
 
     @property
     def schema(self) -> pa.Schema:
@@ -48,7 +48,7 @@ class Listing:
 
     def __len__(self) -> int:
         """How many rows there are; none of them is listed for it."""
-        return len(self.found)
+        return len(self.rows)
 
     def __getitem__(self, number: int) -> Row:
         """The row of a number, counted from the end if it is negative."""
@@ -62,11 +62,11 @@ class Listing:
     def take(self, numbers: Sequence[int] | Numbers) -> pa.RecordBatch:
         """The rows of some numbers, in their order."""
         schema = self.schema
-        rows = self.found.take(numbers)
+        columns_by_name = self.rows.take(numbers)
         columns: list[Any] = []
         for source, field in zip(self.result.sources, schema, strict=True):
             if isinstance(source, Var):
-                columns.append(rows.column(source.name).cast(field.type))
+                columns.append(columns_by_name.column(source.name).cast(field.type))
             else:
                 columns.append(_repeated(source, field.type, len(numbers)))
         return pa.record_batch(columns, schema=schema)
@@ -87,7 +87,7 @@ class Listing:
     @property
     def bytes(self) -> int:
         """What is held for all the rows."""
-        return self.found.bytes
+        return self.rows.bytes
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The rows as a stream of Arrow's C interface, batch by batch as they are asked for."""
@@ -117,7 +117,7 @@ class FactorizedView(ViewHandle):
     (1000000, (1, 456, 123))
     """
 
-    def __init__(self, db: Database, maintained: Maintained) -> None:
+    def __init__(self, db: ViewHost, maintained: MaintainedView) -> None:
         super().__init__(db, maintained)
         self._last: Listing | None = None
 
@@ -133,8 +133,8 @@ class FactorizedView(ViewHandle):
         return self._last
 
     def _runs(self) -> Runs:
-        server = self._maintained.server
-        return server.engine if isinstance(server, ReferenceServer) else server
+        engine = self._maintained.engine
+        return engine.engine if isinstance(engine, ReferenceViewEngine) else engine
 
     def __len__(self) -> int:
         """How many rows there are, each as often as it counts: one number that is kept."""
@@ -177,9 +177,9 @@ class FactorizedView(ViewHandle):
 
     def lookup(self, **key: Value) -> list[Row]:
         """The rows whose columns have the given values: a look at each row, none listed for it."""
-        given = self._given(key)
-        found = (matching(pa.table(b), given, self._maintained.query) for b in self.stream())
-        return [row for table in found for row in rows_of(table)]
+        values = self._values_by_column(key)
+        tables = (matching(pa.table(b), values, self._maintained.query) for b in self.stream())
+        return [row for table in tables for row in rows_of(table)]
 
     def track(self, versions: int = MOST_VERSIONS) -> NoReturn:
         """Changes of rows would have to be listed: refused."""
@@ -207,7 +207,7 @@ class FactorizedView(ViewHandle):
         return f"<p>{self!r}: {len(self)} rows, factorized</p>"
 
 
-def handle(db: Database, maintained: Maintained) -> ViewHandle:
+def handle(db: ViewHost, maintained: MaintainedView) -> ViewHandle:
     """What a user holds of a view."""
     kind = FactorizedView if maintained.query.factorized else ViewHandle
     return kind(db, maintained)

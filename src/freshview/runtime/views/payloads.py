@@ -16,8 +16,8 @@ from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from freshview.algebra import Category, Cofactor
-from freshview.algebra.cofactor import Block, Slot, block
-from freshview.algebra.reading import Watch, rounded, watched
+from freshview.algebra.cofactor import Block, Slot, Watch, block
+from freshview.algebra.reading import rounded, watched
 from freshview.calculus.check import Schema, all_types, value_type
 from freshview.calculus.functions import CppRing
 from freshview.calculus.rows import Row
@@ -67,7 +67,7 @@ def variables_of(
         return {}
     schema = Schema({r.name: r.types for r in relations}, functions=functions)
     types = all_types(query.term, schema)
-    found: dict[str, tuple[Variable, ...]] = {}
+    variables: dict[str, tuple[Variable, ...]] = {}
     for e in subterms(query.term):
         if not isinstance(e, Lift) or e.var not in rings:
             continue
@@ -79,8 +79,8 @@ def variables_of(
                 case Apply("onehot", (Const(name), value), _):
                     t = value_type(value, schema, types).not_null()
                     lifted[str(name)] = Variable(str(name), t)
-        found[rings[e.var].name] = tuple(lifted.values())
-    return found
+        variables[rings[e.var].name] = tuple(lifted.values())
+    return variables
 
 
 class Payloads:
@@ -111,7 +111,7 @@ class Payloads:
     @property
     def nested(self) -> bool:
         """Whether some columns are lists."""
-        return any(v.category for found in self.variables.values() for v in found)
+        return any(v.category for variables in self.variables.values() for v in variables)
 
     @cached_property
     def parts(self) -> dict[str, tuple[Part, ...]]:
@@ -121,8 +121,10 @@ class Payloads:
                 raise FreshviewError(
                     f"elements of {c.type} have no Arrow columns", instead="read them with rows()"
                 )
-        cofactors = {n: found for n, found in self.variables.items() if n not in self.structs}
-        return {name: tuple(_parts(found)) for name, found in cofactors.items()}
+        cofactors = {
+            n: variables for n, variables in self.variables.items() if n not in self.structs
+        }
+        return {name: tuple(_parts(variables)) for name, variables in cofactors.items()}
 
     # -- rows of elements: the reference engine ----------------------------------------------------
 
@@ -133,8 +135,8 @@ class Payloads:
         for row in rows:
             cells: list[Any] = list(row)
             for i in at:
-                found = cells[i] if isinstance(cells[i], Cofactor) else Cofactor(cells[i] or 0)
-                cells[i] = rounded(found)
+                element = cells[i] if isinstance(cells[i], Cofactor) else Cofactor(cells[i] or 0)
+                cells[i] = rounded(element)
             if not self.grouped or all(cells[i].count for i in at):
                 out.append(tuple(cells))
         return out
@@ -151,10 +153,10 @@ class Payloads:
                 continue
             parts = self.parts[c.name]  # first, since it refuses the elements of other rings
             elements: list[Any] = [row[i] for row in rows]
-            told = [_told(x) for x in elements]
+            numbers = [_numbers_by_names(x) for x in elements]
             for part in parts:
                 names = tuple(v.name for v in part)
-                values = [_value(t.get(names, []), part) for t in told]
+                values = [_value(n.get(names, []), part) for n in numbers]
                 fields.append(pa.field(_title(c, part), _arrow(part), nullable=False))
                 arrays.append(pa.array(values, fields[-1].type))
         return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
@@ -217,7 +219,9 @@ class Payloads:
     ) -> list[Row]:
         """The same where elements have categories: each entry of them came as a row of its own."""
         at = {name: i for i, name in enumerate(names)}
-        readers = {name: EntryReader(name, found, at) for name, found in self.variables.items()}
+        readers = {
+            name: EntryReader(name, variables, at) for name, variables in self.variables.items()
+        }
         keys = [at[c.name] for c in self.query.columns if c.name not in readers]
         groups: dict[Row, dict[str, Cofactor]] = {}
         for row in rows:
@@ -290,14 +294,14 @@ def _struct(ring: CppRing) -> tuple[Callable[..., Any], tuple[str, ...]]:
 
 def _element(variables: Sequence[Variable], numbers: Sequence[float]) -> Cofactor:
     """A cofactor of continuous variables from its numbers."""
-    made, n = Cofactor(round(numbers[0])), len(variables)
-    if made.count:
+    element, n = Cofactor(round(numbers[0])), len(variables)
+    if element.count:
         slots = tuple(v.name for v in variables)
         sums = zip(slots, numbers[1 : n + 1], strict=True)
         products = zip(_blocks(slots), numbers[n + 1 :], strict=True)
-        made.sums = {slot: x for slot, x in sums if x}
-        made.products = {pair: x for pair, x in products if x}
-    return made
+        element.sums = {slot: x for slot, x in sums if x}
+        element.products = {pair: x for pair, x in products if x}
+    return element
 
 
 def _watched(element: Cofactor, watch: Watch | None) -> Cofactor:
@@ -332,20 +336,20 @@ def _arrow(part: Part) -> pa.DataType:
     return pa.list_(pa.struct([*fields, pa.field("sum", pa.float64())]))
 
 
-Told: TypeAlias = "dict[tuple[str, ...], list[tuple[tuple[Any, ...], Any]]]"
+NumbersByNames: TypeAlias = "dict[tuple[str, ...], list[tuple[tuple[Any, ...], Any]]]"
 """By the names of variables: their categories, and the number."""
 
 
-def _told(element: Cofactor) -> Told:
+def _numbers_by_names(element: Cofactor) -> NumbersByNames:
     """The numbers of an element by what they add up, for each order of the variables."""
-    told: Told = {(): [((), element.count)]}
+    numbers: NumbersByNames = {(): [((), element.count)]}
     for slot, x in element.sums.items():
-        told.setdefault((_name(slot),), []).append((_category(slot), x))
+        numbers.setdefault((_name(slot),), []).append((_category(slot), x))
     for (a, b), x in element.products.items():
-        told.setdefault((_name(a), _name(b)), []).append((_category(a) + _category(b), x))
+        numbers.setdefault((_name(a), _name(b)), []).append((_category(a) + _category(b), x))
         if _name(a) != _name(b):
-            told.setdefault((_name(b), _name(a)), []).append((_category(b) + _category(a), x))
-    return told
+            numbers.setdefault((_name(b), _name(a)), []).append((_category(b) + _category(a), x))
+    return numbers
 
 
 def _name(slot: Slot) -> str:

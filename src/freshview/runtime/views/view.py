@@ -1,31 +1,22 @@
-"""A view: what keeps it fresh, and how its user sees it."""
+"""A view as its user sees it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
-from freshview.calculus.functions import Functions
 from freshview.calculus.rows import Row, conform
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.types import Type, Value
-from freshview.codegen.library.load import Instance
-from freshview.errors import FreshviewError, Overflow, UnknownName
-from freshview.factorized.result import Result
-from freshview.plan.compile import compile_queries, factorized_result
-from freshview.program.terms import Program
-from freshview.runtime.database.compiled_plan import headers_of
-from freshview.runtime.database.explain import explain
-from freshview.runtime.database.functions import check_callable
-from freshview.runtime.database.judge import holds
-from freshview.runtime.database.kernels import Built
-from freshview.runtime.database.serve import AnyBase, NativeServer, ReferenceServer, Server
-from freshview.runtime.database.settings import EngineName, Settings
-from freshview.runtime.database.stored_base import StatelessBase
-from freshview.runtime.ingest.columns import arranged, html, rows_of
+from freshview.errors import FreshviewError, UnknownName
+from freshview.runtime.functions import check_callable
+from freshview.runtime.ingest.columns import html, rows_of
+from freshview.runtime.settings import EngineName
+from freshview.runtime.views.explain import explain
 from freshview.runtime.views.history import MOST_VERSIONS, History
-from freshview.runtime.views.payloads import Payloads, variables_of
+from freshview.runtime.views.maintained import Callback, MaintainedView
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -33,227 +24,18 @@ if TYPE_CHECKING:
 else:
     from freshview.runtime.ingest.lazy_imports import pa, pc
 
-if TYPE_CHECKING:
-    from freshview.runtime.database.database import Database
 
-T = TypeVar("T")
-Callback: TypeAlias = "Callable[[int, pa.Table], object]"
+class ViewHost(Protocol):
+    """What a view needs of its database."""
 
+    def quiet(self) -> AbstractContextManager[None]:
+        """While this lasts, no batch is applied."""
 
-class Maintained:
-    """A query and what runs it: a kernel once there is one, the reference engine before.
+    def still(self) -> AbstractContextManager[int]:
+        """While this lasts, nothing changes, not even by a writer; gives the version."""
 
-    The server is filled from the base rows when it is first needed, and built anew after `reset`:
-    so no half of a batch is ever left in it.
-    """
-
-    def __init__(
-        self,
-        query: Query,
-        relations: Sequence[Relation],
-        bases: Mapping[str, AnyBase],
-        functions: Functions,
-        settings: Settings,
-    ) -> None:
-        self.query = query
-        self.relations = tuple(relations)
-        self.functions = functions
-        self.settings = settings
-        self.built: Built | None = None
-        self.had_kernel = False
-        self.wide = False
-        """Whether its kernel has room for decimals of all digits, also where few are declared."""
-        self.note = ""
-        self.seen = 0
-        self.rests = 0
-        """Rows to come before a kernel is tried again, where one did not hold the numbers."""
-        self.centre: Mapping[str, float] = {}
-        """What a kernel takes from the variables of cofactors, so that it has their digits."""
-        self.refills = 0
-        self.history: History | None = None
-        self.callbacks: list[Callback] = []
-        variables = variables_of(query, relations, functions)
-        self.payloads = Payloads(query, variables, functions.headers)
-        self.headers = headers_of(query, functions)
-        self._bases = bases
-        self._names = frozenset(r.name for r in relations)
-        self._server: Server | None = None
-        self._suspended: tuple[Built, Server | None] | None = None
-        self._program: Program | None = None
-        self._result: Result | None = None
-
-    def reads(self, relation: str) -> bool:
-        """Whether changes of this relation reach the view."""
-        return relation in self._names
-
-    @property
-    def program(self) -> Program:
-        """The program that is run."""
-        return self.built.recipe.program if self.built else self.plan()
-
-    def plan(self) -> Program:
-        """The program for the reference engine."""
-        if self._program is None:
-            options = self.settings.plan("batch")
-            self._program = compile_queries([self.query], self.relations, options, self.functions)
-        return self._program
-
-    def result(self) -> Result:
-        """How the views of a factorized view hang together, whichever engine keeps them."""
-        if self._result is None:
-            options = self.settings.plan("batch")
-            self._result = factorized_result([self.query], self.relations, options, self.functions)
-        return self._result
-
-    @property
-    def engine(self) -> EngineName:
-        """Which engine serves the view."""
-        return "native" if self.built else "reference"
-
-    @property
-    def server(self) -> Server:
-        """The server, up to date with the base rows."""
-        return self._server or self.start()
-
-    def wake(self) -> None:
-        """Be ready for a change."""
-        if self._server is None:
-            self.start()
-
-    def start(self) -> Server:
-        """A new server, filled from the base rows.
-
-        A kernel whose numbers leave their range on the way is filled all the same, if they are in
-        it at the end; if not, the reference engine serves the view.
-        """
-        if self.built:
-            try:
-                self._server = self._filled(self.built)
-            except Overflow:
-                if not self.is_kept:
-                    raise
-                self._server = self._exact_start(self.built)
-        else:
-            self._server = self._checked()
-        return self._server
-
-    def _checked(self) -> ReferenceServer:
-        exact = self.exact()
-        exact.check()  # rows that no engine could hold are refused
-        return exact
-
-    def _exact_start(self, built: Built) -> Server:
-        """The server where a kernel meets numbers at the ends of their ranges."""
-        exact = self._checked()
-        if holds(built.recipe.program, self.functions, self._read(), wide=self.wide):
-            return self._filled(built, wraps=True)
-        self.built = None
-        return exact
-
-    def _filled(self, built: Built, *, wraps: bool = False) -> NativeServer:
-        return NativeServer(
-            self.query, built, self._read(), self.payloads, wraps=wraps, centre=self.centre
-        )
-
-    def refill(self, centre: Mapping[str, float]) -> bool:
-        """Fill the kernel anew, with cofactors about this centre; tells whether there is one.
-
-        Nothing is left then of the rounding errors that rows left behind which have gone.
-        """
-        if self.built is None or not self.is_kept:
-            return False
-        before, self.centre = self.centre, dict(centre)
-        try:
-            self.start()
-        except BaseException:
-            self.centre = before
-            raise
-        self.refills += 1
-        return self.built is not None
-
-    def exact(self) -> ReferenceServer:
-        """The reference engine, filled from the base rows; its numbers are not checked yet."""
-        return ReferenceServer(self.query, self.plan(), self.functions, self._read(), self.payloads)
-
-    def _read(self) -> list[AnyBase]:
-        return [self._bases[r.name] for r in self.relations]
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether the reference engine can take over: it has the base rows, and runs the view."""
-        return not self.headers and not any(isinstance(b, StatelessBase) for b in self._read())
-
-    def give_way(self) -> None:
-        """Let the reference engine take over from a kernel that cannot follow.
-
-        The bases have the change already. It is for whoever calls to `resume` or to `retire`.
-        """
-        assert self.built is not None
-        exact = self.exact()  # first: it may refuse the change by itself
-        self._suspended, self.built = (self.built, self._server), None
-        self._server = exact
-
-    def resume(self) -> None:
-        """The kernel serves again, as it was when it gave way."""
-        assert self._suspended is not None
-        (self.built, self._server), self._suspended = self._suspended, None
-
-    def retire(self) -> None:
-        """The kernel that gave way is gone; the next one has room for more digits."""
-        self._suspended, self.wide = None, True
-
-    def base_rows(self) -> int:
-        """How many different rows there are below the view."""
-        return sum(base.size for base in self._read())
-
-    def adopt(self, built: Built, state: Instance | None = None) -> None:
-        """Be served by a kernel from now on, filled anew unless it comes with its state."""
-        self.built, self.had_kernel = built, True
-        payloads = self.payloads
-        self._server = NativeServer(self.query, built, (), payloads, state) if state else None
-        if state is not None:
-            self.centre = {str(slot): x for slot, x in state.watch().centre.items()}
-
-    def share(self, bases: Mapping[str, AnyBase]) -> None:
-        """Take rows from here from now on."""
-        self._bases = bases
-
-    def reset(self) -> None:
-        """Forget the server; the next use builds it anew."""
-        self._server = None
-
-    def table(self) -> pa.Table:
-        """The rows in the order of the query."""
-        return arranged(self.columns(), self.query)
-
-    def columns(self) -> pa.Table:
-        """The rows in any order."""
-        return self._answer(lambda server: server.table())
-
-    def rows(self) -> list[Row]:
-        """The rows, each as often as it counts, in order."""
-        return self._answer(lambda server: server.rows())
-
-    def find(self, given: Mapping[int, Value]) -> list[Row] | None:
-        """The rows with these values by column, by a look-up; None where that is not enough."""
-        server = self.server
-        try:
-            return server.find(given) if isinstance(server, NativeServer) else None
-        except Overflow:
-            return None
-
-    def _answer(self, ask: Callable[[Server], T]) -> T:
-        """What the server answers; the reference engine where numbers leave their range there.
-
-        They may do so on the way only, and it knows better.
-        """
-        server = self.server
-        try:
-            return ask(server)
-        except Overflow:
-            if isinstance(server, ReferenceServer) or not self.is_kept:
-                raise
-            return ask(self.exact())
+    def rewire(self) -> None:
+        """Let the writers learn that a view needs to see every row, or has another kernel."""
 
 
 @dataclass(frozen=True)
@@ -286,7 +68,7 @@ class ViewHandle:
     [{'k': 1, 'total': 30}]
     """
 
-    def __init__(self, db: Database, maintained: Maintained) -> None:
+    def __init__(self, db: ViewHost, maintained: MaintainedView) -> None:
         self._db = db
         self._maintained = maintained
 
@@ -314,7 +96,7 @@ class ViewHandle:
     def engine(self) -> EngineName:
         """Which engine serves the view: "native" or "reference"."""
         with self._db.quiet():
-            return self._maintained.engine
+            return self._maintained.engine_name
 
     @property
     def work(self) -> int:
@@ -323,7 +105,7 @@ class ViewHandle:
         A kernel counts them if the database was opened with `profile=True`.
         """
         with self._db.quiet():
-            _, visits, writes = self._maintained.server.costs()
+            _, visits, writes = self._maintained.engine.costs()
         return visits + writes
 
     def rows(self) -> list[Row]:
@@ -359,27 +141,27 @@ class ViewHandle:
         Otherwise the columns are compared where they lie, one after the other: a look at each row
         of the view, but none of them in Python.
         """
-        given = self._given(key)
+        values = self._values_by_column(key)
         with self._db.quiet():
-            found = self._maintained.find(given)
-        if found is not None:
-            return found
+            rows = self._maintained.find(values)
+        if rows is not None:
+            return rows
         if self._maintained.payloads:
-            return [r for r in self.rows() if all(r[at] == value for at, value in given.items())]
-        return rows_of(matching(self.to_arrow(), given, self._maintained.query))
+            return [r for r in self.rows() if all(r[at] == value for at, value in values.items())]
+        return rows_of(matching(self.to_arrow(), values, self._maintained.query))
 
-    def _given(self, key: Mapping[str, Value]) -> dict[int, Value]:
+    def _values_by_column(self, key: Mapping[str, Value]) -> dict[int, Value]:
         """Values by the places of their columns."""
         names = [c.lower() for c in self.columns]
-        given: dict[int, Value] = {}
+        values: dict[int, Value] = {}
         for name, value in key.items():
             if name.lower() not in names:
                 known = ", ".join(self.columns)
                 raise UnknownName(
                     f"'{self.name}' has no column '{name}'", instead=f"its columns are {known}"
                 )
-            given[names.index(name.lower())] = value
-        return given
+            values[names.index(name.lower())] = value
+        return values
 
     def track(self, versions: int = MOST_VERSIONS) -> None:
         """Record from now on what changes, so many versions back.
@@ -456,23 +238,23 @@ class ViewHandle:
         """
         with self._db.still():
             m = self._maintained
-            return m.exact().rows() if m.is_kept and m.base_rows() <= most else None
+            return m.recomputed().rows() if m.can_recompute and m.base_rows() <= most else None
 
     def statistics(self) -> Statistics:
         """What the view takes and has done so far."""
         with self._db.quiet():
             m = self._maintained
-            size, visits, writes = m.server.costs()
+            size, visits, writes = m.engine.costs()
             seconds = m.built.seconds if m.built else 0.0
-            rows = dict(m.server.sizes())
-            return Statistics(m.engine, rows, size, seconds, visits, writes, m.note)
+            rows = dict(m.engine.sizes())
+            return Statistics(m.engine_name, rows, size, seconds, visits, writes, m.note)
 
     def explain(self) -> str:
         """How the view is maintained: its term after every pass, its maps, its triggers."""
         with self._db.quiet():
             m = self._maintained
-            recipe = m.built.recipe if m.built else None
-            return explain(m.query, m.program, m.note, recipe, m.centre if m.built else {})
+            plan = m.built.plan if m.built else None
+            return explain(m.query, m.program, m.note, plan, m.centre if m.built else {})
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The rows as a stream of Arrow's C interface: polars, DuckDB and others read the view."""
@@ -485,9 +267,9 @@ class ViewHandle:
         return html(self.to_arrow(), self.name)
 
 
-def matching(table: pa.Table, given: Mapping[int, Value], query: Query) -> pa.Table:
+def matching(table: pa.Table, values: Mapping[int, Value], query: Query) -> pa.Table:
     """The rows of a view with these values by column."""
-    for at, value in given.items():
+    for at, value in values.items():
         table = table.filter(_equals(table.column(at), value, query.columns[at].type))
     return table
 

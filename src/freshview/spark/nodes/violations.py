@@ -10,7 +10,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from freshview.distributed.terms import Guard
 from freshview.durable.step import Refusal
 from freshview.errors import BadRow, Place
-from freshview.runtime.database.base import not_held, two_rows
+from freshview.runtime.relations.base import not_held, two_rows
 from freshview.runtime.ingest.columns import rows_of
 from freshview.spark.nodes.node import PAYLOAD, Node
 

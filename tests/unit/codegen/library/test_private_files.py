@@ -13,7 +13,6 @@ from freshview.codegen.library.compiler import USUAL_FLAGS, CppCompiler
 from freshview.codegen.library.private_files import NotPrivate, private_folder, read_own
 from freshview.codegen.library.toolchain import build, cached
 from freshview.errors import BuildProblem
-from freshview.runtime.database import compiled_plan
 
 
 def mode(path: Path) -> int:
@@ -101,28 +100,6 @@ def test_a_cache_of_another_user_is_not_used(tmp_path: Path) -> None:
     assert cached("text", compiler=COMPILER, flags=USUAL_FLAGS, cache=cache) is None
     with pytest.raises(BuildProblem, match="belongs to another user"):
         build("text", compiler=COMPILER, cache=cache)
-
-
-def test_a_changed_recipe_is_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    made = compiled_plan.CompiledPlan("int x = 1;", "text", (), (), ())
-    compiled_plan._remember("key", made)
-    assert compiled_plan._recall("key") == made
-    path = compiled_plan._file("key")
-    assert mode(path.parent) == 0o700
-    whole = path.read_bytes()
-    for spoiled in (
-        whole.replace(b"x = 1", b"x = 2"),
-        whole[:-9],
-        b"",
-        b"[]",
-        b'{"recipe": 1, "sha256": 2}',
-    ):
-        path.write_bytes(spoiled)
-        assert compiled_plan._recall("key") is None
-    path.write_bytes(whole)
-    monkeypatch.setattr(private.os, "geteuid", lambda: path.stat().st_uid + 1)
-    assert compiled_plan._recall("key") is None
 
 
 def test_a_shipped_library_is_checked_whenever_it_is_loaded(

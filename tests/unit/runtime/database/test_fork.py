@@ -14,7 +14,8 @@ import pytest
 
 import freshview
 from freshview.errors import FreshviewError
-from freshview.runtime.database import fork, kernels
+from freshview.runtime.compile import kernels
+from freshview.runtime.database import fork
 from tests.unit.databases import Connect
 
 SCRIPT = """
@@ -45,7 +46,7 @@ class Slow:
         self.thread = threading.Thread(target=self.run, args=(db,))
 
     def run(self, db: Any) -> None:
-        with db._lock:
+        with db.lock:
             self.begun.set()
             self.end.wait()
             db.insert("a", [(1,), (2,)])
@@ -71,7 +72,7 @@ def test_a_fork_waits_for_the_change_to_end(connect: Connect) -> None:
 
 
 def test_a_change_that_does_not_end(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fork, "PATIENCE", 0.1)
+    monkeypatch.setattr(fork, "WAIT_SECONDS", 0.1)
     db, other = connect(), connect()
     db.execute(SCRIPT)
     other.execute(SCRIPT)
@@ -117,17 +118,17 @@ def test_kernels_that_were_being_built_are_built_again(
     db = freshview.connect()
     db.execute(SCRIPT)
     for _ in range(2):
-        assert kernels._BUILDERS.acquire(timeout=5)
+        assert kernels._BUILD_SLOTS.acquire(timeout=5)
     try:
         db.insert("a", [(i,) for i in range(3000)])
-        assert db._engines.busy
+        assert db._tiering.is_building
 
         def use() -> None:
-            for job in list(db._engines.jobs.values()):
+            for job in list(db._tiering.builds.values()):
                 assert job.wait(15)
             assert db.view("n").rows() == [(3000,)]
 
         in_child(use)
     finally:
         for _ in range(2):
-            kernels._BUILDERS.release()
+            kernels._BUILD_SLOTS.release()

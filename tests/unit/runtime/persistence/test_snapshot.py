@@ -11,7 +11,7 @@ import pytest
 import freshview
 from freshview.errors import BadRow, SnapshotProblem
 from freshview.runtime.database.database import Database
-from freshview.runtime.database.engines import ENOUGH
+from freshview.runtime.database.tiering import TIER_UP_ROWS
 from tests.unit.databases import Connect
 
 SCRIPT = """
@@ -143,8 +143,8 @@ def test_what_is_kept_nowhere_is_refused(tmp_path: Path) -> None:
 def test_a_view_that_a_kernel_took_over(native: None, tmp_path: Path) -> None:
     db = freshview.connect()
     db.execute(SCRIPT)
-    db.insert("r", ROWS * ENOUGH)
-    for job in list(db._engines.jobs.values()):
+    db.insert("r", ROWS * TIER_UP_ROWS)
+    for job in list(db._tiering.builds.values()):
         assert job.wait(120)
     assert db.view("s").engine == "native"
     db.snapshot(tmp_path)

@@ -17,7 +17,7 @@ from freshview.factorized.conjunctive import Result, factorize
 from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.readout import NotFactorized
 from freshview.reference.engine.run import Engine
-from freshview.runtime.database.kernel_engine import NativeEngine
+from freshview.runtime.compile.native_engine import NativeEngine
 from freshview.runtime.views.enumerate import Rows
 from tests.unit.factorized.fixture import ORDER, ROWS, filled, join, relations
 

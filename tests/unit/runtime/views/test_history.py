@@ -65,7 +65,7 @@ def test_what_was_not_recorded_is_an_error(db: Database) -> None:
     assert net(view.changes(3)) == {(2, 5): -1, (2, 6): 1, (3, 1): 1}
 
 
-def test_followers_hear_of_what_changed(db: Database) -> None:
+def test_subscribers_receive_what_changed(db: Database) -> None:
     heard: list[tuple[int, Counter[Any]]] = []
     end = db.view("s").subscribe(lambda version, changes: heard.append((version, net(changes))))
     db.insert("r", (2, 1))
@@ -77,7 +77,7 @@ def test_followers_hear_of_what_changed(db: Database) -> None:
     assert heard == [(2, {(2, 5): -1, (2, 6): 1}), (4, {(7, 0): 1})]
 
 
-def test_a_follower_may_change_the_data(db: Database) -> None:
+def test_a_subscriber_may_change_the_data(db: Database) -> None:
     """What it changes is told after what it was told, in the order of the versions."""
     heard = []
 
@@ -91,12 +91,12 @@ def test_a_follower_may_change_the_data(db: Database) -> None:
     assert heard == [2, 3, 4, 5]
 
 
-def test_a_follower_that_fails_is_a_warning(db: Database) -> None:
+def test_a_subscriber_that_fails_is_a_warning(db: Database) -> None:
     def fail(version: int, changes: pa.Table) -> None:
         raise RuntimeError("no")
 
     db.view("s").subscribe(fail)
-    with pytest.warns(FreshviewWarning, match=r"a follower of 's' failed at version 2: Runt"):
+    with pytest.warns(FreshviewWarning, match=r"a subscription to 's' failed at version 2: Runt"):
         db.insert("r", (2, 1))
     assert db.view("s").lookup(k=2) == [(2, 6)]
 

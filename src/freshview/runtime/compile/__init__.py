@@ -1,0 +1,1 @@
+"""Plans and kernels of views: compiled, cached, loaded."""

@@ -1,0 +1,142 @@
+"""The plan of a view's kernel: compiled once, then read from the cache."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from freshview.calculus.functions import BUILTINS, CppRing, Functions
+from freshview.calculus.schema import Query, Relation
+from freshview.calculus.terms import Apply, Expr
+from freshview.calculus.walk import distinct_subterms
+from freshview.codegen.kernel.source import write
+from freshview.codegen.options import KernelPasses
+from freshview.depth import deep
+from freshview.errors import NotNative
+from freshview.ivm.options import Mode
+from freshview.plan.compile import compile_queries
+from freshview.runtime.compile.compiled_plan import CompiledPlan, plan_of
+from freshview.runtime.compile.plan_cache import user_plans
+from freshview.runtime.relations.stored_base import base_program
+from freshview.runtime.settings import DatabaseSettings
+
+PACKAGE = Path(__file__).resolve().parents[2]
+COMPILER_ROOMS = (
+    *("algebra", "calculus", "codegen", "factorized", "ivm", "plan", "program"),
+    *("runtime/compile", "simplify"),
+)
+"""The folders of the package whose code decides what a plan is."""
+
+
+def compile_view(
+    query: Query,
+    relations: Sequence[Relation],
+    settings: DatabaseSettings,
+    functions: Functions,
+    wide: bool = False,
+) -> CompiledPlan:
+    """The plan of a view, from the cache or compiled; NotNative where Python is needed.
+
+    Triggers for single rows are chosen, unless one of their statements walks through all the
+    data, or a number is an element of a ring, which costs more to multiply than rows to group:
+    then the work is shared by the rows of a batch. `wide` makes room for decimals of all digits.
+    """
+    python = python_functions(query, functions)
+    if python:
+        raise NotNative(f"the function '{python[0]}' is Python code")
+    passes = replace(settings.passes, wide=wide)
+    key = _key(query, relations, settings, functions, passes)
+    plans = user_plans()
+    plan = plans.get(key)
+    if plan is not None:
+        return plan
+    options = settings.planner_options(suiting(query), caches=False)
+    program = compile_queries([query], relations, options, functions)
+    source = write(program, functions, passes)
+    if options.mode == "tuple" and source.scans and settings.mode == "auto":
+        options = settings.planner_options("batch", caches=False)
+        program = compile_queries([query], relations, options, functions)
+        source = write(program, functions, passes)
+    plan = plan_of(program, source)
+    plans.put(key, plan)
+    return plan
+
+
+def suiting(query: Query) -> Mode:
+    """The triggers that suit a query, as far as its columns tell."""
+    return "batch" if any(c.type.kind == "ring" for c in query.columns) else "tuple"
+
+
+def python_functions(query: Query, functions: Functions) -> list[str]:
+    """The functions of a query that a user has registered, if they are Python."""
+    known = BUILTINS.known
+    return sorted(
+        n
+        for n in _applied(query.term)
+        if known.get(n) is not functions.known.get(n)
+        and functions.known[n].ring not in functions.headers
+    )
+
+
+def _applied(term: Expr) -> set[str]:
+    return {e.fn for e in distinct_subterms(term) if isinstance(e, Apply)}
+
+
+def cached_plan(
+    query: Query,
+    relations: Sequence[Relation],
+    settings: DatabaseSettings,
+    functions: Functions,
+    wide: bool = False,
+) -> CompiledPlan | None:
+    """The plan of a view, if this very compiler has compiled it before."""
+    if python_functions(query, functions):
+        return None
+    passes = replace(settings.passes, wide=wide)
+    return user_plans().get(_key(query, relations, settings, functions, passes))
+
+
+def compile_base(relation: Relation, wide: bool = False) -> CompiledPlan:
+    """The plan of the kernel that keeps a relation's rows."""
+    program = base_program(relation)
+    return plan_of(program, write(program, passes=KernelPasses(wide=wide)))
+
+
+def headers_of(query: Query, functions: Functions) -> list[CppRing]:
+    """The rings of C++ headers that a query lifts into."""
+    used = {functions.known[n].ring for n in _applied(query.term) if n in functions.known}
+    return [ring for name, ring in sorted(functions.headers.items()) if name in used]
+
+
+@deep
+def _key(
+    query: Query,
+    relations: Sequence[Relation],
+    settings: DatabaseSettings,
+    functions: Functions,
+    passes: KernelPasses,
+) -> str:
+    orders = sorted((name, str(order)) for name, order in settings.orders.items())
+    options: tuple[object, ...]
+    options = (settings.strategy, settings.mode, settings.strict, settings.statistics, orders)
+    options += ([(n, [list(g) for g in groups]) for n, groups in settings.products.items()],)
+    headers = headers_of(query, functions)
+    whole = repr((query, tuple(relations), options, passes, headers, _compiler()))
+    return hashlib.sha256(whole.encode()).hexdigest()
+
+
+@cache
+def _compiler() -> str:
+    """A hash of all the source that plans and emits: another compiler may plan otherwise."""
+    whole = hashlib.sha256()
+    for path in compiler_sources():
+        whole.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
+    return whole.hexdigest()
+
+
+def compiler_sources() -> list[Path]:
+    """The files of the package whose code decides what a plan is."""
+    return sorted(path for room in COMPILER_ROOMS for path in (PACKAGE / room).rglob("*.py"))

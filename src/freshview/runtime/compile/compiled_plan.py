@@ -1,0 +1,40 @@
+"""What a kernel is compiled from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from freshview.codegen.kernel.source import Source
+from freshview.program.terms import Program
+from freshview.program.text import read_program, show_program, show_statement
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledPlan:
+    """The C++ source of a kernel, the text of its program, and notes for `explain`.
+
+    `scans` are the statements that walk through all the rows of a map; `deferred` are the queries
+    that are computed when they are read.
+    """
+
+    source: str
+    text: str
+    notes: tuple[str, ...] = ()
+    scans: tuple[str, ...] = ()
+    deferred: tuple[str, ...] = ()
+
+    @property
+    def program(self) -> Program:
+        """The trigger program."""
+        return replace(read_program(self.text), notes=self.notes)
+
+
+def plan_of(program: Program, source: Source) -> CompiledPlan:
+    """The plan of a program and its C++ source."""
+    return CompiledPlan(
+        source.text,
+        show_program(program),
+        program.notes,
+        tuple(show_statement(s) for s in source.scans),
+        source.deferred,
+    )

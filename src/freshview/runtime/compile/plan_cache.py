@@ -1,0 +1,89 @@
+"""Compiled plans in files, since planning takes longer than loading."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from freshview.codegen.library.cache import user_cache
+from freshview.codegen.library.private_files import NotPrivate, private_folder, read_own
+from freshview.runtime.compile.compiled_plan import CompiledPlan
+
+MAX_BYTES = 64 << 20
+"""Bytes of all the plans of a user together."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanCache:
+    """Plans by key in a folder of at most `max_bytes`; the least recently used ones are evicted.
+
+    A plan depends on its key alone, so a plan that was evicted is compiled again to the same text.
+    """
+
+    folder: Path
+    max_bytes: int = MAX_BYTES
+
+    def path(self, key: str) -> Path:
+        """The file of a key."""
+        return self.folder / f"{key}.json"
+
+    def get(self, key: str) -> CompiledPlan | None:
+        """The plan of a key; None where there is none, or its file is damaged or not ours."""
+        try:
+            private_folder(self.folder)
+            entry = json.loads(read_own(self.path(key)) or b"{}")
+            if hashlib.sha256(entry["plan"].encode()).hexdigest() != entry["sha256"]:
+                return None
+            fields = json.loads(entry["plan"])
+            plan = CompiledPlan(
+                fields["source"],
+                fields["text"],
+                tuple(fields["notes"]),
+                tuple(fields["scans"]),
+                tuple(fields["deferred"]),
+            )
+        except (OSError, NotPrivate, ValueError, KeyError, TypeError, AttributeError):
+            return None
+        with suppress(OSError):
+            os.utime(self.path(key))  # the time of its last use decides what is evicted
+        return plan
+
+    def put(self, key: str, plan: CompiledPlan) -> None:
+        """Store the plan of a key; where that fails, it is compiled again the next time."""
+        text = json.dumps(asdict(plan))
+        sha256 = hashlib.sha256(text.encode()).hexdigest()
+        entry = json.dumps({"sha256": sha256, "plan": text}).encode()
+        if len(entry) > self.max_bytes:
+            return
+        with suppress(OSError, NotPrivate):
+            private_folder(self.folder)
+            fd, new = tempfile.mkstemp(prefix=".plan-", dir=self.folder)
+            with os.fdopen(fd, "wb") as out:
+                out.write(entry)
+            os.replace(new, self.path(key))
+            self._evict(self.path(key))
+
+    def _evict(self, newest: Path) -> None:
+        """Remove the least recently used files until the others have room."""
+        sizes: dict[Path, int] = {}
+        uses: dict[Path, int] = {}
+        for path in self.folder.iterdir():
+            with suppress(FileNotFoundError):  # another process evicts, too
+                stat = path.lstat()
+                sizes[path], uses[path] = stat.st_size, stat.st_mtime_ns
+        total = sum(sizes.values())
+        for path in sorted(sizes.keys() - {newest}, key=lambda p: (uses[p], p.name)):
+            if total <= self.max_bytes:
+                return
+            path.unlink(missing_ok=True)
+            total -= sizes[path]
+
+
+def user_plans() -> PlanCache:
+    """The plans of this user."""
+    return PlanCache(user_cache().parent / "plans")

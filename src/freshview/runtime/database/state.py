@@ -1,0 +1,57 @@
+"""What a database holds: everything that a snapshot saves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from freshview.calculus.schema import Relation
+from freshview.errors import BadRow, UnknownName
+from freshview.runtime.database.declarations import Declaration
+from freshview.runtime.relations.stored_base import AnyBase
+from freshview.runtime.settings import DatabaseSettings
+from freshview.runtime.views.maintained import MaintainedView
+from freshview.sql import Catalog
+
+
+@dataclass(slots=True)
+class State:
+    """Declarations, rows, views and the version; whoever uses it has the lock of the database."""
+
+    settings: DatabaseSettings
+    catalog: Catalog = field(default_factory=Catalog)
+    declarations: list[Declaration] = field(default_factory=list)
+    bases: dict[str, AnyBase] = field(default_factory=dict)
+    views: dict[str, MaintainedView] = field(default_factory=dict)
+    readers: dict[str, list[MaintainedView]] = field(default_factory=dict)
+    """The views that read a relation, by its name."""
+    version: int = 0
+    has_changes: bool = False
+    """Whether rows of a stream have arrived, after which static tables take no more."""
+    fed: set[str] = field(default_factory=set)
+    """The relations that rows have reached."""
+
+    def view(self, name: str) -> MaintainedView:
+        """The view of a name."""
+        view = self.views.get(str(name).lower())
+        if view is None:
+            known = ", ".join(v.query.name for v in self.views.values()) or "none yet"
+            raise UnknownName(f"there is no view '{name}'", instead=f"the views are: {known}")
+        return view
+
+    def stream(self, name: str) -> Relation:
+        """The stream of a name; a static table is refused."""
+        relation = self.catalog.relation(name)
+        if relation.static:
+            raise BadRow(
+                f"'{relation.name}' is a static table",
+                instead="load it before the first change, or declare it with CREATE STREAM",
+            )
+        return relation
+
+    def count_rows(self, rows: int, relations: Iterable[str]) -> None:
+        """Count rows that came one by one, each a version, through kernels of these relations."""
+        self.version += rows
+        if rows:
+            self.has_changes = True
+            self.fed.update(relations)

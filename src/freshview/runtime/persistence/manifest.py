@@ -1,0 +1,72 @@
+"""The manifest of a snapshot: one JSON text with a checksum, replaced in one step."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from freshview.errors import SnapshotProblem
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+
+
+def folder_of(path: str | Path) -> Path:
+    """The folder that a path names."""
+    if not isinstance(path, str | os.PathLike) or "\0" in str(path):
+        raise SnapshotProblem(
+            f"a snapshot is kept in a folder, not in {path!r}", instead="give its path"
+        )
+    return Path(path)
+
+
+def write_manifest(path: Path, body: Mapping[str, Any]) -> None:
+    """Replace the manifest of a folder."""
+    text = json.dumps(body)
+    check = hashlib.sha256(text.encode()).hexdigest()
+    whole = json.dumps({"freshview snapshot": FORMAT, "sha256": check, "body": text}).encode()
+    new = path / f".{MANIFEST}-new"
+    write_durably(new, whole)
+    os.replace(new, path / MANIFEST)
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def write_durably(path: Path, data: bytes) -> None:
+    """Write a file that is on disk when this returns."""
+    with path.open("wb") as out:
+        out.write(data)
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """What the manifest of a folder says, if it is whole."""
+    try:
+        data = (path / MANIFEST).read_bytes()
+    except OSError as e:
+        raise SnapshotProblem(f"there is no snapshot in {path}: {e.strerror}") from e
+    damaged = SnapshotProblem(
+        f"{path / MANIFEST} is no snapshot, or it is damaged", instead="restore an older snapshot"
+    )
+    try:
+        outer = json.loads(data)
+        form, check, text = outer["freshview snapshot"], outer["sha256"], outer["body"]
+    except (ValueError, KeyError, TypeError) as e:
+        raise damaged from e
+    if not isinstance(text, str) or hashlib.sha256(text.encode()).hexdigest() != check:
+        raise damaged
+    if form != FORMAT:
+        raise SnapshotProblem(
+            f"{path} was written by another version of Freshview",
+            instead="restore it with that one",
+        )
+    body: dict[str, Any] = json.loads(text)
+    return body

@@ -1,0 +1,109 @@
+"""A database read from the folder of a snapshot."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from freshview.calculus.schema import Relation
+from freshview.calculus.types import Type
+from freshview.errors import SnapshotProblem
+from freshview.program.cost import Statistics
+from freshview.runtime.compile import kernels
+from freshview.runtime.compile.compile_view import compile_base, compile_view
+from freshview.runtime.database.database import Database
+from freshview.runtime.database.declarations import Script, read_declaration
+from freshview.runtime.database.state import State
+from freshview.runtime.ingest.columns import rows_of
+from freshview.runtime.persistence.manifest import folder_of, read_manifest
+from freshview.runtime.relations.base import Base
+from freshview.runtime.relations.stored_base import StoredBase
+from freshview.runtime.settings import DatabaseSettings
+
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+else:
+    from freshview.runtime.ingest.lazy_imports import pa
+
+
+def restore(
+    path: str | Path,
+    functions: Mapping[str, tuple[Callable[..., Any], Type | str]] | None = None,
+) -> Database:
+    """The database of a snapshot, which goes on where it was.
+
+    `functions` gives again what was registered with `register_function`: for each name the
+    function and the type of its result.
+    """
+    path = folder_of(path)
+    body = read_manifest(path)
+    registered = {name.lower(): f for name, f in (functions or {}).items()}
+    missing = sorted(set(body["functions"]) - registered.keys())
+    if missing:
+        raise SnapshotProblem(
+            f"{path} has views that call the Python function '{missing[0]}'",
+            instead="give it again: restore(path, functions={name: (function, result)})",
+        )
+    statistics = Statistics(**body["settings"]["statistics"])
+    db = Database(DatabaseSettings(**{**body["settings"], "statistics": statistics}))
+    for name, (function, result) in registered.items():
+        db.register_function(name, function, result)
+    for d in map(read_declaration, body["scripts"]):
+        if isinstance(d, Script):
+            db.execute(d.sql, d.file)
+        else:
+            db.define(d.query, d.strategy, order=d.order)
+    folder = path / body["folder"]
+    for name, entry in body["bases"].items():
+        _restore_base(db.state, name, entry, folder)
+    for name, entry in body["views"].items():
+        _restore_view(db.state, name, entry, folder)
+    db.state.version, db.state.has_changes = body["version"], body["changed"]
+    db.state.fed = set(body["fed"])
+    db.rewire()
+    return db
+
+
+def _restore_base(state: State, name: str, entry: Mapping[str, Any], folder: Path) -> None:
+    relation = state.bases[name].relation
+    if entry["kind"] == "kernel":
+        stored, wide = state.bases[name], entry.get("wide", False)
+        if not isinstance(stored, StoredBase) or stored.wide != wide:
+            built = kernels.build(compile_base(relation, wide), state.settings.flags)
+            stored = StoredBase(relation, built.kernel, wide=wide)
+        stored.instance.restore(folder / entry["file"])
+        state.bases[name] = stored
+    elif entry["kind"] == "rows":
+        base = Base(relation)  # the next change moves it into a kernel, if it shall be in one
+        base.apply(dict(_rows(relation, folder / entry["file"], entry["sha256"])))
+        state.bases[name] = base
+
+
+def _rows(relation: Relation, path: Path, sha256: str) -> list[tuple[Any, int]]:
+    try:
+        data = path.read_bytes()
+    except OSError as e:
+        raise SnapshotProblem(f"{path} cannot be read: {e.strerror}") from e
+    if hashlib.sha256(data).hexdigest() != sha256:
+        raise SnapshotProblem(f"{path} is damaged", instead="restore an older snapshot")
+    table = pa.ipc.open_file(pa.BufferReader(data)).read_all()
+    *_, counts = table.columns
+    rows = rows_of(table.select(range(len(relation.columns))))
+    return list(zip(rows, counts.to_pylist(), strict=True))
+
+
+def _restore_view(state: State, name: str, entry: Mapping[str, Any], folder: Path) -> None:
+    view = state.views[name]
+    if entry["engine"] == "reference":
+        view.reset()
+        return
+    built, wide = view.built, entry.get("wide", view.wide)
+    if built is None or wide != view.wide:
+        view.wide = wide
+        plan = compile_view(view.query, view.relations, view.settings, view.functions, wide)
+        built = kernels.build(plan, state.settings.flags)
+    instance = built.kernel.open()
+    instance.restore(folder / entry["file"])
+    view.adopt(built, instance)

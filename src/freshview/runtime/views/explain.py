@@ -1,0 +1,65 @@
+"""What happens to a query on its way to a program, in words and terms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from freshview.calculus.pretty_print import show_term
+from freshview.calculus.schema import Query
+from freshview.calculus.terms import Expr
+from freshview.program.abbreviate import abbreviate, abbreviate_program
+from freshview.program.terms import Program
+from freshview.program.text import show_program
+from freshview.runtime.compile.compiled_plan import CompiledPlan
+from freshview.simplify import Rule, simplify
+
+
+def explain(
+    query: Query,
+    program: Program,
+    note: str = "",
+    plan: CompiledPlan | None = None,
+    centre: Mapping[str, float] = MappingProxyType({}),
+) -> str:
+    """Every stage of a view: its term, each rule that changed it, the strategy, the program.
+
+    Last comes the engine that runs it: a kernel, if there is its plan; else `note` says why not.
+    `centre` is what a kernel takes from the variables of cofactors.
+
+    Columns that nothing reads are shown as `..`; `freshview compile` writes the whole text.
+    """
+    columns = ", ".join(f"{c.name} {c.type}" for c in query.columns)
+    seen = query.vars * 2
+    steps: list[str] = []
+
+    def record(rule: Rule, term: Expr) -> None:
+        steps.append(f"-- {rule.__name__}\n{show_term(abbreviate(term, seen))}")
+
+    simplify(query.term, listener=record)
+    choice = program.notes or ("every map is maintained by deltas",)
+    return "\n\n".join(
+        [
+            f"== view {query.name}({columns})",
+            f"== calculus\n{show_term(abbreviate(query.term, seen))}",
+            "\n".join(["== simplified", *(steps or ["no rule applies"])]),
+            "\n".join(["== choice", *choice]),
+            f"== program\n{show_program(abbreviate_program(replace(program, notes=()))).rstrip()}",
+            *(["\n".join(["== engine", *_engine(note, plan, centre)])] if note or plan else []),
+        ]
+    )
+
+
+def _engine(note: str, plan: CompiledPlan | None, centre: Mapping[str, float]) -> list[str]:
+    if plan is None:
+        return [f"reference: {note}"]
+    lines = ["native"]
+    for name in plan.deferred:
+        lines.append(f"{name} is recomputed when it is read")
+    for statement in plan.scans:
+        lines.append(f"O(data), it walks through all the rows of a map: {statement}")
+    shifts = [f"{name} - {x:.6g}" for name, x in centre.items() if x]
+    if shifts:
+        lines.append(f"sums are about a centre, which keeps their digits: {', '.join(shifts)}")
+    return lines

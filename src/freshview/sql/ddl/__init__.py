@@ -1,0 +1,1 @@
+"""Declarations: streams, tables, types, and where their rows come from."""

@@ -1,0 +1,214 @@
+"""CREATE STREAM and CREATE TABLE with the seeds' FROM clauses, read by hand from tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from freshview.calculus.schema import Column, Relation
+from freshview.calculus.types import Type
+from freshview.errors import AmbiguousName, Place, SyntaxProblem, TypeProblem, UnsupportedSql
+from freshview.sql.catalog import Source
+from freshview.sql.ddl.cursor import Cursor, shown
+from freshview.sql.ddl.sources import ClausePlaces, check_source
+from freshview.sql.ddl.types import read_type
+from freshview.sql.script import Token
+from freshview.sql.terms import CreateRelation, CreateType
+
+KINDS = ("FILE", "SOCKET", "KAFKA", "PARQUET", "DELTA", "CSV", "JSON", "RATE", "PIPE")
+
+
+@dataclass
+class _Columns:
+    """What the column list says, as it is read."""
+
+    columns: list[Column]
+    key: tuple[str, ...] = ()
+
+
+def create_relation(cursor: Cursor, *, static: bool) -> CreateRelation:
+    """The rest of CREATE STREAM or CREATE TABLE, from the name on."""
+    at = cursor.peek().at
+    name = cursor.name()
+    declared = _columns(cursor)
+    relation = Relation(name, _typed(declared), static, declared.key)
+    source = _source(cursor, relation) if cursor.accept("FROM") else None
+    rest = cursor.peek()
+    if rest.kind != "end":
+        raise UnsupportedSql(
+            f"{shown(rest)} is not supported after a declaration",
+            instead="write FROM and a source, or nothing",
+            at=rest.at,
+        )
+    return CreateRelation(relation, source, at)
+
+
+def create_type(cursor: Cursor) -> CreateType:
+    """The rest of CREATE TYPE name FROM FILE 'ring.hpp', from the name on."""
+    at = cursor.peek().at
+    name = cursor.name()
+    for word in ("FROM", "FILE"):
+        token = cursor.next()
+        if token.word != word:
+            raise SyntaxProblem(
+                f"expected FROM FILE and a C++ header but found {shown(token)}",
+                instead=f"write CREATE TYPE {name} FROM FILE 'ring.hpp'",
+                at=token.at,
+            )
+    path = cursor.next()
+    if path.kind != "string":
+        raise SyntaxProblem(
+            f"expected the path of a header but found {shown(path)}",
+            instead=f"write CREATE TYPE {name} FROM FILE 'ring.hpp'",
+            at=path.at,
+        )
+    rest = cursor.peek()
+    if rest.kind != "end":
+        raise UnsupportedSql(
+            f"{shown(rest)} is not supported after the header of a type",
+            instead="end the statement there",
+            at=rest.at,
+        )
+    return CreateType(name, path.text.strip("'\""), at)  # the seed quotes its paths twice
+
+
+def _typed(declared: _Columns) -> tuple[Column, ...]:
+    """A column of the primary key is never NULL."""
+    key = {k.lower() for k in declared.key}
+    return tuple(
+        replace(c, type=c.type.not_null()) if c.name.lower() in key else c for c in declared.columns
+    )
+
+
+def _columns(cursor: Cursor) -> _Columns:
+    declared = _Columns([])
+    cursor.expect("(")
+    while True:
+        at = cursor.peek().at
+        if cursor.accept("PRIMARY KEY"):
+            _set_key(declared, cursor.names(), at)
+        elif cursor.peek().word in ("FOREIGN KEY", "CONSTRAINT", "UNIQUE", "CHECK"):
+            raise UnsupportedSql(
+                f"{cursor.peek().word} is not supported", instead="leave it out", at=at
+            )
+        else:
+            _column(cursor, declared)
+        if not cursor.accept(","):
+            break
+    cursor.expect(")")
+    names = {c.name.lower() for c in declared.columns}
+    for k in declared.key:
+        if k.lower() not in names:
+            raise SyntaxProblem(f"the key names '{k}', which is no column", at=cursor.peek().at)
+    return declared
+
+
+def _set_key(declared: _Columns, key: tuple[str, ...], at: Place) -> None:
+    if declared.key:
+        raise AmbiguousName(
+            "there are two primary keys", instead="write PRIMARY KEY (a, b) once", at=at
+        )
+    declared.key = key
+
+
+def _column(cursor: Cursor, declared: _Columns) -> None:
+    at = cursor.peek().at
+    name = cursor.name()
+    if name.lower() in (c.name.lower() for c in declared.columns):
+        raise AmbiguousName(f"column '{name}' is declared twice", instead="rename one", at=at)
+    t = _type(cursor).or_null()
+    while cursor.peek().word not in (",", ")", ""):
+        token = cursor.peek()
+        if cursor.accept("NOT", "NULL"):
+            t = t.not_null()
+        elif cursor.accept("PRIMARY KEY"):
+            _set_key(declared, (name,), at)
+        elif not cursor.accept("NULL"):
+            raise UnsupportedSql(
+                f"{shown(token)} is not supported in a column",
+                instead="write NOT NULL, NULL or PRIMARY KEY",
+                at=token.at,
+            )
+    declared.columns.append(Column(name, t))
+
+
+def _type(cursor: Cursor) -> Type:
+    token = cursor.next()
+    sizes: list[int] = []
+    if cursor.accept("("):
+        sizes.append(_integer(cursor))
+        while cursor.accept(","):
+            sizes.append(_integer(cursor))
+        cursor.expect(")")
+    cursor.accept("PRECISION")
+    try:
+        return read_type(token.text, sizes)
+    except TypeProblem as problem:
+        raise problem.located(token.at) from None
+
+
+def _integer(cursor: Cursor) -> int:
+    token = cursor.next()
+    if not token.text.isdigit():
+        raise SyntaxProblem(f"expected a number but found {shown(token)}", at=token.at)
+    return int(token.text)
+
+
+def _source(cursor: Cursor, relation: Relation) -> Source:
+    """FROM kind argument ... [LINE DELIMITED] format (option := value, ...).
+
+    The number of a socket may follow the word PORT, or its host and a colon.
+    """
+    kind = cursor.next()
+    if kind.word not in KINDS:
+        raise UnsupportedSql(
+            f"{shown(kind)} is no source", instead=f"use one of {', '.join(KINDS)}", at=kind.at
+        )
+    arguments: list[str | int] = []
+    while cursor.peek().kind in ("string", "number") or (
+        kind.word == "SOCKET" and cursor.accept("PORT")
+    ):
+        arguments.append(_constant(cursor.next()))
+    if kind.word == "SOCKET":
+        arguments = _address(arguments)
+    end = cursor.peek().at
+    framing = "line" if cursor.accept("LINE", "DELIMITED") else ""
+    if not framing and cursor.accept("FIXEDWIDTH"):
+        framing = f"fixedwidth {_integer(cursor)}"
+    form = cursor.next().text.lower() if cursor.peek().kind == "word" else ""
+    options: list[tuple[str, str | int]] = []
+    places: dict[str, Place] = {}
+    if cursor.accept("("):
+        while not cursor.accept(")"):
+            at = cursor.peek().at
+            options.append(_option(cursor))
+            places[options[-1][0]] = at
+            cursor.accept(",")
+    source = Source(kind.text.lower(), tuple(arguments), framing, form, tuple(options))
+    return check_source(source, relation, ClausePlaces(kind.at, end, places))
+
+
+def _address(arguments: list[str | int]) -> list[str | int]:
+    """The host and the port of 'host:port'.
+
+    >>> _address(["127.0.0.1:9999"])
+    ['127.0.0.1', 9999]
+    """
+    match arguments:
+        case [str(both)] if both.rpartition(":")[2].isdigit():
+            host, _, port = both.rpartition(":")
+            return [host, int(port)]
+    return arguments
+
+
+def _option(cursor: Cursor) -> tuple[str, str | int]:
+    name = cursor.name()
+    if not cursor.accept(":="):
+        cursor.expect("=")
+    token = cursor.next()
+    if token.kind == "sign" or token.kind == "end":
+        raise SyntaxProblem(f"expected a value but found {shown(token)}", at=token.at)
+    return name.lower(), _constant(token)
+
+
+def _constant(token: Token) -> str | int:
+    return int(token.text) if token.kind == "number" and token.text.isdigit() else token.text

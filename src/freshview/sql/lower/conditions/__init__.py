@@ -1,0 +1,1 @@
+"""Conditions as terms that are 1 where they hold."""

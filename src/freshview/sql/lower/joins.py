@@ -1,0 +1,226 @@
+"""The FROM clause: tables, subqueries and views as atoms, joins as products and sums."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from freshview.calculus.build import NULL, add, mul, sum_
+from freshview.calculus.terms import Apply, Expr, Lift, Rel, Var
+from freshview.calculus.types import common
+from freshview.calculus.walk import freshen, rename, variables
+from freshview.errors import AmbiguousName, TypeProblem, UnknownName, UnsupportedSql
+from freshview.sql.lower.conditions.null_rejecting import never_null
+from freshview.sql.lower.env import Env
+from freshview.sql.lower.products import closed, no_row, product
+from freshview.sql.lower.scope import Bound, FromItem, Scope, hint
+from freshview.sql.terms import Compare, Derived, From, Join, Name, Ref, Scalar, Table
+from freshview.sql.walk import conjuncts
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Some FROM items joined: factors, the items, and what unqualified names see."""
+
+    factors: tuple[Expr, ...]
+    items: tuple[FromItem, ...]
+    plain: tuple[Bound, ...]
+
+    @property
+    def vars(self) -> tuple[str, ...]:
+        """All the variables that the rest of the query can see."""
+        seen = [c.var for item in self.items for c in item.columns]
+        return tuple(dict.fromkeys([*seen, *(c.var for c in self.plain)]))
+
+    def scope(self, outer: Scope) -> Scope:
+        """The names that a condition over these items may use."""
+        return Scope(self.items, self.plain, outer)
+
+    def nullable(self) -> Joined:
+        """The same columns on the side of an outer join that may be missing."""
+
+        def loose(columns: tuple[Bound, ...]) -> tuple[Bound, ...]:
+            return tuple(replace(c, type=c.type.or_null()) for c in columns)
+
+        items = tuple(replace(i, columns=loose(i.columns), key=()) for i in self.items)
+        return Joined(self.factors, items, loose(self.plain))
+
+
+def sources(items: tuple[From, ...], env: Env) -> Joined:
+    """All of FROM; `env` is that of the SELECT around."""
+    done = Joined((), (), ())
+    for item in items:
+        done = _beside(done, source(item, env), item)
+    return done
+
+
+def source(item: From, env: Env) -> Joined:
+    """One FROM item."""
+    match item:
+        case Table():
+            return _table(item, env)
+        case Derived(query, alias, columns):
+            rows = env.rows(query)
+            return _item(rows.term, alias, rows.columns, columns, item)
+        case Join():
+            return _join(item, env)
+
+
+def _beside(left: Joined, right: Joined, at: From) -> Joined:
+    aliases = {i.alias.lower() for i in left.items}
+    for item in right.items:
+        if item.alias.lower() in aliases:
+            raise AmbiguousName(
+                f"'{item.alias}' is in FROM twice", instead="give one an alias", at=at.at
+            )
+    return Joined(left.factors + right.factors, left.items + right.items, left.plain + right.plain)
+
+
+def _item(
+    term: Expr, alias: str, columns: tuple[Bound, ...], titles: tuple[str, ...], at: From
+) -> Joined:
+    if titles:
+        if len(titles) != len(columns):
+            raise TypeProblem(
+                f"'{alias}' has {len(columns)} columns, {len(titles)} names are given",
+                instead="give every column a name",
+                at=at.at,
+            )
+        columns = tuple(replace(b, name=n) for b, n in zip(columns, titles, strict=True))
+    return Joined((term,), (FromItem(alias, columns),), columns)
+
+
+def _table(item: Table, env: Env) -> Joined:
+    name = item.name.lower()
+    if name in env.ctes:
+        cte, around = env.ctes[name]
+        rows = replace(around, names=env.names).rows(cte.query)
+        columns = rows.columns
+        cte_item = _item(rows.term, cte.name, columns, cte.columns, item)
+        return _item(rows.term, item.alias, cte_item.plain, item.columns, item)
+    if name in env.catalog.views:
+        return _view(item, env)
+    if name not in env.catalog.relations:
+        known = [r.name for r in env.catalog.relations.values()]
+        raise UnknownName(
+            f"there is no table, stream or view '{item.name}'",
+            instead=f"declared are {', '.join(known)}" if known else "declare it first",
+            at=item.at,
+        )
+    relation = env.catalog.relation(name)
+    columns = tuple(
+        Bound(c.name, env.names.fresh(hint(item.alias, c.name)), c.type) for c in relation.columns
+    )
+    atom = Rel(relation.name, tuple(b.var for b in columns))
+    done = _item(atom, item.alias, columns, item.columns, item)
+    key = tuple(b.var for k in relation.key for b in columns if b.name.lower() == k.lower())
+    return replace(done, items=(replace(done.items[0], key=key),))
+
+
+def _view(item: Table, env: Env) -> Joined:
+    """A copy of a view's term: its columns get variables of this query."""
+    query = env.catalog.view(item.name)
+    for c in query.columns:
+        if c.type.kind == "ring":
+            raise UnsupportedSql(
+                f"'{item.name}' holds elements of {c.type}, which SQL does not know",
+                instead="read that view by itself",
+                at=item.at,
+            )
+    columns = tuple(
+        Bound(c.name, env.names.fresh(hint(item.alias, c.name)), c.type) for c in query.columns
+    )
+    names = {v: b.var for v, b in zip(query.vars, columns, strict=True)}
+    names |= {v: env.names.fresh(v) for v in sorted(variables(query.term) - names.keys())}
+    term = rename(query.term, names)
+    return _item(term, item.alias, columns, item.columns, item)
+
+
+def _join(j: Join, env: Env) -> Joined:
+    left, right = source(j.left, env), source(j.right, env)
+    both = _beside(left, right, j)
+    shared = _shared(j, left, right)
+    tests: list[Scalar] = [
+        Compare("=", Ref(a.var, a.type, a.name, j.at), Ref(b.var, b.type, b.name, j.at), j.at)
+        for a, b in shared
+    ]
+    inner = replace(env, scope=both.scope(env.scope))
+    tests += [inner.resolve(c) for c in conjuncts(j.on)]
+    if j.kind == "inner":
+        holds = tuple(inner.condition(t, True) for t in tests)
+        known = frozenset().union(*(never_null(t, inner) for t in tests))
+        done = _merged(j, left, right, shared, env, both.factors + holds)
+        scope = done.scope(env.scope).without_null(known)
+        return Joined(done.factors, scope.items, scope.plain)
+    term = _outer(j, left, right, tests, inner)
+    if j.kind in ("left", "full"):
+        right = right.nullable()
+    if j.kind in ("right", "full"):
+        left = left.nullable()
+    shared = _shared(j, left, right)
+    return _merged(j, left, right, shared, env, (term,))
+
+
+def _outer(j: Join, left: Joined, right: Joined, tests: list[Scalar], env: Env) -> Expr:
+    """The rows that match, and the rows of one side that nothing on the other side matches."""
+
+    def holds() -> Expr:
+        return mul(*(env.condition(t, True) for t in tests))
+
+    def alone(kept: Joined, other: Joined) -> Expr:
+        matches = freshen(closed(*other.factors, holds()), env.names)
+        nothing = [Lift(v, NULL) for v in other.vars]
+        own = freshen(sum_(kept.vars, product(*kept.factors)), env.names)
+        return mul(own, no_row(matches, env.names), *nothing)
+
+    matched = product(*left.factors, *right.factors, holds())
+    branches = [sum_(left.vars + right.vars, matched)]
+    if j.kind in ("left", "full"):
+        branches.append(alone(left, right))
+    if j.kind in ("right", "full"):
+        branches.append(alone(right, left))
+    return add(*branches)
+
+
+def _shared(j: Join, left: Joined, right: Joined) -> list[tuple[Bound, Bound]]:
+    """The pairs of columns that USING names or that NATURAL finds."""
+    if j.using is None:
+        theirs = {b.name.lower() for b in right.plain}
+        names = [b.name for b in left.plain if b.name.lower() in theirs]
+        if not names:
+            raise UnknownName(
+                "NATURAL JOIN finds no common column", instead="write CROSS JOIN or ON", at=j.at
+            )
+    else:
+        names = list(j.using)
+    pairs = []
+    for name in dict.fromkeys(n.lower() for n in names):
+        sought = Name(name, None, j.at)
+        a, b = (
+            Scope(left.items, left.plain).find(sought),
+            Scope(right.items, right.plain).find(sought),
+        )
+        pairs.append((a, b))
+    return pairs
+
+
+def _merged(
+    j: Join,
+    left: Joined,
+    right: Joined,
+    shared: list[tuple[Bound, Bound]],
+    env: Env,
+    factors: tuple[Expr, ...],
+) -> Joined:
+    """The columns of a join: common ones once and first, then the others."""
+    items = left.items + right.items
+    merged: list[Bound] = []
+    for a, b in shared:
+        if j.kind == "full":
+            var = env.names.fresh(hint(a.name))
+            factors = (*factors, Lift(var, Apply("coalesce", (Var(a.var), Var(b.var)))))
+            merged.append(Bound(a.name, var, common(a.type, b.type)))
+        else:
+            merged.append(b if j.kind == "right" else a)
+    gone = {c.var for pair in shared for c in pair}
+    rest = tuple(c for c in left.plain + right.plain if c.var not in gone)
+    return Joined(factors, items, (*merged, *rest))

@@ -1,0 +1,111 @@
+"""Calls of scalar functions, casts, and arithmetic on dates."""
+
+from __future__ import annotations
+
+from freshview.calculus.build import const
+from freshview.calculus.scalars import ESCAPE, like_parts
+from freshview.calculus.terms import Apply, Const, Lift, Var
+from freshview.calculus.types import DATE, DOUBLE, Type, common, decimal
+from freshview.calculus.types import NULL as NULL_TYPE
+from freshview.calculus.types import ring as ring_type
+from freshview.errors import TypeProblem, UnknownName
+from freshview.sql.lower.env import Env
+from freshview.sql.lower.val import Val, combined
+from freshview.sql.lower.values.apply import apply
+from freshview.sql.lower.values.bind import bare
+from freshview.sql.lower.values.casts import cast, rounded
+from freshview.sql.lower.values.coerce import coerce, text_literal
+from freshview.sql.lower.values.fold import fold
+from freshview.sql.terms import Case, Compare, Literal, Scalar
+
+_CALLED = {"date": DATE, "double": DOUBLE, "decimal": decimal(0)}
+"""Casts that are written as calls; the parser reads those to other types as CAST."""
+_EXTREMES = ("greatest", "least", "listmax", "listmin")
+
+
+def call(fn: str, args: tuple[Scalar, ...], env: Env) -> Val:
+    """fn(args)."""
+    if fn in ("nvl", "ifnull"):
+        fn = "coalesce"
+    if fn == "nullif" and len(args) == 2:
+        equal = Compare("=", args[0], args[1], args[0].at)
+        return env.value(Case(((equal, Literal(None, NULL_TYPE)),), args[0]))
+    operands = [env.value(a) for a in args]
+    if fn in _CALLED and len(operands) == 1:
+        return cast(operands[0], _CALLED[fn], env, 10)
+    if fn in _EXTREMES:
+        return _extreme(fn, operands, env)
+    return apply(fn, _prepared(fn, operands, env), env)
+
+
+def _prepared(fn: str, operands: list[Val], env: Env) -> list[Val]:
+    """The arguments of a function in the types in which Spark takes them."""
+    match fn, operands:
+        case "coalesce", [_, *_]:
+            t = _common(operands)
+            return [coerce(v, t) for v in operands]
+        case "add_days" | "add_months", [day, count] if day.type.kind in ("timestamp", "string"):
+            return [cast(day, DATE, env), count]
+        case "days_between", [a, b]:
+            return [cast(v, DATE, env) if v.type.kind == "string" else v for v in (a, b)]
+        case "like", [_, pattern, *_]:
+            text, escape = text_literal(pattern), text_literal(operands[-1])
+            if text is not None:  # a bad pattern is refused now, not with the first row
+                like_parts(text, escape or ESCAPE if len(operands) == 3 else ESCAPE)
+        case "round", [v, *_] if v.type.kind == "decimal":
+            digits = operands[1].term if len(operands) == 2 else const(0)
+            if isinstance(digits, Const) and isinstance(digits.value, int) and digits.value >= 0:
+                return [rounded(v, digits.value, env), *operands[1:]]
+    return operands
+
+
+def _common(operands: list[Val]) -> Type:
+    t = NULL_TYPE.not_null()
+    for v in operands:
+        t = common(t, v.type)
+    return t
+
+
+def lift(fn: str, ring: str, args: tuple[Scalar, ...], env: Env) -> Val:
+    """[fn: ring](args): an element of a ring."""
+    known = env.catalog.functions
+    into = {f.name: f.ring for f in known.known.values() if f.ring}
+    if fn not in into:
+        there = ", ".join(sorted(f"[{f}: {r}]" for f, r in into.items()))
+        raise UnknownName(
+            f"there is no lifting function '{fn}' into the ring '{ring}'",
+            instead=f"the lifting functions are {there}; CREATE TYPE declares more",
+        )
+    if into[fn] != ring:
+        raise TypeProblem(
+            f"'{fn}' lifts into the ring {into[fn]}, not into {ring}",
+            instead=f"write [{fn}: {into[fn]}](...)",
+        )
+    operands = [env.value(a) for a in args]
+    low, _ = known[fn].arity
+    if len(operands) != low:
+        raise TypeProblem(
+            f"'{fn}' takes {low} arguments, {len(operands)} are given",
+            instead="give it the right number",
+        )
+    term = Apply(fn, tuple(v.term for v in operands), ring)
+    return combined(term, ring_type(ring), *operands)
+
+
+def _extreme(fn: str, operands: list[Val], env: Env) -> Val:
+    """GREATEST and LEAST skip NULLs, as Spark does.
+
+    greatest(a, b) is greatest(coalesce(a, b), coalesce(b, a)): NULL only if both are.
+    """
+    t = _common(operands)
+    arguments = [bare(coerce(v, t), env) for v in operands]
+    prefix = tuple(f for v in arguments for f in v.prefix)
+    terms = [v.term for v in arguments]
+    filled = tuple(
+        Apply("coalesce", (v.term, *(x for x in terms if x is not v.term))) if v.nulls else v.term
+        for v in arguments
+    )
+    if not all(v.nulls for v in arguments):
+        return fold(Val(Apply(fn, filled), t.not_null(), prefix), env)
+    var = env.names.fresh(fn)
+    return Val(Var(var), t.or_null(), (*prefix, Lift(var, Apply(fn, filled))), (var,))

@@ -1,0 +1,99 @@
+"""Scalar expressions as values: `e` is `term` once the factors of `prefix` are joined."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from freshview.calculus.terms import Const
+from freshview.errors import FreshviewError, TypeProblem, UnsupportedSql
+from freshview.sql.lower.conditions.truth import as_value
+from freshview.sql.lower.env import Env
+from freshview.sql.lower.val import Val, column
+from freshview.sql.lower.values.arithmetic import arithmetic
+from freshview.sql.lower.values.bind import null
+from freshview.sql.lower.values.calls import call, lift
+from freshview.sql.lower.values.cases import case
+from freshview.sql.lower.values.casts import cast
+from freshview.sql.terms import (
+    Aggregate,
+    And,
+    Arith,
+    Call,
+    Case,
+    Cast,
+    Compare,
+    ExistsQuery,
+    InList,
+    Interval,
+    IsNull,
+    IsTruth,
+    Lifted,
+    Literal,
+    Name,
+    Not,
+    Or,
+    Quantified,
+    Ref,
+    Same,
+    Scalar,
+    ScalarQuery,
+)
+
+
+def value(e: Scalar, env: Env) -> Val:
+    """What a scalar expression is worth in a row."""
+    if env.known and e in env.known:  # a hash looks at the whole expression
+        return env.known[e]
+    try:
+        return _value(e, env)
+    except FreshviewError as problem:
+        raise problem.located(e.at) from None
+
+
+def _value(e: Scalar, env: Env) -> Val:
+    match e:
+        case Ref():
+            env.scope.check_grouped(e)
+            return column(e.var, e.type)
+        case Name():
+            return value(env.resolve(e), env)
+        case Literal(None):
+            return null(env)
+        case Literal(literal, t):
+            return Val(Const(literal, t), t)
+        case Interval():
+            raise TypeProblem(
+                "an interval cannot stand alone", instead="add it to a date or subtract it from one"
+            )
+        case Arith():
+            return arithmetic(e, env)
+        case Call(fn, args):
+            return call(fn, args, env)
+        case Lifted(fn, ring, args):
+            return lift(fn, ring, args, env)
+        case Case():
+            return case(e, env)
+        case Cast(arg, t, digits, tried):
+            return cast(value(arg, env), t, env, digits, tried=tried)
+        case Aggregate(fn):
+            raise UnsupportedSql(
+                f"{fn.upper()} is not allowed here",
+                instead="use it in SELECT, HAVING or ORDER BY, and not inside another aggregate",
+            )
+        case ScalarQuery(query):
+            return env.scalar(query)
+        case (
+            Compare()
+            | Same()
+            | And()
+            | Or()
+            | Not()
+            | InList()
+            | IsNull()
+            | IsTruth()
+            | ExistsQuery()
+            | Quantified()
+        ):
+            return as_value(e, env)
+        case _:
+            assert_never(e)

@@ -1,0 +1,117 @@
+"""A view's SELECT as a query of the calculus."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from freshview.calculus.build import NULL, ONE, ZERO, is_zero, mul
+from freshview.calculus.check import check_bound, infer
+from freshview.calculus.domain import DIGITS
+from freshview.calculus.schema import Column, Query
+from freshview.calculus.terms import Cmp, Lift
+from freshview.calculus.walk import Names
+from freshview.depth import deep
+from freshview.errors import AmbiguousName, FreshviewError, Place, TypeProblem
+from freshview.sql.catalog import Catalog
+from freshview.sql.lower.conjunctive import check_conjunctive
+from freshview.sql.lower.select import rows as select_rows
+from freshview.sql.lower.translate import environment
+from freshview.sql.terms import CreateView, Item, Name
+
+MOST_VARIABLES = 20_000
+"""Variables of a query, copies of its parts included: conditions inside conditions multiply."""
+
+
+@deep
+def lower(
+    statement: CreateView, catalog: Catalog, name: str | None = None, *, distinct: bool = True
+) -> Query:
+    """The meaning of a view: column variables, and the term that binds them.
+
+    >>> from freshview.calculus.text import show
+    >>> from freshview.sql.load import load
+    >>> _, [query] = load("CREATE STREAM r (a INT NOT NULL, b INT NOT NULL);"
+    ...                   "SELECT a, SUM(b) AS total FROM r GROUP BY a")
+    >>> print(show(query.term))
+    Exists(Sum[r_a](r(r_a, r_b))) * (sum := Sum[r_a](r(r_a, r_b_1) * r_b_1))
+    """
+    try:
+        if statement.factorized:
+            check_conjunctive(statement.query)
+        env = environment(catalog, Names(most=MOST_VARIABLES))
+        rows = select_rows(statement.query, env, top=True)
+        check_bound(rows.term)
+        infer(rows.term, catalog.schema())
+    except FreshviewError as problem:
+        raise problem.located(statement.at) from None
+    # A query that never has a row still says which columns it has.
+    term = mul(Cmp("=", ONE, ZERO), *(Lift(b.var, NULL) for b in rows.columns))
+    term = term if is_zero(rows.term) else rows.term
+    columns = tuple(Column(b.name, b.type) for b in rows.columns)
+    if statement.columns:
+        if len(statement.columns) != len(columns):
+            raise TypeProblem(
+                f"the view has {len(columns)} columns, {len(statement.columns)} names are given",
+                instead="give every column a name",
+                at=statement.at,
+            )
+        columns = tuple(replace(c, name=n) for c, n in zip(columns, statement.columns, strict=True))
+    if distinct:
+        columns = _numbered(columns) if statement.name is None else columns
+        _check_distinct(columns, statement)
+    _check_digits(columns, statement)
+    title = name or statement.name or "query"
+    vars = tuple(b.var for b in rows.columns)
+    return Query(title, columns, vars, term, rows.order, statement.factorized)
+
+
+def _numbered(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """The columns of a SELECT by itself: the second `name` is name_2, and so on."""
+    original = {c.name.lower() for c in columns}
+    seen: set[str] = set()
+    named: list[Column] = []
+    for c in columns:
+        name, number = c.name, 2
+        while name.lower() in seen or (name != c.name and name.lower() in original):
+            name, number = f"{c.name}_{number}", number + 1
+        seen.add(name.lower())
+        named.append(replace(c, name=name))
+    return tuple(named)
+
+
+def _check_distinct(columns: tuple[Column, ...], statement: CreateView) -> None:
+    """The columns of a view are told apart by their names."""
+    seen: set[str] = set()
+    for column in columns:
+        name = column.name.lower()
+        if name in seen:
+            raise AmbiguousName(
+                f"the view has two columns '{column.name}'",
+                instead="rename one with AS, or name all the columns behind the view's name",
+                at=_place(name, statement),
+            )
+        seen.add(name)
+
+
+def _check_digits(columns: tuple[Column, ...], statement: CreateView) -> None:
+    """No decimal that is shown has more digits after the point than there may be in all."""
+    for column in columns:
+        if column.type.kind == "decimal" and column.type.scale > DIGITS:
+            raise TypeProblem(
+                f"the column '{column.name}' has {column.type.scale} digits after the point",
+                instead=f"decimals have {DIGITS} in all; round it with ROUND(x, 10)",
+                at=_place(column.name.lower(), statement),
+            )
+
+
+def _place(name: str, statement: CreateView) -> Place:
+    """Where the last column of a name is selected: by itself, or by a star."""
+    if statement.columns:
+        return statement.at
+    for item in reversed(statement.query.items):
+        if not isinstance(item, Item):
+            return item.at
+        called = item.name or (item.expr.name if isinstance(item.expr, Name) else "")
+        if called.lower() == name:
+            return item.at
+    return statement.at

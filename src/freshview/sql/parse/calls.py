@@ -1,0 +1,151 @@
+"""Arithmetic, CASE, CAST and calls of scalar functions."""
+
+from __future__ import annotations
+
+from freshview.errors import TypeProblem
+from freshview.sql.ddl.types import TYPES, read_type
+from freshview.sql.parse.node import Node, Readers
+from freshview.sql.terms import Arith, Call, Case, Cast, Compare, Lifted, Scalar
+
+LIFTS = ": "
+"""What stands between a lifting function and its ring, in the one name that the parser sees."""
+
+ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "div": "/", "mod": "%"}
+
+# Functions whose name in the parser's tree is not the one of our registry.
+RENAMED = {
+    "tsordstodate": "date",
+    "datediff": "days_between",
+    "pow": "power",
+    "dayofmonth": "day",
+}
+
+_REMEDIES = {
+    "window": ("OVER", "a GROUP BY, or a join with a grouped subquery,"),
+    "star": ("*", "COUNT(*)"),
+    "ilike": ("ILIKE", "LOWER(x) LIKE 'pattern in lower case'"),
+    "rollup": ("ROLLUP", "one view for each grouping"),
+    "cube": ("CUBE", "one view for each grouping"),
+    "groupingsets": ("GROUPING SETS", "one view for each grouping"),
+    "intdiv": ("DIV", "CAST(a / b AS INT)"),
+}
+"""What the parser reads and we do not maintain: its SQL name, and what to write."""
+
+
+def _arithmetic(node: Node) -> Scalar:
+    """A chain of + and -, or of * and / and %, from left to right."""
+    links: list[Node] = []
+    while node.key in ARITHMETIC:
+        node.only("this", "expression")
+        links.append(node)
+        node = node["this"]
+    total = node.scalar()
+    for link in reversed(links):
+        total = Arith(ARITHMETIC[link.key], total, link["expression"].scalar(), link.at)
+    return total
+
+
+def _concatenation(node: Node) -> Scalar:
+    return Call("concat", tuple([n.scalar() for n in node.chain()]), node.at)
+
+
+def _in_parentheses(node: Node) -> Scalar:
+    while node.key == "paren":
+        node = node["this"]
+    return node.scalar()
+
+
+def _case(node: Node) -> Scalar:
+    node.only("this", "ifs", "default")
+    operand = node.get("this")
+    branches = []
+    for branch in node.all("ifs"):
+        when = branch["this"].scalar()
+        if operand is not None:
+            when = Compare("=", operand.scalar(), when, branch.at)
+        branches.append((when, branch["true"].scalar()))
+    default = node.get("default")
+    return Case(tuple(branches), None if default is None else default.scalar(), node.at)
+
+
+def _if(node: Node) -> Scalar:
+    node.only("this", "true", "false")
+    otherwise = node.get("false")
+    branch = (node["this"].scalar(), node["true"].scalar())
+    return Case((branch,), None if otherwise is None else otherwise.scalar(), node.at)
+
+
+def _cast(node: Node) -> Scalar:
+    node.only("this", "to")
+    to = node["to"]
+    name = str(getattr(to.raw.this, "value", to.raw.this))
+    if to.flag("nested") or name.upper() not in TYPES:
+        node.refuse(
+            f"CAST to {to.raw.sql('spark')}",
+            "cast to INT, DOUBLE, DECIMAL(p, s), STRING, DATE, TIMESTAMP or BOOLEAN",
+        )
+    sizes = [int(p["this"].name) for p in to.all("expressions") if p["this"].name.isdigit()]
+    try:
+        t, digits = read_type(name, sizes), _digits(sizes)
+    except TypeProblem as problem:
+        raise problem.located(node.at) from None
+    return Cast(node["this"].scalar(), t, digits, node.flag("safe"), node.at)
+
+
+def _digits(sizes: list[int]) -> int:
+    """How many digits a DECIMAL has: as many as are given, or 10 as in Spark."""
+    return sizes[0] if sizes else 10
+
+
+def _extract(node: Node) -> Scalar:
+    node.only("this", "expression")
+    return Call(node.word("this").lower(), (node["expression"].scalar(),), node.at)
+
+
+def _add_days(node: Node) -> Scalar:
+    if node.word("unit") not in ("", "DAY"):
+        node.refuse("this unit", "add an INTERVAL")
+    return Call("add_days", (node["this"].scalar(), node["expression"].scalar()), node.at)
+
+
+def _anonymous(node: Node) -> Scalar:
+    args = tuple(n.scalar() for n in node.all("expressions"))
+    fn, lifts, ring = str(node.raw.this).partition(LIFTS)
+    if lifts:
+        return Lifted(fn, ring, args, node.at)
+    return Call(fn.lower(), args, node.at)
+
+
+def function(node: Node) -> Scalar:
+    """Any other function by its own name, its arguments in their order."""
+    raw = node.raw
+    if not hasattr(raw, "sql_names") and node.key not in RENAMED:
+        what, instead = _REMEDIES.get(node.key, (node.key.upper(), "another expression"))
+        node.refuse(what, f"write {instead} instead")
+    args: list[Scalar] = []
+    for name in raw.arg_types:
+        child = raw.args.get(name)
+        if isinstance(child, list):
+            args.extend(n.scalar() for n in node.all(name))
+        elif getattr(child, "key", "") == "var":
+            node.refuse(str(raw.sql_names()[0]), "compare with constants, or use EXTRACT")
+        elif hasattr(child, "walk"):
+            args.append(node[name].scalar())
+    node.only(*(name for name, child in raw.args.items() if not isinstance(child, str | bool)))
+    fn = RENAMED.get(node.key) or str(raw.sql_names()[0]).lower()
+    return Call(fn, tuple(args), node.at)
+
+
+READERS: Readers = {
+    **dict.fromkeys(ARITHMETIC, _arithmetic),
+    "dpipe": _concatenation,
+    "paren": _in_parentheses,
+    "case": _case,
+    "if": _if,
+    "cast": _cast,
+    "trycast": _cast,
+    "extract": _extract,
+    "tsordsadd": _add_days,
+    "dateadd": _add_days,
+    "anonymous": _anonymous,
+}

@@ -1,0 +1,95 @@
+"""Constants, names and intervals."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from math import isfinite
+
+from freshview.calculus.casts import MOST_DIGITS
+from freshview.calculus.domain import is_decimal, is_int
+from freshview.calculus.types import BOOL, INT, STRING, type_of
+from freshview.errors import TypeProblem
+from freshview.sql.parse.node import Node, Readers
+from freshview.sql.terms import Arith, Interval, Literal, Name, Scalar, Unit
+
+_NUMBER = re.compile(r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+UNITS: dict[str, tuple[Unit, int]] = {
+    "SECOND": ("seconds", 1),
+    "MINUTE": ("seconds", 60),
+    "HOUR": ("seconds", 3600),
+    "DAY": ("days", 1),
+    "WEEK": ("days", 7),
+    "MONTH": ("months", 1),
+    "QUARTER": ("months", 3),
+    "YEAR": ("months", 12),
+}
+
+MOST_APART: dict[Unit, int] = {
+    "months": 12 * 10_000,
+    "days": 366 * 10_000,
+    "seconds": 86_400 * 366 * 10_000,
+}
+
+
+def _name(node: Node) -> Scalar:
+    node.only("this", "table")
+    if node["this"].key == "star":
+        node.refuse("* in an expression", "name the column")
+    table = node.get("table")
+    return Name(node["this"].name, None if table is None else table.name, node.at)
+
+
+def _literal(node: Node) -> Scalar:
+    text = node.name
+    if node.flag("is_string"):
+        if any("\ud800" <= c <= "\udfff" for c in text):
+            node.refuse("half of a surrogate pair", "write a whole character")
+        return Literal(text, STRING, node.at)
+    if not _NUMBER.fullmatch(text):
+        node.refuse(f"the number {text}", "write it like 1, 1.5 or 1.5e0")
+    value = float(text) if "e" in text.lower() else Decimal(text) if "." in text else int(text)
+    if isinstance(value, int) and not is_int(value):
+        value = Decimal(value)  # as in Spark: what is no integer is a decimal without fraction
+    if isinstance(value, Decimal) and not is_decimal(value):
+        node.refuse(f"a number of more than {MOST_DIGITS} digits", "write a DOUBLE, like 1e40")
+    if isinstance(value, float) and not isfinite(value):
+        node.refuse("a number that no DOUBLE holds", "the largest one is about 1.8e308")
+    return Literal(value, type_of(value), node.at)
+
+
+def _negative(node: Node) -> Scalar:
+    arg = node["this"].scalar()
+    if isinstance(arg, Literal) and isinstance(arg.value, int | float | Decimal):
+        return Literal(-arg.value, arg.type, node.at)
+    return Arith("-", Literal(0, INT, node.at), arg, node.at)
+
+
+def _interval(node: Node) -> Scalar:
+    node.only("this", "unit")
+    unit = node.word("unit").removesuffix("S")
+    amount = node["this"]
+    count = amount.raw.name.strip() if amount.key == "literal" else ""
+    if unit not in UNITS or not re.fullmatch(r"[+-]?\d{1,1000}", count, re.ASCII):
+        node.refuse("this INTERVAL", "write it as INTERVAL '3' MONTH, with one number and one unit")
+    kind, factor = UNITS[unit]
+    total = int(count) * factor
+    if abs(total) > MOST_APART[kind]:
+        raise TypeProblem(
+            f"INTERVAL '{count[:40]}' {unit} is longer than the years 1 to 9999",
+            instead="write a shorter one",
+            at=node.at,
+        )
+    return Interval(total, kind, node.at)
+
+
+READERS: Readers = {
+    "column": _name,
+    "identifier": lambda n: Name(n.name, None, n.at),
+    "literal": _literal,
+    "boolean": lambda n: Literal(n.flag("this"), BOOL, n.at),
+    "null": lambda n: Literal(None, type_of(None), n.at),
+    "neg": _negative,
+    "interval": _interval,
+}

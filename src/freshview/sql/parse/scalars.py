@@ -1,0 +1,24 @@
+"""Scalar expressions and conditions of the parser's tree, as our own."""
+
+from __future__ import annotations
+
+from freshview.sql.parse import aggregates, calls, conditions, literals
+from freshview.sql.parse.node import Node, Readers
+from freshview.sql.terms import Not, Scalar
+
+READERS: Readers = {
+    **literals.READERS,
+    **conditions.READERS,
+    **aggregates.READERS,
+    **calls.READERS,
+    "alias": lambda n: n.refuse("AS here", "name columns in the SELECT list only"),
+}
+"""How an expression is read, by the name of its node in the parser's tree."""
+
+
+def scalar(node: Node) -> Scalar:
+    """An expression; what we do not know is refused."""
+    if node.flag("negate"):
+        node.raw.set("negate", None)
+        return Not(scalar(node), node.at)
+    return READERS.get(node.key, calls.function)(node)

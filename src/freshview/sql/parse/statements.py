@@ -1,0 +1,228 @@
+"""Text to statements; the only file that knows the parser library.
+
+SELECTs are parsed by the library in the Spark dialect and rewritten into our own tree;
+CREATE STREAM, CREATE TABLE and CREATE TYPE are not SQL that it knows, and are read from its
+tokens. A lifting function, [f: Ring](x), is made one name before the parser sees it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError, TokenError
+from sqlglot.tokenizer_core import Token as RawToken
+from sqlglot.tokenizer_core import TokenType
+
+from freshview.depth import deep
+from freshview.errors import FreshviewError, Place, SyntaxProblem, UnsupportedSql
+from freshview.sql.ddl.cursor import Cursor
+from freshview.sql.ddl.relations import create_relation, create_type
+from freshview.sql.parse.calls import LIFTS
+from freshview.sql.parse.node import Grammar, Node
+from freshview.sql.parse.scalars import scalar
+from freshview.sql.parse.selects import select
+from freshview.sql.script import Script, Token
+from freshview.sql.terms import CreateView, Select, Statement
+
+GRAMMAR = Grammar(scalar, select)
+
+
+@deep
+def parse(text: str, file: str = "<text>") -> list[Statement]:
+    """The statements of a script, in order.
+
+    >>> [type(s).__name__ for s in parse("CREATE STREAM r (a INT); SELECT a FROM r;")]
+    ['CreateRelation', 'CreateView']
+    """
+    if not isinstance(text, str):
+        raise SyntaxProblem(f"SQL is a text, not {text!r}", instead="decode it first")
+    script = Script(text, file)
+    try:
+        raw = _whole_texts(list(Dialect.get_or_raise("spark").tokenize(text)), text)
+    except TokenError as error:
+        at = script.place(_unclosed(text))
+        raise SyntaxProblem("the text cannot be read", instead="close the quote", at=at) from error
+    _check_names(raw, script)
+    script.tokens = [_token(t, script) for t in raw]
+    statements = []
+    start = 0
+    for end in range(len(raw) + 1):
+        if end == len(raw) or raw[end].token_type == TokenType.SEMICOLON:
+            if end > start:
+                statements.append(_statement(raw[start:end], script.tokens[start:end], script))
+            start = end + 1
+    return statements
+
+
+def _whole_texts(raw: list[RawToken], text: str) -> list[RawToken]:
+    """The tokens with 'it''s' as one text: a quote that stands twice is part of it, as in Spark."""
+    out: list[RawToken] = []
+    for token in raw:
+        last = out[-1] if out else token
+        touching = out and last.end + 1 == token.start and text[last.end] == text[token.start]
+        if touching and last.token_type == token.token_type == TokenType.STRING:
+            whole = last.text + text[token.start] + token.text
+            out[-1] = RawToken(TokenType.STRING, whole, last.line, last.col, last.start, token.end)
+        else:
+            out.append(token)
+    return out
+
+
+_CLOSED = re.compile(r"""'[^']*'|"[^"]*"|`[^`]*`|--[^\n]*|/\*.*?\*/|[^'"`]""", re.DOTALL)
+
+
+def _unclosed(text: str) -> int:
+    """The offset of the first quote that nothing closes."""
+    position = 0
+    while match := _CLOSED.match(text, position):
+        position = match.end()
+    return min(position, max(0, len(text) - 1))
+
+
+def _first(error: Exception) -> str:
+    return str(error).splitlines()[0]
+
+
+def _token(raw: RawToken, script: Script) -> Token:
+    kinds = {TokenType.STRING: "string", TokenType.NUMBER: "number"}
+    word = raw.text[:1].isalpha() or raw.text[:1] == "_" or raw.token_type == TokenType.IDENTIFIER
+    kind = kinds.get(raw.token_type, "word" if word else "sign")
+    return Token(kind, raw.text, raw.start, script.place(raw.start))
+
+
+def _statement(raw: list[RawToken], tokens: list[Token], script: Script) -> Statement:
+    cursor = Cursor(tokens)
+    at = cursor.peek().at
+    try:
+        if not cursor.accept("CREATE"):
+            return CreateView(None, (), _select(raw, script, at), at)
+        if cursor.accept("STREAM"):
+            return create_relation(cursor, static=False)
+        if cursor.accept("TABLE"):
+            return create_relation(cursor, static=True)
+        if cursor.accept("TYPE"):
+            return create_type(cursor)
+        factorized = cursor.accept("FACTORIZED")
+        if not factorized:
+            cursor.accept("MATERIALIZED")
+        if cursor.accept("VIEW"):
+            return replace(_view(raw, cursor, script), factorized=factorized)
+    except FreshviewError as error:
+        raise error.located(at) from None
+    raise UnsupportedSql(
+        f"CREATE {cursor.peek().text} is not supported",
+        instead="write CREATE STREAM, CREATE TABLE, CREATE TYPE or CREATE [FACTORIZED] VIEW",
+        at=cursor.peek().at,
+    )
+
+
+def _view(raw: list[RawToken], cursor: Cursor, script: Script) -> CreateView:
+    at = cursor.peek().at
+    name = cursor.name()
+    columns = cursor.names() if cursor.peek().text == "(" else ()
+    begin = cursor.expect("AS")
+    if cursor.index >= len(raw):
+        raise SyntaxProblem(f"view '{name}' has no query", instead="write SELECT", at=begin.at)
+    return CreateView(name, columns, _select(raw[cursor.index :], script, at), at)
+
+
+def _select(raw: list[RawToken], script: Script, at: Place) -> Select:
+    words = {t.token_type for t in raw[:1]}
+    if not words & {TokenType.SELECT, TokenType.WITH, TokenType.L_PAREN}:
+        raise UnsupportedSql(
+            f"{raw[0].text} is not supported",
+            instead="write CREATE STREAM, CREATE TABLE, CREATE VIEW or SELECT",
+            at=script.place(raw[0].start),
+        )
+    _check_lists(raw, script)
+    try:
+        trees = Dialect.get_or_raise("spark").parser().parse(_lifted(raw, script), script.text)
+    except ParseError as error:
+        raise _syntax(error, script) from None
+    if len(trees) != 1 or trees[0] is None:
+        raise SyntaxProblem("there is no statement here", at=at)
+    script.note_starts(trees[0])
+    return select(Node(trees[0], script, GRAMMAR, at))
+
+
+def _check_names(raw: list[RawToken], script: Script) -> None:
+    """Names and texts are valid Unicode, and no name has the character that ends one in Arrow."""
+    for token in raw:
+        if token.token_type != TokenType.STRING and "\0" in token.text:
+            what, instead = "a name has the character NUL in it", "choose another name"
+        elif any("\ud800" <= c <= "\udfff" for c in token.text):
+            what, instead = "half of a surrogate pair is no character", "leave it out"
+        else:
+            continue
+        raise SyntaxProblem(what, instead=instead, at=script.place(token.start))
+
+
+_AFTER_A_LIST = frozenset(
+    {
+        *(TokenType.COMMA, TokenType.R_PAREN, TokenType.FROM, TokenType.WHERE),
+        *(TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.HAVING),
+    }
+)
+
+
+def _check_lists(raw: list[RawToken], script: Script) -> None:
+    """A list does not end with a comma, nor is it empty behind SELECT: the library lets it."""
+    for before, here, following in zip([None, *raw], raw, [*raw[1:], None], strict=False):
+        ends = following is None or following.token_type in _AFTER_A_LIST
+        if ends and here.token_type == TokenType.COMMA:
+            what, instead = (
+                "nothing stands behind this comma",
+                "leave it out, or name what is missing",
+            )
+        elif ends and _selects(before, here):
+            what, instead = "SELECT lists no columns", "name them"
+        else:
+            continue
+        raise SyntaxProblem(what, instead=instead, at=script.place(here.start))
+
+
+def _selects(before: RawToken | None, here: RawToken) -> bool:
+    """Whether columns come next: behind SELECT, or SELECT DISTINCT."""
+    if here.token_type == TokenType.DISTINCT and before is not None:
+        here = before
+    return here.token_type == TokenType.SELECT
+
+
+def _lifted(raw: list[RawToken], script: Script) -> list[RawToken]:
+    """The tokens with every [f: Ring] as one name, so that [f: Ring](x) is a function call."""
+    out: list[RawToken] = []
+    at = 0
+    while at < len(raw):
+        kinds = [t.token_type for t in raw[at : at + 3]]
+        if kinds[0] == TokenType.L_BRACKET and kinds[2:] == [TokenType.COLON]:
+            words = raw[at + 1 : at + 6]
+            closed = [t.token_type for t in words[3:]] == [TokenType.R_BRACKET, TokenType.L_PAREN]
+            names = [t.text for t in words[:3:2]]
+            if not closed or not all(n.isidentifier() for n in names):
+                raise SyntaxProblem(
+                    "this is no lifting function",
+                    instead="write [function: Ring](column, ...)",
+                    at=script.place(raw[at].start),
+                )
+            end, name = words[3], LIFTS.join(names)
+            place = (raw[at].line, raw[at].col, raw[at].start, end.end)
+            out.append(RawToken(TokenType.VAR, name, *place))
+            at += 5
+        else:
+            out.append(raw[at])
+            at += 1
+    return out
+
+
+def _syntax(error: ParseError, script: Script) -> SyntaxProblem:
+    """The library's first complaint, with the place where the offending word begins."""
+    info = error.errors[0] if error.errors else {}
+    description = str(info.get("description") or _first(error))
+    word = str(info.get("highlight") or "")
+    line, column = int(info.get("line") or 0), int(info.get("col") or 0)
+    where = f" near '{word}'" if word else ""
+    what = description.split(" for <class")[0].split(" but got <Token")[0]
+    place = Place(script.file, line, max(1, column - len(word) + 1))
+    return SyntaxProblem(f"the SQL cannot be read{where}: {what}", at=place)
