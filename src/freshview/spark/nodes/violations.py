@@ -10,8 +10,8 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from freshview.distributed.terms import Guard
 from freshview.durable.step import Refusal
 from freshview.errors import BadRow, Place
-from freshview.runtime.relations.base import not_held, two_rows
 from freshview.runtime.ingest.columns import rows_of
+from freshview.runtime.relations.base import not_held, two_rows
 from freshview.spark.nodes.node import PAYLOAD, Node
 
 
