@@ -107,6 +107,11 @@ class State:
             self._attach(position)
         return position
 
+    @property
+    def clean_position(self) -> Position | None:
+        """The position of the node, if no step of it is unfinished."""
+        return None if self.position is None or self.position.dirty else self.position
+
     def set_position(self, position: Position) -> None:
         """Store the position of the node."""
         assert self.node is not None

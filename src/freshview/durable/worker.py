@@ -206,22 +206,19 @@ class Worker:
             self._state.set_position(replace(before, readings=before.readings + 1))
             raise
         self.step_store.keep_sent(at.mark, at.step, sent)
-        self._record(self._state, at, at.epoch, inputs, batch)
+        self._record(self._state, at, inputs, batch)
         return sent
 
     def _record(
-        self,
-        state: State,
-        at: StepId,
-        epoch: int,
-        inputs: Sequence[bytes],
-        batch: bytes | memoryview,
+        self, state: State, at: StepId, inputs: Sequence[bytes], batch: bytes | memoryview
     ) -> None:
         """Store that a step is finished, and the bytes that a replay would read."""
         before = state.position
         assert before is not None
         logged = before.logged + len(batch) + sum(len(b) for b in inputs)
-        state.set_position(Position(at.mark, at.step, self._last(at), False, epoch, logged=logged))
+        state.set_position(
+            Position(at.mark, at.step, self._last(at), False, at.epoch, logged=logged)
+        )
 
     def _batch(self, state: State, at: StepId, entry: Entry | None = None) -> bytes | memoryview:
         """The rows of a version's batch for this part; none if the node has them."""
@@ -269,7 +266,7 @@ class Worker:
         """Make a state ready for a step; the number of replayed versions."""
         steps = self._steps(at.routine) if at.mark else ()
         before = [s for s in steps if s < at.step]
-        position = _clean_position(state)
+        position = state.clean_position
         if (
             position is None
             or not at.mark  # a read: only the end of the version before is needed
@@ -304,7 +301,7 @@ class Worker:
                 break
             if self._restore(state, mark):
                 break
-            position = _clean_position(state)  # a damaged snapshot has cleared it
+            position = state.clean_position  # a damaged snapshot has cleared it
             entry = self._entry(mark)
             todo.append((entry, -1))
             mark = self._after(entry)
@@ -327,7 +324,8 @@ class Worker:
             state.dirty()
             node.restore(local)
         except (SnapshotProblem, TornFile) as e:
-            self._snapshot_error = str(e)  # there may be an older snapshot, and the log since then
+            # There may be an older snapshot, and the log since then.
+            self._snapshot_error = f"; a snapshot could not be used: {e}"
             return False
         finally:
             local.unlink(missing_ok=True)
@@ -341,7 +339,7 @@ class Worker:
         state.dirty()
         batch = self._batch(state, at, entry)
         self._perform(state, at, inputs, batch)
-        self._record(state, at, epoch, inputs, batch)
+        self._record(state, at, inputs, batch)
 
     def _inputs(self, entry: Entry, step: int) -> list[bytes]:
         if not self._has_inputs(entry.routine, step):
@@ -357,14 +355,8 @@ class Worker:
     def _entry(self, mark: str) -> Entry:
         entry = self.pipeline.log.entry(version_of(mark))
         if entry is None or entry.mark != mark:
-            why = (
-                f"; a snapshot could not be used: {self._snapshot_error}"
-                if self._snapshot_error
-                else ""
-            )
-            raise LostState(
-                f"the log has no version {mark}{why}", instead="start over from the sources"
-            )
+            what = f"the log has no version {mark}{self._snapshot_error}"
+            raise LostState(what, instead="start over from the sources")
         return entry
 
     # ---------------------------------------------------------------- snapshots and old files
@@ -403,9 +395,3 @@ class Worker:
 
     def _bytes(self) -> int:
         return self._state.node.bytes if self._state.node is not None else 0
-
-
-def _clean_position(state: State) -> Position | None:
-    """The position of a state, if no step of it is unfinished."""
-    position = state.position
-    return None if position is None or position.dirty else position
