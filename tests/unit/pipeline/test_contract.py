@@ -470,7 +470,9 @@ def test_rows_by_key_that_were_lost_are_missed(make_plain: Maker, how: str) -> N
     )
     if how == "delete":
         place.unlink()
-    with pytest.raises(FreshviewError, match=r"the rows by key in .* (do not match|cannot be read)"):
+    with pytest.raises(
+        FreshviewError, match=r"the rows by key in .* (do not match|cannot be read)"
+    ):
         make_plain(NAMED, upserts=("s",)).start()
     place.write_bytes(data)
     assert upserted(make_plain(NAMED, upserts=("s",)), "c") == [(1, "c")]
