@@ -79,7 +79,7 @@ def run_on_spark(
 
 def _batch(part: Sequence[Event]) -> dict[str, Any]:
     """Events as Arrow tables with counts, one a side."""
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
     names = ("t", "id", "broker", "volume", "price")
     tables = {}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 
 from freshview.durable.storage.blocks import pack_large
 from freshview.errors import ProgramProblem

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Thread
 
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 
 from freshview.durable.batch_log import NO_VERSION, version_of
 from freshview.durable.storage.files import Folder

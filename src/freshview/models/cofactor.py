@@ -32,7 +32,7 @@ from freshview.runtime.settings import EngineName
 from freshview.runtime.views.payloads import Variable, variables_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
 Order: TypeAlias = str | VariableOrder | DTree
 """A variable order: in text such as "store - {item, date}", as a dtree file's text, or read."""

@@ -14,7 +14,7 @@ from freshview.runtime.settings import EngineName
 from freshview.sql import Catalog
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
 
 class HostedView(Protocol):

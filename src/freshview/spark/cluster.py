@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from py4j.protocol import Py4JError  # type: ignore[import-untyped]
+from py4j.protocol import Py4JError
 from pyspark import RDD, Broadcast, SparkContext, cloudpickle
 from pyspark.serializers import CPickleSerializer
 

@@ -11,7 +11,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
-from py4j.java_collections import ListConverter, MapConverter  # type: ignore[import-untyped]
+from py4j.java_collections import ListConverter, MapConverter
 from pyspark import Broadcast, SparkContext
 from pyspark.core.rdd import _wrap_function
 from pyspark.serializers import CPickleSerializer, NoOpSerializer, Serializer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 import pytest
 
 import freshview

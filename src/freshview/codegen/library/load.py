@@ -188,7 +188,7 @@ class Instance:
         sign: Sign = 1,
     ) -> None:
         """A batch of columns by name: numpy arrays, or lists of values."""
-        import pyarrow as pa  # type: ignore[import-untyped]
+        import pyarrow as pa
 
         try:
             table = pa.RecordBatch.from_pydict({name: pa.array(c) for name, c in columns.items()})

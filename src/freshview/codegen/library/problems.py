@@ -129,7 +129,7 @@ def _no_answer(fault: tuple[Any, ...], at: Place) -> NoReturn:
 def _counts(counts: Any) -> Any:
     """Counts as the kernel takes them: a sequence of int, or 64-bit integers in one piece."""
     if hasattr(counts, "__arrow_c_array__") or hasattr(counts, "__arrow_c_stream__"):
-        import pyarrow as pa  # type: ignore[import-untyped]
+        import pyarrow as pa
 
         counts = pa.chunked_array(counts) if hasattr(counts, "__arrow_c_stream__") else counts
         counts = pa.array(counts).to_numpy(zero_copy_only=False)

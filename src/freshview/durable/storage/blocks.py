@@ -11,7 +11,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 
 Rows = Mapping[str, Sequence[pa.RecordBatch]]
 """Batches by the name of their map or relation."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import pyarrow.fs as pa_fs  # type: ignore[import-untyped]
+import pyarrow.fs as pa_fs
 
 from freshview.durable.storage.files import AlreadyExists, TornFile, head_of, read_whole
 

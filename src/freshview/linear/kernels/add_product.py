@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 try:
-    from scipy.linalg.blas import dgemm  # type: ignore[import-untyped]
+    from scipy.linalg.blas import dgemm
 except ImportError:
     dgemm = None
 

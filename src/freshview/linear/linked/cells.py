@@ -12,7 +12,7 @@ from freshview.linear.language.terms import Input
 from freshview.linear.linked.labels import BadCell, Labels
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from freshview.errors import FreshviewError
 from freshview.linear.kernels.semiring import Array
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
 
 class BadCell(FreshviewError):

@@ -29,7 +29,7 @@ from freshview.linear.linked.cells import Cells, Columns, cells, changed, column
 from freshview.linear.linked.labels import Labels
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
 
 class View(Protocol):

@@ -12,7 +12,7 @@ from freshview.runtime.relations.stored_base import AnyBase, StatelessBase, Stor
 from freshview.runtime.views.maintained import MaintainedView
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
 
 def commit(

@@ -15,7 +15,7 @@ from freshview.runtime.ingest.columns import rows_in, usual
 from freshview.runtime.ingest.consolidate import consolidate
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 else:
     from freshview.runtime.ingest.lazy_imports import pa
 

@@ -14,8 +14,8 @@ from freshview.calculus.types import Type
 from freshview.errors import BadRow, Overflow
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.compute as pc  # type: ignore[import-untyped]
+    import pyarrow as pa
+    import pyarrow.compute as pc
 else:
     from freshview.runtime.ingest.lazy_imports import pa, pc
 

@@ -22,8 +22,8 @@ from freshview.runtime.ingest.change import Change, counted_change, row_change
 from freshview.runtime.ingest.columns import arrow_type, rows_in, table_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.compute as pc  # type: ignore[import-untyped]
+    import pyarrow as pa
+    import pyarrow.compute as pc
 else:
     from freshview.runtime.ingest.lazy_imports import pa, pc
 

@@ -23,7 +23,7 @@ from freshview.runtime.relations.stored_base import StoredBase
 from freshview.runtime.settings import DatabaseSettings
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 else:
     from freshview.runtime.ingest.lazy_imports import pa
 

@@ -25,7 +25,7 @@ from freshview.runtime.relations.stored_base import AnyBase, StoredBase
 from freshview.runtime.views.engines import KernelViewEngine
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 else:
     from freshview.runtime.ingest.lazy_imports import pa
 

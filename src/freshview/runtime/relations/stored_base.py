@@ -20,8 +20,8 @@ from freshview.runtime.ingest.columns import rows_of
 from freshview.runtime.relations.base import Base, not_held, two_rows
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.compute as pc  # type: ignore[import-untyped]
+    import pyarrow as pa
+    import pyarrow.compute as pc
 else:
     from freshview.runtime.ingest.lazy_imports import pa, pc
 

@@ -25,7 +25,7 @@ from freshview.runtime.settings import EngineName
 from freshview.runtime.views.payloads import Payloads
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 else:
     from freshview.runtime.ingest.lazy_imports import pa
 

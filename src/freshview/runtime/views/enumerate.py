@@ -24,7 +24,7 @@ from freshview.runtime.ingest.columns import rows_of, table_of
 
 if TYPE_CHECKING:
     import numpy as np
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
     Numbers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
 else:

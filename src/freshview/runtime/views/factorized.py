@@ -23,7 +23,7 @@ from freshview.runtime.views.maintained import Callback, MaintainedView
 from freshview.runtime.views.view import ViewHandle, ViewHost, matching
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
     from freshview.runtime.views.enumerate import Numbers
 else:

@@ -9,8 +9,8 @@ from freshview.errors import FreshviewError
 from freshview.runtime.ingest.change import COUNT
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.compute as pc  # type: ignore[import-untyped]
+    import pyarrow as pa
+    import pyarrow.compute as pc
 else:
     from freshview.runtime.ingest.lazy_imports import pa, pc
 

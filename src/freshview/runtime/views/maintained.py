@@ -25,7 +25,7 @@ from freshview.runtime.views.kernel_range import fits_kernel
 from freshview.runtime.views.payloads import Payloads, variables_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
 T = TypeVar("T")
 Callback: TypeAlias = "Callable[[int, pa.Table], object]"

@@ -29,8 +29,8 @@ from freshview.errors import FreshviewError
 from freshview.runtime.ingest.columns import arrow_type, rows_of, table_of
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.compute as pc  # type: ignore[import-untyped]
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
     from freshview.calculus.functions import Functions
 else:

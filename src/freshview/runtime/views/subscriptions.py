@@ -11,7 +11,7 @@ from freshview.errors import FreshviewWarning
 from freshview.runtime.views.maintained import Callback, MaintainedView
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow as pa
 
 
 class Subscriptions:

@@ -19,8 +19,8 @@ from freshview.runtime.views.history import MOST_VERSIONS, History
 from freshview.runtime.views.maintained import Callback, MaintainedView
 
 if TYPE_CHECKING:
-    import pyarrow as pa  # type: ignore[import-untyped]
-    import pyarrow.compute as pc  # type: ignore[import-untyped]
+    import pyarrow as pa
+    import pyarrow.compute as pc
 else:
     from freshview.runtime.ingest.lazy_imports import pa, pc
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 
 from freshview.calculus.schema import Relation
 from freshview.distributed.batches.predicate_pushdown import pushed_predicates

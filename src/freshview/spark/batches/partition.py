@@ -8,8 +8,8 @@ from typing import Any
 from zlib import crc32
 
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.compute as pc  # type: ignore[import-untyped]
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from freshview.distributed.partition import NULL, STEP, STEP_2
 from freshview.spark.batches.narrow_types import BLOCK_ROWS, RowNumbers, narrow_types

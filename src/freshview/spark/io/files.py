@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.csv as pv  # type: ignore[import-untyped]
+import pyarrow as pa
+import pyarrow.csv as pv
 
 from freshview.calculus.schema import Relation
 from freshview.errors import BadRow

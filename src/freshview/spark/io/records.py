@@ -15,8 +15,8 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.json as pj  # type: ignore[import-untyped]
+import pyarrow as pa
+import pyarrow.json as pj
 
 from freshview.calculus.rows import bad_value
 from freshview.calculus.schema import Relation

@@ -13,8 +13,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.compute as pc  # type: ignore[import-untyped]
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from freshview.calculus.rows import bad_value, conform
 from freshview.calculus.schema import Column, Relation

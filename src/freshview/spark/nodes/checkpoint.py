@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
 
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 
 from freshview.calculus.functions import Functions
 from freshview.distributed.batches.prepare import prepare

@@ -6,7 +6,7 @@ import os
 from collections import defaultdict
 from pathlib import Path
 
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.codegen.cpp.functions import SUM_OF

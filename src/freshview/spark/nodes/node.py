@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 
 from freshview.durable.work import DurableNode
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 
 from freshview.calculus.rows import MOST_LISTED, too_long
 from freshview.distributed.terms import Readout

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 
 from freshview.algebra import EXACT, Real
 from freshview.calculus.functions import BUILTINS, Functions

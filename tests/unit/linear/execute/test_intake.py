@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.sparse  # type: ignore[import-untyped]
+import scipy.sparse
 
 from freshview import linear
 from freshview.errors import FreshviewError

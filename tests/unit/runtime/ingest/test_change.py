@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow as pa
 import pytest
 
 from freshview.errors import BadRow, FreshviewError
