@@ -220,8 +220,8 @@ class Run:
         """Open the flow and do some versions; what was answered for must be there."""
         flow = self.open()
         self.check(flow)
-        versions = self.answered.read_text().split() if self.answered.exists() else []
-        assert flow.version >= max(map(int, versions), default=0), "an answered version is lost"
+        answered = self.answered.read_text().split() if self.answered.exists() else []
+        assert flow.version >= max(map(int, answered), default=0), "an answered version is lost"
         for _ in range(versions):
             if flow.version < VERSIONS:
                 self.apply(flow)
