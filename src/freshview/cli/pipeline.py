@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from rich.status import Status
 from freshview.cli.output import Shown, lines_of, open_sends, write_view
 from freshview.cli.tables import show
 from freshview.errors import FreshviewError
+from freshview.files import write_whole
 
 if TYPE_CHECKING:
     from freshview.pipeline.pipeline import Pipeline
@@ -172,10 +172,8 @@ def _metrics(flow: Pipeline, path: Path | None) -> Callable[[Progress], None]:
     def write(_: Progress) -> None:
         if path is None:
             return
-        part = path.with_name(f".{path.name}.part")
         try:
-            part.write_text(flow.metrics(), encoding="utf-8")
-            os.replace(part, path)
+            write_whole(path, flow.metrics().encode(), one_writer=True)
         except OSError as e:
             raise FreshviewError(
                 f"cannot write '{path}': {e.strerror}", instead="choose another file"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import struct
 import uuid
@@ -11,9 +10,9 @@ from pathlib import Path
 from zlib import crc32
 
 from freshview.durable.batch_log import NO_VERSION
-from freshview.durable.storage.files import write_out
 from freshview.durable.storage.seal import seal
 from freshview.durable.work import DurableNode, Work
+from freshview.files import draft_of, write_out
 
 _HEAD = struct.Struct("<I")
 
@@ -120,10 +119,8 @@ class State:
                 self.node.stamp()
                 position = replace(position, seal=seal(self.folder / self._generation))
             data = position.dump(self._generation)
-            path = self.folder / "position"
-            draft = self.folder / ".position"
-            write_out(draft, data)
-            os.replace(draft, path)
+            with draft_of(self.folder / "position", one_writer=True) as draft:
+                write_out(draft, data)
         self.position = position
 
     def dirty(self) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
 from freshview.errors import FreshviewError
+from freshview.files import part_of, write_whole
 from freshview.program.terms import Program
 from freshview.program.text import show_program
 from freshview.sql import Catalog
@@ -44,17 +44,12 @@ def claim(folder: Path, mine: Identity) -> None:
     if not path.exists():
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            part = path.with_suffix(".part")
-            part.unlink(missing_ok=True)  # of a claim that was cut short
+            part_of(path).unlink(missing_ok=True)  # of a claim that was cut short
             if any(folder.iterdir()):
                 raise FreshviewError(
                     f"'{folder}' is not empty, and has no checkpoint", instead=again
                 )
-            try:
-                part.write_text(json.dumps(mine), encoding="utf-8")
-                os.replace(part, path)
-            finally:
-                part.unlink(missing_ok=True)
+            write_whole(path, json.dumps(mine).encode(), one_writer=True)
         except OSError as e:
             raise FreshviewError(
                 f"the checkpoint '{folder}' cannot be written: {e.strerror}",

@@ -7,12 +7,12 @@ proxy or a mirror with its own certificate, it could not download anything.
 from __future__ import annotations
 
 import hashlib
-import os
 import ssl
 import struct
-import uuid
 from collections.abc import Sequence
 from pathlib import Path
+
+from freshview.files import write_whole
 
 PASSWORD = "changeit"
 """Java's own default: a trust store has no secrets."""
@@ -31,9 +31,7 @@ def trust_store(certificates: Sequence[bytes], folder: Path) -> Path | None:
     path = folder / f"trust-{hashlib.sha256(data).hexdigest()[:12]}.jks"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        draft = path.with_name(f".trust-{uuid.uuid4().hex}")
-        draft.write_bytes(data)
-        os.replace(draft, path)
+        write_whole(path, data)
     return path
 
 

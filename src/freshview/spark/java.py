@@ -10,6 +10,7 @@ import uuid
 from pathlib import Path
 
 from freshview.errors import FreshviewError
+from freshview.files import draft_of
 from freshview.spark.certificates import PASSWORD, trust_store, trusted
 
 # Spark's launcher always asks for a module that the small Java of the wheel does not have.
@@ -51,11 +52,10 @@ def launcher(java_home: Path, cache: Path) -> Path:
     home = cache / f"java-{uuid.uuid5(uuid.NAMESPACE_URL, str(java_home)).hex[:12]}"
     script = home / "bin" / "java"
     script.parent.mkdir(parents=True, exist_ok=True)
-    draft = script.with_name(f".java-{uuid.uuid4().hex}")
     words = [str(java_home / "bin" / "java"), *_trust(cache)]
-    draft.write_text(_LAUNCHER.format(words=shlex.join(words)))
-    draft.chmod(0o755)
-    os.replace(draft, script)
+    with draft_of(script) as draft:
+        draft.write_text(_LAUNCHER.format(words=shlex.join(words)))
+        draft.chmod(0o755)
     return home
 
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 
+from freshview import files
 from freshview.errors import FreshviewError
+from freshview.files import part_of
 from freshview.pipeline import identity
 from freshview.pipeline.identity import claim
 
@@ -23,15 +25,15 @@ def full(*_: Any, **__: Any) -> None:
 def test_a_full_disk_leaves_a_folder_that_can_be_claimed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails: str
 ) -> None:
-    def half(path: Path, text: str, **_: Any) -> None:
-        path.write_bytes(text.encode()[:5])
+    def half(path: Path, data: bytes, **_: Any) -> None:
+        path.write_bytes(data[:5])
         full()
 
     with monkeypatch.context() as broken:
         if fails == "replace":
-            broken.setattr(identity.os, "replace", full)
+            broken.setattr(files.os, "replace", full)
         else:
-            broken.setattr(Path, "write_text", half if fails == "half" else full)
+            broken.setattr(files, "write_out", half if fails == "half" else full)
         with pytest.raises(FreshviewError, match="No space left"):
             claim(tmp_path / "place", MINE)
     claim(tmp_path / "place", MINE)
@@ -40,7 +42,7 @@ def test_a_full_disk_leaves_a_folder_that_can_be_claimed(
 
 
 def test_a_claim_that_was_killed_is_made_again(tmp_path: Path) -> None:
-    (tmp_path / "pipeline.part").write_text('{"form')
+    part_of(tmp_path / identity.NAME).write_text('{"form')
     claim(tmp_path, MINE)
     with pytest.raises(FreshviewError, match="to other views"):
         claim(tmp_path, {**MINE, "program": "b"})

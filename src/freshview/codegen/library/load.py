@@ -6,7 +6,6 @@ import ctypes
 import os
 import sys
 import sysconfig
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -27,6 +26,7 @@ from freshview.errors import (
     ProgramProblem,
     SnapshotProblem,
 )
+from freshview.files import draft_of, sync_folder
 
 Sign = Literal[1, -1]
 RowCall: TypeAlias = Callable[..., None]
@@ -272,24 +272,17 @@ class Instance:
 
     def save(self, path: Path) -> None:
         """Write everything to a file, which is the old one until the new one is complete."""
-        fd, name = -1, ""
         try:
-            fd, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-            self._write(fd)
-            os.fsync(fd)
-            os.replace(name, path)
-            name = ""
+            with draft_of(path, private=True) as draft, draft.open("r+b", buffering=0) as out:
+                self._write(out.fileno())
+                os.fsync(out.fileno())
         except OSError as e:
             raise SnapshotProblem(
                 f"the snapshot cannot be written to {path}: {e.strerror or e}",
                 instead="what was there before is still there",
             ) from e
-        finally:
-            if fd >= 0:
-                os.close(fd)
-            if name:
-                os.unlink(name)
-        _sync_folder(path.parent)
+        with suppress(OSError):  # where the system can
+            sync_folder(path.parent)
 
     def _write(self, fd: int) -> None:
         head = MAGIC + bytes.fromhex(self.kernel.program)
@@ -325,14 +318,6 @@ class Instance:
     def _row(self, relation: int, sign: Sign, instead: RowCall | None) -> RowCall:
         call: RowCall = self._calls["entry"](self._state, relation, sign, instead)
         return call
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a rename last, where the system can."""
-    fd = os.open(folder, os.O_RDONLY)
-    with suppress(OSError):
-        os.fsync(fd)
-    os.close(fd)
 
 
 class Frame:

@@ -6,7 +6,6 @@ import mmap as maps
 import os
 import shutil
 import struct
-import uuid
 from collections.abc import Iterable
 from mmap import MAP_SHARED, PROT_READ, mmap
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, BinaryIO, Protocol
 from zlib import crc32
 
 from freshview.errors import FreshviewError
+from freshview.files import draft_of, sync_folder, write_out
 
 _HEAD = struct.Struct("<8sQII")  # as long as what Arrow aligns its rows to
 _MAGIC = b"freshview3"
@@ -77,16 +77,6 @@ def read_whole(source: BinaryIO, name: str) -> bytes:
     if head != head_of(name, data):
         raise TornFile(f"'{name}' is damaged")
     return data
-
-
-def write_out(path: Path, *parts: bytes | memoryview, sync: bool = False) -> None:
-    """Write a file: all that Python writes of the state of a pipeline goes through here."""
-    with path.open("wb") as out:
-        for part in parts:
-            out.write(part)
-        if sync:
-            out.flush()
-            os.fsync(out.fileno())
 
 
 def save_whole(path: Path, *data: bytes | memoryview) -> None:
@@ -163,19 +153,13 @@ class LocalFolder:
     def _place(self, name: str, fill: Any, new: bool) -> None:
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        draft = path.parent / f".{path.name}-{uuid.uuid4().hex}"
         try:
-            fill(draft)
-            if not new:
-                os.replace(draft, path)
-            else:
-                os.link(draft, path)  # unlike a rename, it fails if the name exists
+            with draft_of(path, new=new) as draft:
+                fill(draft)
         except FileExistsError as e:
             raise AlreadyExists(f"'{path}' is there already") from e
-        finally:
-            draft.unlink(missing_ok=True)
         if self.sync:
-            _sync_folder(path.parent)
+            sync_folder(path.parent)
 
     def _fill(self, path: Path, *parts: bytes | memoryview) -> None:
         write_out(path, *parts, sync=self.sync)
@@ -185,14 +169,6 @@ class LocalFolder:
         if self.sync:
             with path.open("rb+") as out:
                 os.fsync(out.fileno())
-
-
-def _sync_folder(path: Path) -> None:
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def _check_of(path: Path) -> bytes:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from freshview.codegen.library.cache import user_cache
 from freshview.codegen.library.private_files import NotPrivate, private_folder, read_own
+from freshview.files import write_whole
 from freshview.runtime.compile.compiled_plan import CompiledPlan
 
 MAX_BYTES = 64 << 20
@@ -62,10 +62,7 @@ class PlanCache:
             return
         with suppress(OSError, NotPrivate):
             private_folder(self.folder)
-            fd, new = tempfile.mkstemp(prefix=".plan-", dir=self.folder)
-            with os.fdopen(fd, "wb") as out:
-                out.write(entry)
-            os.replace(new, self.path(key))
+            write_whole(self.path(key), entry, private=True)
             self._evict(self.path(key))
 
     def _evict(self, newest: Path) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from freshview.errors import SnapshotProblem
+from freshview.files import write_whole
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -29,22 +30,7 @@ def write_manifest(path: Path, body: Mapping[str, Any]) -> None:
     text = json.dumps(body)
     check = hashlib.sha256(text.encode()).hexdigest()
     whole = json.dumps({"freshview snapshot": FORMAT, "sha256": check, "body": text}).encode()
-    new = path / f".{MANIFEST}-new"
-    write_durably(new, whole)
-    os.replace(new, path / MANIFEST)
-    fd = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
-
-
-def write_durably(path: Path, data: bytes) -> None:
-    """Write a file that is on disk when this returns."""
-    with path.open("wb") as out:
-        out.write(data)
-        out.flush()
-        os.fsync(out.fileno())
+    write_whole(path / MANIFEST, whole, one_writer=True, sync=True)
 
 
 def read_manifest(path: Path) -> dict[str, Any]:

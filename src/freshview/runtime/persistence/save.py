@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from freshview.errors import SnapshotProblem
+from freshview.files import write_out
 from freshview.runtime.compile.compile_view import python_functions
 from freshview.runtime.database.declarations import show_declaration
 from freshview.runtime.database.state import State
 from freshview.runtime.ingest.change import COUNT
 from freshview.runtime.ingest.columns import table_of
-from freshview.runtime.persistence.manifest import write_durably, write_manifest
+from freshview.runtime.persistence.manifest import write_manifest
 from freshview.runtime.relations.base import Base
 from freshview.runtime.relations.stored_base import AnyBase, StoredBase
 from freshview.runtime.views.engines import KernelViewEngine
@@ -106,7 +107,7 @@ def _save_base(base: AnyBase, folder: Path) -> dict[str, Any]:
     with pa.ipc.new_file(sink, table.schema) as writer:
         writer.write_table(table)
     data = sink.getvalue().to_pybytes()
-    write_durably(folder / file, data)
+    write_out(folder / file, data, sync=True)
     return {"kind": "rows", "file": file, "sha256": hashlib.sha256(data).hexdigest()}
 
 

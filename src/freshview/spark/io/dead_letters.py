@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from operator import attrgetter
 from pathlib import Path
 
 from freshview.errors import FreshviewError
+from freshview.files import write_whole
 from freshview.runtime.ingest.file_names import file_name
 from freshview.spark.io.rows import RejectedRow
 
@@ -40,11 +40,9 @@ class DeadLetters:
 
     def _write(self, path: Path, rows: Iterable[RejectedRow]) -> None:
         lines = [json.dumps({"reason": r.reason, "row": r.row}, ensure_ascii=False) for r in rows]
-        part = path.with_suffix(".part")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            part.write_text("\n".join(lines) + "\n", encoding="utf-8")
-            os.replace(part, path)
+            write_whole(path, ("\n".join(lines) + "\n").encode(), one_writer=True)
         except OSError as e:
             raise FreshviewError(
                 f"malformed rows cannot be kept in '{path}': {e.strerror}",

@@ -7,7 +7,6 @@ failed or the process died, is sent again: before the next batch, or at the next
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from freshview.errors import FreshviewError
+from freshview.files import draft_of, write_whole
 from freshview.runtime.ingest.file_names import file_name
 from freshview.spark.io.sinks import Sink, difference
 
@@ -99,17 +99,19 @@ class Emitter:
 
     def _write_table(self, view: str, table: pa.Table, version: int) -> None:
         numbered = table.replace_schema_metadata({VERSION: str(version)})
-        part = self._path(view).with_suffix(".part")
-        with _write_errors(part):
-            with pa.OSFile(str(part), "wb") as out, pa.ipc.new_file(out, numbered.schema) as file:
-                file.write_table(numbered)
-            os.replace(part, self._path(view))
+        path = self._path(view)
+        with (
+            _write_errors(path),
+            draft_of(path, one_writer=True) as draft,
+            pa.OSFile(str(draft), "wb") as out,
+            pa.ipc.new_file(out, numbered.schema) as file,
+        ):
+            file.write_table(numbered)
 
     def _write_versions(self) -> None:
-        part = self.folder / "told.part"
-        with _write_errors(part):
-            part.write_text(json.dumps(self._emitted, sort_keys=True))
-            os.replace(part, self.folder / "told.json")
+        path = self.folder / "told.json"
+        with _write_errors(path):
+            write_whole(path, json.dumps(self._emitted, sort_keys=True).encode(), one_writer=True)
 
     def _path(self, view: str) -> Path:
         return self.folder / f"{file_name(view)}.arrow"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import struct
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import BinaryIO
 import numpy as np
 
 from freshview.durable.storage.files import load_whole, save_whole
+from freshview.files import draft_of
 from freshview.linear.kernels.semiring import Array
 
 _HEAD = struct.Struct("<Q")
@@ -67,14 +67,12 @@ def _pieces(arrays: Mapping[str, Array]) -> Iterable[bytes | memoryview]:
 
 def create(path: Path, shape: tuple[int, ...], dtype: np.dtype[np.generic]) -> Array:
     """An array of zeros in a file that other processes can map; it replaces an old one."""
-    draft = path.parent / f".{path.name}"
-    with draft.open("wb") as out:
+    with draft_of(path, one_writer=True) as draft, draft.open("wb") as out:
         header: BinaryIO = out
         np.lib.format.write_array_header_1_0(
             header, {"descr": dtype.str, "fortran_order": False, "shape": shape}
         )
         out.truncate(out.tell() + int(np.prod(shape)) * dtype.itemsize)
-    os.replace(draft, path)
     return attach(path)
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -20,6 +18,7 @@ from freshview.distributed.terms import Distributed
 from freshview.durable.storage.files import Folder
 from freshview.durable.work import Role
 from freshview.errors import BuildProblem, NotNative
+from freshview.files import write_whole
 from freshview.spark.nodes.kernel_node import kernel_of
 from freshview.spark.nodes.node_program import NodeProgram
 
@@ -70,10 +69,7 @@ def fetch_kernel(shipped: ShippedKernel, folder: Folder) -> Path:
         data = folder.read(_name(shipped))
         if data is None or not _has_digest(data, shipped):
             raise BuildProblem("the checkpoint has lost its kernels", instead="restart the flow")
-        fd, draft = tempfile.mkstemp(dir=path.parent)
-        with os.fdopen(fd, "wb") as out:
-            out.write(data)
-        os.replace(draft, path)
+        write_whole(path, data, private=True)
     return path
 
 
