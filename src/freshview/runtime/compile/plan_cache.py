@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from freshview.codegen.library.cache import user_cache
+from freshview.codegen.library.cache import cache_root, make_room
 from freshview.codegen.library.private_files import NotPrivate, private_folder, read_own
 from freshview.files import write_whole
 from freshview.runtime.compile.compiled_plan import CompiledPlan
@@ -63,24 +63,10 @@ class PlanCache:
         with suppress(OSError, NotPrivate):
             private_folder(self.folder)
             write_whole(self.path(key), entry, private=True)
-            self._evict(self.path(key))
-
-    def _evict(self, newest: Path) -> None:
-        """Remove the least recently used files until the others have room."""
-        sizes: dict[Path, int] = {}
-        uses: dict[Path, int] = {}
-        for path in self.folder.iterdir():
-            with suppress(FileNotFoundError):  # another process evicts, too
-                stat = path.lstat()
-                sizes[path], uses[path] = stat.st_size, stat.st_mtime_ns
-        total = sum(sizes.values())
-        for path in sorted(sizes.keys() - {newest}, key=lambda p: (uses[p], p.name)):
-            if total <= self.max_bytes:
-                return
-            path.unlink(missing_ok=True)
-            total -= sizes[path]
+            newest = self.path(key)
+            make_room(self.folder.iterdir(), self.max_bytes, lambda path, _: path == newest)
 
 
 def user_plans() -> PlanCache:
     """The plans of this user."""
-    return PlanCache(user_cache().parent / "plans")
+    return PlanCache(cache_root() / "plans")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import get_args
 
 from freshview.calculus.functions import Functions
-from freshview.codegen.library.cache import user_cache
+from freshview.codegen.library.cache import evict, user_cache
 from freshview.codegen.library.compiler import Baseline, Flags, find_compiler
 from freshview.codegen.library.private_files import private_folder, read_own
 from freshview.distributed.terms import Distributed
@@ -63,13 +65,20 @@ def ship_kernels(
 
 
 def fetch_kernel(shipped: ShippedKernel, folder: Folder) -> Path:
-    """The library as a local file: downloaded once, verified whenever it is loaded."""
+    """The library as a local file: downloaded once, verified whenever it is loaded.
+
+    Like those that are built here, the libraries used least recently make room for a new one.
+    """
     path = private_folder(user_cache() / "shipped") / f"{shipped.library}.so"
-    if not _has_digest(read_own(path), shipped):
+    if _has_digest(read_own(path), shipped):
+        with suppress(OSError):  # a folder that cannot be written still has it
+            os.utime(path)
+    else:
         data = folder.read(_name(shipped))
         if data is None or not _has_digest(data, shipped):
             raise BuildProblem("the checkpoint has lost its kernels", instead="restart the flow")
         write_whole(path, data, private=True)
+        evict(path.parent)
     return path
 
 

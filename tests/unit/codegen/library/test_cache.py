@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
 from pathlib import Path
@@ -88,3 +89,29 @@ def test_the_cache_is_the_users(monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     monkeypatch.setenv("XDG_CACHE_HOME", "")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert user_cache() == tmp_path / ".cache" / "freshview" / "kernels"
+
+
+def test_shipped_kernels_make_room_as_built_ones_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyarrow")
+    from freshview.durable.storage.files import LocalFolder
+    from freshview.spark.nodes.shipped_kernels import ShippedKernel, fetch_kernel
+
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(cache, "CACHE_BYTES", 2 * SIZE)
+    checkpoint = LocalFolder(tmp_path / "checkpoint")
+
+    def fetch(number: int) -> Path:
+        data = bytes([number]) * SIZE
+        shipped = ShippedKernel(None, hashlib.sha256(data).hexdigest())  # type: ignore[arg-type]
+        checkpoint.write(f"kernel-{shipped.library}", data)
+        return fetch_kernel(shipped, checkpoint)
+
+    first, second = used(fetch(1), IN_USE + 20), used(fetch(2), IN_USE + 10)
+    assert fetch(1) == first  # a use counts
+    third = fetch(3)
+    assert first.exists()
+    assert third.exists()
+    assert not second.exists()
+    assert fetch(2) == second
