@@ -36,7 +36,7 @@ from freshview.distributed.options import DistributionOptions
 from freshview.pipeline.flow import Flow
 from freshview.plan.compile import compile_queries
 from freshview.plan.options import PlanOptions
-from freshview.spark.nodes.node import COUNT
+from freshview.runtime.ingest.columns import COUNT
 from freshview.spark.start_session import start_session
 from freshview.sql.load import load
 from workloads import WORKLOADS

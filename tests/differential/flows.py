@@ -16,8 +16,7 @@ from freshview.durable.settings import FlowSettings
 from freshview.ivm.options import DeltaOptions
 from freshview.pipeline.flow import Flow
 from freshview.reference.engine.run import Engine
-from freshview.runtime.ingest.columns import rows_of, table_of
-from freshview.spark.nodes.node import COUNT
+from freshview.runtime.ingest.columns import COUNT, rows_of, table_of
 from tests.differential.harness import case, compiled, grouped, same
 
 

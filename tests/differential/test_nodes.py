@@ -22,9 +22,9 @@ from freshview.distributed.terms import Block, Dist, Distributed, Local, Replica
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions
 from freshview.reference.engine.run import Engine
-from freshview.runtime.ingest.columns import arrow_schema, rows_of
+from freshview.runtime.ingest.columns import COUNT, arrow_schema, rows_of
 from freshview.spark.nodes.kernel_node import KernelNode, kernel_of
-from freshview.spark.nodes.node import COUNT, READY, Node, change_routine, read_routine
+from freshview.spark.nodes.node import READY, Node, change_routine, read_routine
 from freshview.spark.nodes.reference_node import ReferenceNode
 from freshview.sql import load
 from tests.differential import harness

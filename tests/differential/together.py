@@ -20,8 +20,7 @@ import pyarrow as pa
 import freshview as fv
 from freshview.durable.settings import FlowSettings
 from freshview.pipeline.pipeline import Pipeline
-from freshview.runtime.ingest.columns import rows_of, table_of
-from freshview.spark.nodes.node import COUNT
+from freshview.runtime.ingest.columns import COUNT, rows_of, table_of
 from tests.differential.duck import Duck, plain
 from tests.differential.harness import grouped, same
 from tests.differential.random_sql import random_script

@@ -19,6 +19,7 @@ from freshview.cli.demo import SCRIPT, TITLES, rounded
 from freshview.cli.orderbook import Event, events
 from freshview.cli.tables import drawn, word
 from freshview.errors import FreshviewError
+from freshview.runtime.ingest.columns import COUNT
 
 if TYPE_CHECKING:
     from freshview.pipeline.pipeline import Pipeline
@@ -88,7 +89,7 @@ def _batch(part: Sequence[Event]) -> dict[str, Any]:
         columns = zip(*(e.row for e in mine), strict=True) if mine else ([] for _ in names)
         arrays = {n: pa.array(c) for n, c in zip(names, columns, strict=True)}
         if mine:
-            tables[side] = pa.table({**arrays, "__count": [e.multiplicity for e in mine]})
+            tables[side] = pa.table({**arrays, COUNT: [e.multiplicity for e in mine]})
     return tables
 
 
@@ -181,7 +182,7 @@ def _final(book: Sequence[Event]) -> dict[str, Any]:
             held[key] = event
         else:
             held.pop(key)
-    return {side: t.drop_columns(["__count"]) for side, t in _batch(list(held.values())).items()}
+    return {side: t.drop_columns([COUNT]) for side, t in _batch(list(held.values())).items()}
 
 
 def _same(mine: Sequence[Any], other: Sequence[Any]) -> bool:

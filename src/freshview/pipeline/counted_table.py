@@ -12,10 +12,9 @@ from freshview.calculus.rows import checked
 from freshview.calculus.schema import Relation
 from freshview.errors import BadRow, Place
 from freshview.runtime.ingest.change import counted_change, row_change
-from freshview.runtime.ingest.columns import table_of
+from freshview.runtime.ingest.columns import COUNT, table_of
 from freshview.runtime.ingest.consolidate import too_often
 from freshview.spark.io.rows import fit_rows
-from freshview.spark.nodes.node import COUNT
 
 
 def counted_table(relation: Relation, rows: Any) -> pa.Table:

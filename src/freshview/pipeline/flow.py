@@ -26,12 +26,13 @@ from freshview.durable.settings import FlowSettings
 from freshview.durable.stats import BatchStats, StageStats
 from freshview.durable.versions import Versions
 from freshview.errors import ProgramProblem, UnknownName
+from freshview.runtime.ingest.columns import COUNT
 from freshview.spark.batches.pack_batch import Batch, BatchPacker
 from freshview.spark.batches.split_batch import split_load
 from freshview.spark.batches.validate import as_table, validated
 from freshview.spark.nodes.attach_kernels import attach_kernels
 from freshview.spark.nodes.checkpoint import check_nodes, reopen, save_pipeline
-from freshview.spark.nodes.node import COUNT, READY, Node, read_routine
+from freshview.spark.nodes.node import READY, Node, read_routine
 from freshview.spark.nodes.query_result import query_result
 from freshview.spark.nodes.reference_node import batch_of
 from freshview.spark.nodes.view_work import ViewWork

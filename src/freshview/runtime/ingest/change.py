@@ -11,16 +11,13 @@ from freshview.calculus.rows import Row, RowLike, bad_value, in_order, plain
 from freshview.calculus.schema import Column, Relation
 from freshview.codegen.library.load import Instance
 from freshview.errors import BadRow, Place
-from freshview.runtime.ingest.columns import rows_in, usual
+from freshview.runtime.ingest.columns import COUNT, rows_in, usual
 from freshview.runtime.ingest.consolidate import consolidate
 
 if TYPE_CHECKING:
     import pyarrow as pa
 else:
     from freshview.runtime.ingest.lazy_imports import pa
-
-COUNT = "__count"
-"""The column of a table of changes that tells how often a row comes or goes."""
 
 Hook: TypeAlias = Callable[[Row, int], RowLike | list[RowLike] | None]
 

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 else:
     from freshview.runtime.ingest.lazy_imports import pa, pc
 
+COUNT = "__count"
+"""The column of a table of changes that tells how often a row comes, or goes if it is negative."""
+
 WIDEST = 38
 """Digits of the decimals that views show: all that Arrow's 128 bits hold."""
 

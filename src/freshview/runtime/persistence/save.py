@@ -18,8 +18,7 @@ from freshview.files import write_out
 from freshview.runtime.compile.compile_view import python_functions
 from freshview.runtime.database.declarations import show_declaration
 from freshview.runtime.database.state import State
-from freshview.runtime.ingest.change import COUNT
-from freshview.runtime.ingest.columns import table_of
+from freshview.runtime.ingest.columns import COUNT, table_of
 from freshview.runtime.persistence.manifest import write_manifest
 from freshview.runtime.relations.base import Base
 from freshview.runtime.relations.stored_base import AnyBase, StoredBase

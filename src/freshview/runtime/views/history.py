@@ -6,7 +6,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from freshview.errors import FreshviewError
-from freshview.runtime.ingest.change import COUNT
+from freshview.runtime.ingest.columns import COUNT
 
 if TYPE_CHECKING:
     import pyarrow as pa

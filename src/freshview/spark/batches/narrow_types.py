@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from freshview.spark.nodes.node import COUNT
+from freshview.runtime.ingest.columns import COUNT
 
 FEWEST_ROWS = 1024
 """Below so many rows narrowing is not worth the calls."""

@@ -13,10 +13,11 @@ from freshview.distributed.terms import Random
 from freshview.durable.commit_log import PackedBatch
 from freshview.durable.storage.blocks import Pieces, pack_large
 from freshview.errors import ProgramProblem, UnknownName
+from freshview.runtime.ingest.columns import COUNT
 from freshview.spark.batches.narrow_types import narrow_types
 from freshview.spark.batches.split_batch import split_batch
 from freshview.spark.batches.validate import validated
-from freshview.spark.nodes.node import COUNT, change_routine
+from freshview.spark.nodes.node import change_routine
 from freshview.spark.nodes.view_work import NO_ROUTINE, ViewWork
 
 Batch: TypeAlias = pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch]

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 from freshview.calculus.schema import Relation
 from freshview.distributed.batches.predicate_pushdown import Test
 from freshview.distributed.terms import Dist, Local, Location, Random, Replicated
+from freshview.runtime.ingest.columns import COUNT
 from freshview.spark.batches.partition import partition_rows
-from freshview.spark.nodes.node import COUNT
 
 
 def passing_rows(rows: pa.RecordBatch, tests: Sequence[Test]) -> pa.Array | None:

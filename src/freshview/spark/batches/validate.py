@@ -11,8 +11,7 @@ from freshview.calculus.rows import expected
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type
 from freshview.errors import BadRow
-from freshview.runtime.ingest.columns import arrow_schema, is_within
-from freshview.spark.nodes.node import COUNT
+from freshview.runtime.ingest.columns import COUNT, arrow_schema, is_within
 
 
 def validated(relation: Relation, batch: Any, wanted: Relation | None = None) -> pa.RecordBatch:

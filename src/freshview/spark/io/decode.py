@@ -8,11 +8,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from freshview.errors import BadRow
+from freshview.runtime.ingest.columns import COUNT
 from freshview.spark.io.records import events_of_lines, rows_of_lines
 from freshview.spark.io.rows import CORRUPT, RejectedRow, TypedRows, fit_rows
 from freshview.spark.io.sources import Input
 from freshview.spark.io.upsert import DELETED
-from freshview.spark.nodes.node import COUNT
 
 CHANGE = "__change"
 """The column of a Delta change feed with the kind of change."""

@@ -19,9 +19,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from freshview.errors import FreshviewError
+from freshview.runtime.ingest.columns import COUNT
 from freshview.runtime.ingest.file_names import file_name
 from freshview.spark.io.connectors import needs
-from freshview.spark.nodes.node import COUNT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

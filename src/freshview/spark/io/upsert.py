@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from freshview.calculus.schema import Relation
+from freshview.runtime.ingest.columns import COUNT
 from freshview.spark.io.rows import names_of
-from freshview.spark.nodes.node import COUNT
 
 DELETED = "__gone"
 """The column of a table of events that is true for deleted keys."""

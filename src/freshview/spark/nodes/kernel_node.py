@@ -17,8 +17,9 @@ from freshview.codegen.library.toolchain import build
 from freshview.codegen.options import KernelPasses
 from freshview.distributed.terms import Distributed
 from freshview.durable.work import Role
+from freshview.runtime.ingest.columns import COUNT
 from freshview.spark.nodes.elements import refuse_elements
-from freshview.spark.nodes.node import COUNT, READY
+from freshview.spark.nodes.node import READY
 from freshview.spark.nodes.node_program import NodeProgram, node_program, payload_columns
 
 PASSES = KernelPasses(derive=False, defer=False, wide=True, parts=True)

@@ -13,9 +13,6 @@ import pyarrow as pa
 
 from freshview.durable.work import DurableNode
 
-COUNT = "__count"
-"""The column of a batch with the multiplicity of a row: negative for deletions."""
-
 PAYLOAD = "__payload"
 """The last column of the rows of a map: its payload."""
 

@@ -23,9 +23,9 @@ from freshview.reference.engine.run import out_of_range
 from freshview.reference.engine.scope import Work
 from freshview.reference.engine.statements import compile_statement
 from freshview.reference.engine.store import Bounds, Store, Stores
-from freshview.runtime.ingest.columns import arrow_type, rows_of
+from freshview.runtime.ingest.columns import COUNT, arrow_type, rows_of
 from freshview.spark.nodes.elements import encoded, is_element, values_of
-from freshview.spark.nodes.node import COUNT, PAYLOAD, READY, change_routine, read_routine
+from freshview.spark.nodes.node import PAYLOAD, READY, change_routine, read_routine
 
 ROW_BYTES = 200
 """An estimate of the bytes of a row in a dictionary."""

@@ -23,10 +23,9 @@ from freshview.durable.settings import FlowSettings
 from freshview.durable.storage.blocks import unpack
 from freshview.durable.task import run_stage
 from freshview.pipeline.flow import Flow
-from freshview.runtime.ingest.columns import rows_of
+from freshview.runtime.ingest.columns import COUNT, rows_of
 from freshview.spark.batches.narrow_types import FEWEST_ROWS, narrow_types
 from freshview.spark.batches.partition import partition_rows, rows_of_worker
-from freshview.spark.nodes.node import COUNT
 from tests.unit.pipeline.shop import shop
 
 SQL = """
