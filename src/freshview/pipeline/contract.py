@@ -18,11 +18,12 @@ from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column, Relation
 from freshview.errors import BadRow, FreshviewError, UnknownName
 from freshview.runtime.ingest.columns import COUNT, rows_of, table_of
+from freshview.runtime.ingest.counted_rows import by_number
 from freshview.runtime.relations.base import two_rows
 from freshview.spark.io.decode import DecodedBatch
 from freshview.spark.io.keys import KeyStore
 from freshview.spark.io.rows import RejectedRow, names_of
-from freshview.spark.io.upsert import RESERVED, by_number, key_of
+from freshview.spark.io.upsert import RESERVED, key_of
 from freshview.spark.nodes.node import PAYLOAD
 from freshview.spark.nodes.violations import Violation, refusal_of
 from freshview.sql import Catalog

@@ -6,60 +6,13 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from freshview.errors import FreshviewError
-from freshview.runtime.ingest.columns import COUNT
+from freshview.runtime.ingest.counted_rows import difference, net_of, with_count
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    import pyarrow.compute as pc
-else:
-    from freshview.runtime.ingest.lazy_imports import pa, pc
 
 MOST_VERSIONS = 1000
 """How many versions back changes are kept, unless `track` is told otherwise."""
-
-
-def difference(old: pa.Table, new: pa.Table) -> pa.Table:
-    """New - old: the rows of both that do not cancel out, with a column `__count`.
-
-    >>> old = pa.table({"k": [1, 1, 2]})
-    >>> difference(old, pa.table({"k": [1, 3]})).sort_by("k").to_pylist()
-    [{'k': 1, '__count': -1}, {'k': 2, '__count': -1}, {'k': 3, '__count': 1}]
-    """
-    return _added([_counted(old, -1), _counted(new, 1)], new.column_names)
-
-
-def merged(parts: list[pa.Table]) -> pa.Table:
-    """Several tables of changes as one, without what cancels out."""
-    if len(parts) == 1:
-        return parts[0]
-    return _added([_numbered(p) for p in parts], parts[0].column_names[:-1])
-
-
-def no_changes(table: pa.Table) -> pa.Table:
-    """The table of changes of a view that did not change."""
-    return _named(_counted(table.slice(0, 0), 1), table.column_names)
-
-
-def _counted(table: pa.Table, count: int) -> pa.Table:
-    counts = pa.repeat(pa.scalar(count, pa.int64()), table.num_rows)
-    return _numbered(table.append_column(COUNT, counts))
-
-
-def _numbered(table: pa.Table) -> pa.Table:
-    """Columns by number: a view may have two of a name, or one that is called like the counts."""
-    return table.rename_columns([f"c{i}" for i in range(table.num_columns)])
-
-
-def _named(table: pa.Table, names: list[str]) -> pa.Table:
-    return table.rename_columns([*names, COUNT])
-
-
-def _added(parts: list[pa.Table], names: list[str]) -> pa.Table:
-    whole = pa.concat_tables(parts, promote_options="permissive")
-    *keys, count = whole.column_names
-    total = whole.group_by(keys).aggregate([(count, "sum")])
-    total = total.select([*keys, f"{count}_sum"])
-    return _named(total.filter(pc.not_equal(total.column(len(keys)), 0)), names)
 
 
 class History:
@@ -91,4 +44,6 @@ class History:
                 instead=f"they are kept from version {self.first} to {now}",
             )
         parts = [part for at, part in self._parts if at > version]
-        return merged(parts) if parts else no_changes(self._table)
+        if not parts:
+            return with_count(self._table.slice(0, 0), 1)
+        return parts[0] if len(parts) == 1 else net_of(parts)

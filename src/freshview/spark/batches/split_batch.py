@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from freshview.calculus.schema import Relation
 from freshview.distributed.batches.predicate_pushdown import Test
 from freshview.distributed.terms import Dist, Local, Location, Random, Replicated
-from freshview.runtime.ingest.columns import COUNT
+from freshview.runtime.ingest.counted_rows import summed
 from freshview.spark.batches.partition import partition_rows
 
 
@@ -91,9 +91,5 @@ def split_load(tables: Mapping[str, pa.Table], rows: int) -> list[dict[str, pa.T
 
 def _added_up(rows: pa.RecordBatch) -> pa.RecordBatch:
     """Each row once, with the sum of its counts."""
-    # Columns are numbered, since Arrow parses some names as paths.
-    keys = [f"c{i}" for i in range(rows.num_columns - 1)]
-    table = pa.Table.from_arrays(rows.columns, [*keys, COUNT])
-    grouped = table.group_by(keys, use_threads=False).aggregate([(COUNT, "sum")])
-    columns = [grouped.column(n).combine_chunks() for n in (*keys, f"{COUNT}_sum")]
+    columns = [column.combine_chunks() for column in summed(pa.Table.from_batches([rows])).columns]
     return pa.RecordBatch.from_arrays(columns, schema=rows.schema)

@@ -9,6 +9,7 @@ import pyarrow.compute as pc
 
 from freshview.errors import BadRow
 from freshview.runtime.ingest.columns import COUNT
+from freshview.runtime.ingest.counted_rows import with_count
 from freshview.spark.io.records import events_of_lines, rows_of_lines
 from freshview.spark.io.rows import CORRUPT, RejectedRow, TypedRows, fit_rows
 from freshview.spark.io.sources import Input
@@ -106,8 +107,7 @@ def _feed(i: Input, part: pa.Table) -> DecodedBatch:
 
 
 def _appended(rows: TypedRows) -> DecodedBatch:
-    ones = pa.repeat(pa.scalar(1, pa.int64()), rows.table.num_rows)
-    return DecodedBatch(rows.table.append_column(COUNT, ones), False, rows.rejected)
+    return DecodedBatch(with_count(rows.table, 1), False, rows.rejected)
 
 
 def _events(rows: TypedRows) -> DecodedBatch:

@@ -15,8 +15,9 @@ import pyarrow as pa
 
 from freshview.errors import FreshviewError
 from freshview.files import draft_of, write_whole
+from freshview.runtime.ingest.counted_rows import difference
 from freshview.runtime.ingest.file_names import file_name
-from freshview.spark.io.sinks import Sink, difference
+from freshview.spark.io.sinks import Sink
 
 VERSION = b"freshview version"
 """The key of a table's version in the metadata of its schema."""
@@ -65,7 +66,8 @@ class Emitter:
         changes = None
         if view in self._tables:
             before = self._tables[view]
-            changes = difference(table, before if before.num_columns else table.slice(0, 0))
+            old = before.cast(table.schema) if before.num_columns else table.slice(0, 0)
+            changes = difference(old, table)
         for sink in [s for s in self.sinks if s.view == view]:
             try:
                 sink.emit(version, changes if sink.changes else table)

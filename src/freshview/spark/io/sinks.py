@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from freshview.errors import FreshviewError
@@ -181,23 +180,3 @@ def frame(spark: SparkSession, table: pa.Table) -> Any:
 
 def _as_moments(f: pa.Field) -> pa.Field:
     return f.with_type(pa.timestamp("us", "UTC")) if pa.types.is_timestamp(f.type) else f
-
-
-def difference(new: pa.Table, old: pa.Table) -> pa.Table:
-    """The inserted rows (positive counts) and deleted rows between two versions of a view.
-
-    >>> difference(pa.table({"a": [1, 1, 2]}), pa.table({"a": [1, 3]})).sort_by("a").to_pylist()
-    [{'a': 1, '__count': 1}, {'a': 2, '__count': 1}, {'a': 3, '__count': -1}]
-    """
-    names = new.column_names
-    both = pa.concat_tables([_counted(new, 1), _counted(old.cast(new.schema), -1)])
-    # Columns of a view may share a name; here they are numbered.
-    places = [f"c{i}" for i in range(len(names))]
-    both = both.rename_columns([*places, COUNT])
-    added = both.group_by(places, use_threads=False).aggregate([(COUNT, "sum")])
-    added = added.filter(pc.not_equal(added.column(f"{COUNT}_sum"), 0))
-    return added.select([*places, f"{COUNT}_sum"]).rename_columns([*names, COUNT])
-
-
-def _counted(table: pa.Table, count: int) -> pa.Table:
-    return table.append_column(COUNT, pa.repeat(pa.scalar(count, pa.int64()), table.num_rows))

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from freshview.calculus.schema import Relation
 from freshview.runtime.ingest.columns import COUNT
+from freshview.runtime.ingest.counted_rows import by_number, net, with_count
 from freshview.spark.io.rows import names_of
 
 DELETED = "__gone"
@@ -48,12 +49,6 @@ def last_events(relation: Relation, events: pa.Table) -> pa.Table:
     numbered = keys.append_column(_AT, pa.array(np.arange(events.num_rows)))
     ends = numbered.group_by(by).aggregate([(_AT, "max")]).column(f"{_AT}_max")
     return events.take(ends.combine_chunks().sort())
-
-
-def by_number(table: pa.Table) -> tuple[pa.Table, list[str]]:
-    """A table whose columns are called by number: Arrow takes some names for paths."""
-    names = [f"c{i}" for i in range(table.num_columns)]
-    return table.rename_columns(names), names
 
 
 def change_of_events(relation: Relation, events: pa.Table, old: pa.Table) -> pa.Table:
@@ -90,10 +85,7 @@ def as_events(relation: Relation, change: pa.Table) -> pa.Table:
 def net_change(relation: Relation, parts: Sequence[tuple[pa.Table, int]]) -> pa.Table:
     """The net change of inserted (1) and deleted (-1) rows: those that cancel out are omitted."""
     names = names_of(relation)
-    both = pa.concat_tables(
-        t.select(names).append_column(COUNT, pa.repeat(pa.scalar(sign, pa.int64()), t.num_rows))
-        for t, sign in parts
-    )
+    both = pa.concat_tables(with_count(t.select(names), sign) for t, sign in parts)
     return _added_up(relation, both)
 
 
@@ -101,12 +93,7 @@ def _added_up(relation: Relation, change: pa.Table) -> pa.Table:
     """Each row once, with all its counts; those that cancel out are left out."""
     if change.num_rows == 0:
         return change
-    names = names_of(relation)
-    rows, by = by_number(change.select(names))
-    counted = rows.append_column(COUNT, change.column(COUNT))
-    added = counted.group_by(by, use_threads=False).aggregate([(COUNT, "sum")])
-    added = added.select([*by, f"{COUNT}_sum"]).rename_columns([*names, COUNT])
-    return added.filter(pc.not_equal(added.column(COUNT), 0)).combine_chunks()
+    return net(change.select([*names_of(relation), COUNT])).combine_chunks()
 
 
 def envelope_events(

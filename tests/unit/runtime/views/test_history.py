@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from freshview.errors import FreshviewError, FreshviewWarning
 from freshview.runtime.database.database import Database
 from freshview.runtime.ingest.columns import rows_of
-from freshview.runtime.views.history import difference, merged
+from freshview.runtime.ingest.counted_rows import difference, net_of
 from tests.unit.databases import Connect
 
 SCRIPT = """
@@ -126,5 +126,5 @@ def test_differences_are_those_of_multisets(a: Any, b: Any, c: Any) -> None:
     wanted = Counter(c)
     wanted.subtract(Counter(a))
     first, second = difference(table(a), table(b)), difference(table(b), table(c))
-    assert net(merged([first, second])) == {row: n for row, n in wanted.items() if n}
+    assert net(net_of([first, second])) == {row: n for row, n in wanted.items() if n}
     assert first.column_names == ["k", "k", "__count"]
