@@ -10,7 +10,8 @@ from freshview.calculus.check import check_bound
 from freshview.calculus.scope import outs, relations
 from freshview.calculus.terms import Cmp, Delta, Expr, Lift, Rel, Var, View
 from freshview.calculus.text import show
-from freshview.ivm.delta import Update, delta
+from freshview.ivm.delta import delta
+from freshview.program.updates import Update
 from freshview.reference.oracle.evaluate import evaluate
 from freshview.simplify import APART, FINISH, arrange, finish, simplify
 from tests.law.examples import examples

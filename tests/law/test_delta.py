@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from freshview.calculus.scope import outs
 from freshview.calculus.text import show
-from freshview.ivm.delta import Update, delta
+from freshview.ivm.delta import delta
+from freshview.program.updates import Update
 from freshview.reference.oracle.evaluate import Database
 from freshview.simplify import simplify
 from tests.law.examples import examples

@@ -11,9 +11,10 @@ from freshview.calculus.scope import outs
 from freshview.calculus.terms import View
 from freshview.calculus.text import show
 from freshview.calculus.types import DOUBLE
-from freshview.ivm.delta import Update, delta
+from freshview.ivm.delta import delta
 from freshview.program.signs import SIGN, multiplied, signed
 from freshview.program.terms import Map, Statement
+from freshview.program.updates import Update
 from freshview.simplify import simplify
 from tests.law.examples import examples
 from tests.law.strategies import RELATIONS, contexts, databases, rows_of, terms

@@ -13,7 +13,7 @@ from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.terms import Apply, Expr, Lift, View
 from freshview.calculus.walk import Names, subterms, variables
 from freshview.errors import ProgramProblem
-from freshview.factorized.delta import Deltas, Update
+from freshview.factorized.delta import Deltas
 from freshview.factorized.fit_order import fit_order
 from freshview.factorized.indicator import add_indicators
 from freshview.factorized.materialize import materialized
@@ -24,11 +24,10 @@ from freshview.factorized.readout import NotFactorized, readout
 from freshview.factorized.terms import COPY, Join, Leaf, Tree, TreeNode, relations, trees, view_name
 from freshview.factorized.views import Views
 from freshview.factorized.viewtree import compact, definition, gather, view_tree
-from freshview.program.order import order
-from freshview.program.terms import Event, Map, Program, Statement, Trigger
+from freshview.program.terms import Event, Map, Program, Statement
+from freshview.program.updates import TriggerKey, Update, trigger_variables, triggers_of, updates_of
 from freshview.simplify import finish, simplify
 
-Key = tuple[Event, str]
 USUAL = ViewTreeOptions()
 
 
@@ -69,7 +68,7 @@ class ViewTreeCompiler:
     relations: tuple[Relation, ...]
     options: ViewTreeOptions
     functions: Functions = BUILTINS
-    triggers: dict[Key, list[Statement]] = field(default_factory=dict)
+    triggers: dict[TriggerKey, list[Statement]] = field(default_factory=dict)
     params: dict[str, tuple[str, ...]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     trees: dict[str, list[TreeNode]] = field(default_factory=dict)
@@ -103,11 +102,7 @@ class ViewTreeCompiler:
 
     def name_params(self, used: set[str]) -> None:
         """Trigger variables d_column, under names that no query uses."""
-        for r in self.relations:
-            prefix = "d_"
-            while used & {prefix + c.name.lower() for c in r.columns}:
-                prefix = "_" + prefix
-            self.params[r.name] = tuple(prefix + c.name.lower() for c in r.columns)
+        self.params = trigger_variables(self.relations, used)
 
     def query(self, name: str, join: Join, listed: frozenset[str] = frozenset()) -> Query:
         """A join as a view of its keys and its payload."""
@@ -201,14 +196,11 @@ class ViewTreeCompiler:
         for change in deltas.of_product(t, name, lambda leaf: factors.rows(leaf, names)):
             if not is_zero(change.term):
                 statement = Statement(View(target.name, change.keys), "+=", change.term)
-                event: Key = ("batch", factors.streams[-1].name)
+                event: TriggerKey = ("batch", factors.streams[-1].name)
                 self.triggers.setdefault(event, []).append(statement)
 
     def _updates(self, relation: str) -> list[tuple[Event, Update]]:
-        if self.options.mode == "batch":
-            return [("batch", Update(relation))]
-        params = self.params[relation]
-        return [("insert", Update(relation, params, 1)), ("delete", Update(relation, params, -1))]
+        return updates_of(relation, self.params[relation], self.options.mode)
 
     def _commutes(self, join: Join, tree: TreeNode) -> bool:
         """Whether products may be turned around; if not, the tree must keep their order."""
@@ -228,16 +220,9 @@ class ViewTreeCompiler:
 
     def program(self, queries: Sequence[Query]) -> Program:
         """Assemble the triggers in the order of the relations."""
-        maps = {m.name: m for m in self.views.declared}
-        triggers: list[Trigger] = []
-        for event in ("ready", "batch", "insert", "delete"):
-            for name in ("", *self.named):
-                statements = self.triggers.get((event, name))
-                if statements:
-                    params = self.params[name] if event in ("insert", "delete") else ()
-                    triggers.append(Trigger(event, name, params, order(statements, maps)))
-        declared, kept = tuple(self.named.values()), tuple(self.views.declared)
-        return Program(declared, kept, tuple(triggers), tuple(queries), tuple(self.notes))
+        relations, maps = tuple(self.named.values()), tuple(self.views.declared)
+        triggers = triggers_of(self.triggers, self.named, self.params, maps)
+        return Program(relations, maps, triggers, tuple(queries), tuple(self.notes))
 
 
 def _flat(t: Tree) -> list[Expr]:

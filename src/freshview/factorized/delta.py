@@ -17,21 +17,13 @@ from freshview.calculus.build import add, const, exists, mul, neg, sum_
 from freshview.calculus.terms import Cmp, Const, Delta, Exists, Expr, Lift, Var
 from freshview.calculus.walk import rename, size
 from freshview.factorized.terms import Leaf, Tree, TreeNode, relations, trees
+from freshview.program.updates import Update
 from freshview.simplify import finish, simplify
 from freshview.simplify.arrange import arrange
 
 MOST_PRODUCTS = 16
 """Products that one view's change is written out into, where a relation changes several of its
 children at once; past it the children change one after the other."""
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """A change of one relation: a batch (no params), or one row bound to `params`, +1 or -1."""
-
-    relation: str
-    params: tuple[str, ...] = ()
-    sign: int = 1
 
 
 @dataclass(frozen=True)

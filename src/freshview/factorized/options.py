@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
 from freshview.factorized.order import VariableOrder
 from freshview.factorized.products import Groups
 from freshview.program.cost import Statistics
-
-Mode = Literal["tuple", "batch"]
+from freshview.program.updates import Mode
 
 
 @dataclass(frozen=True, slots=True)

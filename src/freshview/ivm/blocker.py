@@ -12,7 +12,8 @@ from freshview.calculus.terms import Add, Exists, Expr, Lift, Mul, Nested, Sum, 
 from freshview.calculus.text import show
 from freshview.calculus.walk import size
 from freshview.ivm.budget import is_too_large
-from freshview.ivm.delta import Update, delta, domain_of
+from freshview.ivm.delta import delta, domain_of
+from freshview.program.updates import Update
 from freshview.simplify import simplify
 
 

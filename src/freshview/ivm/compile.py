@@ -17,17 +17,15 @@ from freshview.calculus.walk import bottom_up, distinct_subterms, variables
 from freshview.ivm.blocker import blocker
 from freshview.ivm.budget import Budget
 from freshview.ivm.cyclic import is_cyclic
-from freshview.ivm.delta import Update, delta
+from freshview.ivm.delta import delta
 from freshview.ivm.divide import Decision
 from freshview.ivm.maps import Maps
 from freshview.ivm.materialize import is_kept_whole, materialize, readout
 from freshview.ivm.options import DeltaOptions
 from freshview.ivm.restrict import restrict
-from freshview.program.order import order
-from freshview.program.terms import Event, Map, Program, Statement, Trigger
+from freshview.program.terms import Event, Map, Program, Statement
+from freshview.program.updates import TriggerKey, Update, trigger_variables, triggers_of, updates_of
 from freshview.simplify import finish, simplify
-
-Key = tuple[Event, str]
 
 
 def compile_queries(
@@ -50,7 +48,7 @@ class DeltaCompiler:
     relations: tuple[Relation, ...]
     options: DeltaOptions
     functions: Functions
-    triggers: dict[Key, list[Statement]] = field(default_factory=dict)
+    triggers: dict[TriggerKey, list[Statement]] = field(default_factory=dict)
     params: dict[str, tuple[str, ...]] = field(default_factory=dict)
     todo: list[Map] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -65,11 +63,7 @@ class DeltaCompiler:
 
     def name_params(self, used: set[str]) -> None:
         """Trigger variables d_column, under names that no query uses."""
-        for r in self.relations:
-            prefix = "d_"
-            while used & {prefix + c.name.lower() for c in r.columns}:
-                prefix = "_" + prefix
-            self.params[r.name] = tuple(prefix + c.name.lower() for c in r.columns)
+        self.params = trigger_variables(self.relations, used)
         self.maps.params = {p for params in self.params.values() for p in params}
 
     def query(self, query: Query) -> Query:
@@ -97,10 +91,7 @@ class DeltaCompiler:
                     self._maintain(target, name)
 
     def _updates(self, relation: str) -> list[tuple[Event, Update]]:
-        if self.options.mode == "batch":
-            return [("batch", Update(relation))]
-        params = self.params[relation]
-        return [("insert", Update(relation, params, 1)), ("delete", Update(relation, params, -1))]
+        return updates_of(relation, self.params[relation], self.options.mode)
 
     def _maintain(self, target: Map, relation: str) -> None:
         """The statements that follow a change of one relation in one map."""
@@ -144,7 +135,7 @@ class DeltaCompiler:
         return str(reason) if reason else ""
 
     def _increment(
-        self, target: Map, change: Expr, key: Key, update: Update, store: Pieces
+        self, target: Map, change: Expr, key: TriggerKey, update: Update, store: Pieces
     ) -> None:
         params = frozenset(update.params)
         keys = tuple(k.name for k in target.keys)
@@ -193,7 +184,7 @@ class DeltaCompiler:
         body = target.definition
         return isinstance(body.body if isinstance(body, Sum) else body, Rel)
 
-    def _add(self, key: Key, statement: Statement) -> None:
+    def _add(self, key: TriggerKey, statement: Statement) -> None:
         if not is_zero(statement.term):
             self.triggers.setdefault(key, []).append(statement)
 
@@ -209,22 +200,9 @@ class DeltaCompiler:
 
     def program(self, queries: list[Query]) -> Program:
         """Assemble the triggers in the order of the relations."""
-        maps = {m.name: m for m in self.maps.declared}
-        triggers: list[Trigger] = []
-        for event in ("ready", "batch", "insert", "delete"):
-            for name in ("", *self.named):
-                statements = self.triggers.get((event, name))
-                if statements:
-                    single = event in ("insert", "delete")
-                    params = self.params[name] if single else ()
-                    triggers.append(Trigger(event, name, params, order(statements, maps)))
-        return Program(
-            self.relations,
-            tuple(self.maps.declared),
-            tuple(triggers),
-            tuple(queries),
-            tuple(self.notes),
-        )
+        maps = tuple(self.maps.declared)
+        triggers = triggers_of(self.triggers, self.named, self.params, maps)
+        return Program(self.relations, maps, triggers, tuple(queries), tuple(self.notes))
 
 
 @dataclass

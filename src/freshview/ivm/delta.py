@@ -26,24 +26,11 @@ from freshview.calculus.terms import (
 )
 from freshview.calculus.walk import turned_visible
 from freshview.ivm.domains import common_domain, extract_domain
+from freshview.program.updates import Update
 
 MOST_AT_ONCE = 6
 """Factors of one product that change together and whose combinations are written out: more of
 them, as in a relation joined with itself many times, change one after the other."""
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """A change of one relation: a batch (no params), or one row bound to `params`, +1 or -1."""
-
-    relation: str
-    params: tuple[str, ...] = ()
-    sign: int = 1
-
-    @property
-    def is_batch(self) -> bool:
-        """Whether the change comes as a relation."""
-        return not self.params
 
 
 @lru_cache(maxsize=1 << 13)  # plans that are compared ask alike

@@ -11,7 +11,7 @@ from freshview.calculus.terms import Add, Delta, Exists, Expr, Lift, Rel, Sum, T
 from freshview.calculus.walk import variables
 from freshview.ivm.blocker import blocker
 from freshview.ivm.cyclic import is_cyclic
-from freshview.ivm.delta import Update
+from freshview.program.updates import Update
 from freshview.simplify.arrange import arrange, is_delta_bound
 from freshview.simplify.push_sums import components
 from freshview.simplify.unnest import apart

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
-Mode = Literal["tuple", "batch"]
+from freshview.program.updates import Mode
 
 
 @dataclass(frozen=True, slots=True)

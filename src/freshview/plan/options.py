@@ -9,8 +9,8 @@ from typing import Literal, get_args
 from freshview.errors import FreshviewError
 from freshview.factorized.order import VariableOrder
 from freshview.factorized.products import Groups
-from freshview.ivm.options import Mode
 from freshview.program.cost import Statistics
+from freshview.program.updates import Mode
 
 Strategy = Literal["auto", "higher-order", "factorized", "first-order", "project", "reeval"]
 

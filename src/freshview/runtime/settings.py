@@ -11,9 +11,9 @@ from freshview.codegen.options import KernelPasses
 from freshview.errors import FreshviewError
 from freshview.factorized.order import VariableOrder
 from freshview.factorized.products import Groups
-from freshview.ivm.options import Mode
 from freshview.plan.options import PlanOptions, Strategy
 from freshview.program.cost import Statistics
+from freshview.program.updates import Mode
 
 EngineName = Literal["native", "reference"]
 EngineChoice = Literal["auto", "native", "reference"]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from freshview.calculus.scope import outs
 from freshview.calculus.terms import Expr
 from freshview.calculus.text import read, show
-from freshview.ivm.delta import Update, delta
+from freshview.ivm.delta import delta
 from freshview.ivm.domains import extract_domain
 from freshview.ivm.restrict import restrict
+from freshview.program.updates import Update
 from freshview.reference.oracle.evaluate import Database, evaluate
 from freshview.simplify import finish, simplify
 from tests.golden.papers.compare import normal, same_sum

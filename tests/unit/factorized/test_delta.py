@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from freshview.calculus.terms import Expr, Rel, View
 from freshview.calculus.text import show
-from freshview.factorized.delta import Deltas, Update
+from freshview.factorized.delta import Deltas
 from freshview.factorized.terms import Leaf, Tree, TreeNode, view_name
+from freshview.program.updates import Update
 
 DEPTH = 8
 

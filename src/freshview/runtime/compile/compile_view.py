@@ -16,8 +16,8 @@ from freshview.codegen.kernel.source import write
 from freshview.codegen.options import KernelPasses
 from freshview.depth import deep
 from freshview.errors import NotNative
-from freshview.ivm.options import Mode
 from freshview.plan.compile import compile_queries
+from freshview.program.updates import Mode
 from freshview.runtime.compile.compiled_plan import CompiledPlan, plan_of
 from freshview.runtime.compile.plan_cache import user_plans
 from freshview.runtime.relations.stored_base import base_program
