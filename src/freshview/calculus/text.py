@@ -36,9 +36,10 @@ from freshview.calculus.terms import (
     Var,
     View,
 )
-from freshview.calculus.tokens import NAMES, QUOTED, Tokens
+from freshview.calculus.tokens import NAMES, Tokens
 from freshview.calculus.types import Value
 from freshview.errors import SyntaxProblem
+from freshview.lexer import LITERALS, unexpected
 
 OPS: dict[str, Op] = {"=": "=", "<>": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 
@@ -193,7 +194,7 @@ def _comparison(tokens: Tokens) -> Expr:
     """Inside braces: a value, or two values and what compares them."""
     left = read_term(tokens, braced=True)
     op = OPS.get(tokens.peek().text)
-    if op is None or tokens.peek().kind in QUOTED:
+    if op is None or tokens.peek().kind in LITERALS:
         return left
     tokens.next()
     return Cmp(op, left, read_term(tokens, braced=True))
@@ -212,7 +213,7 @@ def _atom(tokens: Tokens, braced: bool) -> Expr:
     if tokens.accept("["):
         return _lifting(tokens)
     if token.kind not in NAMES:
-        raise SyntaxProblem(f"expected a term but found '{token.text}'", at=token.place)
+        raise unexpected(token, "a term")
     word = token.text if token.kind == "name" else ""
     if word in ("null", "true", "false") or (
         word in ("date", "timestamp") and tokens.peek(1).kind == "string"

@@ -9,9 +9,10 @@ from freshview.calculus.text import OPS, read_constant
 from freshview.calculus.tokens import NAMES, Tokens
 from freshview.calculus.types import Type, read_type, ring
 from freshview.errors import ProgramProblem
+from freshview.lexer import unexpected
 from freshview.program.listing import WORDS, Listing
 from freshview.program.terms import Event, Map, Statement, Trigger
-from freshview.program.text import expect_all, read_list, read_name, unexpected
+from freshview.program.text import expect_all, read_list, read_name
 
 
 def read_m3(text: str, file: str = "<text>") -> Listing:

@@ -21,10 +21,10 @@ from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.terms import Expr, Order, View
 from freshview.calculus.text import read_term, show, show_names
 from freshview.calculus.text import show_name as in_term
-from freshview.calculus.tokens import Token, Tokens
+from freshview.calculus.tokens import Tokens
 from freshview.calculus.types import Type, read_type
 from freshview.depth import deep
-from freshview.errors import SyntaxProblem
+from freshview.lexer import unexpected
 from freshview.program.terms import Event, Map, Program, Statement, Trigger
 
 T = TypeVar("T")
@@ -143,11 +143,6 @@ def read_program(text: str, file: str = "<text>") -> Program:
             case _:
                 raise unexpected(token, "CREATE, DECLARE MAP, DECLARE QUERY or ON")
     return Program(tuple(relations), tuple(maps), tuple(triggers), tuple(queries))
-
-
-def unexpected(token: Token, wanted: str) -> SyntaxProblem:
-    """The complaint about a token where something else must stand."""
-    return SyntaxProblem(f"expected {wanted} but found '{token.text}'", at=token.place)
 
 
 def expect_all(tokens: Tokens, words: str) -> None:
