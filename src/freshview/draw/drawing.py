@@ -125,6 +125,15 @@ _USUAL = 600
 """For signs beyond ASCII."""
 
 
+def pt(x: float) -> str:
+    """A number of a drawing as text, to a hundredth.
+
+    >>> pt(2.5), pt(3.0), pt(1 / 3)
+    ('2.5', '3', '0.33')
+    """
+    return f"{x:.2f}".rstrip("0").rstrip(".")
+
+
 def width_of(text: str, size: float, font: Font = "plain") -> float:
     """How far a text reaches.
 

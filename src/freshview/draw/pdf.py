@@ -15,6 +15,7 @@ from freshview.draw.drawing import (
     Line,
     Words,
     channels,
+    pt,
 )
 from freshview.draw.svg import head
 
@@ -29,7 +30,7 @@ def show_pdf(d: Drawing) -> bytes:
     body = content.encode("latin-1")
     fonts = " ".join(f"/{key} {5 + i} 0 R" for i, (key, _) in enumerate(FONTS.values()))
     page = (
-        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {_n(d.width)} {_n(d.height)}] "
+        f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {pt(d.width)} {pt(d.height)}] "
         f"/Contents 4 0 R /Resources << /Font << {fonts} >> >> >>"
     )
     objects = [
@@ -59,10 +60,6 @@ def _font(name: str) -> bytes:
     return f"<< /Type /Font /Subtype /Type1 /BaseFont /{name}{encoding} >>".encode()
 
 
-def _n(x: float) -> str:
-    return f"{x:.2f}".rstrip("0").rstrip(".")
-
-
 def _escaped(text: str) -> str:
     """Text between parentheses, in the signs of Western Europe; others become question marks."""
     plain = text.encode("cp1252", "replace").decode("latin-1")
@@ -74,7 +71,7 @@ def _symbols(text: str) -> str:
 
 
 def _color(color: str, operator: str) -> str:
-    return " ".join(_n(v / 255) for v in channels(color)) + f" {operator}"
+    return " ".join(pt(v / 255) for v in channels(color)) + f" {operator}"
 
 
 class _Page:
@@ -84,19 +81,19 @@ class _Page:
         self.height = height
 
     def at(self, x: float, y: float) -> str:
-        return f"{_n(x)} {_n(self.height - y)}"
+        return f"{pt(x)} {pt(self.height - y)}"
 
     def shape(self, item: Item) -> Iterator[str]:
         match item:
             case Words(x, y, text, size, font, color):
                 shown = _symbols(text) if font == "symbol" else _escaped(text)
                 yield (
-                    f"BT {_color(color, 'rg')} /{FONTS[font][0]} {_n(size)} Tf"
+                    f"BT {_color(color, 'rg')} /{FONTS[font][0]} {pt(size)} Tf"
                     f" {self.at(x, y)} Td ({shown}) Tj ET"
                 )
             case Line(x1, y1, x2, y2, width, color, arrow):
                 path = f"{self.at(x1, y1)} m {self.at(x2, y2)} l"
-                yield f"{_color(color, 'RG')} {_n(width)} w {path} S"
+                yield f"{_color(color, 'RG')} {pt(width)} w {path} S"
                 if arrow:
                     a, b, c = (self.at(*p) for p in head(item))
                     yield f"{_color(color, 'rg')} {a} m {b} l {c} l h f"
@@ -113,7 +110,7 @@ class _Page:
             start = f"{self.at(c.x, c.y)} m {self._on(c, i * step)} l"
             yield f"{_color(fill, 'rg')} {start} {self._arc(c, i * step, (i + 1) * step)} h f"
         outline = f"{self._on(c, 0)} m {self._arc(c, 0, 2 * math.pi)} h S"
-        yield f"{_color(c.stroke, 'RG')} {_n(c.width)} w {outline}"
+        yield f"{_color(c.stroke, 'RG')} {pt(c.width)} w {outline}"
 
     def _on(self, c: Circle, angle: float) -> str:
         return self.at(c.x + c.r * math.sin(angle), c.y - c.r * math.cos(angle))
@@ -137,9 +134,9 @@ class _Page:
     def _box(self, b: Box) -> str:
         paint = "B" if b.fill else "S"
         fill = _color(b.fill, "rg") + " " if b.fill else ""
-        style = f"{fill}{_color(b.stroke, 'RG')} {_n(b.width)} w"
+        style = f"{fill}{_color(b.stroke, 'RG')} {pt(b.width)} w"
         if not b.radius:
-            return f"{style} {self.at(b.x, b.y + b.h)} {_n(b.w)} {_n(b.h)} re {paint}"
+            return f"{style} {self.at(b.x, b.y + b.h)} {pt(b.w)} {pt(b.h)} re {paint}"
         r = min(b.radius, b.w / 2, b.h / 2)
         k = r * (1 - ROUND)
         left, top, right, bottom = b.x, b.y, b.x + b.w, b.y + b.h

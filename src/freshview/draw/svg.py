@@ -7,27 +7,23 @@ from collections.abc import Iterator
 from html import escape
 from typing import assert_never
 
-from freshview.draw.drawing import Box, Circle, Drawing, Item, Line, Words, width_of
+from freshview.draw.drawing import Box, Circle, Drawing, Item, Line, Words, pt, width_of
 
 
 def show_svg(d: Drawing) -> str:
     """The text of an SVG file; words keep their measured widths whatever font is at hand."""
     size = (
-        f'width="{_n(d.width)}" height="{_n(d.height)}" viewBox="0 0 {_n(d.width)} {_n(d.height)}"'
+        f'width="{pt(d.width)}" height="{pt(d.height)}" viewBox="0 0 {pt(d.width)} {pt(d.height)}"'
     )
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size}>',
         f"<title>{escape(d.title)}</title>",
-        f'<rect width="{_n(d.width)}" height="{_n(d.height)}" fill="#ffffff"/>',
+        f'<rect width="{pt(d.width)}" height="{pt(d.height)}" fill="#ffffff"/>',
         "<g font-family=\"Helvetica, Arial, 'Liberation Sans', sans-serif\">",
     ]
     for item in d.items:
         lines.extend(_shape(item))
     return "\n".join([*lines, "</g>", "</svg>"]) + "\n"
-
-
-def _n(x: float) -> str:
-    return f"{x:.2f}".rstrip("0").rstrip(".")
 
 
 def _shape(item: Item) -> Iterator[str]:
@@ -36,29 +32,29 @@ def _shape(item: Item) -> Iterator[str]:
             length = width_of(text, size, font)
             weight = ' font-weight="bold"' if font == "bold" else ""
             yield (
-                f'<text x="{_n(x)}" y="{_n(y)}" font-size="{_n(size)}"{weight} fill="{color}"'
-                f' textLength="{_n(length)}" lengthAdjust="spacingAndGlyphs"'
+                f'<text x="{pt(x)}" y="{pt(y)}" font-size="{pt(size)}"{weight} fill="{color}"'
+                f' textLength="{pt(length)}" lengthAdjust="spacingAndGlyphs"'
                 f' xml:space="preserve">{escape(text)}</text>'
             )
         case Line(x1, y1, x2, y2, width, color, arrow):
             yield (
-                f'<line x1="{_n(x1)}" y1="{_n(y1)}" x2="{_n(x2)}" y2="{_n(y2)}" stroke="{color}"'
-                f' stroke-width="{_n(width)}"/>'
+                f'<line x1="{pt(x1)}" y1="{pt(y1)}" x2="{pt(x2)}" y2="{pt(y2)}" stroke="{color}"'
+                f' stroke-width="{pt(width)}"/>'
             )
             if arrow:
-                points = " ".join(f"{_n(px)},{_n(py)}" for px, py in head(item))
+                points = " ".join(f"{pt(px)},{pt(py)}" for px, py in head(item))
                 yield f'<polygon points="{points}" fill="{color}"/>'
         case Circle(x, y, r, fills, stroke, width):
             yield from _sectors(item)
             fill = fills[0] if len(fills) == 1 else "none"
             yield (
-                f'<circle cx="{_n(x)}" cy="{_n(y)}" r="{_n(r)}" fill="{fill}" stroke="{stroke}"'
-                f' stroke-width="{_n(width)}"/>'
+                f'<circle cx="{pt(x)}" cy="{pt(y)}" r="{pt(r)}" fill="{fill}" stroke="{stroke}"'
+                f' stroke-width="{pt(width)}"/>'
             )
         case Box(x, y, w, h, radius, fill, stroke, width):
             yield (
-                f'<rect x="{_n(x)}" y="{_n(y)}" width="{_n(w)}" height="{_n(h)}" rx="{_n(radius)}"'
-                f' fill="{fill or "none"}" stroke="{stroke}" stroke-width="{_n(width)}"/>'
+                f'<rect x="{pt(x)}" y="{pt(y)}" width="{pt(w)}" height="{pt(h)}" rx="{pt(radius)}"'
+                f' fill="{fill or "none"}" stroke="{stroke}" stroke-width="{pt(width)}"/>'
             )
         case _:
             assert_never(item)
@@ -72,8 +68,8 @@ def _sectors(c: Circle) -> Iterator[str]:
         (x1, y1), (x2, y2) = (_on(c, i * step), _on(c, (i + 1) * step))
         large = int(step > math.pi)
         yield (
-            f'<path d="M{_n(c.x)} {_n(c.y)}L{_n(x1)} {_n(y1)}A{_n(c.r)} {_n(c.r)} 0 {large} 1'
-            f' {_n(x2)} {_n(y2)}Z" fill="{fill}"/>'
+            f'<path d="M{pt(c.x)} {pt(c.y)}L{pt(x1)} {pt(y1)}A{pt(c.r)} {pt(c.r)} 0 {large} 1'
+            f' {pt(x2)} {pt(y2)}Z" fill="{fill}"/>'
         )
 
 

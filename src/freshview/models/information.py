@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-import numpy.typing as npt
 
 from freshview.algebra import Category
 from freshview.algebra import Cofactor as Element
@@ -53,11 +52,6 @@ class MutualInformation(Live[Information]):
     def matrix_(self) -> Matrix:
         """A row and a column for each of `feature_names_in_`; entropies on the diagonal."""
         return self.now().matrix_
-
-    @property
-    def feature_names_in_(self) -> npt.NDArray[np.object_]:
-        """The columns."""
-        return np.array([f.name for f in self.features], dtype=object)
 
     def of(self, a: str, b: str) -> float:
         """The mutual information of two columns."""
@@ -130,11 +124,6 @@ class ChowLiu(Live[Tree]):
     def weights_(self) -> tuple[float, ...]:
         """The mutual information of each edge."""
         return self.now().weights_
-
-    @property
-    def feature_names_in_(self) -> npt.NDArray[np.object_]:
-        """The columns."""
-        return np.array([f.name for f in self.features], dtype=object)
 
     def parents(self, root: str) -> dict[str, str | None]:
         """The column above each column if the tree hangs from `root`."""

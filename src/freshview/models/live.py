@@ -6,9 +6,13 @@ import copy
 from abc import ABC, abstractmethod
 from typing import Any, Generic, Self, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from freshview.algebra import Cofactor as Element
 from freshview.calculus.rows import Row
 from freshview.models.cofactor import Cofactor, empty
+from freshview.models.moments import Feature
 
 F = TypeVar("F", bound="Fitted")
 
@@ -24,6 +28,8 @@ class Live(ABC, Generic[F]):
 
     With GROUP BY, `model[group]` is the model of a group, and the model itself that of all rows.
     """
+
+    features: tuple[Feature, ...]
 
     def __init__(self, cofactor: Cofactor) -> None:
         self.cofactor = cofactor
@@ -41,6 +47,11 @@ class Live(ABC, Generic[F]):
             raise empty(self.cofactor.name, self._group)
         self._last = model = self._fit(version, element, last)
         return model
+
+    @property
+    def feature_names_in_(self) -> npt.NDArray[np.object_]:
+        """The columns that the model reads."""
+        return np.array([f.name for f in self.features], dtype=object)
 
     def groups(self) -> list[Row]:
         """The groups that have rows now."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from freshview.algebra import Cofactor as Element
 from freshview.algebra.cofactor import Slot
@@ -121,11 +120,6 @@ class PCA(Live[Components]):
     def n_components_(self) -> int:
         """How many components there are."""
         return self.now().n_components_
-
-    @property
-    def feature_names_in_(self) -> npt.NDArray[np.object_]:
-        """The columns that `transform` asks for."""
-        return np.array([f.name for f in self.features], dtype=object)
 
     def transform(self, rows: Any) -> Matrix:
         """Rows in the coordinates of the components."""

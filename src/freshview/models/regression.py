@@ -170,11 +170,6 @@ class LinearRegression(Live[Regression]):
         return self.now().n_iter_
 
     @property
-    def feature_names_in_(self) -> npt.NDArray[np.object_]:
-        """The columns that `predict` asks for."""
-        return np.array([f.name for f in self.features], dtype=object)
-
-    @property
     def coef_names_(self) -> tuple[str, ...]:
         """What each coefficient multiplies: a column, or a category of one."""
         return self.now().coef_names_

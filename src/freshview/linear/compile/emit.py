@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from freshview.errors import FreshviewError
-from freshview.linear.compile.trigger import Change, Dense, Trigger
-from freshview.linear.language.build import mul, transpose
+from freshview.linear.compile.trigger import Trigger, change_term
 from freshview.linear.language.show import MATLAB, Words, number, show
 from freshview.linear.language.terms import Expr, Filled, Identity, Statement, Until, Var
 from freshview.linear.language.walk import free, subterms
@@ -70,7 +69,7 @@ def octave(t: Trigger) -> str:
     views, arguments = _signature(t)
     lines = _sizes(t, "{name} = {function}({of}, {axis});", 1)
     lines += [x for s in t.assignments for x in _statement(s, t, OCTAVE)]
-    lines += [f"{u.view} = {u.view} + {show(_change(u.change))};" for u in t.updates]
+    lines += [f"{u.view} = {u.view} + {show(change_term(u.change))};" for u in t.updates]
     lines += [x for s in t.again for x in _statement(s, t, OCTAVE)]
     head = f"function [{', '.join(views)}] = on_{t.input}({', '.join(arguments)})"
     return "\n".join([head, *(f"  {line}" for line in lines), "end"]) + "\n"
@@ -82,7 +81,7 @@ def numpy(t: Trigger) -> str:
     lines = _sizes(t, "{name} = {of}.shape[{axis}]", 0)
     lines += [x for s in t.assignments for x in _statement(s, t, NUMPY)]
     for u in t.updates:
-        lines.append(f"{u.view} += {show(_change(u.change), t.grouping, NUMPY.words)}")
+        lines.append(f"{u.view} += {show(change_term(u.change), t.grouping, NUMPY.words)}")
     lines += [x for s in t.again for x in _statement(s, t, NUMPY)]
     lines.append(f"return {', '.join(views)}")
     head = ["import numpy as np", "", "", f"def on_{t.input}({', '.join(arguments)}):"]
@@ -121,12 +120,6 @@ def _statement(s: Statement, t: Trigger, language: Language) -> list[str]:
         f"  {write(e.name, Var(s.name))}",
         *language.close,
     ]
-
-
-def _change(change: Change) -> Expr:
-    if isinstance(change, Dense):
-        return change.term
-    return mul(change.left, transpose(change.right))
 
 
 def _signature(t: Trigger) -> tuple[list[str], list[str]]:

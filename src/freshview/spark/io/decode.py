@@ -11,7 +11,7 @@ from freshview.errors import BadRow
 from freshview.runtime.ingest.columns import COUNT
 from freshview.runtime.ingest.counted_rows import with_count
 from freshview.spark.io.records import events_of_lines, rows_of_lines
-from freshview.spark.io.rows import CORRUPT, RejectedRow, TypedRows, fit_rows
+from freshview.spark.io.rows import CORRUPT, RejectedRow, TypedRows, fit_rows, one_array
 from freshview.spark.io.sources import Input
 from freshview.spark.io.upsert import DELETED
 
@@ -62,7 +62,7 @@ def decode(i: Input, part: pa.Table) -> DecodedBatch:
 def _lines(
     i: Input, part: pa.Table, changes: str, deleted: str, keys: pa.Array | None = None
 ) -> DecodedBatch:
-    lines = _array(part.column("value"))
+    lines = one_array(part.column("value"))
     if changes == "debezium":
         full = i.options.get("old") == "envelope"
         rows = events_of_lines(i.relation, lines, keys, full=full)
@@ -87,7 +87,7 @@ def _columns(i: Input, part: pa.Table, changes: str, deleted: str) -> DecodedBat
                 f"the source of '{i.relation.name}' has no column '{deleted}'",
                 instead="correct the option 'deleted'",
             )
-        deletions = pc.fill_null(_array(part.column(deleted)).cast(pa.bool_()), False)
+        deletions = pc.fill_null(one_array(part.column(deleted)).cast(pa.bool_()), False)
         rows.table = rows.table.append_column(DELETED, deletions.take(rows.at))
     return _events(rows)
 
@@ -101,7 +101,7 @@ def _text(i: Input, lines: pa.Array) -> TypedRows:
 
 def _feed(i: Input, part: pa.Table) -> DecodedBatch:
     rows = fit_rows(i.relation, part.drop_columns([CHANGE]))
-    kinds = _array(part.column(CHANGE)).take(rows.at).to_pylist()
+    kinds = one_array(part.column(CHANGE)).take(rows.at).to_pylist()
     counts = pa.array([_SIGNS[k] for k in kinds], pa.int64())
     return DecodedBatch(rows.table.append_column(COUNT, counts), False, rows.rejected)
 
@@ -115,8 +115,3 @@ def _events(rows: TypedRows) -> DecodedBatch:
     if DELETED not in table.column_names:
         table = table.append_column(DELETED, pa.repeat(False, table.num_rows))
     return DecodedBatch(table, True, rows.rejected)
-
-
-def _array(column: pa.ChunkedArray) -> pa.Array:
-    column = column.combine_chunks()
-    return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column

@@ -66,7 +66,7 @@ def fit_rows(relation: Relation, table: pa.Table, *, delimiter: str = "") -> Typ
                 f"the rows for '{relation.name}' have no column '{c.name}'",
                 instead=f"its columns are {', '.join(c.name for c in relation.columns)}",
             )
-        values = _whole(table.column(positions[c.name.lower()]))
+        values = one_array(table.column(positions[c.name.lower()]))
         columns.append(_column(relation, c, values, bool(delimiter), reasons))
     typed = pa.Table.from_arrays(columns, schema=_schema(relation))
     rejected = list(again.rejected)
@@ -115,11 +115,12 @@ def _set_apart(
         arrays = [pa.array(c, f.type) for c, f in zip(cells, empty.schema, strict=True)]
         again.table = pa.Table.from_arrays(arrays, schema=empty.schema)
         again.at = pa.array(at, pa.int64())
-    fine = _whole(pc.is_null(corrupt))
+    fine = one_array(pc.is_null(corrupt))
     return table.filter(fine).drop_columns([CORRUPT]), everywhere.filter(fine), again
 
 
-def _whole(column: pa.ChunkedArray) -> pa.Array:
+def one_array(column: pa.ChunkedArray) -> pa.Array:
+    """The chunks of a column as one array."""
     column = column.combine_chunks()
     return column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
 
