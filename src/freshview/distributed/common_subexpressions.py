@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from freshview.calculus.alpha_equivalence import alike, shape
+from freshview.calculus.alpha_equivalence import alike
 from freshview.calculus.scope import stored
 from freshview.calculus.terms import Expr, View
 from freshview.calculus.walk import bottom_up
@@ -131,8 +131,6 @@ class _Sharing:
 def _same(a: Compute, b: Compute) -> Order | None:
     """The positions of b's columns in a's map, if both maps are equal."""
     x, y = a.statement, b.statement
-    if shape(x.term) != shape(y.term):
-        return None
     names = alike(y.term, x.term)
     if names is None or not _alike_places(b.at, a.at, names):
         return None

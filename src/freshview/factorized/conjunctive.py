@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from freshview.calculus.build import const, exists, mul
 from freshview.calculus.functions import BUILTINS, Functions
+from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.scope import ins
 from freshview.calculus.terms import Apply, Expr, Lift, Rel, Var, View
@@ -25,7 +26,6 @@ from freshview.factorized.readout import NotFactorized
 from freshview.factorized.terms import Join, Tree, TreeNode
 from freshview.program.terms import Map, Program
 
-Row = tuple[Value, ...]
 Groups = Mapping[Row, Mapping[Row, int]]
 
 

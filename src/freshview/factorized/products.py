@@ -15,15 +15,15 @@ from functools import cached_property
 from itertools import combinations
 
 from freshview.calculus.build import mul
+from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.terms import Delta, Expr, Lift, Rel, Var, View
-from freshview.calculus.types import INT, Value
+from freshview.calculus.types import INT
 from freshview.calculus.walk import Names
 from freshview.errors import ProgramProblem
 from freshview.factorized.terms import Leaf
 from freshview.program.terms import Map, Statement
 
-Row = tuple[Value, ...]
 Groups = Mapping[str, Sequence[Sequence[str]]]
 """Relations that change by products, and the columns of each factor."""
 MOST_COLUMNS = 8

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import assert_never
 
 from freshview.calculus.build import is_zero
+from freshview.calculus.pretty_print import WIDTH
 from freshview.calculus.schema import Relation
 from freshview.calculus.scope import is_value
 from freshview.calculus.terms import (
@@ -39,9 +40,8 @@ from freshview.calculus.types import INT, Type
 from freshview.errors import ProgramProblem
 from freshview.program.listing import Listing
 from freshview.program.terms import Map, Statement, Trigger
-from freshview.program.text import show_name
+from freshview.program.text import rule, show_name
 
-WIDTH = 100
 STEP = 4
 
 
@@ -58,12 +58,8 @@ def show_m3(p: Listing) -> str:
         ),
         ("TRIGGERS", [_show_trigger(t, known) for t in p.triggers]),
     ]
-    shown = ["\n".join([_rule(title), *lines]) for title, lines in sections if lines]
+    shown = ["\n".join([rule(title), *lines]) for title, lines in sections if lines]
     return "\n\n".join(shown) + "\n"
-
-
-def _rule(title: str) -> str:
-    return f"-- {title} ".ljust(WIDTH, "-")
 
 
 def show_type(t: Type, *, payload: bool = False) -> str:

@@ -42,11 +42,12 @@ def show_program(p: Program) -> str:
         ("queries", [_show_query(q) for q in p.queries]),
         ("triggers", [_show_trigger(t) for t in p.triggers]),
     ]
-    shown = ["\n".join([_rule(title), *lines]) for title, lines in sections if lines]
+    shown = ["\n".join([rule(title), *lines]) for title, lines in sections if lines]
     return "\n\n".join(shown) + "\n" if shown else ""
 
 
-def _rule(title: str) -> str:
+def rule(title: str) -> str:
+    """The line above a section."""
     return f"-- {title} ".ljust(WIDTH, "-")
 
 

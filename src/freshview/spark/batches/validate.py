@@ -54,13 +54,9 @@ def _table(relation: Relation, batch: Any) -> pa.Table:
         if hasattr(batch, "__arrow_c_stream__") or hasattr(batch, "__arrow_c_array__"):
             return pa.table(batch)
         batches = list(batch)
-        return pa.Table.from_batches(batches, None if batches else _schema(relation))
+        return pa.Table.from_batches(batches, None if batches else arrow_schema(relation.columns))
     except (pa.ArrowException, TypeError, ValueError) as e:
         raise BadRow(f"the rows of '{relation.name}' cannot be read: {e}") from e
-
-
-def _schema(relation: Relation) -> pa.Schema:
-    return arrow_schema(relation.columns)
 
 
 def _column(relation: Relation, i: int, column: pa.ChunkedArray, kind: pa.DataType) -> pa.Array:

@@ -68,7 +68,7 @@ def fit_rows(relation: Relation, table: pa.Table, *, delimiter: str = "") -> Typ
             )
         values = one_array(table.column(positions[c.name.lower()]))
         columns.append(_column(relation, c, values, bool(delimiter), reasons))
-    typed = pa.Table.from_arrays(columns, schema=_schema(relation))
+    typed = pa.Table.from_arrays(columns, schema=arrow_schema(relation.columns))
     rejected = list(again.rejected)
     if reasons:
         for i, reason in sorted(reasons.items()):
@@ -83,15 +83,11 @@ def fit_rows(relation: Relation, table: pa.Table, *, delimiter: str = "") -> Typ
     return TypedRows(typed, at, rejected)
 
 
-def _schema(relation: Relation) -> pa.Schema:
-    return arrow_schema(relation.columns)
-
-
 def _set_apart(
     relation: Relation, table: pa.Table, delimiter: str
 ) -> tuple[pa.Table, pa.Array, TypedRows]:
     """The readable records, their positions, and the result of parsing the others again."""
-    empty = pa.Table.from_pylist([], schema=_schema(relation))
+    empty = pa.Table.from_pylist([], schema=arrow_schema(relation.columns))
     again = TypedRows(empty, pa.array([], pa.int64()))
     everywhere = pa.array(np.arange(table.num_rows))
     if CORRUPT not in table.column_names:

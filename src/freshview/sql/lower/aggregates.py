@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from freshview.calculus.build import NULL, ZERO, add, is_zero, mul, sum_
+from freshview.calculus.build import NULL, ZERO, add, exists, is_zero, mul, sum_
 from freshview.calculus.terms import Apply, Cmp, Expr, Lift, Order, Top, Var
 from freshview.calculus.types import DOUBLE, INT
 from freshview.calculus.walk import freshen
 from freshview.errors import TypeProblem, UnsupportedSql
 from freshview.sql.lower.env import Env
-from freshview.sql.lower.products import no_row, product, some_row
+from freshview.sql.lower.products import no_row, product
 from freshview.sql.lower.val import Val
 from freshview.sql.terms import Aggregate, Name, Ref
 from freshview.sql.walk import inside
@@ -83,7 +83,7 @@ def _distinct(arguments: list[Val], group: Group) -> tuple[Group, list[Val]]:
     variables = tuple(names.fresh("distinct") for _ in arguments)
     lifts = [Lift(v, a.term) for v, a in zip(variables, arguments, strict=True)]
     present = (f for a in arguments for f in a.present)
-    once = some_row(sum_((*group.keys, *variables), product(*group.core, *present, *lifts)))
+    once = exists(sum_((*group.keys, *variables), product(*group.core, *present, *lifts)))
     kept = [Val(Var(v), a.type.not_null()) for v, a in zip(variables, arguments, strict=True)]
     may_be_empty = any(a.nulls for a in arguments)
     if may_be_empty:
@@ -111,7 +111,7 @@ def _sum(argument: Val, group: Group, may_be_empty: bool) -> Val:
         Lift(count, group.total(*argument.present)),
         Lift(var, Apply("when", (Var(count), Var(total)))),
     )
-    certain = (some_row(group.total(*argument.present)), lift)
+    certain = (exists(group.total(*argument.present)), lift)
     return Val(Var(var), argument.type.or_null(), prefix, (var,), certain)
 
 

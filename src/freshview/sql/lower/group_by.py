@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from freshview.calculus.build import mul, sum_
+from freshview.calculus.build import exists, mul, sum_
 from freshview.calculus.scope import outs
 from freshview.calculus.terms import Expr, Var
 from freshview.errors import FreshviewError, UnsupportedSql
 from freshview.sql.lower.aggregates import Group, aggregate
 from freshview.sql.lower.env import Env
-from freshview.sql.lower.products import assign, product, some_row
+from freshview.sql.lower.products import assign, product
 from freshview.sql.lower.select_list import Output, by_alias
 from freshview.sql.lower.val import Val, column
 from freshview.sql.terms import Aggregate, Scalar, Select
@@ -66,7 +66,7 @@ def group_by(
                 known[x] = Val(v.term, v.type, nulls=v.nulls)
     scope = replace(inner.scope, grouped=frozenset(group.keys))
     env = replace(inner, scope=scope, known=known)
-    alive = () if group.is_global else (some_row(sum_(group.keys, product(*core))),)
+    alive = () if group.is_global else (exists(sum_(group.keys, product(*core))),)
     factors = (*alive, *(f for v in aggregates for f in v.prefix))
     if having is not None:
         factors += tuple(env.condition(c, True) for c in conjuncts(having))

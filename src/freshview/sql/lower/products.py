@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from freshview.calculus.build import NULL, ONE, ZERO, add, factors, is_zero, mul, sum_
 from freshview.calculus.functions import Functions
-from freshview.calculus.terms import Apply, Cmp, Exists, Expr, Lift, Sum, Var
+from freshview.calculus.terms import Apply, Cmp, Expr, Lift, Sum, Var
 from freshview.calculus.walk import Names
 from freshview.sql.lower.val import Val, is_null, not_null
 
@@ -23,11 +23,6 @@ def product(*parts: Expr) -> Expr:
 def closed(*parts: Expr) -> Expr:
     """How often a join has a row, as a term without outputs."""
     return sum_((), product(*parts))
-
-
-def some_row(rows: Expr) -> Expr:
-    """Exists(Q), which is nothing if Q is nothing on its face."""
-    return ZERO if is_zero(rows) else Exists(rows)
 
 
 def no_row(rows: Expr, names: Names) -> Expr:

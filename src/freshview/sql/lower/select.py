@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from freshview.calculus.build import NULL, add, is_zero, mul, sum_
+from freshview.calculus.build import NULL, add, exists, is_zero, mul, sum_
 from freshview.calculus.terms import Expr, Lift, Top, Var
 from freshview.calculus.walk import freshen
 from freshview.errors import TypeProblem, UnsupportedSql
@@ -14,7 +14,7 @@ from freshview.sql.lower.env import Env, Rows
 from freshview.sql.lower.group_by import Body, group_by, is_aggregated, refuse_aggregates
 from freshview.sql.lower.joins import sources
 from freshview.sql.lower.order_by import break_ties, order_by
-from freshview.sql.lower.products import closed, no_row, product, some_row
+from freshview.sql.lower.products import closed, no_row, product
 from freshview.sql.lower.scope import Bound
 from freshview.sql.lower.select_list import bind_column, select_list
 from freshview.sql.lower.val import Val, not_null
@@ -38,7 +38,7 @@ def rows(query: Select, env: Env, *, top: bool = False) -> Rows:
     keys = tuple(c.var for c in columns) + tuple(b.var for b in hidden)
     term = sum_(keys, product(*factors))
     if query.distinct:
-        term = some_row(term)
+        term = exists(term)
     if query.limit is not None and not is_zero(term):
         term = Top((), break_ties(order, columns), query.limit, term)
         term = sum_(tuple(c.var for c in columns), term)

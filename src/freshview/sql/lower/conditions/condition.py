@@ -10,7 +10,7 @@ from freshview.calculus.terms import Apply, Const, Expr
 from freshview.errors import FreshviewError
 from freshview.sql.lower.conditions.comparisons import comparable, compare, null_part, same
 from freshview.sql.lower.conditions.disjunction import disjunction, factored
-from freshview.sql.lower.conditions.quantifiers import exists, quantified
+from freshview.sql.lower.conditions.quantifiers import exists_condition, quantified
 from freshview.sql.lower.conditions.truth import truth_value
 from freshview.sql.lower.env import Env, Want
 from freshview.sql.lower.products import carriers, closed, some_null
@@ -68,7 +68,7 @@ def _condition(e: Scalar, env: Env, want: Want) -> Expr:
                 return condition(arg, env, truth)
             return add(condition(arg, env, not truth), condition(arg, env, None))
         case ExistsQuery(query):
-            return exists(query, env, want)
+            return exists_condition(query, env, want)
         case Quantified():
             return quantified(e, env, want)
         case Literal(None):

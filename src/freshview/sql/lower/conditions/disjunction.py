@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 
-from freshview.calculus.build import ONE, add, is_zero, mul, sub
+from freshview.calculus.build import ONE, add, exists, is_zero, mul, sub
 from freshview.calculus.scope import free
 from freshview.calculus.terms import Apply, Cmp, Expr
 from freshview.calculus.walk import freshen
 from freshview.sql.lower.conditions.disjoint import disjoint
 from freshview.sql.lower.conditions.row_test import row_test
 from freshview.sql.lower.env import Env
-from freshview.sql.lower.products import some_row
 from freshview.sql.lower.scope import Scope
 from freshview.sql.terms import And, Or, Scalar
 from freshview.sql.walk import conjuncts
@@ -78,7 +77,7 @@ def _merged(branches: list[_Branch]) -> list[_Branch]:
     others = [b.holds for b in branches if not b.is_flat]
     merged = [_Branch(Apply("or", tuple(tests)), None, True)] if tests else []
     if others:
-        merged.append(_Branch(some_row(add(*others)), None, False))
+        merged.append(_Branch(exists(add(*others)), None, False))
     return merged
 
 

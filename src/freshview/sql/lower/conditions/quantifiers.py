@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from freshview.calculus.build import ZERO, add, is_zero, mul, sub
+from freshview.calculus.build import ZERO, add, exists, is_zero, mul, sub
 from freshview.calculus.terms import Expr
 from freshview.errors import TypeProblem
 from freshview.sql.lower.conditions.comparisons import compare
 from freshview.sql.lower.env import Env
-from freshview.sql.lower.products import closed, no_row, some_row
+from freshview.sql.lower.products import closed, no_row
 from freshview.sql.lower.scope import Bound
 from freshview.sql.lower.val import column
 from freshview.sql.terms import Quantified, Select
 
 
-def exists(query: Select, env: Env, want: bool | None) -> Expr:
+def exists_condition(query: Select, env: Env, want: bool | None) -> Expr:
     """EXISTS is never unknown."""
     if want is None:
         return ZERO
     rows = env.count(query)
-    return some_row(rows) if want else no_row(rows, env.names)
+    return exists(rows) if want else no_row(rows, env.names)
 
 
 def quantified(e: Quantified, env: Env, want: bool | None) -> Expr:
@@ -30,13 +30,13 @@ def quantified(e: Quantified, env: Env, want: bool | None) -> Expr:
     """
     decisive = not e.every
     if want is decisive:
-        return some_row(_rows(e, env, (decisive,)))
+        return exists(_rows(e, env, (decisive,)))
     if want is not None:
         return no_row(_rows(e, env, (decisive, None)), env.names)
     unknown = _rows(e, env, (None,))
     if is_zero(unknown):
         return ZERO
-    return mul(no_row(_rows(e, env, (decisive,)), env.names), some_row(unknown))
+    return mul(no_row(_rows(e, env, (decisive,)), env.names), exists(unknown))
 
 
 def _rows(e: Quantified, env: Env, parts: tuple[bool | None, ...]) -> Expr:
