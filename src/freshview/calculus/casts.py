@@ -61,7 +61,7 @@ def refused(value: Value, to: Kind, hint: str = "") -> BadValue:
     shown = f"'{value}'" if isinstance(value, str) else plain(value)
     return BadValue(
         f"{shown} cannot be cast to {to.upper()}: {hint or _HINTS[to]}",
-        instead="mend the value, or use TRY_CAST, which is NULL then",
+        instead="correct the value, or use TRY_CAST, which gives NULL",
         values=(value,),
     )
 

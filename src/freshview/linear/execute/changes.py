@@ -149,7 +149,7 @@ def _check_changes(changes: object) -> None:
     ):
         raise BadUpdate(
             f"a change cannot be {changes!r}",
-            instead="give, by the names of inputs, what update or assign would be told",
+            instead="give, by the names of inputs, the arguments of update or assign",
         )
 
 
@@ -167,7 +167,7 @@ def replacement(
         check_cells(name, values, ring)
         return Replacement((i, j), values, lambda d: _few(shape, ring, i, j, d))
     if rows is None and cols is None:
-        raise BadUpdate(f"nothing of {name} is told to be replaced", instead="give rows and to")
+        raise BadUpdate(f"the update of {name} replaces nothing", instead="give rows and to")
     _needs(name, "rows" if cols is None else "cols", "to", to)
     turned = cols is not None
     sides = shape[::-1] if turned else shape
