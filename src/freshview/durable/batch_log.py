@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from freshview.durable.loading import Loading, loading_from
 from freshview.durable.storage.blocks import Pieces
@@ -43,7 +42,7 @@ class Entry:
     driver_after: str
     rows: int = 0
     parts: tuple[int, ...] = ()
-    note: Mapping[str, Any] = field(default_factory=dict)
+    note: Mapping[str, object] = field(default_factory=dict)
     loading: Loading | None = None
 
     @property

@@ -7,7 +7,6 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
 from freshview.durable.batch_log import Entry, mark, version_of
 from freshview.durable.checkpoint import CheckpointProblem
@@ -97,7 +96,7 @@ class CommitLog:
         return LoggedBatch(name, batch.routine, batch.rows, parts)
 
     def append(
-        self, batch: LoggedBatch, note: Mapping[str, Any], loading: Loading | None = None
+        self, batch: LoggedBatch, note: Mapping[str, object], loading: Loading | None = None
     ) -> None:
         """Write the entry of a batch: from here on the batch is part of the pipeline."""
         before = self._commit_of(self.pending[-1]) if self.pending else self.commit

@@ -133,7 +133,7 @@ class Versions:
     def _run_batch(
         self,
         batch: LoggedBatch,
-        note: Mapping[str, Any],
+        note: Mapping[str, object],
         intake: float,
         written: float = 0.0,
         loading: Loading | None = None,
@@ -146,7 +146,7 @@ class Versions:
 
     def _run_together(
         self,
-        ready: Callable[[int], tuple[LoggedBatch, Mapping[str, Any], Loading]],
+        ready: Callable[[int], tuple[LoggedBatch, Mapping[str, object], Loading]],
         numbers: Sequence[int],
     ) -> None:
         """Run batches as the next versions, while the next ones are written to the log.

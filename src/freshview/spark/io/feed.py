@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from freshview.errors import FreshviewError
 from freshview.spark.io.decode import DecodedBatch, decode
+from freshview.spark.io.files import CsvFile
 from freshview.spark.io.load import file_of
 from freshview.spark.io.sources import ENDLESS, FROM, Input, stream
 
@@ -30,6 +31,18 @@ BATCH, FILES = "batch", "files"
 """The keys of a note: the last micro-batch, and the number of records read of each file."""
 
 
+class FeedOptions(Protocol):
+    """The options of a pipeline that concern its feed."""
+
+    @property
+    def batch(self) -> int:
+        """How many records of a file are one change."""
+
+    @property
+    def trigger(self) -> str:
+        """How often Spark starts a micro-batch; empty for as soon as it can."""
+
+
 class Owner(Protocol):
     """The interface of a pipeline to its feed."""
 
@@ -38,7 +51,7 @@ class Owner(Protocol):
         """The session."""
 
     @property
-    def options(self) -> Any:
+    def options(self) -> FeedOptions:
         """The options of the pipeline."""
 
     @property
@@ -186,7 +199,7 @@ class Feed:
 
     # -- files -------------------------------------------------------------------------------------
 
-    def _run_files(self, readers: dict[str, Any]) -> None:
+    def _run_files(self, readers: dict[str, tuple[Input, CsvFile]]) -> None:
         try:
             while readers and not self._stopping:
                 with self._busy:
@@ -195,7 +208,7 @@ class Feed:
         except Exception as e:
             self._error = e
 
-    def _turn(self, readers: dict[str, Any]) -> None:
+    def _turn(self, readers: dict[str, tuple[Input, CsvFile]]) -> None:
         """Apply the next records of every file as one change."""
         began = time.perf_counter()
         arrivals: dict[str, DecodedBatch] = {}
@@ -215,7 +228,7 @@ class Feed:
     def _deliver(
         self,
         arrivals: Mapping[str, DecodedBatch],
-        note: Mapping[str, Any],
+        note: Mapping[str, object],
         label: str,
         seconds: float,
     ) -> None:
