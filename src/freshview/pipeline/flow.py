@@ -18,6 +18,7 @@ from freshview.calculus.schema import Relation
 from freshview.codegen.library.private_files import NotPrivate
 from freshview.distributed.batches.prepare import prepare
 from freshview.distributed.terms import Distributed
+from freshview.durable.batch_log import Note
 from freshview.durable.checkpoint import CheckpointProblem, checkpoint_errors, place_of
 from freshview.durable.commit_log import Interrupted, LoggedBatch
 from freshview.durable.epoch import TakenOver
@@ -136,7 +137,7 @@ class Flow(Versions):
         flow._open_at(READY, [])
         return flow
 
-    def apply(self, changes: Mapping[str, Batch], note: Mapping[str, object] | None = None) -> int:
+    def apply(self, changes: Mapping[str, Batch], note: Note | None = None) -> int:
         """Apply a batch of changes of several relations as one version; its number.
 
         When it returns, every view has the batch. If the rows do not fit (`BadRow`, `Overflow`),
@@ -154,7 +155,7 @@ class Flow(Versions):
     def load(
         self,
         changes: Mapping[str, Batch],
-        note: Mapping[str, object] | None = None,
+        note: Note | None = None,
         *,
         rows: int = LOAD_ROWS,
         anew: bool = False,
@@ -174,7 +175,7 @@ class Flow(Versions):
         done = 0 if anew else load.done_before(self._commit_log.commit.loading)
         before, first = self.note, self.version + 1 - done
 
-        def ready(i: int) -> tuple[LoggedBatch, Mapping[str, object], Loading]:
+        def ready(i: int) -> tuple[LoggedBatch, Note, Loading]:
             logged = self._commit_log.append_rows(self._packer.pack(parts[i]), first + i)
             piece_note = before if i + 1 < len(parts) else dict(note or {})
             return logged, piece_note, replace(load, done=i + 1)
@@ -190,7 +191,7 @@ class Flow(Versions):
 
     def _run_in_turn(
         self,
-        ready: Callable[[int], tuple[LoggedBatch, Mapping[str, object], Loading]],
+        ready: Callable[[int], tuple[LoggedBatch, Note, Loading]],
         numbers: Sequence[int],
     ) -> None:
         """Run batches as the next versions, each with jobs of its own; one is logged ahead."""

@@ -10,6 +10,7 @@ from typing import Any, Self
 import pyarrow as pa
 
 from freshview.calculus.schema import Relation
+from freshview.durable.batch_log import Note
 from freshview.errors import BadRow, FreshviewError
 from freshview.pipeline.catalog import PipelineCatalog
 from freshview.pipeline.contract import without_violations
@@ -165,7 +166,7 @@ class PipelineIngest(PipelineCatalog):
     def apply(
         self,
         arrivals: Mapping[str, DecodedBatch],
-        note: Mapping[str, Any],
+        note: Note,
         batch: str,
         seconds: float = 0.0,
     ) -> int:

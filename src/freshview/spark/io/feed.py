@@ -10,11 +10,12 @@ import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from freshview.durable.batch_log import Note
 from freshview.errors import FreshviewError
 from freshview.spark.io.decode import DecodedBatch, decode
 from freshview.spark.io.files import CsvFile
@@ -61,7 +62,7 @@ class Owner(Protocol):
     def apply(
         self,
         arrivals: Mapping[str, DecodedBatch],
-        note: Mapping[str, Any],
+        note: Note,
         batch: str,
         seconds: float = 0.0,
     ) -> int:
@@ -75,9 +76,7 @@ class Stopped(Exception):
 class Feed:
     """The sources of a pipeline while it runs."""
 
-    def __init__(
-        self, owner: Owner, sources: Sequence[Input], note: Mapping[str, Any], follow: bool
-    ) -> None:
+    def __init__(self, owner: Owner, sources: Sequence[Input], note: Note, follow: bool) -> None:
         self._owner = owner
         self._files = [i for i in sources if i.source.kind == "file"]
         self._streams = [i for i in sources if i.source.kind != "file"]
@@ -228,7 +227,7 @@ class Feed:
     def _deliver(
         self,
         arrivals: Mapping[str, DecodedBatch],
-        note: Mapping[str, object],
+        note: Note,
         label: str,
         seconds: float,
     ) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from freshview.codegen.library.private_files import NotPrivate
 from freshview.distributed.matrix.row_ranges import RowRanges, span
 from freshview.distributed.matrix.terms import COLS, ROWS
-from freshview.durable.batch_log import NO_VERSION
+from freshview.durable.batch_log import NO_VERSION, Note
 from freshview.durable.checkpoint import (
     FORMAT,
     CheckpointProblem,
@@ -86,7 +86,7 @@ class MatrixFlow(Versions):
         checkpoint: str | Path,
         inputs: Mapping[str, Array],
         settings: FlowSettings,
-        note: Mapping[str, object],
+        note: Note,
     ) -> MatrixFlow:
         """Start in an empty folder; `note` is stored with it, for restarts."""
         place = place_of(checkpoint)
