@@ -7,12 +7,15 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from freshview.errors import SnapshotProblem
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+
+Manifest: TypeAlias = Mapping[str, Any]
+"""What a manifest, or an entry of it, says: values of JSON by name."""
 
 
 def folder_of(path: str | Path) -> Path:
@@ -24,7 +27,7 @@ def folder_of(path: str | Path) -> Path:
     return Path(path)
 
 
-def write_manifest(path: Path, body: Mapping[str, Any]) -> None:
+def write_manifest(path: Path, body: Mapping[str, object]) -> None:
     """Replace the manifest of a folder."""
     text = json.dumps(body)
     check = hashlib.sha256(text.encode()).hexdigest()
@@ -47,7 +50,7 @@ def write_durably(path: Path, data: bytes) -> None:
         os.fsync(out.fileno())
 
 
-def read_manifest(path: Path) -> dict[str, Any]:
+def read_manifest(path: Path) -> Manifest:
     """What the manifest of a folder says, if it is whole."""
     try:
         data = (path / MANIFEST).read_bytes()
@@ -68,5 +71,5 @@ def read_manifest(path: Path) -> dict[str, Any]:
             f"{path} was written by another version of Freshview",
             instead="restore it with that one",
         )
-    body: dict[str, Any] = json.loads(text)
+    body: Manifest = json.loads(text)
     return body
