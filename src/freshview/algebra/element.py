@@ -9,7 +9,7 @@ below, one for each of the things that rows are to carry.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import ClassVar, Generic, Self, TypeVar
 
 E = TypeVar("E", bound="Element")
 
@@ -47,25 +47,25 @@ class Element(ABC):
     def __bool__(self) -> bool:
         return not self.is_zero()
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: object) -> Self:
         if isinstance(other, int):
             return self.plus(self.whole(other)) if other else self
         return self.plus(other) if isinstance(other, type(self)) else NotImplemented
 
     __radd__ = __add__
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: object) -> Self:
         if isinstance(other, int):
             return self if other == 1 else self.scaled(other)
         return self.times(other) if isinstance(other, type(self)) else NotImplemented
 
-    def __rmul__(self, other: Any) -> Any:
+    def __rmul__(self, other: object) -> Self:
         return self.__mul__(other) if isinstance(other, int) else NotImplemented
 
     def __neg__(self) -> Self:
         return self.scaled(-1)
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: Self | int) -> Self:
         return self + -other
 
 

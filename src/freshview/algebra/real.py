@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from functools import total_ordering
-from typing import Any
 
 INFINITE = 5_000
 """A double that has overflowed counts as 2 to this power: more than all the others, and it goes
@@ -37,7 +36,7 @@ class Real:
         self.fives = fives
 
     @classmethod
-    def of(cls, x: Any) -> Real:
+    def of(cls, x: int | float | Decimal | Real) -> Real:
         """A number of any kind, exactly."""
         if isinstance(x, Real):
             return x
@@ -67,7 +66,7 @@ class Real:
         digits, twos, fives = text.split(":")
         return cls(int(digits, 16), int(twos), int(fives))
 
-    def __add__(self, other: Any) -> Real:
+    def __add__(self, other: object) -> Real:
         if not isinstance(other, int | float | Decimal | Real):
             return NotImplemented
         b = Real.of(other)
@@ -86,7 +85,7 @@ class Real:
         digits: int = self.digits << (self.twos - twos)
         return digits * 5**more if more else digits
 
-    def __mul__(self, other: Any) -> Real:
+    def __mul__(self, other: object) -> Real:
         if isinstance(other, int):
             return Real(self.digits * other, self.twos, self.fives)
         if not isinstance(other, float | Decimal | Real):
@@ -99,10 +98,10 @@ class Real:
     def __neg__(self) -> Real:
         return Real(-self.digits, self.twos, self.fives)
 
-    def __sub__(self, other: Any) -> Real:
+    def __sub__(self, other: int | float | Decimal | Real) -> Real:
         return self.__add__(-Real.of(other))
 
-    def __rsub__(self, other: Any) -> Real:
+    def __rsub__(self, other: object) -> Real:
         return (-self).__add__(other)
 
     def __bool__(self) -> bool:
@@ -125,7 +124,7 @@ class Real:
             return NotImplemented
         return not self - other
 
-    def __lt__(self, other: Any) -> bool:
+    def __lt__(self, other: int | float | Decimal | Real) -> bool:
         return self.__sub__(other).digits < 0
 
     def __hash__(self) -> int:

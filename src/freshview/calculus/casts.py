@@ -13,6 +13,7 @@ from datetime import date, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
 
+from freshview.algebra import Number
 from freshview.calculus.domain import DIGITS, INT_MAX
 from freshview.calculus.timestamps import WHITE, read_date, read_timestamp, show_moment
 from freshview.calculus.types import Kind, Type, Value
@@ -61,12 +62,12 @@ def refused(value: Value, to: Kind, hint: str = "") -> BadValue:
     shown = f"'{value}'" if isinstance(value, str) else plain(value)
     return BadValue(
         f"{shown} cannot be cast to {to.upper()}: {hint or _HINTS[to]}",
-        instead="mend the value, or use TRY_CAST, which is NULL then",
+        instead="correct the value, or use TRY_CAST, which gives NULL",
         values=(value,),
     )
 
 
-def to_int(x: Any) -> int:
+def to_int(x: Number | str) -> int:
     """An integer: the part before the point of a number, toward zero.
 
     >>> to_int(" +12 "), to_int(Decimal("-1.9")), to_int(True)
@@ -85,7 +86,7 @@ def to_int(x: Any) -> int:
     return n
 
 
-def to_double(x: Any) -> float:
+def to_double(x: Number | str) -> float:
     """A double; a text may have an exponent, and Java's d or f behind it.
 
     >>> to_double("1.5e3"), to_double(".5d"), to_double(Decimal("0.1"))
@@ -100,7 +101,7 @@ def to_double(x: Any) -> float:
     return answer
 
 
-def to_decimal(x: Any, digits: int, like: Decimal) -> Decimal:
+def to_decimal(x: Number | str, digits: int, like: Decimal) -> Decimal:
     """A decimal of so many digits, as many after the point as `like` has; halves go away from 0.
 
     >>> to_decimal("1.005", 10, Decimal("0.00")), to_decimal(2.675, 3, Decimal("0.00"))
@@ -128,7 +129,7 @@ def _read_decimal(x: str) -> Decimal:
     return Decimal(number[0])
 
 
-def to_bool(x: Any) -> bool:
+def to_bool(x: object) -> bool:
     """True or false; of numbers, whether it is not 0.
 
     >>> to_bool(" Yes "), to_bool("f"), to_bool(Decimal("0.5"))
@@ -142,7 +143,7 @@ def to_bool(x: Any) -> bool:
     return word in TRUE
 
 
-def to_date(x: Any) -> date:
+def to_date(x: date | str) -> date:
     """A date; of a timestamp, its day."""
     if isinstance(x, datetime):
         return x.date()
@@ -166,7 +167,7 @@ def to_timestamp(x: Any) -> datetime:
         raise refused(x, "timestamp") from None
 
 
-def to_string(x: Any) -> str:
+def to_string(x: object) -> str:
     """A value as text.
 
     >>> to_string(True), to_string(Decimal("1.50")), to_string(1e7), to_string(-0.0)
@@ -175,7 +176,7 @@ def to_string(x: Any) -> str:
     return x if isinstance(x, str) else plain(x)
 
 
-def plain(x: Any) -> str:
+def plain(x: object) -> str:
     """What CAST writes for a value that is no text."""
     match x:
         case bool():

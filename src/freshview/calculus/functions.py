@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
 from types import MappingProxyType
 from typing import Any
 
@@ -100,7 +101,7 @@ class Functions:
         return ring not in self.rings or self.rings[ring].commutative
 
     def with_lift(
-        self, name: str, element: type[Element], compute: Callable[..., Any], arity: int = 1
+        self, name: str, element: type[Element], compute: Callable[..., object], arity: int = 1
     ) -> Functions:
         """The same registry with one more lifting function, and the ring that it answers in.
 
@@ -114,7 +115,7 @@ class Functions:
         return replace(self.with_(function), rings=rings)
 
 
-def lifting(name: str, into: str, compute: Callable[..., Any], arity: int = 1) -> Function:
+def lifting(name: str, into: str, compute: Callable[..., object], arity: int = 1) -> Function:
     """A function that answers in a ring."""
     return Function(name, compute, _fixed(ring(into)), (arity, arity), ring=into)
 
@@ -181,7 +182,7 @@ def _casts() -> list[Function]:
     return functions
 
 
-_SHIFTS = {
+_SHIFTS: dict[str, Callable[[date, int], date]] = {
     "days": scalars.add_days,
     "months": scalars.add_months,
     "seconds": scalars.add_seconds,

@@ -8,6 +8,7 @@ from datetime import date, datetime
 from decimal import Context, Decimal, InvalidOperation
 from typing import Any, TypeAlias
 
+from freshview.algebra import Number
 from freshview.calculus.domain import DIGITS, is_decimal, is_int, is_text
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.types import Type, Value, fits
@@ -256,7 +257,7 @@ def _shown(value: object) -> str:
     return text
 
 
-def repeated(name: str, order: Iterable[Row], counts: Mapping[Row, Any]) -> list[Row]:
+def repeated(name: str, order: Iterable[Row], counts: Mapping[Row, Number]) -> list[Row]:
     """The rows of a view in an order, each as often as it counts.
 
     >>> repeated("v", [(1,), (2,)], {(1,): 2, (2,): 1})

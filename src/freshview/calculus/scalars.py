@@ -9,17 +9,21 @@ from datetime import date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
+from freshview.algebra import Number
 from freshview.calculus.casts import LIMIT, WIDE, show_double, to_date
 from freshview.calculus.types import Value
 from freshview.errors import BadValue
+
+T = TypeVar("T")
+Day = TypeVar("Day", bound=date)
 
 ESCAPE = "\\"
 """What takes the meaning of % and _ in LIKE, unless ESCAPE names another character."""
 
 
-def divide(a: Any, b: Any) -> float | None:
+def divide(a: Number, b: Number) -> float | None:
     """The quotient as a double; NULL by 0."""
     return None if b == 0 else float(a) / float(b)
 
@@ -34,7 +38,7 @@ def modulo(a: Any, b: Any) -> Any:
     return -remainder if a < 0 else remainder
 
 
-def when(count: Any, value: Any) -> Any:
+def when(count: object, value: T) -> T | None:
     """The value of an aggregate over `count` rows: NULL over none."""
     return value if count else None
 
@@ -98,10 +102,10 @@ def trim(text: str) -> str:
     return text.strip(" ")
 
 
-def in_range(shift: Callable[[Any, int], Any], unit: str) -> Callable[[Any, int], Any]:
+def in_range(shift: Callable[[Day, int], Day], unit: str) -> Callable[[Day, int], Day]:
     """A way to move dates that refuses to leave the years 1 to 9999."""
 
-    def moved(day: Any, count: int) -> Any:
+    def moved(day: Day, count: int) -> Day:
         try:
             return shift(day, count)
         except (OverflowError, ValueError):
@@ -114,12 +118,12 @@ def in_range(shift: Callable[[Any, int], Any], unit: str) -> Callable[[Any, int]
     return moved
 
 
-def add_days(day: Any, count: int) -> Any:
+def add_days(day: Day, count: int) -> Day:
     """A date or timestamp some days later."""
     return day + timedelta(days=count)
 
 
-def add_seconds(moment: Any, count: int) -> Any:
+def add_seconds(moment: Day, count: int) -> Day:
     """A timestamp some seconds later."""
     return moment + timedelta(seconds=count)
 
@@ -140,12 +144,12 @@ def days_between(a: date, b: date) -> int:
     return (to_date(a) - to_date(b)).days
 
 
-def clock(part: str) -> Callable[[Any], int]:
+def clock(part: str) -> Callable[[date], int]:
     """The hour, minute or second of a moment; a date is its midnight."""
     return lambda d: getattr(d, part) if isinstance(d, datetime) else 0
 
 
-def round_(x: Any, digits: int = 0) -> Any:
+def round_(x: Number, digits: int = 0) -> Number:
     """To so many digits after the point, halves away from zero; doubles by the digits they show.
 
     >>> round_(1.005, 2), round_(0.49999999999999994), round_(Decimal("2.50")), round_(125, -1)
@@ -166,7 +170,7 @@ def _rounded(x: Decimal, digits: int) -> Decimal:
     return x.quantize(Decimal(1).scaleb(-digits, WIDE), ROUND_HALF_UP, WIDE)
 
 
-def whole(name: str, of: Callable[[Any], int]) -> Callable[[Any], int]:
+def whole(name: str, of: Callable[[Number], int]) -> Callable[[Number], int]:
     """FLOOR or CEIL: a 64-bit integer."""
     return lambda x: _within(of(x), name, x)
 
@@ -200,12 +204,12 @@ def _dot(a: tuple[float, ...], b: tuple[float, ...]) -> float:
     return sum(x * y for x, y in zip(a, b, strict=True))
 
 
-def sqrt(x: Any) -> float | None:
+def sqrt(x: Number) -> float | None:
     """The square root; NULL of negative numbers."""
     return None if x < 0 else math.sqrt(x)
 
 
-def power(a: Any, b: Any) -> float | None:
+def power(a: Number, b: Number) -> float | None:
     """A to the power of b; NULL where that is no real number, or none that a double holds."""
     try:
         return math.pow(a, b)

@@ -29,7 +29,7 @@ CheckpointOption = Annotated[
     Path | None, typer.Option(help="a folder from which a later run goes on")
 ]
 WorkersOption = Annotated[
-    int | None, typer.Option(min=1, help="parts of the state; as many as cores if not told")
+    int | None, typer.Option(min=1, help="parts of the state; as many as cores by default")
 ]
 BatchOption = Annotated[int | None, typer.Option(min=1, help="records of a file in one change")]
 TriggerOption = Annotated[str, typer.Option(help="how often sources are asked, as '1 second'")]

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Protocol
 
 from freshview.calculus.rows import Row
 from freshview.calculus.types import Value
@@ -66,14 +66,14 @@ def follow(views: Iterable[ViewHandle], send: Callable[[str], object]) -> None:
         view.subscribe(_sender(view.name, send))
 
 
-def _sender(name: str, send: Callable[[str], object]) -> Callable[[int, Any], None]:
-    def sender(version: int, changes: Any) -> None:
+def _sender(name: str, send: Callable[[str], object]) -> Callable[[int, object], None]:
+    def sender(version: int, changes: object) -> None:
         send(lines_of(name, version, changes))
 
     return sender
 
 
-def lines_of(name: str, version: int, changes: Any) -> str:
+def lines_of(name: str, version: int, changes: object) -> str:
     """Changes of a view as lines: view, version, count, then the columns."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.status import Status
@@ -21,6 +21,8 @@ from freshview.files import write_whole
 if TYPE_CHECKING:
     from freshview.pipeline.pipeline import Pipeline
     from freshview.pipeline.progress import Progress
+    from freshview.plan.options import Strategy
+    from freshview.spark.io.sinks import Sink
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,7 @@ class RunOptions:
     dead_letters: Path | None = None
     packages: tuple[str, ...] = ()
     trusted: bool | tuple[str, ...] = ()
-    strategy: Any = "auto"
+    strategy: Strategy = "auto"
     strict: bool = False
 
 
@@ -108,14 +110,14 @@ def _outputs(
             flow.add_sink(_sink(kind, where, view.name, flow))
 
 
-def _sender(view: Shown, send: Callable[[str], object]) -> Callable[[int, Any], None]:
-    def sender(version: int, changes: Any) -> None:
+def _sender(view: Shown, send: Callable[[str], object]) -> Callable[[int, object], None]:
+    def sender(version: int, changes: object) -> None:
         send(lines_of(view.name, version, changes))
 
     return sender
 
 
-def _sink(kind: str, where: str, view: str, flow: Pipeline) -> Any:
+def _sink(kind: str, where: str, view: str, flow: Pipeline) -> Sink:
     from freshview.spark.io import sinks
 
     match kind:

@@ -6,7 +6,7 @@ import math
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,8 @@ from freshview.errors import FreshviewError
 from freshview.runtime.ingest.columns import COUNT
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from freshview.pipeline.pipeline import Pipeline
 
 BROKERS = 5
@@ -78,7 +80,7 @@ def run_on_spark(
                 spark.stop()
 
 
-def _batch(part: Sequence[Event]) -> dict[str, Any]:
+def _batch(part: Sequence[Event]) -> dict[str, pa.Table]:
     """Events as Arrow tables with counts, one a side."""
     import pyarrow as pa
 
@@ -112,7 +114,7 @@ def _shown(
 
 
 @contextmanager
-def _screen(console: Console) -> Iterator[Any]:
+def _screen(console: Console) -> Iterator[Callable[..., None]]:
     if not console.is_terminal:
         yield lambda *progress: _say(console, _line(*progress))
         return
@@ -173,9 +175,9 @@ def _compare(
     )
 
 
-def _final(book: Sequence[Event]) -> dict[str, Any]:
+def _final(book: Sequence[Event]) -> dict[str, pa.Table]:
     """The orders that are open at the end."""
-    held: dict[tuple[str, Any], Event] = {}
+    held: dict[tuple[str, object], Event] = {}
     for event in book:
         key = (event.side, event.row)
         if event.multiplicity > 0:
@@ -185,7 +187,7 @@ def _final(book: Sequence[Event]) -> dict[str, Any]:
     return {side: t.drop_columns([COUNT]) for side, t in _batch(list(held.values())).items()}
 
 
-def _same(mine: Sequence[Any], other: Sequence[Any]) -> bool:
+def _same(mine: Sequence[Sequence[Any]], other: Sequence[Sequence[Any]]) -> bool:
     if len(mine) != len(other):
         return False
     return all(

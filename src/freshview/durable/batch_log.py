@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from freshview.durable.loading import Loading, loading_from
 from freshview.durable.storage.blocks import Pieces
 from freshview.durable.storage.files import Folder, TornFile
+
+Note: TypeAlias = Mapping[str, Any]
+"""What the owner of a version keeps with it, by name: values of JSON."""
 
 NO_VERSION = ""
 """The mark of the state before any version."""
@@ -43,7 +46,7 @@ class Entry:
     driver_after: str
     rows: int = 0
     parts: tuple[int, ...] = ()
-    note: Mapping[str, Any] = field(default_factory=dict)
+    note: Note = field(default_factory=dict)
     loading: Loading | None = None
 
     @property

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
-from freshview.durable.batch_log import NO_VERSION
+from freshview.durable.batch_log import NO_VERSION, Note
 from freshview.durable.loading import Loading, loading_from
 from freshview.durable.storage.files import Folder
 
@@ -22,7 +20,7 @@ class Commit:
     version: int = -1
     after: str = NO_VERSION
     driver_after: str = NO_VERSION
-    note: Mapping[str, Any] = field(default_factory=dict)
+    note: Note = field(default_factory=dict)
     loading: Loading | None = None
     """The last load, until its caller knows of its end."""
     epoch: int = 0

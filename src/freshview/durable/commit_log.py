@@ -7,9 +7,8 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
-from freshview.durable.batch_log import Entry, mark, version_of
+from freshview.durable.batch_log import Entry, Note, mark, version_of
 from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.commit import Commit, write_commit
 from freshview.durable.epoch import TakenOver, fence, succeed
@@ -96,9 +95,7 @@ class CommitLog:
             parts = self.work.log.write_rows(name, batch.blocks)
         return LoggedBatch(name, batch.routine, batch.rows, parts)
 
-    def append(
-        self, batch: LoggedBatch, note: Mapping[str, Any], loading: Loading | None = None
-    ) -> None:
+    def append(self, batch: LoggedBatch, note: Note, loading: Loading | None = None) -> None:
         """Write the entry of a batch: from here on the batch is part of the pipeline."""
         before = self._commit_of(self.pending[-1]) if self.pending else self.commit
         assert version_of(batch.mark) == before.version + 1

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
-from typing import Any
 
 from freshview.durable.batch_log import Entry, version_of
 from freshview.durable.storage.blocks import frame, unframe
@@ -44,7 +43,7 @@ class Clock:
     total: float = 0.0
     native: float = 0.0
 
-    def __call__(self, work: Callable[..., None], *args: Any) -> None:
+    def __call__(self, work: Callable[..., None], *args: object) -> None:
         """Run an operation of the maps."""
         began = perf_counter()
         work(*args)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
-from typing import Any, Self, TypeVar
+from typing import Self, TypeVar
 
-from freshview.durable.batch_log import Entry
+from freshview.durable.batch_log import Entry, Note
 from freshview.durable.checkpoint import CheckpointProblem, checkpoint_exists
 from freshview.durable.commit import read_commit
 from freshview.durable.commit_log import CommitLog, Interrupted, LoggedBatch, PackedBatch
@@ -95,7 +95,7 @@ class Versions:
         return self._commit_log.commit.version
 
     @property
-    def note(self) -> Mapping[str, Any]:
+    def note(self) -> Note:
         """The note of the last batch, such as offsets of a source."""
         return self._commit_log.commit.note
 
@@ -133,7 +133,7 @@ class Versions:
     def _run_batch(
         self,
         batch: LoggedBatch,
-        note: Mapping[str, Any],
+        note: Note,
         intake: float,
         written: float = 0.0,
         loading: Loading | None = None,
@@ -146,7 +146,7 @@ class Versions:
 
     def _run_together(
         self,
-        ready: Callable[[int], tuple[LoggedBatch, Mapping[str, Any], Loading]],
+        ready: Callable[[int], tuple[LoggedBatch, Note, Loading]],
         numbers: Sequence[int],
     ) -> None:
         """Run batches as the next versions, while the next ones are written to the log.

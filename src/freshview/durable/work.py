@@ -71,11 +71,11 @@ class TurnLike(Protocol):
     """A turn: what the driver runs without a break."""
 
     @property
-    def receives(self) -> Sequence[Any]:
+    def receives(self) -> Sequence[object]:
         """The transfers that it receives from the workers."""
 
     @property
-    def blocks(self) -> Sequence[Any]:
+    def blocks(self) -> Sequence[object]:
         """The blocks that it runs."""
 
 

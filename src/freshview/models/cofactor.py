@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from freshview.algebra import Cofactor as Element
 from freshview.algebra.cofactor import Slot
@@ -211,7 +211,7 @@ class Cofactor:
         """The groups that have rows now."""
         return list(self.read()[1])
 
-    def at(self, group: Any = None) -> tuple[int, Element]:
+    def at(self, group: object = None) -> tuple[int, Element]:
         """A version, and the cofactor of a group at it; without a group, of all the rows.
 
         The group is a value, or a tuple where there are several keys.
@@ -239,27 +239,27 @@ class Cofactor:
                 element = self._exact(version).get(rows[0][:-1], element)
         return version, element
 
-    def element(self, group: Any = None) -> Element:
+    def element(self, group: object = None) -> Element:
         """The cofactor as an element of its ring."""
         return self.at(group)[1]
 
-    def count(self, group: Any = None) -> int:
+    def count(self, group: object = None) -> int:
         """How many rows the join has."""
         return self.element(group).count
 
-    def names(self, columns: Iterable[str] | None = None, group: Any = None) -> tuple[str, ...]:
+    def names(self, columns: Iterable[str] | None = None, group: object = None) -> tuple[str, ...]:
         """What the entries of `mean`, `covariance` and `correlation` are of.
 
         A categorical column has one for each of its categories.
         """
         return tuple(map(title, slots_of(self.element(group), self.features(columns))))
 
-    def mean(self, columns: Iterable[str] | None = None, group: Any = None) -> Vector:
+    def mean(self, columns: Iterable[str] | None = None, group: object = None) -> Vector:
         """The mean of each column."""
         return self._moments(columns, group).mean
 
     def covariance(
-        self, columns: Iterable[str] | None = None, group: Any = None, ddof: int = 1
+        self, columns: Iterable[str] | None = None, group: object = None, ddof: int = 1
     ) -> Matrix:
         """The covariance matrix; `ddof` is what the count is reduced by, as in `numpy.cov`."""
         moments = self._moments(columns, group)
@@ -270,7 +270,7 @@ class Cofactor:
             )
         return moments.scatter / (moments.count - ddof)
 
-    def correlation(self, columns: Iterable[str] | None = None, group: Any = None) -> Matrix:
+    def correlation(self, columns: Iterable[str] | None = None, group: object = None) -> Matrix:
         """The correlation matrix; NaN beside a column that is constant, as in `numpy.corrcoef`."""
         return self._moments(columns, group).correlation()
 
@@ -278,13 +278,13 @@ class Cofactor:
         """A row for each group: keys, `payload[]`, `payload[x]`, `payload[x, y]`."""
         return self.view.to_arrow()
 
-    def _moments(self, columns: Iterable[str] | None, group: Any) -> Moments:
+    def _moments(self, columns: Iterable[str] | None, group: object) -> Moments:
         element = self.element(group)
         if not element.count:
             raise empty(self.name, group)
         return self.moments(element, slots_of(element, self.features(columns)), group)
 
-    def moments(self, element: Element, slots: Sequence[Slot], group: Any = None) -> Moments:
+    def moments(self, element: Element, slots: Sequence[Slot], group: object = None) -> Moments:
         """The moments of some variables of an element that was read.
 
         Where a kernel has lost their digits for good, it warns, or refuses if none is left.
@@ -294,7 +294,7 @@ class Cofactor:
                 self._warn(element, slot, error, group)
         return moments(element, slots)
 
-    def _warn(self, element: Element, slot: Slot, error: float, group: Any) -> None:
+    def _warn(self, element: Element, slot: Slot, error: float, group: object) -> None:
         part = "" if group is None else f" in the group {group!r}"
         what = f"the variance of '{slot}' in '{self.name}'{part}"
         if error < REFUSED_ERROR:
@@ -312,7 +312,7 @@ class Cofactor:
         return f"<cofactor {self.name}({', '.join(self.columns)}){by}>"
 
 
-def empty(name: str, group: Any) -> EmptyJoin:
+def empty(name: str, group: object) -> EmptyJoin:
     """The complaint about a join without rows."""
     where = f"the join of '{name}'" if group is None else f"the group {group!r} of '{name}'"
     return EmptyJoin(f"{where} has no rows", instead="insert rows first")
@@ -323,7 +323,7 @@ def _is_noisy(element: Element) -> bool:
 
 
 def _payload(row: Row) -> Element:
-    element: Any = row[-1]
+    element: object = row[-1]
     assert isinstance(element, Element)
     return element
 

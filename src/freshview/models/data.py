@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,10 @@ from freshview.models.moments import Feature, Matrix, Vector
 
 
 def design(
-    rows: Any,
+    rows: object,
     features: Sequence[Feature],
     slots: Sequence[Slot],
-    known: Mapping[str, Sequence[Any]],
+    known: Mapping[str, Sequence[object]],
 ) -> Matrix:
     """The values of `slots` in rows that have these features.
 
@@ -45,13 +45,13 @@ def design(
     return np.column_stack(matrix_columns) if matrix_columns else np.zeros((count, 0))
 
 
-def _values(slot: Slot, columns: Mapping[str, Sequence[Any]]) -> Vector:
+def _values(slot: Slot, columns: Mapping[str, Sequence[object]]) -> Vector:
     if isinstance(slot, Category):
         return np.array([x == slot.value for x in columns[slot.name]], dtype=np.float64)
     return numbers(columns[slot], slot)
 
 
-def numbers(values: Any, name: str) -> Vector:
+def numbers(values: object, name: str) -> Vector:
     """A column of numbers."""
     try:
         array = np.asarray(values, dtype=np.float64)
@@ -82,7 +82,7 @@ def _columns(rows: Any, names: Sequence[str]) -> dict[str, Any]:
     return {n: array[:, i] for i, n in enumerate(names)}
 
 
-def _need(columns: Any, names: Sequence[str]) -> None:
+def _need(columns: Container[str], names: Sequence[str]) -> None:
     for n in names:
         if n not in columns:
             raise BadRow(

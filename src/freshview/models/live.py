@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from typing import Any, Generic, Self, TypeVar
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -33,9 +33,9 @@ class Live(ABC, Generic[F]):
 
     def __init__(self, cofactor: Cofactor) -> None:
         self.cofactor = cofactor
-        self._group: Any = None
+        self._group: object = None
         self._last: F | None = None
-        self._parts: dict[Any, Self] = {}
+        self._parts: dict[object, Self] = {}
 
     def now(self) -> F:
         """The model at the last version; all its values belong together."""
@@ -57,7 +57,7 @@ class Live(ABC, Generic[F]):
         """The groups that have rows now."""
         return self.cofactor.groups()
 
-    def __getitem__(self, group: Any) -> Self:
+    def __getitem__(self, group: object) -> Self:
         """The model of a group: a value, or a tuple where there are several keys."""
         if group not in self._parts:
             part = copy.copy(self)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -25,7 +24,7 @@ class Components(Fitted):
     version: int
     features: tuple[Feature, ...]
     slots: tuple[Slot, ...]
-    known: Mapping[str, list[Any]]
+    known: Mapping[str, list[object]]
     mean_: Vector
     components_: Matrix
     explained_variance_: Vector
@@ -47,12 +46,12 @@ class Components(Fitted):
         """Those of the centred columns."""
         return np.sqrt(self.explained_variance_ * (self.n_samples_ - 1))
 
-    def transform(self, rows: Any) -> Matrix:
+    def transform(self, rows: object) -> Matrix:
         """Rows in the coordinates of the components."""
         centred: Matrix = design(rows, self.features, self.slots, self.known) - self.mean_
         return centred @ self.components_.T
 
-    def inverse_transform(self, coordinates: Any) -> Matrix:
+    def inverse_transform(self, coordinates: object) -> Matrix:
         """Coordinates back to columns."""
         centred: Matrix = np.asarray(coordinates, dtype=np.float64) @ self.components_
         return centred + self.mean_
@@ -121,11 +120,11 @@ class PCA(Live[Components]):
         """How many components there are."""
         return self.now().n_components_
 
-    def transform(self, rows: Any) -> Matrix:
+    def transform(self, rows: object) -> Matrix:
         """Rows in the coordinates of the components."""
         return self.now().transform(rows)
 
-    def inverse_transform(self, coordinates: Any) -> Matrix:
+    def inverse_transform(self, coordinates: object) -> Matrix:
         """Coordinates back to columns."""
         return self.now().inverse_transform(coordinates)
 

@@ -49,7 +49,7 @@ class Regression(Fitted):
     label: str
     features: tuple[Feature, ...]
     slots: tuple[Slot, ...]
-    known: Mapping[str, list[Any]]
+    known: Mapping[str, list[object]]
     coef_: Vector
     intercept_: float
     n_iter_: int
@@ -65,12 +65,12 @@ class Regression(Fitted):
         """What each coefficient multiplies: a column, or a category of one."""
         return tuple(map(title, self.slots))
 
-    def predict(self, rows: Any) -> Vector:
+    def predict(self, rows: object) -> Vector:
         """The label that the model expects of rows, which come in any form that `design` takes."""
         products: Vector = design(rows, self.features, self.slots, self.known) @ self.coef_
         return products + self.intercept_
 
-    def score(self, rows: Any = None, labels: Any = None) -> float:
+    def score(self, rows: object = None, labels: object = None) -> float:
         """R2: of the rows and labels given, or of all the rows of the join, from the cofactor."""
         if rows is None:
             return self.r2
@@ -174,11 +174,11 @@ class LinearRegression(Live[Regression]):
         """What each coefficient multiplies: a column, or a category of one."""
         return self.now().coef_names_
 
-    def predict(self, rows: Any) -> Vector:
+    def predict(self, rows: object) -> Vector:
         """The label that the model expects of rows: an array, a table, or mappings by name."""
         return self.now().predict(rows)
 
-    def score(self, rows: Any = None, labels: Any = None) -> float:
+    def score(self, rows: object = None, labels: object = None) -> float:
         """R2: of the rows and labels given, or of all the rows of the join."""
         return self.now().score(rows, labels)
 

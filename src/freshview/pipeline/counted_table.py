@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 import pyarrow as pa
 
@@ -17,7 +16,7 @@ from freshview.runtime.ingest.consolidate import too_often
 from freshview.spark.io.rows import fit_rows
 
 
-def counted_table(relation: Relation, rows: Any) -> pa.Table:
+def counted_table(relation: Relation, rows: object) -> pa.Table:
     """The rows of a relation with their counts; `BadRow` for the first one that does not fit.
 
     >>> from freshview.calculus.schema import Column
@@ -49,7 +48,7 @@ def counted_table(relation: Relation, rows: Any) -> pa.Table:
     return fit.append_column(COUNT, counts)
 
 
-def plain_table(relation: Relation, rows: Any) -> pa.Table:
+def plain_table(relation: Relation, rows: object) -> pa.Table:
     """The rows of a relation in their order, without counts."""
     change = row_change(relation, _reusable(rows))
     if change.table is None:
@@ -63,7 +62,7 @@ def plain_table(relation: Relation, rows: Any) -> pa.Table:
     return _fitted(relation, _table(change.table))
 
 
-def deletion_flags(relation: Relation, deleted: Any, size: int) -> list[bool]:
+def deletion_flags(relation: Relation, deleted: object, size: int) -> list[bool]:
     """For each row whether it is deleted; none is without `deleted`."""
     if deleted is None:
         return [False] * size
@@ -103,14 +102,14 @@ def _fitted(relation: Relation, table: pa.Table) -> pa.Table:
     return fit.table
 
 
-def _reusable(rows: Any) -> Any:
+def _reusable(rows: object) -> object:
     """The rows in a form that can be read more than once."""
     if hasattr(rows, "toArrow"):
         return rows.toArrow()  # a DataFrame of Spark's
     return list(rows) if isinstance(rows, Iterator) else rows
 
 
-def _table(rows: Any) -> pa.Table:
+def _table(rows: object) -> pa.Table:
     if isinstance(rows, pa.Table):
         return rows
     if isinstance(rows, pa.RecordBatch):
@@ -118,7 +117,7 @@ def _table(rows: Any) -> pa.Table:
     return pa.table(rows)
 
 
-def _has_counts(rows: Any) -> bool:
+def _has_counts(rows: object) -> bool:
     """Whether rows come with counts: beside them, or in a column."""
     if isinstance(rows, tuple):
         return len(rows) == 2 and _is_many(rows[0]) and not _is_many(rows[1])

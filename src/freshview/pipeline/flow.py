@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import pyarrow as pa
 
@@ -18,6 +18,7 @@ from freshview.calculus.schema import Relation
 from freshview.codegen.library.private_files import NotPrivate
 from freshview.distributed.batches.prepare import prepare
 from freshview.distributed.terms import Distributed
+from freshview.durable.batch_log import Note
 from freshview.durable.checkpoint import CheckpointProblem, checkpoint_errors, place_of
 from freshview.durable.commit_log import Interrupted, LoggedBatch
 from freshview.durable.epoch import TakenOver
@@ -27,9 +28,9 @@ from freshview.durable.stats import BatchStats, StageStats
 from freshview.durable.versions import Versions
 from freshview.errors import ProgramProblem, UnknownName
 from freshview.runtime.ingest.columns import COUNT
-from freshview.spark.batches.pack_batch import Batch, BatchPacker
+from freshview.spark.batches.pack_batch import BatchPacker
 from freshview.spark.batches.split_batch import split_load
-from freshview.spark.batches.validate import as_table, validated
+from freshview.spark.batches.validate import Batch, as_table, validated
 from freshview.spark.nodes.attach_kernels import attach_kernels
 from freshview.spark.nodes.checkpoint import check_nodes, reopen, save_pipeline
 from freshview.spark.nodes.node import READY, Node, read_routine
@@ -54,7 +55,7 @@ class Flow(Versions):
         flow.read("revenue")
     """
 
-    def __init__(self, pipeline: ViewWork, relations: Iterable[Relation], spark: Any) -> None:
+    def __init__(self, pipeline: ViewWork, relations: Iterable[Relation], spark: object) -> None:
         """Use `start` or `restart`."""
         super().__init__(pipeline, runner_of(spark, pipeline.workers))
         self.pipeline = pipeline
@@ -65,7 +66,7 @@ class Flow(Versions):
     def start(
         cls,
         distributed: Distributed,
-        spark: Any,
+        spark: object,
         *,
         workers: int,
         checkpoint: str | Path,
@@ -104,7 +105,7 @@ class Flow(Versions):
     def restart(
         cls,
         distributed: Distributed,
-        spark: Any,
+        spark: object,
         *,
         checkpoint: str | Path,
         workers: int | None = None,
@@ -122,7 +123,7 @@ class Flow(Versions):
             return cls._open(pipeline, distributed, spark)
 
     @classmethod
-    def _begin(cls, pipeline: ViewWork, distributed: Distributed, spark: Any) -> Flow:
+    def _begin(cls, pipeline: ViewWork, distributed: Distributed, spark: object) -> Flow:
         """Open a new checkpoint; delete it if nothing can be written to it."""
         try:
             return cls._open(pipeline, distributed, spark)
@@ -132,12 +133,12 @@ class Flow(Versions):
             raise
 
     @classmethod
-    def _open(cls, pipeline: ViewWork, distributed: Distributed, spark: Any) -> Flow:
+    def _open(cls, pipeline: ViewWork, distributed: Distributed, spark: object) -> Flow:
         flow = cls(pipeline, distributed.program.relations, spark)
         flow._open_at(READY, [])
         return flow
 
-    def apply(self, changes: Mapping[str, Batch], note: Mapping[str, Any] | None = None) -> int:
+    def apply(self, changes: Mapping[str, Batch], note: Note | None = None) -> int:
         """Apply a batch of changes of several relations as one version; its number.
 
         When it returns, every view has the batch. If the rows do not fit (`BadRow`, `Overflow`),
@@ -155,7 +156,7 @@ class Flow(Versions):
     def load(
         self,
         changes: Mapping[str, Batch],
-        note: Mapping[str, Any] | None = None,
+        note: Note | None = None,
         *,
         rows: int = LOAD_ROWS,
         anew: bool = False,
@@ -175,7 +176,7 @@ class Flow(Versions):
         done = 0 if anew else load.done_before(self._commit_log.commit.loading)
         before, first = self.note, self.version + 1 - done
 
-        def ready(i: int) -> tuple[LoggedBatch, Mapping[str, Any], Loading]:
+        def ready(i: int) -> tuple[LoggedBatch, Note, Loading]:
             logged = self._commit_log.append_rows(self._packer.pack(parts[i]), first + i)
             piece_note = before if i + 1 < len(parts) else dict(note or {})
             return logged, piece_note, replace(load, done=i + 1)
@@ -191,7 +192,7 @@ class Flow(Versions):
 
     def _run_in_turn(
         self,
-        ready: Callable[[int], tuple[LoggedBatch, Mapping[str, Any], Loading]],
+        ready: Callable[[int], tuple[LoggedBatch, Note, Loading]],
         numbers: Sequence[int],
     ) -> None:
         """Run batches as the next versions, each with jobs of its own; one is logged ahead."""

@@ -10,6 +10,7 @@ from typing import Any, Self
 import pyarrow as pa
 
 from freshview.calculus.schema import Relation
+from freshview.durable.batch_log import Note
 from freshview.errors import BadRow, FreshviewError
 from freshview.pipeline.catalog import PipelineCatalog
 from freshview.pipeline.contract import without_violations
@@ -82,7 +83,7 @@ class PipelineIngest(PipelineCatalog):
 
     # -- changes -----------------------------------------------------------------------------------
 
-    def push(self, batch: Mapping[str, Any]) -> int:
+    def push(self, batch: Mapping[str, object]) -> int:
         """Change several streams at once; the version that has the change.
 
         For every stream: rows in any form that `connect().insert` takes, a Spark DataFrame, an
@@ -94,7 +95,9 @@ class PipelineIngest(PipelineCatalog):
         tables = self._counted_tables(batch)
         return self.apply({name: DecodedBatch(t) for name, t in tables.items()}, {}, PUSHED)
 
-    def load(self, batch: Mapping[str, Any], *, rows: int = LOAD_ROWS, anew: bool = False) -> int:
+    def load(
+        self, batch: Mapping[str, object], *, rows: int = LOAD_ROWS, anew: bool = False
+    ) -> int:
         """Load much data at once; the last version of it.
 
         The rows have any form that `push` takes. They are split into pieces of `rows` rows, each a
@@ -118,7 +121,7 @@ class PipelineIngest(PipelineCatalog):
             self._publish(version, {n: t.num_rows for n, t in tables.items()}, seconds)
             return version
 
-    def upsert(self, stream: str, rows: Any, deleted: Any = None) -> int:
+    def upsert(self, stream: str, rows: object, deleted: object = None) -> int:
         """Replace rows of a stream by key; `deleted` is true for the keys that are deleted.
 
         The pipeline must be created for it: `fv.pipeline(..., upserts=["orders"])`.
@@ -135,7 +138,7 @@ class PipelineIngest(PipelineCatalog):
         events = table.append_column(DELETED, pa.array(flags, pa.bool_()))
         return self.apply({relation.name: DecodedBatch(events, keyed=True)}, {}, PUSHED)
 
-    def _counted_tables(self, batch: Mapping[str, Any]) -> dict[str, pa.Table]:
+    def _counted_tables(self, batch: Mapping[str, object]) -> dict[str, pa.Table]:
         """The pushed rows by stream, with counts; names of one stream are merged."""
         if not isinstance(batch, Mapping):
             raise BadRow(
@@ -163,7 +166,7 @@ class PipelineIngest(PipelineCatalog):
     def apply(
         self,
         arrivals: Mapping[str, DecodedBatch],
-        note: Mapping[str, Any],
+        note: Note,
         batch: str,
         seconds: float = 0.0,
     ) -> int:

@@ -25,7 +25,7 @@ def arrange(rows: Sequence[Row], names: Sequence[str], order: Sequence[Order]) -
     return out
 
 
-def _null_smallest(value: Any) -> tuple[bool, Any]:
+def _null_smallest(value: object) -> tuple[bool, object]:
     return (value is not None, 0 if value is None else value)
 
 

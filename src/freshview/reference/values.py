@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 from functools import reduce
-from typing import Any
+from typing import Any, TypeAlias
 
 from freshview.algebra import NUMBERS, Element, Real
 from freshview.calculus.types import Value
 
+Multiplicity: TypeAlias = Any
+"""A number, an exact sum of doubles, or an element of a ring: their operators are not declared."""
 
-def counted(value: Any) -> Any:
+
+def counted(value: object) -> Multiplicity:
     """A value as a multiplicity: NULL is nothing, truth is 1, a payload is itself.
 
     >>> counted(None), counted(True), counted(Decimal("0.5"))
@@ -25,7 +28,7 @@ def counted(value: Any) -> Any:
     return value
 
 
-def weight(value: Any) -> Any:
+def weight(value: object) -> Multiplicity:
     """A value as a multiplicity that adds up with others: a double becomes an exact number.
 
     >>> weight(0.5), weight(3), weight(None)
@@ -34,17 +37,17 @@ def weight(value: Any) -> Any:
     return Real.of(value) if isinstance(value, float) else counted(value)
 
 
-def nearest_double(m: Any) -> Any:
+def nearest_double(m: object) -> Multiplicity:
     """A multiplicity as a value: of an exact sum of doubles, the nearest double."""
     return float(m) if isinstance(m, Real) else m
 
 
-def plus(a: Any, b: Any) -> Any:
+def plus(a: Multiplicity, b: Multiplicity) -> Multiplicity:
     """The sum of two multiplicities; the caller is in the exact context."""
     return a + b
 
 
-def times(a: Any, b: Any) -> Any:
+def times(a: Multiplicity, b: Multiplicity) -> Multiplicity:
     """The product of two multiplicities; the caller is in the exact context."""
     return a * b
 

@@ -29,7 +29,7 @@ def check_callable(what: str, given: object) -> None:
         )
 
 
-def from_python(name: str, function: Callable[..., Any], result: Type | str) -> Function:
+def from_python(name: str, function: Callable[..., object], result: Type | str) -> Function:
     """A Python function by a name, with the type of its answers, which are checked."""
     check_callable(f"the function '{name}'", function)
     t = read_type(result) if isinstance(result, str) else result
@@ -72,7 +72,7 @@ def _checked(name: str, function: Callable[..., Any], t: Type) -> Callable[..., 
     return compute
 
 
-def _arity(function: Callable[..., Any]) -> tuple[int, int]:
+def _arity(function: Callable[..., object]) -> tuple[int, int]:
     """The fewest and the most arguments that a function takes by position."""
     try:
         kinds = list(inspect.signature(function).parameters.values())

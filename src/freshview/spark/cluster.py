@@ -7,8 +7,9 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from py4j.java_gateway import JavaObject
 from py4j.protocol import Py4JError
 from pyspark import RDD, Broadcast, SparkContext, cloudpickle
 from pyspark.serializers import CPickleSerializer
@@ -21,6 +22,9 @@ from freshview.spark.pin import anchor, anchored, assign, executor_names, execut
 from freshview.spark.probe import check_workers
 from freshview.spark.submit import StageSubmitter, keyed_by_partition
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 
 class SparkRunner:
     """Runs jobs on a Spark session.
@@ -29,7 +33,7 @@ class SparkRunner:
     to others, where their maps are rebuilt.
     """
 
-    def __init__(self, spark: Any, workers: int, *, pin: bool = True) -> None:
+    def __init__(self, spark: SparkSession, workers: int, *, pin: bool = True) -> None:
         check_workers(spark)
         self.sc: SparkContext = spark.sparkContext
         self.workers = workers
@@ -37,8 +41,8 @@ class SparkRunner:
         self.repins = 0
         self._known: str | None = None
         self._names: list[str] = []
-        self._first: RDD[Any] | None = None
-        self._anchor: Any = None
+        self._first: RDD[int] | RDD[bytes] | None = None
+        self._anchor: JavaObject = None
         self._submit = StageSubmitter(self.sc, workers)
         self._work: Broadcast[bytes] | None = None
 
@@ -71,7 +75,7 @@ class SparkRunner:
                 self._work.unpersist()
             self._work = None
 
-    def _base(self) -> RDD[Any]:
+    def _base(self) -> RDD[int] | RDD[bytes]:
         """An RDD with one partition for every worker, on the executor that has its maps."""
         names = self._executors()
         if self._first is None or names != self._known:
@@ -112,7 +116,7 @@ def _stage(
     zipped: bool,
     part: int,
     items: Iterable[Any],
-) -> Iterator[Any]:
+) -> Iterator[object]:
     """A stage as Spark calls it; the input of a job's first stage is ignored."""
     received = list(items)
     parcels: list[Parcel] = []

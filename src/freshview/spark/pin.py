@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from py4j.java_gateway import JavaObject
 from pyspark import RDD, SparkContext
 from pyspark.serializers import NoOpSerializer, PairDeserializer, Serializer
 
@@ -62,7 +63,7 @@ def assign(parts: int, before: Sequence[str], alive: Sequence[str]) -> list[str]
 
 def pinned(sc: SparkContext, places: Sequence[str]) -> RDD[bytes]:
     """An RDD of one small item for every place; its partitions prefer these places."""
-    jvm: Any = sc._jvm
+    jvm: JavaObject = sc._jvm
     to_seq = jvm.org.apache.spark.api.python.PythonUtils.toSeq
     tag = jvm.scala.reflect.ClassTag.apply(jvm.java.lang.Class.forName("[B"))
     items = jvm.java.util.ArrayList()
@@ -74,16 +75,18 @@ def pinned(sc: SparkContext, places: Sequence[str]) -> RDD[bytes]:
     return RDD(jvm.org.apache.spark.api.java.JavaRDD(rdd, tag), sc, NoOpSerializer())
 
 
-def anchor(sc: SparkContext, pins: RDD[bytes]) -> Any:
+def anchor(sc: SparkContext, pins: RDD[bytes]) -> JavaObject:
     """A JVM RDD to zip with: in every pinned partition as many items as there are partitions."""
-    jvm: Any = sc._jvm
+    jvm: JavaObject = sc._jvm
     tokens = jvm.java.util.ArrayList()
     for i in range(pins.getNumPartitions()):
         tokens.add(i)
     return pins._jrdd.cartesian(sc._jsc.parallelize(tokens, 1)).keys()
 
 
-def anchored(at: Any, shuffled: Any, reads: Serializer) -> tuple[Any, Serializer]:
+def anchored(
+    at: JavaObject, shuffled: JavaObject, reads: Serializer
+) -> tuple[JavaObject, Serializer]:
     """A shuffled JavaRDD whose partitions prefer the locations of the anchor's.
 
     Spark takes the preferred locations of a zip's first parent. Each partition must have as many

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 from weakref import WeakSet
 
 from freshview import errors
 from freshview.errors import FreshviewError
 
-_CHECKED: WeakSet[Any] = WeakSet()
+_CHECKED: WeakSet[object] = WeakSet()
 """The contexts whose workers can import Freshview."""
 
 # The function is pickled by value: its imports run on the worker.
@@ -29,12 +28,12 @@ class NoWorkers(FreshviewError):
     """The workers of a session cannot import Freshview."""
 
 
-def check_workers(spark: Any) -> None:
+def check_workers(spark: object) -> None:
     """Refuse a session whose workers cannot import Freshview, and name the setting that helps."""
     sc = getattr(spark, "sparkContext", None)
     if sc is None or sc in _CHECKED:
         return
-    scope: dict[str, Any] = {"__name__": "__main__"}
+    scope: dict[str, object] = {"__name__": "__main__"}
     exec(_LOOK, scope)
     parts = max(1, int(sc.defaultParallelism))
     answers = sc.parallelize(range(parts), parts).mapPartitions(scope["look"]).collect()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from freshview.errors import FreshviewError
 
 if TYPE_CHECKING:
+    from py4j.java_gateway import JavaObject
     from pyspark.serializers import Serializer
 
 OLDEST = (4, 0)
@@ -64,7 +65,7 @@ def local_sockets() -> Mapping[str, str]:
     return {"spark.python.unix.domain.socket.enabled": str(hasattr(socket, "AF_UNIX")).lower()}
 
 
-def collected(served: Any, reads: Serializer) -> list[Any]:
+def collected(served: JavaObject, reads: Serializer) -> list[Any]:
     """All the items of a job; in later releases the reader closes the socket."""
     from pyspark.util import _load_from_socket
 

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import pickle
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from py4j.java_collections import ListConverter, MapConverter
+from py4j.java_gateway import JavaObject
 from pyspark import Broadcast, SparkContext
 from pyspark.core.rdd import _wrap_function
 from pyspark.serializers import CPickleSerializer, NoOpSerializer, Serializer
 
 from freshview.spark.releases import collected
 
-StageFunction: TypeAlias = Callable[[int, Iterable[Any]], Iterator[Any]]
+StageFunction: TypeAlias = Callable[[int, Iterable[Any]], Iterator[object]]
 """The function of a stage over its partition; it can be pickled by name."""
 
 LARGE_COMMAND = 1 << 20
@@ -30,7 +31,7 @@ class StageSubmitter:
 
     def __init__(self, sc: SparkContext, partitions: int) -> None:
         self.sc = sc
-        jvm: Any = sc._jvm
+        jvm: JavaObject = sc._jvm
         client = jvm._gateway_client
         self._function, self._python, self._pairs = (
             jvm.SimplePythonFunction,
@@ -38,19 +39,22 @@ class StageSubmitter:
             jvm.PairwiseRDD,
         )
         self._environment = MapConverter().convert(sc.environment, client)
-        self._includes: tuple[list[str], Any] = ([], ListConverter().convert([], client))
-        self._broadcasts: tuple[Any, Any] = (None, jvm.java.util.ArrayList())
+        self._includes: tuple[list[str], JavaObject] = ([], ListConverter().convert([], client))
+        self._broadcasts: tuple[Broadcast[bytes] | None, JavaObject] = (
+            None,
+            jvm.java.util.ArrayList(),
+        )
         self._partitioner = jvm.PythonPartitioner(partitions, id(self))
 
     def stage(
         self,
-        before: Any,
+        before: JavaObject,
         reads: Serializer,
         work: StageFunction,
-        uses: Broadcast[Any],
+        uses: Broadcast[bytes],
         *,
         last: bool,
-    ) -> Any:
+    ) -> JavaObject:
         """The RDD of `work` over the partitions of the one before; it `uses` a broadcast.
 
         The `last` one returns items to collect; the others return bytes for `shuffled`.
@@ -58,18 +62,18 @@ class StageSubmitter:
         writes: Serializer = CPickleSerializer() if last else NoOpSerializer()
         return self._python(before, self._wrapped(work, reads, writes, uses), False, False)
 
-    def shuffled(self, before: Any) -> Any:
+    def shuffled(self, before: JavaObject) -> JavaObject:
         """The items of a stage shuffled by `keyed_by_partition`, as a JavaRDD."""
         pairs = self._pairs(before).asJavaPairRDD().partitionBy(self._partitioner)
         return self._python.valueOfPair(pairs)
 
-    def collect(self, rdd: Any) -> list[Any]:
+    def collect(self, rdd: JavaObject) -> list[Any]:
         """All the items of the last stage."""
         return collected(self._python.collectAndServe(rdd), CPickleSerializer())
 
     def _wrapped(
-        self, work: StageFunction, reads: Serializer, writes: Serializer, uses: Broadcast[Any]
-    ) -> Any:
+        self, work: StageFunction, reads: Serializer, writes: Serializer, uses: Broadcast[bytes]
+    ) -> JavaObject:
         command = pickle.dumps((work, None, reads, writes), pickle.HIGHEST_PROTOCOL)
         self.sc._pickled_broadcast_vars.clear()  # pickling has recorded the broadcast
         if len(command) > LARGE_COMMAND:
@@ -89,12 +93,12 @@ class StageSubmitter:
             self.sc._javaAccumulator,
         )
 
-    def _listed(self, items: list[Any]) -> Any:
-        jvm: Any = self.sc._jvm
+    def _listed(self, items: Sequence[object]) -> JavaObject:
+        jvm: JavaObject = self.sc._jvm
         return ListConverter().convert(items, jvm._gateway_client)
 
 
-def keyed_by_partition(items: Iterable[tuple[int, Any]]) -> Iterator[bytes]:
+def keyed_by_partition(items: Iterable[tuple[int, object]]) -> Iterator[bytes]:
     """Items with their target partition, as `shuffled` reads them."""
     for target, item in items:
         yield struct.pack("!q", target)

@@ -50,7 +50,7 @@ class Script:
                     above = self._starts.get(id(raw.parent), start)
                     self._starts[id(raw.parent)] = min(above, start)
 
-    def start_of(self, raw: Any) -> int | None:
+    def start_of(self, raw: object) -> int | None:
         """The offset at which a node of a tree begins, if one is known."""
         return self._starts.get(id(raw))
 

@@ -109,7 +109,7 @@ class Instance:
     def __init__(self, kernel: Kernel, file: int = -1) -> None:
         self.kernel = kernel
         self._calls = kernel.calls
-        self._schemas: dict[int, tuple[Any, object]] = {}
+        self._schemas: dict[int, tuple[object, object]] = {}
         # Not a method of this object: what it holds must not hold it.
         try:
             self._state = self._calls["open"](partial(handle_problem, kernel), file)
@@ -183,7 +183,7 @@ class Instance:
     def apply_columns(
         self,
         relation: int,
-        columns: Mapping[str, Any],
+        columns: Mapping[str, object],
         counts: Iterable[int] | None = None,
         sign: Sign = 1,
     ) -> None:

@@ -9,7 +9,7 @@ from freshview.algebra import EXACT
 from freshview.calculus.functions import BUILTINS, call
 from freshview.calculus.rows import bad_value, checked, conform, expected, too_long
 from freshview.calculus.schema import Relation
-from freshview.calculus.types import Type
+from freshview.calculus.types import Type, Value
 from freshview.codegen.library.tables import Tables
 from freshview.errors import (
     BadRow,
@@ -49,7 +49,7 @@ ARROW_NAMES = {
 
 def handle_problem(
     tables: Tables, number: int, problem: str, row: int, column: int, value: Any
-) -> Any:
+) -> object:
     """Raise the error that a kernel's problem deserves, in the words of `calculus.rows`.
 
     Only an odd row, which may turn out to be a mapping with good values, and counts that do not
@@ -90,7 +90,7 @@ def handle_problem(
             raise _bad_input(relation, problem, row, column, value)
 
 
-def _is_good(value: Any, t: Type) -> bool:
+def _is_good(value: Value, t: Type) -> bool:
     """Whether a value is a decimal of the domain, though of more digits than the kernel has."""
     if t.kind != "decimal" or value is None:
         return False
@@ -101,7 +101,7 @@ def _is_good(value: Any, t: Type) -> bool:
     return True
 
 
-def _no_room(relation: Relation, column: int, value: Any, place: Place) -> NoRoom:
+def _no_room(relation: Relation, column: int, value: object, place: Place) -> NoRoom:
     c = relation.columns[column]
     return NoRoom(
         f"{relation.name}.{c.name} cannot hold {value!r} in this kernel",
@@ -126,7 +126,7 @@ def _no_answer(fault: tuple[Any, ...], at: Place) -> NoReturn:
     )
 
 
-def _counts(counts: Any) -> Any:
+def _counts(counts: Any) -> object:
     """Counts as the kernel takes them: a sequence of int, or 64-bit integers in one piece."""
     if hasattr(counts, "__arrow_c_array__") or hasattr(counts, "__arrow_c_stream__"):
         import pyarrow as pa

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pyarrow as pa
 
@@ -57,7 +56,7 @@ class _Sink:
         self.pieces: list[bytes | memoryview] = []
         self._size = 0
 
-    def write(self, data: Any) -> None:
+    def write(self, data: bytes | pa.Buffer) -> None:
         piece = data if isinstance(data, bytes) else memoryview(data)
         self.pieces.append(piece)
         self._size += len(piece)

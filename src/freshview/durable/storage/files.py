@@ -6,10 +6,10 @@ import mmap as maps
 import os
 import shutil
 import struct
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from mmap import MAP_SHARED, PROT_READ, mmap
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import BinaryIO, Protocol
 from zlib import crc32
 
 from freshview.errors import FreshviewError
@@ -150,7 +150,7 @@ class LocalFolder:
             return False
         return wanted is not None and _check_of(to) == wanted
 
-    def _place(self, name: str, fill: Any, new: bool) -> None:
+    def _place(self, name: str, fill: Callable[[Path], None], new: bool) -> None:
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         try:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 import numpy as np
 
 from freshview.linear.execute.intake import BadUpdate, cells_of, check_cells
-from freshview.linear.kernels.semiring import Array, Semiring
+from freshview.linear.kernels.semiring import Array, Index, Semiring
 
 
 class Added(TypedDict, total=False):
@@ -20,7 +20,7 @@ class Added(TypedDict, total=False):
 
     rows: object
     cols: object
-    cells: Sequence[tuple[int, int, Any]] | None
+    cells: Sequence[tuple[int, int, float]] | None
     u: object
     v: object
 
@@ -30,7 +30,7 @@ class Assigned(TypedDict, total=False):
 
     rows: object
     cols: object
-    cells: Sequence[tuple[int, int, Any]] | None
+    cells: Sequence[tuple[int, int, float]] | None
     to: object
 
 
@@ -72,7 +72,7 @@ def factors(
 class Replacement:
     """Cells of a matrix by an index of NumPy, their new values, and the update that adds some."""
 
-    index: Any
+    index: Index
     values: Array
     spread: Callable[[Array], tuple[Array, Array]]
 
@@ -149,7 +149,7 @@ def _check_changes(changes: object) -> None:
     ):
         raise BadUpdate(
             f"a change cannot be {changes!r}",
-            instead="give, by the names of inputs, what update or assign would be told",
+            instead="give, by the names of inputs, the arguments of update or assign",
         )
 
 
@@ -167,7 +167,7 @@ def replacement(
         check_cells(name, values, ring)
         return Replacement((i, j), values, lambda d: _few(shape, ring, i, j, d))
     if rows is None and cols is None:
-        raise BadUpdate(f"nothing of {name} is told to be replaced", instead="give rows and to")
+        raise BadUpdate(f"the update of {name} replaces nothing", instead="give rows and to")
     _needs(name, "rows" if cols is None else "cols", "to", to)
     turned = cols is not None
     sides = shape[::-1] if turned else shape
@@ -190,7 +190,7 @@ def replacement(
 
 def _one_kind(
     name: str, by: Added | Assigned, wanted: type
-) -> tuple[object, object, Sequence[tuple[int, int, Any]] | None]:
+) -> tuple[object, object, Sequence[tuple[int, int, float]] | None]:
     """Rows, columns and cells, of which at most one is told."""
     for word in by:
         if word not in wanted.__annotations__:
@@ -245,7 +245,7 @@ def _by_row(
 
 
 def _cells(
-    name: str, shape: tuple[int, int], ring: Semiring, cells: Sequence[tuple[int, int, Any]]
+    name: str, shape: tuple[int, int], ring: Semiring, cells: Sequence[tuple[int, int, float]]
 ) -> tuple[Array, Array]:
     """Changes of cells, by rows or by columns: whichever are fewer."""
     cells = _triples(name, cells)
@@ -256,7 +256,7 @@ def _cells(
     return _few(shape, ring, i, j, values)
 
 
-def _triples(name: str, cells: object) -> list[tuple[int, int, Any]]:
+def _triples(name: str, cells: object) -> list[tuple[int, int, float]]:
     """Cells as they are told: a row, a column and a value each."""
     try:
         return [(i, j, x) for i, j, x in cells]  # type: ignore[attr-defined]

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from math import prod
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 
@@ -79,8 +79,8 @@ class Program:
         drift_bound: float = 1e-11,
         check_every: int = 64,
         measure: bool | None = None,
-        backend: Any = "numpy",
-        device: Any = None,
+        backend: object = "numpy",
+        device: object = None,
         **inputs: object,
     ) -> None:
         self.source = source_of(what, semiring)

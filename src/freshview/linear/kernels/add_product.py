@@ -6,7 +6,7 @@ time, which stays in the cache but starts BLAS for every panel: two to four time
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,13 @@ try:
 except ImportError:
     dgemm = None
 
+Doubles: TypeAlias = NDArray[np.float64]
+
 PANEL = 1 << 15
 """How many cells of an update are computed at a time: few enough to stay in the cache."""
 
 
-def add_product(into: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
+def add_product(into: Doubles, left: Doubles, right: Doubles) -> None:
     """Into += left * right', all of doubles; `into` lies row by row.
 
     >>> c = np.zeros((2, 2))
@@ -36,7 +38,7 @@ def add_product(into: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> 
         by_panels(into, left, right)
 
 
-def by_panels(into: NDArray[Any], left: NDArray[Any], right: NDArray[Any]) -> None:
+def by_panels(into: Doubles, left: Doubles, right: Doubles) -> None:
     """The same with NumPy alone."""
     turned = np.ascontiguousarray(right.T)
     height = max(1, PANEL // max(1, into.shape[1]))

@@ -9,13 +9,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from freshview.errors import FreshviewError
-from freshview.linear.kernels.semiring import Array, Semiring
+from freshview.linear.kernels.semiring import Array, Index, Semiring
 
 CHUNK = 1 << 24
 """How many cells a product of a semiring without a matrix product of its own lays out at a time."""
@@ -30,7 +29,7 @@ class Elsewhere(Semiring):
     """A semiring over the arrays of a namespace `xp`, on one of its devices."""
 
     xp: Any = np
-    device: Any = None
+    device: object = None
 
     @property
     def skips(self) -> bool:
@@ -38,12 +37,12 @@ class Elsewhere(Semiring):
         return False
 
     @property
-    def _where(self) -> dict[str, Any]:
+    def _where(self) -> dict[str, object]:
         kind = _first(self.xp, "bool", "bool_") if self.dtype is np.bool_ else self.xp.float64
         return {"dtype": kind, **self._place}
 
     @property
-    def _place(self) -> dict[str, Any]:
+    def _place(self) -> dict[str, object]:
         return {} if self.device is None else {"device": self.device}
 
     def _concat(self, parts: list[Array], axis: int) -> Array:
@@ -58,12 +57,12 @@ class Elsewhere(Semiring):
         """Values as NumPy has them."""
         return super().host(fetched(values))
 
-    def put(self, values: Any) -> Array:
+    def put(self, values: object) -> Array:
         """Values of NumPy, or of the device itself, on the device."""
         array: Array = self.xp.asarray(values, **self._where)
         return array
 
-    def at(self, a: Array, index: Any) -> Array:
+    def at(self, a: Array, index: Index) -> Array:
         """Rows, columns or cells by an index of NumPy; only what is asked for travels."""
         if not isinstance(index, tuple):
             return self.host(self._lines(a, index, 0))
@@ -92,7 +91,7 @@ class Elsewhere(Semiring):
         """The array, or a copy where it may share memory with another matrix."""
         return self.copy(a) if shared else a
 
-    def full(self, rows: int, cols: int, value: Any) -> Array:
+    def full(self, rows: int, cols: int, value: float) -> Array:
         """The same cell everywhere."""
         array: Array = self.xp.full((rows, cols), value, **self._where)
         return array
@@ -117,7 +116,7 @@ class Elsewhere(Semiring):
         array: Array = getattr(self.xp, NAMES[self.name][0])(total, a)
         return array
 
-    def on_diagonal(self, total: Array, by: Any) -> Array:
+    def on_diagonal(self, total: Array, by: float) -> Array:
         """Total + by * I."""
         eye = self.identity(total.shape[0])
         return self.added(total, by * eye if self.is_ring else eye)
@@ -209,7 +208,7 @@ class Elsewhere(Semiring):
         return self.added(into, self.product(left, right.T))
 
 
-def _first(xp: Any, *names: str) -> Any:
+def _first(xp: object, *names: str) -> Any:
     """What a namespace calls by the first of these names that it has."""
     return getattr(xp, next((n for n in names if hasattr(xp, n)), names[0]))
 
@@ -228,7 +227,7 @@ def _is_foreign(values: object) -> bool:
     return hasattr(values, "__dlpack__") and not isinstance(values, np.ndarray)
 
 
-def elsewhere(ring: Semiring, backend: str | ModuleType | Any, device: Any = None) -> Semiring:
+def elsewhere(ring: Semiring, backend: object, device: object = None) -> Semiring:
     """The semiring over the arrays of a backend: `numpy`, the name of a package, or a namespace."""
     if isinstance(backend, str):
         if backend == "numpy":

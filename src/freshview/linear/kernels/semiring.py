@@ -12,13 +12,15 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from freshview.errors import UnknownName
 from freshview.linear.kernels.add_product import PANEL, add_product
 from freshview.linear.kernels.boolean import some
 
 Array: TypeAlias = NDArray[Any]
+Index: TypeAlias = Any
+"""An index of NumPy: slices, numbers or arrays of them, of rows or of rows and columns."""
 
 SPARSE = 64
 """From which size on it pays to look whether a narrow matrix is mostly empty."""
@@ -41,9 +43,9 @@ class Semiring:
     """Sum and product of matrices, with the zero and one of their cells."""
 
     name: str
-    dtype: Any
-    zero: Any
-    one: Any
+    dtype: DTypeLike
+    zero: float
+    one: float
     plus: np.ufunc
     multiply: Callable[[Array, Array], Array]
     times: np.ufunc
@@ -68,7 +70,7 @@ class Semiring:
         """Values of NumPy as this semiring computes with them."""
         return values
 
-    def at(self, a: Array, index: Any) -> Array:
+    def at(self, a: Array, index: Index) -> Array:
         """Rows, columns or cells by an index of NumPy."""
         part: Array = a[index]
         return part
@@ -81,7 +83,7 @@ class Semiring:
         """The array row by row, or a copy where it may share memory with another matrix."""
         return self.copy(a) if shared or a.base is not None else np.ascontiguousarray(a)
 
-    def full(self, rows: int, cols: int, value: Any) -> Array:
+    def full(self, rows: int, cols: int, value: float) -> Array:
         """The same cell everywhere."""
         return np.full((rows, cols), value, dtype=self.dtype)
 
@@ -96,7 +98,7 @@ class Semiring:
         np.subtract(total, a, out=total) if by == -1 else self.plus(total, a, out=total)
         return total
 
-    def on_diagonal(self, total: Array, by: Any) -> Array:
+    def on_diagonal(self, total: Array, by: float) -> Array:
         """Total + by * I, in place if that can be."""
         i = np.arange(total.shape[0])
         total[i, i] = self.plus(total[i, i], by)

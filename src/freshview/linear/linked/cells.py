@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -105,7 +105,7 @@ def dense(c: Cells, shape: tuple[int, int], ring: Semiring) -> Array:
     return matrix
 
 
-def changed(old: Cells, new: Cells, width: int, ring: Semiring) -> list[tuple[int, int, Any]]:
+def changed(old: Cells, new: Cells, width: int, ring: Semiring) -> list[tuple[int, int, float]]:
     """The cells that are not what they were, with their new values."""
     places = np.union1d(old.places, new.places)
     before, after = (_spread(c, places, ring) for c in (old, new))

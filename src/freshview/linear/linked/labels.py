@@ -29,11 +29,11 @@ class Labels:
     """The labels of a size in the order of their places; `fixed` if nothing may join them."""
 
     size: str
-    keys: tuple[Any, ...]
+    keys: tuple[object, ...]
     fixed: bool
 
     @cached_property
-    def places(self) -> dict[Any, int]:
+    def places(self) -> dict[object, int]:
         """Where each label stands."""
         return {key: i for i, key in enumerate(self.keys)}
 
@@ -52,7 +52,7 @@ class Labels:
         return at
 
 
-def fixed_labels(size: str, keys: int | Sequence[Any]) -> Labels:
+def fixed_labels(size: str, keys: int | Sequence[object]) -> Labels:
     """Labels that are told: a list of keys, or how many places there are, counted from 0."""
     labels = Labels(size, tuple(range(keys) if isinstance(keys, int) else keys), True)
     for i, key in enumerate(labels.keys):
@@ -83,5 +83,5 @@ def collected(size: str, columns: Iterable[tuple[str, pa.ChunkedArray]]) -> Labe
         ) from None
 
 
-def _few(keys: tuple[Any, ...]) -> str:
+def _few(keys: tuple[object, ...]) -> str:
     return ", ".join(map(repr, keys[:3])) + (", ..." if len(keys) > 3 else "")

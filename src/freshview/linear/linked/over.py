@@ -55,9 +55,9 @@ class Database(Protocol):
 def over(
     db: Database,
     what: str | Source | Matrix | Mapping[str, Matrix],
-    inputs: Mapping[str, Any],
+    inputs: Mapping[str, object],
     *,
-    labels: Mapping[str, int | Sequence[Any]] | None = None,
+    labels: Mapping[str, int | Sequence[object]] | None = None,
     eager: bool = False,
     **options: Any,
 ) -> Linked:
@@ -80,8 +80,8 @@ class Linked:
         self,
         db: Database,
         what: str | Source | Matrix | Mapping[str, Matrix],
-        inputs: Mapping[str, Any],
-        labels: Mapping[str, int | Sequence[Any]],
+        inputs: Mapping[str, object],
+        labels: Mapping[str, int | Sequence[object]],
         eager: bool,
         options: Mapping[str, Any],
     ) -> None:
@@ -94,7 +94,7 @@ class Linked:
         self._inputs = {i.name: i for i in self._source.inputs if i.name in self._views}
         self._fixed = {size: labelled.fixed_labels(size, keys) for size, keys in labels.items()}
         self._labels: dict[str, Labels] = {}
-        self._types: dict[str, Any] = {}
+        self._types: dict[str, object] = {}
         self._cells: dict[str, Cells] = {}
         self._lock = threading.Lock()
         self._version = -1

@@ -13,7 +13,7 @@ at compile time, and so is how every atom is accessed:
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, assert_never
+from typing import assert_never
 
 from freshview.algebra import Number
 from freshview.calculus.build import is_zero
@@ -42,7 +42,7 @@ from freshview.depth import deep
 from freshview.reference.engine.access import access, access_cache
 from freshview.reference.engine.depth import DEEP, nesting, with_room
 from freshview.reference.engine.grouped import Body, collector, grouped, total
-from freshview.reference.engine.scalars import compile_scalar, compile_test
+from freshview.reference.engine.scalars import Scalar, compile_scalar, compile_test
 from freshview.reference.engine.scope import Frame, Next, Rows, Scope, Work
 from freshview.reference.engine.store import Stores
 from freshview.reference.values import nearest_double, times, weight
@@ -152,7 +152,7 @@ class _Compiler:
             case _:
                 assert_never(e)
 
-    def _scalar(self, e: Expr, scope: Scope) -> Callable[[], Any]:
+    def _scalar(self, e: Expr, scope: Scope) -> Scalar:
         return compile_scalar(e, scope.at, self.frame.slots, self.functions)
 
     def _factor(self, e: Const | Var | Apply, scope: Scope, k: Next) -> Next:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias, assert_never
+from typing import TypeAlias, assert_never
 
 from freshview.calculus.compare import OPERATORS, compare
 from freshview.calculus.functions import Function, Functions, call, failed
@@ -27,9 +27,9 @@ from freshview.calculus.terms import (
 from freshview.calculus.types import Value
 from freshview.reference.engine.scope import Slots
 from freshview.reference.engine.store import picker
-from freshview.reference.values import multiply_values, sum_values
+from freshview.reference.values import Multiplicity, multiply_values, sum_values
 
-Scalar: TypeAlias = Callable[[], Any]
+Scalar: TypeAlias = Callable[[], Multiplicity]
 
 
 def compile_scalar(e: Expr, at: Mapping[str, int], slots: Slots, functions: Functions) -> Scalar:
@@ -95,7 +95,7 @@ def _until(fn: str, parts: list[Scalar]) -> Scalar:
 def _apply_to_slots(function: Function, where: list[int], slots: Slots) -> Scalar:
     compute, pick, strict = function.compute, picker(where), function.strict
 
-    def run() -> Any:
+    def run() -> Multiplicity:
         args = pick(slots)
         if strict and None in args:
             return None
@@ -113,14 +113,14 @@ def _arithmetic(node: type[Add] | type[Mul], parts: list[Scalar]) -> Scalar:
         return lambda: slow([part() for part in parts])
     left, right = parts
 
-    def add() -> Any:
+    def add() -> Multiplicity:
         a, b = left(), right()
         try:
             return a + b
         except TypeError:  # NULL, or a decimal meets a double
             return slow((a, b))
 
-    def mul() -> Any:
+    def mul() -> Multiplicity:
         a, b = left(), right()
         try:
             return a * b

@@ -10,8 +10,9 @@ from freshview.algebra import Number
 from freshview.calculus.rows import Row
 from freshview.calculus.scope import ins, outs
 from freshview.calculus.terms import Expr
+from freshview.reference.values import Multiplicity
 
-Next: TypeAlias = Callable[[Any], None]
+Next: TypeAlias = Callable[[Multiplicity], None]
 """What takes over for every row, with the multiplicity so far."""
 Slots: TypeAlias = list[Any]
 Rows: TypeAlias = dict[Row, Number]

@@ -12,7 +12,7 @@ from freshview.algebra import Number
 from freshview.calculus.domain import limit
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column
-from freshview.calculus.types import Type
+from freshview.calculus.types import Type, Value
 from freshview.errors import UnknownName
 from freshview.reference.values import plus
 
@@ -21,7 +21,7 @@ Bound: TypeAlias = int | Decimal
 Undo: TypeAlias = Callable[[], None]
 
 
-def picker(positions: Sequence[int]) -> Callable[[Sequence[Any]], Row]:
+def picker(positions: Sequence[int]) -> Callable[[Sequence[Value]], Row]:
     """A function that takes the items at these positions, as a tuple.
 
     >>> picker((2, 0))("abc"), picker((1,))("abc"), picker(())("abc")

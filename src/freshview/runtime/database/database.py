@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import NoReturn, SupportsIndex, TypeAlias
 
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.types import Type
@@ -33,7 +33,7 @@ from freshview.runtime.views.subscriptions import Subscriptions
 from freshview.runtime.views.view import ViewHandle
 from freshview.sql import Catalog, load
 
-Batch: TypeAlias = Mapping[str, Any]
+Batch: TypeAlias = Mapping[str, object]
 
 
 class Database:
@@ -67,7 +67,7 @@ class Database:
         self._subscriptions = Subscriptions()
         watch(self)
 
-    def __reduce_ex__(self, protocol: Any) -> Any:
+    def __reduce_ex__(self, protocol: SupportsIndex) -> NoReturn:
         """A copy would share kernels and locks with this one."""
         raise FreshviewError(
             "a database cannot be copied or pickled",
@@ -139,7 +139,7 @@ class Database:
         return [handle(self, view) for view in new]
 
     def register_function(
-        self, name: str, function: Callable[..., Any], result: Type | str
+        self, name: str, function: Callable[..., object], result: Type | str
     ) -> None:
         """Make a Python function known to SQL.
 
@@ -151,7 +151,7 @@ class Database:
 
     # -- changes -----------------------------------------------------------------------------------
 
-    def insert(self, relation: str, rows: Any) -> None:
+    def insert(self, relation: str, rows: object) -> None:
         """Insert rows into a stream.
 
         One row as a tuple or a mapping, rows in a list or another iterable, a mapping from column
@@ -160,7 +160,7 @@ class Database:
         """
         self._change([self._row_change(relation, rows, 1)])
 
-    def delete(self, relation: str, rows: Any) -> None:
+    def delete(self, relation: str, rows: object) -> None:
         """Delete rows, which must be there, from a stream; they come as for `insert`."""
         self._change([self._row_change(relation, rows, -1)])
 
@@ -233,7 +233,7 @@ class Database:
 
         return end
 
-    def load(self, relation: str, rows: Any) -> int:
+    def load(self, relation: str, rows: object) -> int:
         """Add rows to a static table, before the first change of a stream; tells how many."""
         table = self.state.catalog.relation(relation)
         if not table.static:
@@ -254,7 +254,7 @@ class Database:
             self.state.fed.add(table.name)
             return change.size
 
-    def _row_change(self, relation: str, rows: Any, sign: int) -> Change:
+    def _row_change(self, relation: str, rows: object, sign: int) -> Change:
         return self._hooked(row_change(self.state.stream(relation), rows, sign))
 
     def _hooked(self, change: Change) -> Change:

@@ -36,7 +36,7 @@ class Defined:
 Declaration: TypeAlias = Script | Defined
 
 
-def show_declaration(d: Declaration) -> Any:
+def show_declaration(d: Declaration) -> object:
     """A declaration as values that JSON holds."""
     if isinstance(d, Script):
         return [d.sql, d.file]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 from weakref import ref
 
 from freshview.calculus.rows import RowLike
 from freshview.calculus.schema import Relation
+from freshview.calculus.types import Value
 from freshview.codegen.library.load import Instance, RowCall
 from freshview.errors import FreshviewError, Overflow
 from freshview.runtime.database.state import State
@@ -34,10 +35,10 @@ class WriterHost(Protocol):
     def is_building(self) -> bool:
         """Whether kernels are being built, so that the database must look at every change."""
 
-    def insert(self, relation: str, rows: Any) -> None:
+    def insert(self, relation: str, rows: object) -> None:
         """Insert rows into a stream."""
 
-    def delete(self, relation: str, rows: Any) -> None:
+    def delete(self, relation: str, rows: object) -> None:
         """Delete rows from a stream."""
 
 
@@ -71,11 +72,13 @@ class Writer:
             alone = kernels[0].instance if index < MOST else None
         if self.instance is not alone:
             self.pause()  # whoever holds the old functions goes through the database from now on
-        steps: list[Any] | None = None
+        steps: list[tuple[Instance, tuple[RowCall, RowCall]]] | None = None
         if engines is not None:
             steps = _steps(self.relation, base, kernels)
         for slow, sign in zip(self._slow, (0, 1), strict=True):
-            slow.steps = [_Step(s[sign], s[1 - sign], x) for x, s in steps] if steps else steps
+            slow.steps = (
+                [_Step(s[sign], s[1 - sign], x) for x, s in steps] if steps is not None else None
+            )
             slow.check = (
                 base.faulty if _checked(base, sign) and isinstance(base, StoredBase) else None
             )
@@ -141,7 +144,7 @@ class _Slow:
         self.steps: list[_Step] | None = None
         self.check: Callable[[], bool] | None = None
 
-    def __call__(self, *values: Any) -> None:
+    def __call__(self, *values: Value) -> None:
         db = self._db()
         if db is None:
             raise FreshviewError("the database of this writer is gone", instead="keep it")
@@ -150,7 +153,7 @@ class _Slow:
             row: RowLike = values
             (db.insert if self._sign > 0 else db.delete)(self._relation.name, [row])
 
-    def _through(self, db: WriterHost, values: tuple[Any, ...]) -> bool:
+    def _through(self, db: WriterHost, values: tuple[Value, ...]) -> bool:
         """Give the row to all the kernels; False where there is more to do, and nothing was."""
         with db.lock:
             steps = self.steps

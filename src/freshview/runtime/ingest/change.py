@@ -43,7 +43,7 @@ class Change:
         self.table = table
         self.counts = counts
         self.sign = sign
-        self._exported: Any = None
+        self._exported: object = None
         self._net: dict[Row, int] | None = None
 
     @property
@@ -97,9 +97,9 @@ class Change:
     def through(self, hooks: Sequence[Hook]) -> Change:
         """The change as the hooks make it, row by row: as it was, another row, several or none."""
         rows = self.python_rows()
-        pairs: list[tuple[Any, int]] = list(zip(rows, self.each(len(rows)), strict=True))
+        pairs: list[tuple[RowLike, int]] = list(zip(rows, self.each(len(rows)), strict=True))
         for hook in hooks:
-            after: list[tuple[Any, int]] = []
+            after: list[tuple[RowLike, int]] = []
             for row, count in pairs:
                 replacement = hook(tuple(in_order(self.relation, row)), count)
                 if isinstance(replacement, list):
@@ -115,14 +115,14 @@ class _Exported:
 
     __slots__ = ("_capsules",)
 
-    def __init__(self, table: Any) -> None:
+    def __init__(self, table: pa.RecordBatch) -> None:
         self._capsules = table.__arrow_c_array__()
 
-    def __arrow_c_array__(self, requested_schema: object = None) -> Any:
+    def __arrow_c_array__(self, requested_schema: object = None) -> object:
         return self._capsules
 
 
-def _exported(table: Any) -> Any:
+def _exported(table: pa.Table) -> object:
     """The table for any number of kernels; one that lies in a single piece is exported once."""
     if isinstance(table, pa.Table):
         parts = table.to_batches()
@@ -130,7 +130,7 @@ def _exported(table: Any) -> Any:
     return _Exported(table)
 
 
-def row_change(relation: Relation, rows: Any, sign: int = 1) -> Change:
+def row_change(relation: Relation, rows: object, sign: int = 1) -> Change:
     """Rows to insert or delete, in any of the forms that the documentation names."""
     if isinstance(rows, list):
         return Change(relation, rows, sign=sign)
@@ -151,7 +151,7 @@ def row_change(relation: Relation, rows: Any, sign: int = 1) -> Change:
     return Change(relation, list(rows), sign=sign)
 
 
-def counted_change(relation: Relation, changes: Any) -> Change:
+def counted_change(relation: Relation, changes: object) -> Change:
     """A change with multiplicities: pairs of row and count, or rows and their counts apart.
 
     An Arrow table may bring its counts as a column `__count`, as those of `view.changes` do.
@@ -203,7 +203,7 @@ def _count(relation: Relation, count: object) -> int:
     return count
 
 
-def _plain_counts(relation: Relation, counts: Any) -> Any:
+def _plain_counts(relation: Relation, counts: object) -> Any:
     """Counts as a list of int or an array of 64-bit integers."""
     if isinstance(counts, list | tuple):
         return [_count(relation, c) for c in counts]
@@ -222,11 +222,11 @@ def _plain_counts(relation: Relation, counts: Any) -> Any:
     return np.ascontiguousarray(out, dtype=np.int64)
 
 
-def _listed(counts: Any) -> list[int]:
+def _listed(counts: Iterable[int]) -> list[int]:
     return counts if isinstance(counts, list) else [int(c) for c in counts]
 
 
-def _is_pair(value: Any) -> bool:
+def _is_pair(value: object) -> bool:
     """Whether this is a row with its count, and not a list of counts."""
     return (
         isinstance(value, tuple | list)
@@ -247,7 +247,7 @@ def _is_pandas(value: object) -> bool:
     return type(value).__module__.split(".")[0] == "pandas"
 
 
-def _lasting(relation: Relation, table: Any) -> Any:
+def _lasting(relation: Relation, table: object) -> pa.Table:
     """An Arrow table that can be read more than once."""
     if _is_pandas(table):
         return usual(relation, _from_pandas(relation, table))
@@ -256,7 +256,7 @@ def _lasting(relation: Relation, table: Any) -> Any:
     return usual(relation, _as_table(relation, table))
 
 
-def _from_pandas(relation: Relation, value: Any) -> pa.Table:
+def _from_pandas(relation: Relation, value: object) -> pa.Table:
     if not hasattr(value, "columns"):
         raise BadRow(
             f"'{relation.name}' cannot take a {type(value).__name__} of pandas",
@@ -268,7 +268,7 @@ def _from_pandas(relation: Relation, value: Any) -> pa.Table:
         raise BadRow(f"the table of rows of '{relation.name}' cannot be read: {e}") from e
 
 
-def _as_table(relation: Relation, table: Any) -> pa.Table:
+def _as_table(relation: Relation, table: object) -> pa.Table:
     if isinstance(table, pa.Table):
         return table
     try:
@@ -277,7 +277,7 @@ def _as_table(relation: Relation, table: Any) -> pa.Table:
         raise BadRow(f"the table of rows of '{relation.name}' cannot be read: {e}") from e
 
 
-def _from_columns(relation: Relation, columns: Mapping[str, Any]) -> pa.RecordBatch:
+def _from_columns(relation: Relation, columns: Mapping[str, object]) -> pa.RecordBatch:
     moments = {c.name.lower(): c for c in relation.columns if c.type.kind == "timestamp"}
     given = {
         name: _moments(relation, moments[str(name).lower()], c)
@@ -292,7 +292,7 @@ def _from_columns(relation: Relation, columns: Mapping[str, Any]) -> pa.RecordBa
     return usual(relation, made)
 
 
-def _moments(relation: Relation, column: Column, values: Sequence[Any]) -> list[Any]:
+def _moments(relation: Relation, column: Column, values: Sequence[object]) -> list[object]:
     """A column of moments of Python's own class: Arrow takes others by fields that may not hold."""
     out = []
     for number, value in enumerate(values, 1):

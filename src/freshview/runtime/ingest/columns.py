@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import date
+from decimal import Decimal
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from freshview.calculus.domain import INT_MAX
 from freshview.calculus.rows import Row, expected, scaled
 from freshview.calculus.schema import Column, Query, Relation
-from freshview.calculus.types import Type
+from freshview.calculus.types import Type, Value
 from freshview.errors import BadRow, Overflow
 
 if TYPE_CHECKING:
@@ -81,10 +82,10 @@ def rows_of(table: pa.Table) -> list[Row]:
     return list(zip(*(_values(c) for c in table.columns), strict=True))
 
 
-def _values(column: pa.ChunkedArray) -> list[Any]:
+def _values(column: pa.ChunkedArray) -> list[Value]:
     if pa.types.is_timestamp(column.type) and column.type.unit == "ns":
         column = column.cast(pa.timestamp("us", column.type.tz))  # as fine as Python's
-    values: list[Any] = column.to_pylist()
+    values: list[Value] = column.to_pylist()
     return values
 
 
@@ -151,9 +152,9 @@ def _exact(relation: Relation, table: pa.Table, rows: list[Row]) -> list[Row]:
     return [tuple(_shorter(v, longer.get(i)) for i, v in enumerate(row)) for row in rows]
 
 
-def _shorter(value: Any, scale: int | None) -> Any:
+def _shorter(value: Value, scale: int | None) -> Value:
     try:
-        return value if scale is None or value is None else scaled(value, scale)
+        return scaled(value, scale) if scale is not None and isinstance(value, Decimal) else value
     except ValueError:
         return value  # it will be refused with its place
 
@@ -162,7 +163,7 @@ _last: list[pa.Schema] = []
 """The schema that came last and is as usual: batches are mostly like the one before."""
 
 
-def usual(relation: Relation, table: Any) -> Any:
+def usual(relation: Relation, table: pa.Table) -> pa.Table:
     """A table of pyarrow in forms that kernels know, so that every engine takes the same ones.
 
     Floats of 16 bits get 32, runs are written out, and what a library has made of a type of Arrow
@@ -189,7 +190,7 @@ def usual(relation: Relation, table: Any) -> Any:
     return type(table).from_arrays(made, names=schema.names)
 
 
-def _stored(column: Any) -> Any:
+def _stored(column: pa.Array) -> pa.Array:
     """What an extension type is made of."""
     if isinstance(column, pa.ChunkedArray):
         return pa.chunked_array([c.storage for c in column.chunks], column.type.storage_type)

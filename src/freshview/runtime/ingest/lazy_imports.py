@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
 
 
 class Later:
@@ -16,7 +15,7 @@ class Later:
     def __init__(self, name: str) -> None:
         self._name = name
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         value = getattr(import_module(self._name), name)
         setattr(self, name, value)  # found at once from now on
         return value

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from freshview.calculus.rows import Row, RowLike
 from freshview.calculus.schema import Relation
@@ -22,6 +22,8 @@ from freshview.runtime.ingest.change import Change, counted_change, row_change
 from freshview.runtime.ingest.columns import arrow_type, rows_in, table_of
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pyarrow as pa
     import pyarrow.compute as pc
 else:
@@ -44,10 +46,10 @@ class Product:
     product of two vectors, (row, value) and (column, value).
     """
 
-    factors: tuple[Any, ...]
+    factors: tuple[object, ...]
     count: int
 
-    def __init__(self, *factors: Any, count: int = 1) -> None:
+    def __init__(self, *factors: object, count: int = 1) -> None:
         object.__setattr__(self, "factors", factors)
         object.__setattr__(self, "count", count)
 
@@ -76,12 +78,12 @@ class Term:
             return None
         return [_laid(s, by_columns[columns]) for s, columns in zip(streams, wanted, strict=True)]
 
-    def listed(self) -> tuple[pa.Table, Any]:
+    def listed(self) -> tuple[pa.Table, npt.NDArray[np.int64]]:
         """All the rows, and how often each comes."""
         import numpy as np
 
         place = np.arange(self.size)
-        columns: dict[str, Any] = {}
+        columns: dict[str, pa.ChunkedArray] = {}
         counts = np.full(self.size, self.count, np.int64)
         types = {c.name: arrow_type(c.type) for c in self.relation.columns}
         for part, group in zip(self.parts, self.factors.groups, strict=True):
@@ -102,7 +104,7 @@ def _laid(stream: Relation, part: Change) -> Change:
     return Change(stream, None, part.table.select([c.name for c in stream.columns]), part.counts)
 
 
-def _times(left: Any, right: Any, name: str) -> Any:
+def _times(left: pa.ChunkedArray, right: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
     try:
         return pc.multiply_checked(left, right)
     except pa.ArrowInvalid as e:
@@ -202,7 +204,7 @@ def _repeated(part: Change, count: int) -> Change:
     return Change(part.relation, None, part.table, counts * count)
 
 
-def any_change(stream: Relation, batch: Any) -> Change:
+def any_change(stream: Relation, batch: object) -> Change:
     """What `apply` is given for one stream: rows with their counts, a product, or several."""
     if isinstance(batch, Product):
         return combined(stream, [batch])
@@ -230,7 +232,7 @@ def _term(relation: Relation, product: Product) -> Term:
     return Term(relation, factors, parts, product.count)
 
 
-def _table(relation: Relation, factor: Any, names: Mapping[str, str]) -> pa.Table:
+def _table(relation: Relation, factor: object, names: Mapping[str, str]) -> pa.Table:
     change = row_change(relation, factor)
     if change.table is None:
         raise BadRow(

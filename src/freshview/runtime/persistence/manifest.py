@@ -7,13 +7,16 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from freshview.errors import SnapshotProblem
 from freshview.files import write_whole
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+
+Manifest: TypeAlias = Mapping[str, Any]
+"""What a manifest, or an entry of it, says: values of JSON by name."""
 
 
 def folder_of(path: str | Path) -> Path:
@@ -25,7 +28,7 @@ def folder_of(path: str | Path) -> Path:
     return Path(path)
 
 
-def write_manifest(path: Path, body: Mapping[str, Any]) -> None:
+def write_manifest(path: Path, body: Mapping[str, object]) -> None:
     """Replace the manifest of a folder."""
     text = json.dumps(body)
     check = hashlib.sha256(text.encode()).hexdigest()
@@ -33,7 +36,7 @@ def write_manifest(path: Path, body: Mapping[str, Any]) -> None:
     write_whole(path / MANIFEST, whole, one_writer=True, sync=True)
 
 
-def read_manifest(path: Path) -> dict[str, Any]:
+def read_manifest(path: Path) -> Manifest:
     """What the manifest of a folder says, if it is whole."""
     try:
         data = (path / MANIFEST).read_bytes()
@@ -54,5 +57,5 @@ def read_manifest(path: Path) -> dict[str, Any]:
             f"{path} was written by another version of Freshview",
             instead="restore it with that one",
         )
-    body: dict[str, Any] = json.loads(text)
+    body: Manifest = json.loads(text)
     return body

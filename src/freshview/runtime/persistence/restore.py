@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from freshview.calculus.rows import Row
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type
 from freshview.errors import SnapshotProblem
@@ -17,7 +18,7 @@ from freshview.runtime.database.database import Database
 from freshview.runtime.database.declarations import Script, read_declaration
 from freshview.runtime.database.state import State
 from freshview.runtime.ingest.columns import rows_of
-from freshview.runtime.persistence.manifest import folder_of, read_manifest
+from freshview.runtime.persistence.manifest import Manifest, folder_of, read_manifest
 from freshview.runtime.relations.base import Base
 from freshview.runtime.relations.stored_base import StoredBase
 from freshview.runtime.settings import DatabaseSettings
@@ -30,7 +31,7 @@ else:
 
 def restore(
     path: str | Path,
-    functions: Mapping[str, tuple[Callable[..., Any], Type | str]] | None = None,
+    functions: Mapping[str, tuple[Callable[..., object], Type | str]] | None = None,
 ) -> Database:
     """The database of a snapshot, which goes on where it was.
 
@@ -66,7 +67,7 @@ def restore(
     return db
 
 
-def _restore_base(state: State, name: str, entry: Mapping[str, Any], folder: Path) -> None:
+def _restore_base(state: State, name: str, entry: Manifest, folder: Path) -> None:
     relation = state.bases[name].relation
     if entry["kind"] == "kernel":
         stored, wide = state.bases[name], entry.get("wide", False)
@@ -81,7 +82,7 @@ def _restore_base(state: State, name: str, entry: Mapping[str, Any], folder: Pat
         state.bases[name] = base
 
 
-def _rows(relation: Relation, path: Path, sha256: str) -> list[tuple[Any, int]]:
+def _rows(relation: Relation, path: Path, sha256: str) -> list[tuple[Row, int]]:
     try:
         data = path.read_bytes()
     except OSError as e:
@@ -94,7 +95,7 @@ def _rows(relation: Relation, path: Path, sha256: str) -> list[tuple[Any, int]]:
     return list(zip(rows, counts.to_pylist(), strict=True))
 
 
-def _restore_view(state: State, name: str, entry: Mapping[str, Any], folder: Path) -> None:
+def _restore_view(state: State, name: str, entry: Manifest, folder: Path) -> None:
     view = state.views[name]
     if entry["engine"] == "reference":
         view.reset()

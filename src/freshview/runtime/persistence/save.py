@@ -11,7 +11,7 @@ import shutil
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from freshview.errors import SnapshotProblem
 from freshview.files import write_out
@@ -82,7 +82,7 @@ def _python_functions(state: State) -> list[str]:
     return sorted({n for v in views for n in python_functions(v.query, v.functions)})
 
 
-def _save_view(state: State, name: str, folder: Path) -> dict[str, Any]:
+def _save_view(state: State, name: str, folder: Path) -> dict[str, object]:
     view = state.views[name]
     if not isinstance(view.engine, KernelViewEngine):
         return {"engine": "reference"}
@@ -91,7 +91,7 @@ def _save_view(state: State, name: str, folder: Path) -> dict[str, Any]:
     return {"engine": "native", "file": file, "wide": view.wide}
 
 
-def _save_base(base: AnyBase, folder: Path) -> dict[str, Any]:
+def _save_base(base: AnyBase, folder: Path) -> dict[str, object]:
     name = base.relation.name
     if isinstance(base, StoredBase):
         file = _file_name("base", name)

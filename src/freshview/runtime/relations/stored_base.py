@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from freshview.calculus.build import const, mul, sum_
 from freshview.calculus.rows import Row
@@ -103,7 +103,7 @@ class StoredBase:
         rows = pa.Table.from_arrays(columns, [c.name for c in self.relation.columns])
         instance.apply_arrow(index, rows, counts.combine_chunks())
 
-    def _columns(self) -> list[Any]:
+    def _columns(self) -> list[pa.ChunkedArray]:
         """The columns of the relation as it declares them, and how often each row is there."""
         *keys, counts = pa.table(self.instance.map_arrow(self._map)).columns
         return [*(keys[i] for i in self._places), counts]
@@ -139,7 +139,7 @@ class StoredBase:
         """The rows that are missing and the keys that are there twice."""
         *columns, count = names = [*column_vars(self.relation), "count"]
         table = pa.Table.from_arrays(self._columns(), names)
-        negative: Any = table.filter(pc.less(table.column(count), 0)).select(columns)
+        negative = table.filter(pc.less(table.column(count), 0)).select(columns)
         doubled: set[Row] = set()
         if self.relation.key:
             keys = [names[i] for i in key_columns(self.relation)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column
@@ -24,9 +24,10 @@ from freshview.runtime.ingest.columns import rows_of, table_of
 
 if TYPE_CHECKING:
     import numpy as np
+    import numpy.typing as npt
     import pyarrow as pa
 
-    Numbers: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
+    Numbers: TypeAlias = npt.NDArray[np.int64]
 else:
     from freshview.runtime.ingest.lazy_imports import pa
 
@@ -49,7 +50,7 @@ BATCH = 65_536
 class _Values:
     """The values of a union, grouped by what is given; arrays of one entry a value."""
 
-    columns: dict[str, Any]
+    columns: dict[str, pa.Array]
     before: Numbers
     """Rows of the result under all the values before, in whatever group; and under all."""
     first: Numbers
@@ -62,7 +63,7 @@ class _Values:
         ends: Numbers = self.before[self.first[group + 1]] - self.before[self.first[group]]
         return ends
 
-    def take(self, group: Numbers, number: Numbers, out: dict[str, Any]) -> None:
+    def take(self, group: Numbers, number: Numbers, out: dict[str, pa.Array]) -> None:
         """The values of rows, each by its number within a group."""
         import numpy as np
 
@@ -81,7 +82,7 @@ class _Values:
     def bytes(self) -> int:
         """What the arrays take."""
         columns = sum(int(c.nbytes) for c in self.columns.values())
-        own = self.before.nbytes + self.first.nbytes + columns
+        own: int = self.before.nbytes + self.first.nbytes + columns
         return own + sum(v.bytes + g.nbytes for v, g in self.below)
 
 
@@ -129,7 +130,7 @@ class Rows:
         left = np.asarray(numbers, dtype=np.int64)
         if len(left) and not (left.min() >= 0 and left.max() < len(self)):
             raise BadRow(f"rows are numbered from 0 to {len(self) - 1}")
-        out: dict[str, Any] = {}
+        out: dict[str, pa.Array] = {}
         for values in self._roots:
             total = int(values.before[-1]) or 1
             values.take(np.zeros(len(left), np.int64), left % total, out)
@@ -187,7 +188,7 @@ def _contents(m: Map, engine: Runs) -> pa.Table:
 
 
 def _values(
-    union: Union, read: Callable[[str], pa.Table], above: dict[str, Any] | None = None
+    union: Union, read: Callable[[str], pa.Table], above: dict[str, pa.Array] | None = None
 ) -> tuple[_Values, Numbers]:
     """A union in arrays, and the group that each of the values above has there."""
     import numpy as np
@@ -212,11 +213,11 @@ def _values(
     return values, np.searchsorted(groups, wanted).astype(np.int64)
 
 
-def _length(columns: dict[str, Any] | None) -> int:
+def _length(columns: dict[str, pa.Array] | None) -> int:
     return 1 if columns is None else len(next(iter(columns.values())))
 
 
-def _codes(mine: Sequence[Any], others: Sequence[Any]) -> tuple[Numbers, Numbers]:
+def _codes(mine: Sequence[pa.Array], others: Sequence[pa.Array]) -> tuple[Numbers, Numbers]:
     """Rows of the same columns in two tables as numbers: equal where the rows are."""
     import numpy as np
 

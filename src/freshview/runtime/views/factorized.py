@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from freshview.calculus.rows import Row
 from freshview.calculus.terms import Const, Var
@@ -63,7 +63,7 @@ class Listing:
         """The rows of some numbers, in their order."""
         schema = self.schema
         columns_by_name = self.rows.take(numbers)
-        columns: list[Any] = []
+        columns: list[object] = []
         for source, field in zip(self.result.sources, schema, strict=True):
             if isinstance(source, Var):
                 columns.append(columns_by_name.column(source.name).cast(field.type))

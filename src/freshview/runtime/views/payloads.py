@@ -16,7 +16,7 @@ from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from freshview.algebra import Category, Cofactor
-from freshview.algebra.cofactor import Block, Slot, Watch, block
+from freshview.algebra.cofactor import Amount, Block, Slot, Watch, block
 from freshview.algebra.reading import rounded, watched
 from freshview.calculus.check import Schema, all_types, value_type
 from freshview.calculus.functions import CppRing
@@ -36,6 +36,10 @@ if TYPE_CHECKING:
 else:
     from freshview.runtime.ingest.lazy_imports import pa, pc
 
+Cells: TypeAlias = list[Any]
+"""The cells of a row: values, and elements of rings beside them."""
+Entry: TypeAlias = "tuple[tuple[object, ...], Amount]"
+"""The categories of a number of an element, and the number."""
 Part: TypeAlias = "tuple[Variable, ...]"
 """What a number of a cofactor adds up: rows, a variable, or the product of two."""
 
@@ -133,7 +137,7 @@ class Payloads:
         at = [i for i, c in enumerate(self.query.columns) if c.type.ring == "Cofactor"]
         out: list[Row] = []
         for row in rows:
-            cells: list[Any] = list(row)
+            cells: Cells = list(row)
             for i in at:
                 element = cells[i] if isinstance(cells[i], Cofactor) else Cofactor(cells[i] or 0)
                 cells[i] = rounded(element)
@@ -143,8 +147,8 @@ class Payloads:
 
     def table(self, rows: Sequence[Row]) -> pa.Table:
         """Rows of elements as an Arrow table."""
-        arrays: list[Any] = []
-        fields: list[Any] = []
+        arrays: list[pa.Array] = []
+        fields: list[pa.Field] = []
         for i, c in enumerate(self.query.columns):
             if c.name not in self.variables:
                 one = table_of([c], [(row[i],) for row in rows], self.query.name)
@@ -152,7 +156,7 @@ class Payloads:
                 fields.append(one.schema.field(0))
                 continue
             parts = self.parts[c.name]  # first, since it refuses the elements of other rings
-            elements: list[Any] = [row[i] for row in rows]
+            elements: Cells = [row[i] for row in rows]
             numbers = [_numbers_by_names(x) for x in elements]
             for part in parts:
                 names = tuple(v.name for v in part)
@@ -197,12 +201,12 @@ class Payloads:
         places = [i for _, i in self.places(names)]
         out: list[Row] = []
         for row in rows:
-            cells: list[Any] = []
+            cells: Cells = []
             at = 0
             for c in self.query.columns:
                 struct, members = self.structs.get(c.name, (None, ("",)))
                 size = len(self.parts.get(c.name, members))
-                numbers: list[Any] = [row[i] for i in places[at : at + size]]
+                numbers: Cells = [row[i] for i in places[at : at + size]]
                 at += size
                 if struct is not None:
                     cells.append(struct(*numbers))
@@ -235,7 +239,7 @@ class Payloads:
             if self.grouped and not all(x.count for x in elements.values()):
                 continue
             plain = iter(key)
-            cells: list[Any] = [
+            cells: Cells = [
                 _watched(elements[c.name] if elements[c.name].count else Cofactor(), watch)
                 if c.name in elements
                 else next(plain)
@@ -280,7 +284,7 @@ class EntryReader:
         to.products[block(*slots)] = total
 
 
-def _struct(ring: CppRing) -> tuple[Callable[..., Any], tuple[str, ...]]:
+def _struct(ring: CppRing) -> tuple[Callable[..., object], tuple[str, ...]]:
     """What an element of a ring in C++ is read as: a named tuple of its numbers.
 
     >>> ring = CppRing("P", "p.hpp", "", (("n", DOUBLE), ("q[0]", DOUBLE)))
@@ -336,7 +340,7 @@ def _arrow(part: Part) -> pa.DataType:
     return pa.list_(pa.struct([*fields, pa.field("sum", pa.float64())]))
 
 
-NumbersByNames: TypeAlias = "dict[tuple[str, ...], list[tuple[tuple[Any, ...], Any]]]"
+NumbersByNames: TypeAlias = "dict[tuple[str, ...], list[Entry]]"
 """By the names of variables: their categories, and the number."""
 
 
@@ -356,11 +360,11 @@ def _name(slot: Slot) -> str:
     return slot if isinstance(slot, str) else slot.name
 
 
-def _category(slot: Slot) -> tuple[Any, ...]:
+def _category(slot: Slot) -> tuple[object, ...]:
     return () if isinstance(slot, str) else (slot.value,)
 
 
-def _value(entries: Sequence[tuple[tuple[Any, ...], Any]], part: Part) -> Any:
+def _value(entries: Sequence[Entry], part: Part) -> object:
     """A number, or the numbers of all the categories in order."""
     names = [v.name for v in part if v.category is not None]
     if not names:

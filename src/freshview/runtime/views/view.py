@@ -125,7 +125,7 @@ class ViewHandle:
         with self._db.quiet():
             return self._maintained.table()
 
-    def to_pandas(self, **options: Any) -> Any:
+    def to_pandas(self, **options: object) -> Any:
         """The rows as a pandas DataFrame; options go to pyarrow's `Table.to_pandas`."""
         return self.to_arrow().to_pandas(**options)
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from freshview.runtime.ingest.columns import COUNT
 
@@ -16,7 +15,7 @@ FEWEST_ROWS = 1024
 BLOCK_ROWS = 1 << 16
 """Rows that are narrowed at once: intermediate results fit into the processor's cache."""
 
-RowNumbers = np.ndarray[Any, np.dtype[np.int32]]
+RowNumbers = NDArray[np.int32]
 """Numbers of rows."""
 
 
@@ -68,7 +67,7 @@ def _narrowed(column: pa.Array, order: RowNumbers | None, kind: pa.DataType) -> 
     rows = len(words) if order is None else len(order)
     out = np.empty(rows, f"i{bits // 8}")
     for start in range(0, rows, BLOCK_ROWS):
-        some: Any = (
+        some: slice | RowNumbers = (
             slice(start, start + BLOCK_ROWS) if order is None else order[start : start + BLOCK_ROWS]
         )
         numbers = words[some, 0]

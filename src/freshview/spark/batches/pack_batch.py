@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
 
 import pyarrow as pa
 
@@ -16,12 +15,9 @@ from freshview.errors import ProgramProblem, UnknownName
 from freshview.runtime.ingest.columns import COUNT
 from freshview.spark.batches.narrow_types import narrow_types
 from freshview.spark.batches.split_batch import split_batch
-from freshview.spark.batches.validate import validated
+from freshview.spark.batches.validate import Batch, validated
 from freshview.spark.nodes.node import change_routine
 from freshview.spark.nodes.view_work import NO_ROUTINE, ViewWork
-
-Batch: TypeAlias = pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch]
-"""Rows of a relation by its column names; `node.COUNT`, if present, is the multiplicity."""
 
 
 class BatchPacker:

@@ -10,12 +10,13 @@ from zlib import crc32
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import DTypeLike, NDArray
 
 from freshview.distributed.partition import NULL, STEP, STEP_2
 from freshview.spark.batches.narrow_types import BLOCK_ROWS, RowNumbers, narrow_types
 
-Codes = np.ndarray[Any, np.dtype[np.uint64]]
-WorkerNumbers = np.ndarray[Any, np.dtype[Any]]
+Codes = NDArray[np.uint64]
+WorkerNumbers = NDArray[np.integer[Any]]
 _DAY = 86_400_000_000
 _EXACT = 1 << 53
 """Below it, doubles are exact, and so their quotient by a power of ten is rounded once."""
@@ -122,7 +123,7 @@ def _codes(column: pa.Array) -> Codes:
     return codes
 
 
-def _numpy(column: pa.Array, kind: Any) -> Any:
+def _numpy(column: pa.Array, kind: DTypeLike) -> Any:
     return column.to_numpy(zero_copy_only=False).astype(kind)
 
 
@@ -139,8 +140,8 @@ def _without_null(column: pa.Array) -> pa.Array:
     return pc.fill_null(column, zero.cast(kind))
 
 
-def _double(numbers: Any) -> Codes:
-    return (numbers + 0.0).view(np.uint64)  # type: ignore[no-any-return]
+def _double(numbers: NDArray[np.float64]) -> Codes:
+    return (numbers + 0.0).view(np.uint64)
 
 
 def _text(column: pa.Array) -> Codes:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -13,8 +14,11 @@ from freshview.calculus.types import Type
 from freshview.errors import BadRow
 from freshview.runtime.ingest.columns import COUNT, arrow_schema, is_within
 
+Batch: TypeAlias = pa.Table | pa.RecordBatch | Iterable[pa.RecordBatch]
+"""Rows of a relation by its column names; `COUNT`, if present, is the multiplicity."""
 
-def validated(relation: Relation, batch: Any, wanted: Relation | None = None) -> pa.RecordBatch:
+
+def validated(relation: Relation, batch: Batch, wanted: Relation | None = None) -> pa.RecordBatch:
     """The rows in the columns and types of a relation, and `COUNT`; `BadRow` if they do not fit.
 
     With `wanted`, only its columns are returned; the others are validated, too.
@@ -42,12 +46,12 @@ def validated(relation: Relation, batch: Any, wanted: Relation | None = None) ->
     return pa.RecordBatch.from_arrays(columns, [*(c for c in names if c in kept), COUNT])
 
 
-def as_table(relation: Relation, batch: Any) -> pa.Table:
+def as_table(relation: Relation, batch: Batch) -> pa.Table:
     """Rows as an Arrow table, not validated yet; `BadRow` if they cannot be read."""
     return _table(relation, batch)
 
 
-def _table(relation: Relation, batch: Any) -> pa.Table:
+def _table(relation: Relation, batch: Batch) -> pa.Table:
     try:
         if isinstance(batch, pa.Table):
             return batch

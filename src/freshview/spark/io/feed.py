@@ -10,13 +10,15 @@ import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from freshview.durable.batch_log import Note
 from freshview.errors import FreshviewError
 from freshview.spark.io.decode import DecodedBatch, decode
+from freshview.spark.io.files import CsvFile
 from freshview.spark.io.load import file_of
 from freshview.spark.io.sources import ENDLESS, FROM, Input, stream
 
@@ -30,6 +32,18 @@ BATCH, FILES = "batch", "files"
 """The keys of a note: the last micro-batch, and the number of records read of each file."""
 
 
+class FeedOptions(Protocol):
+    """The options of a pipeline that concern its feed."""
+
+    @property
+    def batch(self) -> int:
+        """How many records of a file are one change."""
+
+    @property
+    def trigger(self) -> str:
+        """How often Spark starts a micro-batch; empty for as soon as it can."""
+
+
 class Owner(Protocol):
     """The interface of a pipeline to its feed."""
 
@@ -38,7 +52,7 @@ class Owner(Protocol):
         """The session."""
 
     @property
-    def options(self) -> Any:
+    def options(self) -> FeedOptions:
         """The options of the pipeline."""
 
     @property
@@ -48,7 +62,7 @@ class Owner(Protocol):
     def apply(
         self,
         arrivals: Mapping[str, DecodedBatch],
-        note: Mapping[str, Any],
+        note: Note,
         batch: str,
         seconds: float = 0.0,
     ) -> int:
@@ -62,9 +76,7 @@ class Stopped(Exception):
 class Feed:
     """The sources of a pipeline while it runs."""
 
-    def __init__(
-        self, owner: Owner, sources: Sequence[Input], note: Mapping[str, Any], follow: bool
-    ) -> None:
+    def __init__(self, owner: Owner, sources: Sequence[Input], note: Note, follow: bool) -> None:
         self._owner = owner
         self._files = [i for i in sources if i.source.kind == "file"]
         self._streams = [i for i in sources if i.source.kind != "file"]
@@ -186,7 +198,7 @@ class Feed:
 
     # -- files -------------------------------------------------------------------------------------
 
-    def _run_files(self, readers: dict[str, Any]) -> None:
+    def _run_files(self, readers: dict[str, tuple[Input, CsvFile]]) -> None:
         try:
             while readers and not self._stopping:
                 with self._busy:
@@ -195,7 +207,7 @@ class Feed:
         except Exception as e:
             self._error = e
 
-    def _turn(self, readers: dict[str, Any]) -> None:
+    def _turn(self, readers: dict[str, tuple[Input, CsvFile]]) -> None:
         """Apply the next records of every file as one change."""
         began = time.perf_counter()
         arrivals: dict[str, DecodedBatch] = {}
@@ -215,7 +227,7 @@ class Feed:
     def _deliver(
         self,
         arrivals: Mapping[str, DecodedBatch],
-        note: Mapping[str, Any],
+        note: Note,
         label: str,
         seconds: float,
     ) -> None:

@@ -13,13 +13,12 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from freshview.calculus.schema import Relation
-from freshview.calculus.types import Type
+from freshview.calculus.types import Type, Value
 from freshview.errors import FreshviewError
 from freshview.runtime.ingest.columns import arrow_schema, arrow_type
 from freshview.spark.io.upsert import DELETED, key_of
@@ -195,7 +194,9 @@ def _to_sqlite(column: pa.ChunkedArray, t: Type) -> pa.ChunkedArray:
             return column
 
 
-def _tuples(table: pa.Table, names: list[str], types: Mapping[str, Type]) -> Iterable[Any]:
+def _tuples(
+    table: pa.Table, names: list[str], types: Mapping[str, Type]
+) -> Iterable[tuple[Value, ...]]:
     return zip(*(_to_sqlite(table.column(n), types[n]).to_pylist() for n in names), strict=True)
 
 
@@ -207,7 +208,7 @@ _SQLITE_TYPES = {
 }
 
 
-def _from_sqlite(relation: Relation, rows: list[tuple[Any, ...]]) -> pa.Table:
+def _from_sqlite(relation: Relation, rows: list[tuple[Value, ...]]) -> pa.Table:
     columns = zip(*rows, strict=True) if rows else ([] for _ in relation.columns)
     arrays = []
     for c, values in zip(relation.columns, columns, strict=True):

@@ -20,6 +20,7 @@ import pyarrow.json as pj
 
 from freshview.calculus.rows import bad_value
 from freshview.calculus.schema import Relation
+from freshview.calculus.types import Value
 from freshview.runtime.ingest.columns import arrow_schema, arrow_type
 from freshview.spark.io.rows import RejectedRow, TypedRows, fit_rows, value_of
 from freshview.spark.io.upsert import DELETED, envelope_events, key_of, net_change
@@ -52,7 +53,7 @@ def rows_of_lines(relation: Relation, lines: pa.Array, deleted: str = "") -> Typ
             deleted_column = table.column(deleted).fill_null(False).take(fit.at)
             fit.table = fit.table.append_column(DELETED, deleted_column)
         return fit
-    rows: list[list[Any]] = []
+    rows: list[list[Value]] = []
     deleted_flags: list[bool] = []
 
     def take(record: Mapping[str, Any]) -> None:
@@ -82,8 +83,8 @@ def events_of_lines(
     """
     key_names = key_of(relation)
     ops: list[str] = []
-    sides: tuple[list[list[Any]], list[list[Any]]] = ([], [])
-    nothing: list[Any] = [None] * len(relation.columns)
+    sides: tuple[list[list[Value]], list[list[Value]]] = ([], [])
+    nothing: list[Value] = [None] * len(relation.columns)
     messages = keys.to_pylist() if keys is not None else [None] * len(lines)
     number = iter(messages)
 
@@ -120,7 +121,7 @@ def events_of_lines(
     return TypedRows(events, at, rejected)
 
 
-def _key(text: str | None) -> Mapping[str, Any]:
+def _key(text: str | None) -> Mapping[str, object]:
     """The columns in the key of a message; none if the key is any other text."""
     try:
         return _payload(json.loads(text, parse_float=Decimal)) if text else {}
@@ -128,7 +129,7 @@ def _key(text: str | None) -> Mapping[str, Any]:
         return {}
 
 
-def _payload(record: Any) -> Mapping[str, Any]:
+def _payload(record: object) -> Mapping[str, Any]:
     if not isinstance(record, dict):
         raise ValueError("an envelope is no JSON object")
     inner = record.get("payload")
@@ -162,7 +163,7 @@ def _read_together(relation: Relation, lines: pa.Array, deleted: str) -> pa.Tabl
 def _read_each(
     relation: Relation,
     lines: pa.Array,
-    take: Callable[[Mapping[str, Any]], None],
+    take: Callable[[Mapping[str, object]], None],
     skip: Callable[[], None] = lambda: None,
 ) -> tuple[pa.Array, list[RejectedRow]]:
     """Pass every record to `take`; the positions of the accepted ones, and the rejected rows."""
@@ -191,8 +192,8 @@ def _read_each(
 
 
 def _row(
-    relation: Relation, record: Mapping[str, Any], only: Sequence[str] | None = None
-) -> list[Any]:
+    relation: Relation, record: Mapping[str, object], only: Sequence[str] | None = None
+) -> list[Value]:
     """The values of a record; with `only`, other columns may be missing or NULL."""
     row = []
     for c in relation.columns:
@@ -210,7 +211,7 @@ def _row(
     return row
 
 
-def _table(relation: Relation, rows: Sequence[Sequence[Any]]) -> pa.Table:
+def _table(relation: Relation, rows: Sequence[Sequence[Value]]) -> pa.Table:
     schema = arrow_schema(relation.columns)
     columns = zip(*rows, strict=True) if rows else ([] for _ in relation.columns)
     arrays = [pa.array(c, f.type) for c, f in zip(columns, schema, strict=True)]

@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 
 from freshview.calculus.rows import bad_value, conform
 from freshview.calculus.schema import Column, Relation
+from freshview.calculus.types import Value
 from freshview.errors import BadRow, FreshviewError
 from freshview.runtime.ingest import csv
 from freshview.runtime.ingest.columns import arrow_schema, arrow_type, is_within
@@ -188,7 +189,7 @@ def _cast(c: Column, values: pa.Array) -> pa.Array | None:
 def _one_by_one(
     relation: Relation, c: Column, values: pa.Array, reasons: dict[int, str]
 ) -> pa.Array:
-    good: list[Any] = []
+    good: list[object] = []
     for i in range(len(values)):
         value = _plain(values[i])
         try:
@@ -199,7 +200,7 @@ def _one_by_one(
     return pa.array(good, arrow_type(c.type))
 
 
-def _plain(scalar: Any) -> Any:
+def _plain(scalar: pa.Scalar) -> object:
     """A Python value, or words for a timestamp that Python cannot represent."""
     try:
         value = scalar.as_py()
@@ -209,11 +210,11 @@ def _plain(scalar: Any) -> Any:
     return f"a moment finer than microseconds: {value}" if _is_finer(value) else value
 
 
-def _is_finer(value: Any) -> bool:
+def _is_finer(value: object) -> bool:
     return bool(getattr(value, "nanosecond", 0))
 
 
-def value_of(c: Column, value: Any) -> Any:
+def value_of(c: Column, value: Any) -> Value:
     """A value in the type of its column, also from its text; ValueError if it does not fit."""
     if value is None:
         return None  # NULL is checked for the whole column

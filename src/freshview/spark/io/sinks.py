@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -23,7 +23,7 @@ from freshview.runtime.ingest.file_names import file_name
 from freshview.spark.io.connectors import needs
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 VERSION = "__version"
 
@@ -164,7 +164,7 @@ def messages(table: pa.Table, version: int) -> pa.Table:
     return pa.table({"key": pa.array(keys, pa.string()), "value": pa.array(values, pa.string())})
 
 
-def frame(spark: SparkSession, table: pa.Table) -> Any:
+def frame(spark: SparkSession, table: pa.Table) -> DataFrame:
     """An Arrow table as a DataFrame.
 
     Timestamps become Spark's own, which are moments: those at which a clock in Greenwich shows

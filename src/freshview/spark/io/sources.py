@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from freshview.calculus.schema import Relation
+from freshview.calculus.types import Type
 from freshview.errors import FreshviewError, UnsupportedSql
 from freshview.spark.io.connectors import needs
 from freshview.spark.io.rows import CORRUPT
@@ -22,6 +23,7 @@ from freshview.sql import Catalog, Source
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 FROM = "__from"
 
@@ -138,7 +140,7 @@ def _parquet(spark: SparkSession, i: Input) -> DataFrame:
     return frame
 
 
-def _parquet_schema(spark: SparkSession, i: Input) -> Any:
+def _parquet_schema(spark: SparkSession, i: Input) -> StructType | str:
     """The schema of the files; of an empty folder, the declared one."""
     from pyspark.errors import AnalysisException
 
@@ -272,7 +274,7 @@ _READERS: Mapping[str, Callable[[SparkSession, Input], DataFrame]] = {
 }
 
 
-def spark_type(t: Any) -> str:
+def spark_type(t: Type) -> str:
     """The SQL type of Spark that holds values of a type.
 
     >>> from freshview.calculus.types import DATE, decimal

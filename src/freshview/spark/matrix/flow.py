@@ -15,7 +15,7 @@ import numpy as np
 from freshview.codegen.library.private_files import NotPrivate
 from freshview.distributed.matrix.row_ranges import RowRanges, span
 from freshview.distributed.matrix.terms import COLS, ROWS
-from freshview.durable.batch_log import NO_VERSION
+from freshview.durable.batch_log import NO_VERSION, Note
 from freshview.durable.checkpoint import (
     FORMAT,
     CheckpointProblem,
@@ -31,7 +31,7 @@ from freshview.durable.settings import FlowSettings
 from freshview.durable.step import StepId
 from freshview.durable.storage.folders import folder_at
 from freshview.durable.versions import Versions
-from freshview.linear.kernels.semiring import Array, semiring
+from freshview.linear.kernels.semiring import Array, Index, semiring
 from freshview.spark.matrix.arrays import pack, unpack
 from freshview.spark.matrix.work import BY, READ, READY, MatrixPlan, MatrixWork, request
 from freshview.spark.runner import runner_of
@@ -69,7 +69,7 @@ class MatrixFlow(Versions):
     coordinator_type = MatrixCoordinator
     _coordinator: MatrixCoordinator
 
-    def __init__(self, work: MatrixWork, spark: Any, inputs: Mapping[str, Array]) -> None:
+    def __init__(self, work: MatrixWork, spark: object, inputs: Mapping[str, Array]) -> None:
         """Use `start` or `restart`."""
         super().__init__(work, runner_of(spark, work.workers))
         self.plan = work.plan
@@ -80,13 +80,13 @@ class MatrixFlow(Versions):
     def start(
         cls,
         plan: MatrixPlan,
-        spark: Any,
+        spark: object,
         *,
         workers: int,
         checkpoint: str | Path,
         inputs: Mapping[str, Array],
         settings: FlowSettings,
-        note: Mapping[str, Any],
+        note: Note,
     ) -> MatrixFlow:
         """Start in an empty folder; `note` is stored with it, for restarts."""
         place = place_of(checkpoint)
@@ -108,7 +108,7 @@ class MatrixFlow(Versions):
 
     @classmethod
     def restart(
-        cls, plan: MatrixPlan, spark: Any, *, checkpoint: str | Path, settings: FlowSettings
+        cls, plan: MatrixPlan, spark: object, *, checkpoint: str | Path, settings: FlowSettings
     ) -> MatrixFlow:
         """Continue from a checkpoint, however the driver before ended."""
         place = place_of(checkpoint)
@@ -139,7 +139,7 @@ class MatrixFlow(Versions):
             return np.array(unpack(block)[name])
         return np.vstack(self._ask_workers(name, request("all", name)))
 
-    def cells(self, name: str, index: Any) -> Array:
+    def cells(self, name: str, index: Index) -> Array:
         """Some rows, columns or cells of a matrix, by an index of NumPy."""
         if name not in self.plan.spread:
             values: Array = self.matrix(name)[index]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from freshview.linear.kernels.semiring import Array
+from freshview.linear.kernels.semiring import Array, Index
 
 if TYPE_CHECKING:
     from freshview.spark.matrix.flow import MatrixFlow
@@ -34,7 +34,7 @@ class RemoteMatrix:
     def __matmul__(self, by: Array) -> Array:
         return self._flow.times(self._name, by, transposed=self._turned)
 
-    def __getitem__(self, index: Any) -> Array:
+    def __getitem__(self, index: Index) -> Array:
         assert not self._turned
         return self._flow.cells(self._name, index)
 

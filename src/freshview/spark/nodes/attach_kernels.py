@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
 
 from freshview.codegen.library.compiler import Baseline
 from freshview.spark.nodes.shipped_kernels import ship_kernels
 from freshview.spark.nodes.view_work import ViewWork
 
 
-def attach_kernels(pipeline: ViewWork, spark: Any) -> ViewWork:
+def attach_kernels(pipeline: ViewWork, spark: object) -> ViewWork:
     """The pipeline with kernels; without a kernel, Python keeps the maps, with a warning."""
     if not pipeline.settings.native:
         return pipeline
@@ -22,7 +21,7 @@ def attach_kernels(pipeline: ViewWork, spark: Any) -> ViewWork:
     return replace(pipeline, kernels=kernels)
 
 
-def _is_local(spark: Any) -> bool:
+def _is_local(spark: object) -> bool:
     """Whether all the workers are on this machine."""
     context = getattr(spark, "sparkContext", None)
     return context is None or str(context.master).startswith("local")

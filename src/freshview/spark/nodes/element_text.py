@@ -7,7 +7,7 @@ ring classes that this process has imported. No text can name code to run.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
@@ -20,7 +20,7 @@ class Unreadable(FreshviewError):
     """A value without a text form, or a text that is no value."""
 
 
-def encode(value: Any) -> bytes:
+def encode(value: object) -> bytes:
     """A value as text.
 
     >>> encode((1, Decimal("0.10")))
@@ -29,7 +29,7 @@ def encode(value: Any) -> bytes:
     return json.dumps(_plain(value), separators=(",", ":")).encode()
 
 
-def decode(data: bytes) -> Any:
+def decode(data: bytes) -> object:
     """The inverse of `encode`; `Unreadable` if it is no such text.
 
     >>> from freshview.algebra import Pair
@@ -42,7 +42,7 @@ def decode(data: bytes) -> Any:
         raise Unreadable(f"an element of a ring cannot be read: {e}") from e
 
 
-def _plain(x: Any) -> Any:
+def _plain(x: object) -> object:
     match x:
         case None | bool() | int() | float() | str():
             return x
@@ -73,7 +73,7 @@ def _plain(x: Any) -> Any:
     )
 
 
-def _value(data: Any) -> Any:
+def _value(data: Any) -> object:
     match data:
         case None | bool() | int() | float() | str():
             return data
@@ -98,7 +98,7 @@ def _value(data: Any) -> Any:
     raise ValueError(f"{data!r} is no value")
 
 
-def _element(name: str, fields: list[Any]) -> Any:
+def _element(name: str, fields: Iterable[tuple[str, object]]) -> object:
     kinds = [c for c in _classes(Element) if _name(c) == name]
     if not kinds:
         raise Unreadable(
@@ -123,7 +123,7 @@ def _slots(kind: type) -> tuple[str, ...]:
     return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
-def _classes(kind: type[Any]) -> Iterator[type[Any]]:
+def _classes(kind: type[object]) -> Iterator[type[object]]:
     for each in kind.__subclasses__():
         yield each
         yield from _classes(each)

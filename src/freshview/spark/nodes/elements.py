@@ -39,7 +39,7 @@ def is_element(t: Type) -> bool:
     return t.kind == "ring"
 
 
-def encoded(cells: Iterable[Any]) -> pa.Array:
+def encoded(cells: Iterable[object]) -> pa.Array:
     """Elements as a column of bytes.
 
     >>> from freshview.algebra import Cofactor
@@ -49,7 +49,7 @@ def encoded(cells: Iterable[Any]) -> pa.Array:
     return pa.array([encode(x) for x in cells], pa.binary())
 
 
-def decoded(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+def decoded(column: pa.Array | pa.ChunkedArray) -> list[object]:
     """The inverse of `encoded`."""
     return [decode(data) for data in column.to_pylist()]
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import decimal
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from freshview.algebra import EXACT, Real
+from freshview.algebra import EXACT, Number, Real
 from freshview.calculus.functions import BUILTINS, Functions
+from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column
 from freshview.calculus.types import STRING, Type
 from freshview.distributed.terms import Block, Compute, Distributed, Everywhere, Local, MapPlacement
@@ -20,8 +21,8 @@ from freshview.durable.work import Role
 from freshview.errors import Overflow, SnapshotProblem
 from freshview.reference.engine.rows import check_row
 from freshview.reference.engine.run import out_of_range
-from freshview.reference.engine.scope import Work
-from freshview.reference.engine.statements import compile_statement
+from freshview.reference.engine.scope import Rows, Work
+from freshview.reference.engine.statements import Step, compile_statement
 from freshview.reference.engine.store import Bounds, Store, Stores
 from freshview.runtime.ingest.columns import COUNT, arrow_type, rows_of
 from freshview.spark.nodes.elements import encoded, is_element, values_of
@@ -114,7 +115,7 @@ class ReferenceNode:
             if store.outside:
                 raise out_of_range(f"in the map '{name}'")
 
-    def _steps(self, routine: _Routine, block: int) -> list[Callable[[Any], None]]:
+    def _steps(self, routine: _Routine, block: int) -> list[Step]:
         if block not in routine.steps:
             routine.steps[block] = [
                 compile_statement(s.statement, (), routine.stores, self.functions, Work())
@@ -146,7 +147,7 @@ class ReferenceNode:
         """See `Node`."""
         saved = unpack(load_whole(path))
         for name, store in self.maps.items():
-            rows: dict[Any, Any] = {}
+            rows: Rows = {}
             for batch in saved.get(name, ()):
                 *at, cells = _cells(batch, self._placements[name])
                 rows |= dict(zip(zip(*at, strict=True) if at else [()], cells, strict=True))
@@ -174,7 +175,7 @@ class _Routine:
         self.blocks = blocks
         self.temporary = temporary
         self.stores = stores
-        self.steps: dict[int, list[Callable[[Any], None]]] = {}
+        self.steps: dict[int, list[Step]] = {}
 
 
 def _columns(placement: MapPlacement) -> list[Column]:
@@ -190,13 +191,15 @@ def _cells(rows: pa.RecordBatch, placement: MapPlacement) -> list[list[Any]]:
     return cells
 
 
-def batch_of(placement: MapPlacement, rows: Any) -> pa.RecordBatch:
+def batch_of(placement: MapPlacement, rows: Mapping[Row, Number]) -> pa.RecordBatch:
     """The rows of a map as an Arrow batch: its columns, then `PAYLOAD`."""
     columns = _columns(placement)
-    cells = list(zip(*rows, strict=True)) if rows and placement.keys else [()] * len(placement.keys)
-    numbers = rows.values()
+    cells: list[tuple[object, ...]] = [()] * len(placement.keys)
+    if rows and placement.keys:
+        cells = list(zip(*rows, strict=True))
+    numbers: Iterable[object] = rows.values()
     if placement.payload.kind == "double":
-        numbers = (Real.of(m).text() for m in numbers)
+        numbers = (Real.of(m).text() for m in rows.values())
     cells.append(tuple(numbers))
     try:
         arrays = [_array(c, k.type) for c, k in zip(cells, columns, strict=True)]

@@ -75,7 +75,7 @@ class Node:
         raw = self.raw.args.get(name)
         return None if raw is None else self._child(raw)
 
-    def _child(self, raw: Any) -> Node:
+    def _child(self, raw: object) -> Node:
         return Node(raw, self.script, self.grammar, self.at)
 
     def __getitem__(self, name: str) -> Node:

@@ -187,7 +187,7 @@ def test_assign_replaces() -> None:
 @pytest.mark.parametrize(
     ("assign", "complaint"),
     [
-        ({}, "nothing of A is told to be replaced"),
+        ({}, "the update of A replaces nothing"),
         ({"rows": [0]}, "by rows needs to as well"),
         ({"rows": [0], "to": [[1, 2]]}, "1 lines of A change by 1 x 2 values"),
         ({"cells": [(0, 7, 1.0)]}, "A has no column 7"),
