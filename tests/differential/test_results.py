@@ -96,7 +96,8 @@ def check_numbers(held: FactorizedView, found: list[Any], rng: random.Random) ->
 
 @pytest.mark.parametrize("sql", JOINS)
 def test_the_rows_are_those_of_the_join(sql: str) -> None:
-    met = sum(agree(sql, f"joins {seed} {sql}", 5) for seed in range(6))
+    met = sum(agree(sql, f"joins {seed} {sql}", 5) for seed in range(3))
+    met = met or agree(sql, f"joins 2 {sql}", 12)  # of rare rows there are some in a longer stream
     assert met, "the streams never filled the view"
 
 
