@@ -51,7 +51,7 @@ test: $(READY) $(CONNECTED)
 # The pipeline runs on the oldest Spark, too.
 test-full: $(READY) $(CONNECTED)
 	$(BIN)/pytest -n auto --dist loadgroup --hypothesis-profile=explore
-	$(CONNECTORS)/bin/pytest -m "spark and not full" tests/differential tests/unit/spark tests/unit/pipeline tests/fault
+	$(CONNECTORS)/bin/pytest -m "spark and not full" tests/differential tests/unit/spark tests/unit/pipelines tests/fault
 	$(BIN)/pytest tests/differential/test_flow.py -m "full and spark" --master "local-cluster[2,1,2048]"
 
 check: lint test

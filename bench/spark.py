@@ -33,7 +33,7 @@ from bench.queries import catalog_of, program_of, static_of, streams_of
 from bench.report import geometric_mean, show, times, write
 from freshview.distributed.compile import distribute
 from freshview.distributed.options import DistributionOptions
-from freshview.pipeline.flow import Flow
+from freshview.pipelines.flow import Flow
 from freshview.plan.compile import compile_queries
 from freshview.plan.options import PlanOptions
 from freshview.runtime.ingest.columns import COUNT

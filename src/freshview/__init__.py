@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from freshview import linear as linear
     from freshview import models as models
     from freshview.durable.settings import FlowSettings
-    from freshview.pipeline.open import materialized_view, pipeline
-    from freshview.pipeline.pipeline import Pipeline
+    from freshview.pipelines.open import materialized_view, pipeline
+    from freshview.pipelines.pipeline import Pipeline
     from freshview.runtime.database.connect import connect
     from freshview.runtime.database.database import Database
     from freshview.runtime.database.writer import Writer
@@ -49,15 +49,15 @@ _HOMES = {
     "Database": "runtime.database.database",
     "FlowSettings": "durable.settings",
     "FactorizedView": "runtime.views.factorized",
-    "Pipeline": "pipeline.pipeline",
+    "Pipeline": "pipelines.pipeline",
     "Product": "runtime.ingest.products",
     "SparkProgram": "spark.matrix.program",
     "Statistics": "runtime.views.view",
     "ViewHandle": "runtime.views.view",
     "Writer": "runtime.database.writer",
     "connect": "runtime.database.connect",
-    "materialized_view": "pipeline.open",
-    "pipeline": "pipeline.open",
+    "materialized_view": "pipelines.open",
+    "pipeline": "pipelines.open",
     "restore": "runtime.persistence.restore",
 }
 

@@ -14,7 +14,7 @@ from freshview.distributed.options import LEVELS
 from freshview.distributed.terms import Distributed
 from freshview.durable.settings import FlowSettings
 from freshview.ivm.options import DeltaOptions
-from freshview.pipeline.flow import Flow
+from freshview.pipelines.flow import Flow
 from freshview.reference.engine.run import Engine
 from freshview.runtime.ingest.columns import COUNT, rows_of, table_of
 from tests.differential.harness import case, compiled, grouped, same

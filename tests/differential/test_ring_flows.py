@@ -22,7 +22,7 @@ from freshview.durable.settings import FlowSettings
 from freshview.factorized.compile import compile_joins
 from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.terms import natural_join
-from freshview.pipeline.flow import Flow
+from freshview.pipelines.flow import Flow
 from freshview.program.terms import Program
 from freshview.reference.engine.run import Engine
 from freshview.spark.nodes.elements import rows_with_elements

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 import freshview as fv
 from freshview.durable.settings import FlowSettings
-from freshview.pipeline.pipeline import Pipeline
+from freshview.pipelines.pipeline import Pipeline
 from freshview.runtime.ingest.columns import COUNT, rows_of, table_of
 from tests.differential.duck import Duck, plain
 from tests.differential.harness import grouped, same

@@ -19,7 +19,7 @@ from typing import Any
 
 from freshview.codegen.library.compiler import find_compiler
 from freshview.durable.settings import FlowSettings
-from freshview.pipeline.flow import Flow
+from freshview.pipelines.flow import Flow
 from freshview.spark.start_session import start_session
 from tests.differential.flows import Beside
 from tests.fault.harm import HARMS, harm, there

@@ -20,8 +20,8 @@ import pyarrow as pa
 from freshview.durable import task
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
-from freshview.pipeline.options import PipelineOptions
-from freshview.pipeline.pipeline import Pipeline
+from freshview.pipelines.options import PipelineOptions
+from freshview.pipelines.pipeline import Pipeline
 from freshview.spark.io.files import CsvFile
 from freshview.spark.io.keys import KeyStore
 from tests.fault.dying import dies, in_child

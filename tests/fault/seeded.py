@@ -35,7 +35,7 @@ from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from freshview.errors import FreshviewError
 from freshview.ivm.compile import compile_queries
-from freshview.pipeline.flow import Flow
+from freshview.pipelines.flow import Flow
 from freshview.runtime.ingest.columns import COUNT, rows_of
 from freshview.sql.load import load
 from tests.fault.dying import dies, in_child, shared_nodes

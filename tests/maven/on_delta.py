@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from freshview.errors import FreshviewError
-from freshview.pipeline.open import pipeline
+from freshview.pipelines.open import pipeline
 from freshview.spark.io.sinks import Delta
 from freshview.spark.session import session
 from tests.maven.on_kafka import held

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from freshview.errors import FreshviewError
-from freshview.pipeline.open import pipeline
+from freshview.pipelines.open import pipeline
 from freshview.spark.io.sinks import Kafka, frame
 from freshview.spark.session import session
 

@@ -19,8 +19,8 @@ from freshview.errors import FreshviewError
 from freshview.files import write_whole
 
 if TYPE_CHECKING:
-    from freshview.pipeline.pipeline import Pipeline
-    from freshview.pipeline.progress import Progress
+    from freshview.pipelines.pipeline import Pipeline
+    from freshview.pipelines.progress import Progress
     from freshview.plan.options import Strategy
     from freshview.spark.io.sinks import Sink
 
@@ -50,7 +50,7 @@ def run_on_spark(
     script: Path, options: RunOptions, console: Console, tell: Callable[[object], object]
 ) -> None:
     """Read the sources of a script through its views, then show every view."""
-    from freshview.pipeline.open import pipeline
+    from freshview.pipelines.open import pipeline
 
     flow = pipeline(
         script,
@@ -159,7 +159,7 @@ def _signals(stop_requested: threading.Event) -> Iterator[Callable[[], None]]:
 @contextmanager
 def _progress(flow: Pipeline, console: Console, tell: Callable[[object], object]) -> Iterator[None]:
     """A line a batch: one that is rewritten on a terminal, a new one everywhere else."""
-    from freshview.pipeline.progress import line
+    from freshview.pipelines.progress import line
 
     if not console.is_terminal:
         flow.on_progress(lambda p: tell(line(p)))

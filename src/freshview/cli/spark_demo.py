@@ -24,7 +24,7 @@ from freshview.runtime.ingest.columns import COUNT
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from freshview.pipeline.pipeline import Pipeline
+    from freshview.pipelines.pipeline import Pipeline
 
 BROKERS = 5
 
@@ -51,7 +51,7 @@ def run_on_spark(
     count: int, batches: int, seed: int, console: Console, master: str = "local[*]"
 ) -> None:
     """Open a book, change it `batches` times, show the views, and recompute them at the end."""
-    from freshview.pipeline.open import pipeline
+    from freshview.pipelines.open import pipeline
     from freshview.spark.session import active, session
 
     book = list(events(count, seed, brokers=BROKERS, depth=max(10, count // 3)))

@@ -19,7 +19,7 @@ from freshview.durable.storage import files
 from freshview.spark import freeze_modules as resident
 from freshview.spark.freeze_modules import freeze_modules
 from tests.fault.dying import shared_nodes
-from tests.unit.pipeline.shop import Shop
+from tests.unit.pipelines.shop import Shop
 
 
 class Maps:

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from freshview.pipeline.options import PipelineOptions
-from freshview.pipeline.pipeline import Pipeline
+from freshview.pipelines.options import PipelineOptions
+from freshview.pipelines.pipeline import Pipeline
 from freshview.spark.cluster import SparkRunner
 from freshview.spark.probe import NoWorkers, check_workers
 

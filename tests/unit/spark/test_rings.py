@@ -16,8 +16,8 @@ from freshview.codegen.library.compiler import find_compiler
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from freshview.errors import FreshviewError
-from freshview.pipeline.options import PipelineOptions
-from freshview.pipeline.pipeline import Pipeline
+from freshview.pipelines.options import PipelineOptions
+from freshview.pipelines.pipeline import Pipeline
 from freshview.runtime.database.database import Database
 
 SCRIPT = """

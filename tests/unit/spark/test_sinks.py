@@ -19,9 +19,9 @@ from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from freshview.durable.task import StageOrder, WorkerReport
 from freshview.errors import FreshviewError
-from freshview.pipeline.open import pipeline
-from freshview.pipeline.options import PipelineOptions
-from freshview.pipeline.pipeline import Pipeline
+from freshview.pipelines.open import pipeline
+from freshview.pipelines.options import PipelineOptions
+from freshview.pipelines.pipeline import Pipeline
 from freshview.spark.io.emitter import SinkProblem
 from freshview.spark.io.sinks import Parquet
 

@@ -14,7 +14,7 @@ from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.storage.seal import SEALED_BYTES, seal
 from freshview.spark.nodes.kernel_node import KernelNode
 from freshview.spark.nodes.reference_node import ReferenceNode
-from tests.unit.pipeline.shop import Shop
+from tests.unit.pipelines.shop import Shop
 
 pytestmark = [
     pytest.mark.native,

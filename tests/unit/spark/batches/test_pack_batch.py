@@ -22,11 +22,11 @@ from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from freshview.durable.storage.blocks import unpack
 from freshview.durable.task import run_stage
-from freshview.pipeline.flow import Flow
+from freshview.pipelines.flow import Flow
 from freshview.runtime.ingest.columns import COUNT, rows_of
 from freshview.spark.batches.narrow_types import FEWEST_ROWS, narrow_types
 from freshview.spark.batches.partition import partition_rows, rows_of_worker
-from tests.unit.pipeline.shop import shop
+from tests.unit.pipelines.shop import shop
 
 SQL = """
 CREATE STREAM sales (id INT NOT NULL, shop INT NOT NULL, day DATE NOT NULL,

@@ -15,9 +15,9 @@ from freshview.distributed.options import DistributionOptions
 from freshview.distributed.terms import Distributed, Transfer
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
-from freshview.pipeline.flow import Flow
-from freshview.pipeline.options import PipelineOptions
-from freshview.pipeline.program import program_of
+from freshview.pipelines.flow import Flow
+from freshview.pipelines.options import PipelineOptions
+from freshview.pipelines.program import program_of
 from freshview.runtime.ingest.columns import rows_of
 from freshview.spark.nodes.kernel_node import KernelNode, kernel_of
 from freshview.spark.nodes.node import PAYLOAD, change_routine

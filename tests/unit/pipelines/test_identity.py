@@ -11,8 +11,8 @@ import pytest
 from freshview import files
 from freshview.errors import FreshviewError
 from freshview.files import part_of
-from freshview.pipeline import identity
-from freshview.pipeline.identity import claim
+from freshview.pipelines import identity
+from freshview.pipelines.identity import claim
 
 MINE: dict[str, str | int] = {"format": 1, "program": "a"}
 

@@ -25,7 +25,7 @@ from freshview.durable.settings import FlowSettings
 from freshview.durable.task import StageOrder, WorkerReport, forget, run_stage
 from freshview.errors import BadRow, Overflow, ProgramProblem
 from freshview.ivm.compile import compile_queries
-from freshview.pipeline.flow import Flow
+from freshview.pipelines.flow import Flow
 from freshview.runtime.ingest.columns import rows_of
 from freshview.sql.load import load
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from freshview.calculus.schema import Query
 from freshview.calculus.scope import relations
-from freshview.pipeline.options import PipelineOptions
+from freshview.pipelines.options import PipelineOptions
 from freshview.plan.compile import compile_queries
 from freshview.plan.options import PlanOptions
 from freshview.program.terms import Program

@@ -14,7 +14,7 @@ from freshview.durable import task
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from freshview.ivm.compile import compile_queries
-from freshview.pipeline.flow import Flow
+from freshview.pipelines.flow import Flow
 from freshview.runtime.ingest.columns import COUNT, rows_of
 from freshview.sql.load import load
 

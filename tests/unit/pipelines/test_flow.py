@@ -15,10 +15,10 @@ from freshview.durable.runner import InlineRunner
 from freshview.durable.step import StaleStep
 from freshview.durable.storage import files
 from freshview.errors import BadRow, FreshviewError, Overflow, UnknownName
-from freshview.pipeline.flow import CheckpointProblem, Flow, Interrupted, TakenOver
+from freshview.pipelines.flow import CheckpointProblem, Flow, Interrupted, TakenOver
 from freshview.runtime.ingest.columns import rows_of
 from freshview.spark.nodes.reference_node import ReferenceNode
-from tests.unit.pipeline.shop import SQL, Shop, items, orders, shop
+from tests.unit.pipelines.shop import SQL, Shop, items, orders, shop
 
 
 @pytest.fixture(params=[1, 2, 5])

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from freshview.calculus.schema import Relation
 from freshview.errors import BadRow
-from freshview.pipeline.contract import check_keyed
+from freshview.pipelines.contract import check_keyed
 from freshview.spark.io.decode import DecodedBatch
 from freshview.spark.io.keys import KeyStore
 from freshview.spark.io.upsert import as_events, change_of_events, last_events

@@ -15,9 +15,9 @@ from freshview.calculus.rows import Row
 from freshview.calculus.schema import Query
 from freshview.distributed.terms import Distributed
 from freshview.errors import FreshviewError, UnknownName
-from freshview.pipeline.contract import Contract
-from freshview.pipeline.flow import Flow
-from freshview.pipeline.view import PipelineView
+from freshview.pipelines.contract import Contract
+from freshview.pipelines.flow import Flow
+from freshview.pipelines.view import PipelineView
 from freshview.plan.options import Strategy
 from freshview.program.abbreviate import abbreviate_program
 from freshview.program.text import show_program

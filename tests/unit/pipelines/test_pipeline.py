@@ -19,10 +19,10 @@ import pytest
 
 from freshview.durable.settings import FlowSettings
 from freshview.errors import FreshviewError
-from freshview.pipeline.flow import Flow
-from freshview.pipeline.options import PipelineOptions
-from freshview.pipeline.pipeline import Pipeline
-from freshview.pipeline.progress import Progress
+from freshview.pipelines.flow import Flow
+from freshview.pipelines.options import PipelineOptions
+from freshview.pipelines.pipeline import Pipeline
+from freshview.pipelines.progress import Progress
 from freshview.spark.io.sinks import Parquet, TempView
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]

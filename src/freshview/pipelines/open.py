@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from freshview.durable.settings import FlowSettings
 from freshview.errors import FreshviewError
-from freshview.pipeline.options import PipelineOptions
-from freshview.pipeline.pipeline import Pipeline
-from freshview.pipeline.view import PipelineView
+from freshview.pipelines.options import PipelineOptions
+from freshview.pipelines.pipeline import Pipeline
+from freshview.pipelines.view import PipelineView
 from freshview.plan.options import Strategy
 
 if TYPE_CHECKING:

@@ -17,13 +17,13 @@ from freshview.calculus.schema import Relation
 from freshview.distributed.compile import distribute
 from freshview.distributed.options import DistributionOptions
 from freshview.errors import FreshviewError, FreshviewWarning
-from freshview.pipeline.contract import contract_of, without_duplicate_keys
-from freshview.pipeline.flow import Flow, Interrupted
-from freshview.pipeline.identity import claim, identity
-from freshview.pipeline.ingest import KEYS, PipelineIngest
-from freshview.pipeline.keyed_streams import keyed_streams
-from freshview.pipeline.options import PipelineOptions
-from freshview.pipeline.program import program_of
+from freshview.pipelines.contract import contract_of, without_duplicate_keys
+from freshview.pipelines.flow import Flow, Interrupted
+from freshview.pipelines.identity import claim, identity
+from freshview.pipelines.ingest import KEYS, PipelineIngest
+from freshview.pipelines.keyed_streams import keyed_streams
+from freshview.pipelines.options import PipelineOptions
+from freshview.pipelines.program import program_of
 from freshview.program.terms import Program
 from freshview.spark.io.dead_letters import DeadLetters
 from freshview.spark.io.emitter import Emitter

@@ -12,12 +12,12 @@ import pyarrow as pa
 from freshview.calculus.schema import Relation
 from freshview.durable.batch_log import Note
 from freshview.errors import BadRow, FreshviewError
-from freshview.pipeline.catalog import PipelineCatalog
-from freshview.pipeline.contract import without_violations
-from freshview.pipeline.counted_table import counted_table, deletion_flags, plain_table
-from freshview.pipeline.flow import LOAD_ROWS, Flow
-from freshview.pipeline.keyed_streams import changes_and_events
-from freshview.pipeline.progress import Progress, Totals, prometheus
+from freshview.pipelines.catalog import PipelineCatalog
+from freshview.pipelines.contract import without_violations
+from freshview.pipelines.counted_table import counted_table, deletion_flags, plain_table
+from freshview.pipelines.flow import LOAD_ROWS, Flow
+from freshview.pipelines.keyed_streams import changes_and_events
+from freshview.pipelines.progress import Progress, Totals, prometheus
 from freshview.spark.io.dead_letters import DeadLetters
 from freshview.spark.io.decode import DecodedBatch
 from freshview.spark.io.emitter import Emitter

@@ -18,9 +18,9 @@ from freshview.durable.settings import FlowSettings
 from freshview.durable.storage import files
 from freshview.durable.storage import shared_memory as memory
 from freshview.errors import FreshviewError
-from freshview.pipeline.flow import Flow
+from freshview.pipelines.flow import Flow
 from tests.fault.harm import full
-from tests.unit.pipeline.shop import Shop
+from tests.unit.pipelines.shop import Shop
 
 
 @pytest.mark.parametrize("first", range(1, 12))

@@ -11,8 +11,8 @@ import pytest
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from freshview.errors import FreshviewError
-from freshview.pipeline.options import PipelineOptions
-from freshview.pipeline.pipeline import Pipeline
+from freshview.pipelines.options import PipelineOptions
+from freshview.pipelines.pipeline import Pipeline
 
 SCRIPT = """
 CREATE STREAM sales (id INT PRIMARY KEY, item STRING NOT NULL);

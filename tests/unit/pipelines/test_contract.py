@@ -21,8 +21,8 @@ from freshview.durable.epoch import TakenOver
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from freshview.errors import BadRow, FreshviewError, UnknownName
-from freshview.pipeline.options import PipelineOptions
-from freshview.pipeline.pipeline import Pipeline
+from freshview.pipelines.options import PipelineOptions
+from freshview.pipelines.pipeline import Pipeline
 from freshview.spark.io.keys import KeyStore
 from freshview.spark.nodes.violations import RefusedBatch
 
