@@ -1,10 +1,10 @@
 """Factorized maintenance beside the other strategies: sums and cofactors over two joins.
 
 Housing is a star of six relations on one key, Retailer a snowflake of five; both only grow here,
-by 1,000 rows of one relation after the other in turn, as in seed 004 (`--paced`: every relation at
-its own steady pace, in batches that may hold rows of all of them; `--order`: stock counted day by
-day, shop by shop or product by product). A cofactor is what a regression
-over all the attributes of the join needs: their number, sums and products of two. `same ring` is
+by 1,000 rows of one relation after the other in turn, as in F-IVM 2018 (`--paced`: every relation
+at its own steady pace, in batches that may hold rows of all of them; `--order`: stock counted day
+by day, shop by shop or product by product). A cofactor is what a regression over all the
+attributes of the join needs: their number, sums and products of two. `same ring` is
 the higher-order program with the cofactor as payload; `one by one` keeps each number of it by a
 program of its own, measured for a few of them and multiplied by how many there are.
 """
@@ -135,7 +135,7 @@ def ways(workload: str, kind: str) -> dict[str, Callable[[], list[Program]]]:
 
 
 def tables(workload: str, scale: float) -> dict[str, pa.Table]:
-    """The rows of a workload; scale 1 is about what seed 004 has."""
+    """The rows of a workload; scale 1 is about what F-IVM 2018 has."""
     module = importlib.import_module(f"workloads.{workload}_data")
     size = int(1_000_000 * scale) if workload == "retailer" else max(1, int(scale))
     more = {} if workload == "retailer" or scale >= 1 else {"postcodes": int(25_000 * scale)}

@@ -40,7 +40,7 @@ LIVE = 1000
 
 @cache
 def tables(scale: float) -> dict[str, pa.Table]:
-    """All of TPC-H, as the seeds' schema has it."""
+    """All of TPC-H, as the schema of DBToaster has it."""
     return data.tpch(scale, list(catalog_of("tpch_seed").relations.values()))
 
 

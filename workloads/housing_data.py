@@ -1,6 +1,6 @@
 """Houses and what is near them: six relations that share a postcode, and nothing else.
 
-The shape of seed 004's Housing: 27 attributes in all. As a stream, a postcode has about two rows
+The shape of F-IVM 2018's Housing: 27 attributes in all. As a stream, a postcode has about two rows
 of each relation, so that the join stays small enough for an oracle to list. As tables
 (`bulk`), the houses, shops and restaurants of a postcode grow with the scale and the join with
 its cube: 150,000 rows at scale 1, 1.4 million at scale 20.

@@ -1,6 +1,6 @@
 """What shops have in stock: a snowflake of five relations, 43 attributes in all.
 
-The shape of seed 004's Retailer: Inventory by location, date and product; Item by product;
+The shape of F-IVM 2018's Retailer: Inventory by location, date and product; Item by product;
 Weather by location and date; Location with its zip code; Census by zip code.
 """
 
@@ -33,7 +33,7 @@ def relations(seed: int, scale: float) -> tuple[Relation, ...]:
 def bulk(seed: int, rows: int) -> dict[str, Iterator[Row]]:
     """Whole relations for a measurement; `rows` is the size of Inventory.
 
-    As in the data of seed 004, there are few locations, a few hundred days and many products.
+    As in the data of F-IVM 2018, there are few locations, a few hundred days and many products.
     Stock is counted day by day, shop by shop.
     """
     places, days = max(2, round(rows**0.25)), max(2, round(rows**0.3))

@@ -1,4 +1,4 @@
-"""Jobs and stages of a batch of all relations for TPC-H Q1 to Q22, beside thesis Table 5.1."""
+"""Jobs and stages of a batch of TPC-H Q1 to Q22, beside Table 5.1 of Nikolic 2016."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many jobs and stages a batch of TPC-H takes: never more jobs than in thesis Table 5.1."""
+"""Jobs and stages of a batch of TPC-H: never more jobs than in Table 5.1 of Nikolic 2016."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
--- Houses and what is near them: six relations on a postcode, 27 attributes (seed 004, 7).
+-- Houses and what is near them: six relations on a postcode, 27 attributes (F-IVM 2018, 7).
 CREATE STREAM House (
     postcode INT NOT NULL, h2 INT NOT NULL, h3 INT NOT NULL, h4 INT NOT NULL, h5 INT NOT NULL,
     h6 INT NOT NULL, h7 INT NOT NULL, h8 INT NOT NULL, h9 INT NOT NULL, h10 INT NOT NULL,

@@ -1,4 +1,4 @@
--- Stock by location, date and product: five relations, 43 attributes (seed 004, 7).
+-- Stock by location, date and product: five relations, 43 attributes (F-IVM 2018, 7).
 CREATE STREAM Inventory (
     locn INT NOT NULL, dateid INT NOT NULL, ksn INT NOT NULL, inventoryunits INT NOT NULL,
     PRIMARY KEY (locn, dateid, ksn)

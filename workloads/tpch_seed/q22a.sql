@@ -1,5 +1,5 @@
 -- What do customers without orders hold, per nation, below the sum of all positive balances?
--- The seed takes a SUM over no rows for 0; in SQL it is NULL, hence the two COALESCE.
+-- DBToaster takes a SUM over no rows for 0; in SQL it is NULL, hence the two COALESCE.
 SELECT c1.nationkey, SUM(c1.acctbal) AS query22a
 FROM   Customer c1
 WHERE  c1.acctbal <

@@ -1,6 +1,6 @@
 """The cofactor ring: count, sums and products of variables, all that a regression needs.
 
-The degree-m matrix ring of seed 004 (Def. 6.2), kept sparse: a payload knows only the variables
+The degree-m matrix ring of F-IVM 2018 (Def. 6.2), kept sparse: a payload knows only the variables
 that were lifted into it, and of the symmetric matrix only one triangle. A variable is named by a
 slot: its name, or a category of it (`categorical.py`), so that both kinds share this algebra.
 

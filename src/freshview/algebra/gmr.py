@@ -1,4 +1,4 @@
-"""Generalized multiset relations: finite maps from rows to ring payloads (seed 001, 3.1)."""
+"""Generalized multiset relations: finite maps from rows to ring payloads (DBToaster 2014, 3.1)."""
 
 from __future__ import annotations
 

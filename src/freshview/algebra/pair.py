@@ -1,4 +1,4 @@
-"""Count and sum as a payload of terms: the RingAvg of seed 002, section 5."""
+"""Count and sum as a payload of terms: the RingAvg of Valeanu 2018, section 5."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The relational ring: payloads that are relations themselves (seed 004, Def. 6.4).
+"""The relational ring: payloads that are relations themselves (F-IVM 2018, Def. 6.4).
 
 With it a conjunctive query is an aggregate without keys: the result is the payload of the root.
 Rows carry the names of their columns, so that any two payloads add and multiply: the ring of
-seed 004 is a proper one only with such schemas per row, as its footnote says.
+F-IVM 2018 is a proper one only with such schemas per row, as its footnote says.
 """
 
 from __future__ import annotations

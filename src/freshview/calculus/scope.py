@@ -1,4 +1,4 @@
-"""Input and output variables, degree, and the relations of a term (seed 001, 3.3 and 4)."""
+"""Input and output variables, degree, and the relations of a term (DBToaster 2014, 3.3 and 4)."""
 
 from __future__ import annotations
 

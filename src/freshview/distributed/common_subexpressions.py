@@ -1,4 +1,4 @@
-"""Common subexpressions and dead code: compute and move a map once, or not at all (thesis 5.3.2).
+"""Common subexpressions and dead code: compute and move a map once or never (Nikolic 2016, 5.3.2).
 
 Two steps give the same map if they run at the same location, read the same maps, and none of these
 is written in between. Terms are compared up to the names of variables and the order of factors, so

@@ -1,6 +1,6 @@
 """The cost of transformers: rounds of communication, and bytes.
 
-The thesis counts transformers; of equally many it moves batches rather than maps, and gathers
+Nikolic 2016 counts transformers; of equally many it moves batches rather than maps, and gathers
 little (5.3.1). Counting alone would ship a whole map to save the second trip of a batch, so the
 usual measure is time: a round is worth as much as `BYTES_A_ROUND` bytes, transformers that do not
 wait for each other share a round, and what is moved twice to one place is moved once.

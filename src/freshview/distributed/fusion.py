@@ -1,6 +1,6 @@
-"""Block fusion: as few blocks as possible (thesis 5.3.2, Fig. 5.4).
+"""Block fusion: as few blocks as possible (Nikolic 2016, 5.3.2, Fig. 5.4).
 
-The thesis lets two statements change places if neither reads what the other writes. That is not
+Nikolic 2016 lets two statements change places if neither reads what the other writes. That is not
 enough: `M := r` and `M += s` do not commute either, so here writers of one map keep their order
 unless both add to it.
 """

@@ -1,4 +1,4 @@
-"""The number of Spark jobs and stages of a routine (thesis, Table 5.1).
+"""The number of Spark jobs and stages of a routine (Nikolic 2016, Table 5.1).
 
 A stage is one block that all the workers run, or one that only sends maps. Consecutive stages
 without the driver are one job; it ends where the driver needs a result of it.

@@ -1,4 +1,4 @@
-"""Well-formed statements, bottom-up (thesis 5.2): transformers wherever locations clash.
+"""Well-formed statements, bottom-up (Nikolic 2016, 5.2): transformers wherever locations clash.
 
 Each part is settled before its context is looked at, so the result may move too much:
 

@@ -9,7 +9,7 @@ the variables that the context binds:
     Random                   the values of all the workers add up to it
     Local                    the driver has it
 
-A rule returns the tag of the whole, or None if the parts must be moved first. The thesis requires
+A rule returns the tag of the whole, or None if the parts must be moved first. Nikolic 2016 requires
 equal tags in unions and joins; these rules permit some more, and refuse what it overlooks: a
 partial sum is no value yet, so no nonlinear term may read it.
 """

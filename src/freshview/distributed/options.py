@@ -16,16 +16,18 @@ STREAM_ROWS = 10_000_000.0
 
 @dataclass(frozen=True, slots=True)
 class DistributionOptions:
-    """The choices of the distributed compiler; the first three are the levels of thesis 5.5.3.
+    """The choices of the distributed compiler.
+
+    The first three are the levels of Nikolic 2016, 5.5.3:
 
     - `push`: look for the cheapest place of every transformer; else only well-formed statements.
     - `fuse`: merge the statements into as few blocks as possible.
     - `share`: compute and move a map once, and not at all if nothing reads it.
-    - `measure`: the cost measure. `transformers` counts them, as the thesis does; `time` estimates
-      rounds (transformers that wait for each other) and bytes.
+    - `measure`: the cost measure. `transformers` counts them, as Nikolic 2016 does; `time`
+      estimates rounds (transformers that wait for each other) and bytes.
     - `workers`: how many copies a replicated map has, in those estimates.
     - `deliver`: partition or replicate batches on arrival. A driver that logs batches can do it;
-      in the thesis they arrive at random.
+      in Nikolic 2016 they arrive at random.
     - `statistics`: rows of relations and of batches, in those estimates.
     """
 

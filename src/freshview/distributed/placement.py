@@ -1,4 +1,4 @@
-"""The placement of maps: by the rule of the thesis, by cost, or as given."""
+"""The placement of maps: by the rule of Nikolic 2016, by cost, or as given."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Column = tuple[str, str]
 
 
 def by_key(program: Program, options: DistributionOptions) -> Placement:
-    """The rule of thesis 5.5: a map is spread by a base table's primary key in its schema.
+    """The rule of Nikolic 2016, 5.5: a map is spread by a base table's primary key in its schema.
 
     Of several keys the one with the most values is taken; a map with none stays on the driver.
     Maps over static tables alone are computed everywhere.
@@ -121,7 +121,7 @@ class _PlacementSearch:
         self._memo: dict[tuple[Statement, Location, tuple[Location, ...]], tuple[float, float]] = {}
 
     def _without_key(self, m: Map) -> Location:
-        """The location of a map without a key: few groups are assumed, as in the thesis."""
+        """The location of a map without a key: few groups are assumed, as in Nikolic 2016."""
         return Replicated() if m.name in self.read else Local()
 
     def improve(self, m: Map) -> bool:

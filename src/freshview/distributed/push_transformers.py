@@ -1,4 +1,4 @@
-"""Fewer and cheaper transformers in a statement (thesis 5.3.1)."""
+"""Fewer and cheaper transformers in a statement (Nikolic 2016, 5.3.1)."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Well-formed statements: every way to place transformers in a term, the cheapest per location.
 
-Fig. 5.2 of the thesis pushes a transformer through joins, unions, sums and assignments, both ways,
-and keeps what turns out cheaper. All that such pushing can reach is this: each closed part of a
-term may be moved, or not. So instead of walking from one form to the next and back, the search
+Fig. 5.2 of Nikolic 2016 pushes a transformer through joins, unions, sums and assignments, both
+ways, and keeps what turns out cheaper. All that such pushing can reach is this: each closed part of
+a term may be moved, or not. So instead of walking from one form to the next and back, the search
 goes up the term once and keeps for each location the cheapest way to have the part there
-(`location_rules.py` has the location of a term from those of its parts). Beyond the thesis:
+(`location_rules.py` has the location of a term from those of its parts). Beyond that:
 
 - What is moved is closed: it reads no variable of its context. Of other parts, the atoms in them
   are moved, or the factors to their left.
@@ -85,7 +85,8 @@ class Search:
     """The search for one statement.
 
     With `lookahead` every location of a part is kept until the root decides; without, as in the
-    bottom-up algorithm of thesis 5.2, each part is decided on its own with the fewest transformers.
+    bottom-up algorithm of Nikolic 2016, 5.2, each part is decided on its own, with the fewest
+    transformers.
     """
 
     def __init__(self, places: AtomLocations, prices: CostModel, *, lookahead: bool) -> None:

@@ -1,4 +1,4 @@
-"""Transformers of transformers are one transformer (thesis, Fig. 5.3).
+"""Transformers of transformers are one transformer (Nikolic 2016, Fig. 5.3).
 
     Repart . Repart => Repart       Repart . Scatter => Scatter      Gather . Repart => Gather
     Scatter . Gather => Repart      Gather . Scatter => nothing      T to where it is => nothing

@@ -1,4 +1,4 @@
-"""Single transformer form (thesis 5.3.2): every transformer is a step of its own, over one map.
+"""Single transformer form (Nikolic 2016, 5.3.2): every transformer is a step over one map.
 
     M[a] += Sum[a](M1[a, b] * Repart[a](Sum[a, b]((DELTA R)(a, b, c))))
 

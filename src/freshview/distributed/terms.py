@@ -1,4 +1,4 @@
-"""Distributed programs: locations, transformers, and blocks of steps (seed 000, chapter 5).
+"""Distributed programs: locations, transformers, and blocks of steps (Nikolic 2016, chapter 5).
 
 A driver and P workers have maps. A location defines which of them have which rows of a map, or of
 the value of a term; only transformers move rows from one location to another.

@@ -1,4 +1,4 @@
-"""Conjunctive queries: all rows of a join, as keys, as a payload, or factorized (seed 004, 6.3).
+"""Conjunctive queries: all rows of a join, as keys, as a payload, or factorized (F-IVM 2018, 6.3).
 
 Factorized, the result is never listed: for every variable X of the head there is a view of the
 values of X given those above it that it depends on, each with the number of joined rows under it.

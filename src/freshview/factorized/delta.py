@@ -1,4 +1,4 @@
-"""Delta trees: how a view changes with one relation (seed 004, Fig. 4).
+"""Delta trees: how a view changes with one relation (F-IVM 2018, Fig. 4).
 
 The views on the way from the changed relation to the root become deltas; those beside the way are
 read as they are kept. A relation that occurs several times, or also as an indicator, changes
@@ -70,7 +70,7 @@ class Deltas:
         """The changes that follow a product of factors: sums go to the factors that they concern.
 
         What is summed out of a factor never meets the others, and no product is listed before the
-        keys of a view ask for it (OPTIMIZE of seed 004, 5).
+        keys of a view ask for it (OPTIMIZE of F-IVM 2018, 5).
         """
         terms = _Following(Deltas(self.read), Update(relation), rows=rows).of(t)
         return [Change(t.keys, finish(simplify(term))) for term in terms]

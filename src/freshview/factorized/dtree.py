@@ -1,4 +1,4 @@
-"""Variable orders in files: the dtree format of seed 002, 4.2.
+"""Variable orders in files: the dtree format of Valeanu 2018, 4.2.
 
 6 3                      numbers of variables and of relations
 0 A int -1 {} 0          id, name, type, id of the variable above (-1: none), dep, cache hint

@@ -1,6 +1,6 @@
 """A view tree together with what happens to it: which views are kept and why, which ones change.
 
-Seed 002 draws it as its hybrid tree, and writes M3 from it.
+Valeanu 2018 draws it as its hybrid tree, and writes M3 from it.
 """
 
 from __future__ import annotations

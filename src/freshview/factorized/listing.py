@@ -1,4 +1,4 @@
-"""M3 from hybrid trees: seed 002, 4.8 and 4.9.
+"""M3 from hybrid trees: Valeanu 2018, 4.8 and 4.9.
 
 On the way from a changed relation to the root, every kept view V gets two statements:
 DELTA_V := its delta, over the delta below and the views beside; then V += DELTA_V. A delta that
@@ -179,7 +179,7 @@ class _Writer:
 
 
 def _inlined(block: list[Statement]) -> list[Statement]:
-    """A delta that is read once stands where it is read (seed 002, 4.9.2)."""
+    """A delta that is read once stands where it is read (Valeanu 2018, 4.9.2)."""
     uses = Counter(x.name for s in block for x in subterms(s.term) if isinstance(x, View))
     once = {s.target: s.term for s in block if s.op == ":=" and uses[s.target.name] == 1}
 

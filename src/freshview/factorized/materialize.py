@@ -1,4 +1,4 @@
-"""Which views are kept: mu of seed 004, Fig. 5."""
+"""Which views are kept: mu of F-IVM 2018, Fig. 5."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variable orders: which variable is summed out under which (seed 004, Def. 3.1).
+"""Variable orders: which variable is summed out under which (F-IVM 2018, Def. 3.1).
 
 An order is a forest with one node a variable. The variables of each relation lie on one path
 from a root down, so a relation can hang under its lowest variable. In text: A - {B, C - {D, E}}.

@@ -1,4 +1,4 @@
-"""The hybrid tree as a drawing: seed 002, 4.10. Tree, legend, definitions, abbreviations."""
+"""The hybrid tree as a drawing: Valeanu 2018, 4.10. Tree, legend, definitions, abbreviations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes that are products: kept as factors all the way up the tree (seed 004, 5).
+"""Changes that are products: kept as factors all the way up the tree (F-IVM 2018, 5).
 
 A change of n x m rows that is {a1..an} x {b1..bm} is n + m values. `decompose` finds such products
 in a batch. A relation that is declared to change by products gets one more stream a factor: the

@@ -1,4 +1,4 @@
-"""View trees on one screen: what is joined, and in which views it is kept (seed 004, 2 and 3).
+"""View trees on one screen: what is joined, and in which views it is kept (F-IVM 2018, 2 and 3).
 
     Q[keys] = sum over the other variables of  R1[..] * ... * Rn[..] * f1(X) * ... * fm(Y)
 

@@ -13,7 +13,7 @@ from freshview.program.terms import Map
 
 @dataclass
 class Views:
-    """Identical views are stored once (seed 004, 4), whatever their variables are called."""
+    """Identical views are stored once (F-IVM 2018, 4), whatever their variables are called."""
 
     schema: Schema
     declared: list[Map] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The view tree of a join under a variable order: tau of seed 004, Fig. 3."""
+"""The view tree of a join under a variable order: tau of F-IVM 2018, Fig. 3."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def definition(t: Tree) -> Expr:
 def compact(t: Tree) -> Tree:
     """Views in a chain become one: a view over one view alone takes its children and functions.
 
-    The variables that only a wide relation has make such chains (seed 002, 4.9.1).
+    The variables that only a wide relation has make such chains (Valeanu 2018, 4.9.1).
     """
     if isinstance(t, Leaf):
         return t

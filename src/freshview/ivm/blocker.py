@@ -1,4 +1,4 @@
-"""Re-evaluate or increment: the choice for one map and one updated relation (seed 000, 3.5)."""
+"""Re-evaluate or increment: the choice for one map and one updated relation (Nikolic 2016, 3.5)."""
 
 from __future__ import annotations
 

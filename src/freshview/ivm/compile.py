@@ -1,4 +1,4 @@
-"""From queries to a trigger program: the worklist of HO-IVM (seed 001, Alg. 2 and 3)."""
+"""From queries to a trigger program: the worklist of HO-IVM (DBToaster 2014, Alg. 2 and 3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Delta rules: Q(D + dD) - Q(D) as a term over D and dD (seed 001, 3.4; seed 000, 3.4.2)."""
+"""Delta rules: Q(D + dD) - Q(D) over D and dD (DBToaster 2014, 3.4; Nikolic 2016, 3.4.2)."""
 
 from __future__ import annotations
 

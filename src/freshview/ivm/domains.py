@@ -1,4 +1,4 @@
-"""Domain extraction: which valuations a change can touch at all (seed 000, Fig. 3.5).
+"""Domain extraction: which valuations a change can touch at all (Nikolic 2016, Fig. 3.5).
 
 A domain binds variables with multiplicity 1; put before new-minus-old it bounds the work to what
 changed. Two corrections of the printed algorithm: a Sum projects whenever the domain binds more

@@ -20,7 +20,7 @@ _SUFFIX = re.compile(r"(_\d+|_d)+$")
 
 @dataclass
 class Maps:
-    """A registry with duplicate view elimination up to renaming (seed 001, 5.1)."""
+    """A registry with duplicate view elimination up to renaming (DBToaster 2014, 5.1)."""
 
     schema: Schema
     params: set[str] = field(default_factory=set)

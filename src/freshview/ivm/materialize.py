@@ -1,4 +1,4 @@
-"""Materialization decisions: which parts of a term become maps (seed 001, Fig. 1).
+"""Materialization decisions: which parts of a term become maps (DBToaster 2014, Fig. 1).
 
 The rules work on a term in expanded form, product by product:
 

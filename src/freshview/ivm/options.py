@@ -17,7 +17,7 @@ class DeltaOptions:
     - `project`: stored base relations keep only the columns that the query uses (IVM PROJECT).
     - `caches`: view caches for nested aggregates with input variables.
     - `cyclic`: a cyclic join keeps its base relations instead of acyclic parts of it, which can
-      be much larger than its result (seed 000, 3.6.1).
+      be much larger than its result (Nikolic 2016, 3.6.1).
     - `inline`: shapes of definitions that are not materialized as one map, but atom by atom.
     - `increment`: (shape, relation) pairs that are maintained by deltas although the rule of
       thumb says to recompute.

@@ -1,4 +1,4 @@
-"""Range restriction: a key that equals a trigger variable needs no loop (seed 001, 5.3)."""
+"""Range restriction: a key that equals a trigger variable needs no loop (DBToaster 2014, 5.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`auto`: greedy descent over materialization strategies by estimated cost (seed 000, 3.6)."""
+"""`auto`: greedy descent over materialization strategies by estimated cost (Nikolic 2016, 3.6)."""
 
 from __future__ import annotations
 

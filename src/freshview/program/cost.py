@@ -1,4 +1,4 @@
-"""What a program costs: rows visited per change, by cardinality estimates (seed 000, 3.6.4).
+"""What a program costs: rows visited per change, by cardinality estimates (Nikolic 2016, 3.6.4).
 
 The total is rate(Q) * cost(read-out) + sum over relations of rate(R) * cost(trigger of R). The
 unit is one row looked at: our engines run products as nested loops and store intermediate results

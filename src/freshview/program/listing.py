@@ -1,4 +1,4 @@
-"""A program as the seeds list it: statements that run one after the other.
+"""A program as the papers list it: statements that run one after the other.
 
 Each works on what those before it have written: other than in the programs of `terms.py`, a delta
 is a map of its own. `show_m3` and `read_m3` turn listings into text and back.
@@ -14,7 +14,7 @@ from freshview.calculus.types import DOUBLE, INT, Type
 from freshview.program.terms import Map, Trigger
 
 WORDS = {"int": INT, "long": INT, "short": INT, "char": INT, "float": DOUBLE, "double": DOUBLE}
-"""The seed's names of numbers, and our types."""
+"""Its names of numbers, and our types."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""M3 as the seeds print it.
+"""M3 as the papers print it.
 
     CREATE TYPE Ring FROM FILE 'ring.hpp';
     CREATE STREAM R(A int, B double);
@@ -63,7 +63,7 @@ def show_m3(p: Listing) -> str:
 
 
 def show_type(t: Type, *, payload: bool = False) -> str:
-    """A type in the seed's words: rings by their names, counts as long.
+    """A type in the words of M3: rings by their names, counts as long.
 
     >>> from freshview.calculus.types import ring
     >>> show_type(INT), show_type(INT, payload=True), show_type(ring("Ring"))
@@ -123,7 +123,7 @@ def _broken(e: Expr, known: Mapping[str, Type], indent: int, used: int) -> str:
 
 
 def show_term(e: Expr, known: Mapping[str, Type]) -> str:
-    """A term on one line: products in twos, as the seed writes them.
+    """A term on one line: products in twos, as M3 writes them.
 
     >>> from freshview.calculus.text import read
     >>> show_term(read("Sum[A](V[A, B] * [f: Ring](A) * [g: Ring](B))"), {"V": INT})

@@ -1,4 +1,4 @@
-"""Partial evaluation: constants are computed, and terms that say nothing go (seed 001, 5.3)."""
+"""Partial evaluation: constants are computed, neutral terms dropped (DBToaster 2014, 5.3)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Unification: equalities become assignments, and assignments are propagated (seed 001, 5.3).
+"""Unification: equalities become assignments, and assignments are propagated (DBToaster 2014, 5.3).
 
 A variable is *local* to a summed product if the Sum adds up over it. An equality with a local
 variable renames it away, so that a join shares one variable; an assignment of a value is carried
@@ -228,6 +228,8 @@ def _assign_value(p: Product, i: int, x: str, body: Expr) -> tuple[Expr, ...] | 
     if x in free(body):
         return None
     carried = tuple([_with_value(f, x, body) for f in rest])
+    if carried[:i] != rest[:i] and not ins(mul(*carried[:i])) <= p.given:
+        carried = (*rest[:i], *carried[i:])  # what the value reads is bound later than x is
     needed = x in p.visible or any(_still_reads(f, x) for f in carried)
     if not needed:
         return carried

@@ -1,4 +1,4 @@
-"""Rings of payloads in C++ headers, as seed 002 declares them: what a header offers.
+"""Rings of payloads in C++ headers, as Valeanu 2018 declares them: what a header offers.
 
 struct RingAvg { int count, sum; static RingAvg zero; RingAvg& operator+=(const RingAvg&); };
 RingAvg operator*(const RingAvg&, const RingAvg&);

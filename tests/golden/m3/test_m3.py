@@ -1,4 +1,4 @@
-"""From SQL and a dtree file to M3, as seed 002 lists it; one folder a script.
+"""From SQL and a dtree file to M3, as Valeanu 2018 lists it; one folder a script.
 
     NAME/query.sql     the SQL, with ring.hpp and dtree.txt where there are such
     NAME/plain.m3      M3 without inlining

@@ -1,4 +1,4 @@
-"""The running example of seed 004 (Fig. 2): Q = COUNT over R(A,B), S(A,C,E), T(C,D)."""
+"""The running example of F-IVM 2018 (Fig. 2): Q = COUNT over R(A,B), S(A,C,E), T(C,D)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rows of a join as keys, as a payload and factorized: Ex. 6.5 of seed 004 on its figure."""
+"""The rows of a join as keys, as a payload and factorized: Ex. 6.5 of F-IVM 2018 on its figure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The listings of seed 002, 4.8 and 4.9: the same statements, up to the names of functions."""
+"""The listings of Valeanu 2018, 4.8 and 4.9: the same statements, up to the names of functions."""
 
 from __future__ import annotations
 

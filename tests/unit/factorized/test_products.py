@@ -1,4 +1,4 @@
-"""Changes that come as products: Ex. 5.1 and 5.2 of seed 004, and rank-1 changes of matrices."""
+"""Changes that come as products: Ex. 5.1 and 5.2 of F-IVM 2018, and rank-1 changes of matrices."""
 
 from __future__ import annotations
 

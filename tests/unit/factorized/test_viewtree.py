@@ -1,4 +1,4 @@
-"""View trees: the worked examples of seed 004, and which views are kept for each set of updates."""
+"""View trees: the worked examples of F-IVM 2018, and which views updates need."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_average_is_one_pass() -> None:
 
 
 def test_a_chain_of_views_is_one() -> None:
-    """Seed 002, 4.9: F, which only R has, is summed out together with B."""
+    """Valeanu 2018, 4.9: F, which only R has, is summed out together with B."""
     tree = compact(view_tree(join(), ORDER))
     assert tree == view_tree(join(), ORDER)  # nothing to do: every view has two children or a leaf
     wide: Any = view_tree(join(), ORDER).children[0]

@@ -1,4 +1,4 @@
-"""M3 in the seeds' syntax: what is read, and what is refused with its place."""
+"""M3 in the syntax of the papers: what is read, and what is refused with its place."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from freshview.program.read_m3 import read_m3
 from freshview.program.show_m3 import show_m3
 
 TEXT = """\
--- The batch trigger of R, seed 002, listing 4.11.
+-- The batch trigger of R, Valeanu 2018, listing 4.11.
 CREATE TYPE Ring FROM FILE 'ring.hpp';
 CREATE STREAM R(A int, B double, F double);
 CREATE TABLE T(C long, D decimal(2), N string, W date);

@@ -2,7 +2,7 @@
 
     count, then for each: name, rows as an Arrow stream
 
-All the rows that go from one node to another travel in one block (thesis 5.4).
+All the rows that go from one node to another travel in one block (Nikolic 2016, 5.4).
 """
 
 from __future__ import annotations

@@ -28,7 +28,8 @@ def connect(
     - `mode` says whether triggers take whole batches or single rows; `auto` takes what suits the
       engine and the view.
     - `engine` says what runs them: `native` compiles a kernel when a view is declared, `reference`
-      works on Python dictionaries, and `auto` starts with the latter while a kernel is compiled.
+      works on Python dictionaries, and `auto` starts there, or with a kernel from the cache, and
+      compiles one in the background once a view has seen 2,000 rows.
     - `keep_rows=False` does not keep the rows of the streams: less memory and time, but views must
       be declared first, and deletions of what is not there are not noticed.
     - `strict` refuses a view that a change would make recompute, naming the node.

@@ -1,4 +1,4 @@
-"""CREATE STREAM and CREATE TABLE with the seeds' FROM clauses, read by hand from tokens."""
+"""CREATE STREAM and CREATE TABLE with DBToaster's FROM clauses, read by hand from tokens."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def create_type(cursor: Cursor) -> CreateType:
             instead="end the statement there",
             at=rest.at,
         )
-    return CreateType(name, path.text.strip("'\""), at)  # the seed quotes its paths twice
+    return CreateType(name, path.text.strip("'\""), at)  # M3 quotes its paths twice
 
 
 def _typed(declared: _Columns) -> tuple[Column, ...]:

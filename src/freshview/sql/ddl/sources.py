@@ -1,6 +1,6 @@
 """What may stand in a FROM clause: kinds of sources, their arguments, formats and options.
 
-Files and sockets are the seeds' own clauses, and those who read them know their options. The
+Files and sockets are DBToaster's clauses, and those who read them know their options. The
 other kinds are read by the pipeline on Spark, and are checked here, when they are declared.
 """
 
