@@ -14,7 +14,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 SLOW = [HealthCheck.too_slow, HealthCheck.filter_too_much]
-settings.register_profile("same", deadline=None, derandomize=True, suppress_health_check=SLOW)
+settings.register_profile(
+    "same", deadline=None, max_examples=40, derandomize=True, suppress_health_check=SLOW
+)
 settings.register_profile("explore", deadline=None, suppress_health_check=SLOW)
 settings.load_profile("same")
 

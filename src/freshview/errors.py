@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a complaint points: a file (or "<text>"), and a line and column counted from 1."""
+    """Where an error points: a file (or "<text>"), and a line and column counted from 1."""
 
     file: str = "<text>"
     line: int = 0
@@ -43,7 +43,7 @@ class FreshviewError(Exception):
         return self
 
     def __str__(self) -> str:
-        """One line: place, complaint, remedy."""
+        """One line: place, problem, remedy."""
         place = f"{self.at}: " if self.at else ""
         remedy = f"; {self.instead}" if self.instead else ""
         return f"{place}{self.what}{remedy}"

@@ -85,5 +85,5 @@ class Cursor:
 
 
 def unexpected(token: Token, wanted: str) -> SyntaxProblem:
-    """The complaint about a token where something else must stand."""
+    """The error about a token where something else must stand."""
     return SyntaxProblem(f"expected {wanted} but found '{token.text}'", at=token.place)

@@ -88,6 +88,7 @@ def test_from_sql_to_a_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
 
 
 @pytest.mark.spark
+@pytest.mark.xdist_group("spark")
 @pytest.mark.native
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
 def test_from_sql_to_the_stages_of_a_spark_job(tmp_path: Path, spark: Any) -> None:

@@ -7,7 +7,7 @@ strategies, in single-row and in batch mode; every map must equal its definition
 from __future__ import annotations
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from freshview.calculus.build import const
@@ -23,6 +23,7 @@ from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions
 from freshview.reference.engine.run import Engine
 from freshview.reference.oracle.evaluate import Database, evaluate
+from tests.law.examples import examples
 from tests.law.strategies import RELATIONS, deltas, terms, updated
 from tests.law.test_simplify import without_nulls
 
@@ -52,7 +53,7 @@ def no_null(rows: dict) -> dict:
 
 @pytest.mark.parametrize("mode", ["tuple", "batch"])
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@settings(max_examples=25)
+@examples(25)
 @given(data=st.data())
 def test_views_stay_fresh(strategy: str, mode: str, data: st.DataObject) -> None:
     e = numeric(without_nulls(data.draw(terms(depth=4))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from freshview.calculus.scope import outs
@@ -42,7 +42,7 @@ def test_both_signs(data: st.DataObject) -> None:
         assert meaning(found, db, {**context, SIGN: sign}, keys) == expected, show(found)
 
 
-@settings(max_examples=500)
+@examples(500)
 @given(data=st.data())
 def test_any_number_of_times(data: st.DataObject) -> None:
     """With any sign it is the change of a batch in which the row comes so many times."""

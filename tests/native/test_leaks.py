@@ -86,11 +86,11 @@ WORK = [inserted_and_deleted, rows_read, frames_read, tables_applied, refusals, 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="asks Linux for its memory")
 @pytest.mark.parametrize("work", WORK, ids=lambda w: w.__name__)
 def test_memory_stays_as_it_is(running: Instance, work: Callable[[Instance], None]) -> None:
-    for _ in range(50):
+    for _ in range(30):
         work(running)
     gc.collect()
     before = resident()
-    for _ in range(300):
+    for _ in range(150):
         work(running)
     gc.collect()
     assert resident() - before < 2_000_000

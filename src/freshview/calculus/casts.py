@@ -58,7 +58,7 @@ _HINTS: dict[Kind, str] = {
 
 
 def refused(value: Value, to: Kind, hint: str = "") -> BadValue:
-    """The complaint about a value that a type cannot hold."""
+    """The error about a value that a type cannot hold."""
     shown = f"'{value}'" if isinstance(value, str) else plain(value)
     return BadValue(
         f"{shown} cannot be cast to {to.upper()}: {hint or _HINTS[to]}",

@@ -214,7 +214,7 @@ def by_name(
 
 
 def wrong_arity(relation: Relation, found: int, at: Place | None = None) -> BadRow:
-    """The complaint about a row that is too long or too short."""
+    """The error about a row that is too long or too short."""
     names = ", ".join(c.name for c in relation.columns)
     return BadRow(
         f"a row of '{relation.name}' has {found} values",
@@ -224,7 +224,7 @@ def wrong_arity(relation: Relation, found: int, at: Place | None = None) -> BadR
 
 
 def bad_value(relation: Relation, column: Column, value: object, at: Place | None = None) -> BadRow:
-    """The complaint about a value that its column does not hold."""
+    """The error about a value that its column does not hold."""
     name = f"{relation.name}.{column.name}"
     if value is None:
         return BadRow(f"{name} is NOT NULL", instead=f"expected {expected(column.type)}", at=at)
@@ -270,7 +270,7 @@ def repeated(name: str, order: Iterable[Row], counts: Mapping[Row, Number]) -> l
 
 
 def too_long(name: str, rows: int) -> Overflow:
-    """The complaint about rows that come too often to be listed one by one."""
+    """The error about rows that come too often to be listed one by one."""
     return Overflow(
         f"'{name}' has {rows:,} rows, each counted as often as it comes: too many to list",
         instead="group them by their columns, with a COUNT(*)",

@@ -229,7 +229,7 @@ class _PlacementSearch:
     def _why(self, m: Map) -> str:
         at = self.maps[m.name]
         if m.name in self.pinned:
-            return "as it was told"
+            return "as given"
         ranked = dict(self.keys.of(m))
         match at:
             case Everywhere():

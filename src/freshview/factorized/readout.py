@@ -121,7 +121,7 @@ def _flat(parts: tuple[Expr, ...], used: set[str]) -> list[Expr]:
 
 
 def refused(node: Expr, why: str) -> NotFactorized:
-    """The complaint about a node, in one sentence."""
+    """The error about a node, in one sentence."""
     text = show(node)
     short = text if len(text) <= 100 else text[:97] + "..."
     return NotFactorized(

@@ -313,7 +313,7 @@ class Cofactor:
 
 
 def empty(name: str, group: object) -> EmptyJoin:
-    """The complaint about a join without rows."""
+    """The error about a join without rows."""
     where = f"the join of '{name}'" if group is None else f"the group {group!r} of '{name}'"
     return EmptyJoin(f"{where} has no rows", instead="insert rows first")
 

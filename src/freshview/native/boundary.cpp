@@ -37,14 +37,14 @@ void free_instance(Instance* x) {
     free(x->known[i].where);
   }
   free(x->known);
-  Py_DecRef(x->complain);
+  Py_DecRef(x->raise);
   x->~Instance();
   free(x);
 }
 
 void drop_instance(PyObject* capsule) { free_instance(instance_in(capsule)); }
 
-// open(complain, fd): a running kernel with empty maps, or, with a file, with what that holds.
+// open(raise, fd): a running kernel with empty maps, or, with a file, with what that holds.
 PyObject* open(PyObject*, PyObject* const* args, intptr_t n) {
   i64 fd;
   if (!arity(n, 2) || !number(args[1], -1, INT32_MAX, fd)) return nullptr;
@@ -67,7 +67,7 @@ PyObject* open(PyObject*, PyObject* const* args, intptr_t n) {
   x->ready = x->env.arena.mark();
   x->open = true;
   Py_IncRef(args[0]);
-  x->complain = args[0];
+  x->raise = args[0];
   PyObject* out = PyCapsule_New(x, INSTANCE, drop_instance);
   if (!out) free_instance(x);
   return out;
@@ -273,7 +273,7 @@ PyObject* guarded(PyObject* self, PyObject* const* args, intptr_t n) {
     room->let_go();
   }
   Instance* x = instance_in(args[0]);
-  return x ? complain(*x, 0, "full", 0, 0, nullptr) : nullptr;
+  return x ? raise_kernel_error(*x, 0, "full", 0, 0, nullptr) : nullptr;
 }
 
 PyMethodDef methods[] = {

@@ -32,7 +32,7 @@ inline PyObject* one_row(PyObject* self, PyObject* const* args, intptr_t n) {
   if (!entry) return nullptr;
   Instance& x = *entry->x;
   const Relation& r = kernel.relation[entry->relation];
-  if (n != r.width) return complain(x, entry->relation, "row", 0, 0, tuple_of(args, n));
+  if (n != r.width) return raise_kernel_error(x, entry->relation, "row", 0, 0, tuple_of(args, n));
   struct alignas(16) Cell { u8 bytes[16]; };
   Cell* cells = static_cast<Cell*>(__builtin_alloca(size_t(n + 1) * sizeof(Cell)));
   const void** column = static_cast<const void**>(__builtin_alloca(size_t(n + 1) * sizeof(void*)));
@@ -41,7 +41,7 @@ inline PyObject* one_row(PyObject* self, PyObject* const* args, intptr_t n) {
     if (!r.columns[i].used) continue;
     column[i] = &cells[i];
     if (__builtin_expect(!take(args[i], r.columns[i], &cells[i]), 0))
-      return complain(x, entry->relation, "row", 0, int(i), tuple_of(args, n));
+      return raise_kernel_error(x, entry->relation, "row", 0, int(i), tuple_of(args, n));
   }
   Part part{1, column, &entry->sign, nullptr, nullptr};
   Done done = Done::Well;
@@ -145,24 +145,24 @@ inline bool counts_in(Instance& x, int relation, Room& room, PyObject* given, i6
   bool taken = counts_in_place(given, rows, sign, next, out, bad);
   if (!taken && given->type != &PyList_Type) {
     Py_IncRef(given);
-    other.object = complain(x, relation, "odd counts", 0, 0, given);
+    other.object = raise_kernel_error(x, relation, "odd counts", 0, 0, given);
     if (!other) return false;
     given = other;
     taken = counts_in_place(given, rows, sign, next, out, bad);
   }
   if (bad >= 0)
-    return complain(x, relation, "count", bad, 0, PyLong_FromLongLong(INT64_MIN)), false;
+    return raise_kernel_error(x, relation, "count", bad, 0, PyLong_FromLongLong(INT64_MIN)), false;
   if (taken) return true;
   Own counts(PySequence_Tuple(given));
   if (!counts) return false;
   i64 found = PyTuple_Size(counts);
   if (found != rows)
-    return complain(x, relation, "counts", rows, 0, PyLong_FromLongLong(found)), false;
+    return raise_kernel_error(x, relation, "counts", rows, 0, PyLong_FromLongLong(found)), false;
   for (i64 i = 0; i < rows; i++) {
     PyObject* count = PyTuple_GetItem(counts, i);
     if (!take_int(count, out.at[i])) {
       Py_IncRef(count);
-      return complain(x, relation, "count", i, 0, count), false;
+      return raise_kernel_error(x, relation, "count", i, 0, count), false;
     }
     out.at[i] *= sign;
     out.zeros |= !out.at[i];
@@ -188,7 +188,7 @@ inline PyObject* row_in(Instance& x, int relation, i64 i, PyObject* row, PyObjec
     made.object = PyList_AsTuple(row);
   } else {
     Py_IncRef(row);
-    made.object = complain(x, relation, "odd", i, 0, row);  // mappings and such; raises for others
+    made.object = raise_kernel_error(x, relation, "odd", i, 0, row);  // mappings and such; raises for others
   }
   if (!made || PyList_Append(kept, made)) return nullptr;
   return made;
@@ -224,7 +224,7 @@ inline PyObject* apply_rows(PyObject*, PyObject* const* args, intptr_t n) {
       Filled& f = filled[k];
       if (__builtin_expect(!take(PyTuple_GetItem(row, f.column), r.columns[f.column], f.at), 0)) {
         Py_IncRef(row);
-        return complain(*x, int(relation), "row", i, f.column, row);
+        return raise_kernel_error(*x, int(relation), "row", i, f.column, row);
       }
       f.at += f.step;
     }
@@ -249,7 +249,7 @@ inline const int* where_in(Instance& x, i64 relation, PyObject* capsule, Problem
   if (!known.where) return PyErr_NoMemory(), nullptr;
   if (known.schema) Py_DecRef(known.schema);
   known.schema = nullptr;
-  if (!match(r, *schema, known.where, p)) return complain(x, int(relation), p), nullptr;
+  if (!match(r, *schema, known.where, p)) return raise_kernel_error(x, int(relation), p), nullptr;
   Py_IncRef(capsule);
   known.schema = capsule;
   return known.where;
@@ -262,7 +262,7 @@ inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const 
   const int* where = where_in(x, relation, schema, problem);
   if (!where) return nullptr;
   auto* told = static_cast<ArrowSchema*>(PyCapsule_GetPointer(schema, "arrow_schema"));
-  if (!told || !is_whole(*told, array, problem)) return told ? complain(x, int(relation), problem) : nullptr;
+  if (!told || !is_whole(*told, array, problem)) return told ? raise_kernel_error(x, int(relation), problem) : nullptr;
   const Relation& r = kernel.relation[relation];
   int* kept = own.room->array<int>(r.width + 1);  // another thread may bring another schema
   memcpy(kept, where, size_t(r.width) * sizeof(int));
@@ -281,8 +281,8 @@ inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const 
     Unlocked others(array.length > SMALL);
     whole = attempt([&] { part = table_in(*own.room, r, *told, kept, array, problem); });
   }
-  if (!whole) return complain(x, int(relation), "full", 0, 0, nullptr);
-  if (!part) return complain(x, int(relation), problem);
+  if (!whole) return raise_kernel_error(x, int(relation), "full", 0, 0, nullptr);
+  if (!part) return raise_kernel_error(x, int(relation), problem);
   add_counts(int(relation), *own.room, counts, part);
   return commit(x, int(relation), part, part->size, sign);
 }
@@ -378,13 +378,13 @@ inline PyObject* apply_stream(PyObject*, PyObject* const* args, intptr_t n) {
     whole = attempt(
         [&] { good = stream_in(*own.room, r, *stream, held, first, rows, code, problem); });
   }
-  if (!whole) return complain(*x, int(relation), "full", 0, 0, nullptr);
+  if (!whole) return raise_kernel_error(*x, int(relation), "full", 0, 0, nullptr);
   if (!good && code) {
     const char* said = stream->get_last_error(stream);
     PyObject* why = Py_BuildValue("s", said ? said : "it does not say why");
-    return complain(*x, int(relation), "stream", 0, 0, why);
+    return raise_kernel_error(*x, int(relation), "stream", 0, 0, why);
   }
-  if (!good) return complain(*x, int(relation), problem);
+  if (!good) return raise_kernel_error(*x, int(relation), problem);
   Counts counts;
   if (!counts_in(*x, int(relation), *own.room, args[3], rows, sign, nullptr, counts))
     return nullptr;

@@ -1,4 +1,4 @@
-// A running kernel: its lock, its changes as all or nothing, its complaints to Python.
+// A running kernel: its lock, its changes as all or nothing, its errors for Python.
 //
 // Whoever waits for the lock gives up Python's global lock first, so the one that has it can always
 // go on; no Python code runs while it is held.
@@ -30,7 +30,7 @@ struct Instance {
   bool lost;           // memory ended in the middle of a change: there is no state any more
   u64 diverted;        // relations, as bits, whose single rows go to Python, which wants to know
   u64 singles;         // single rows taken since somebody asked
-  PyObject* complain;  // raises the error that a problem deserves; belongs to the library
+  PyObject* raise;  // raises the error that a problem deserves; belongs to the library
   i64* same[2];        // 1s and -1s, for batches without counts
   i64 same_size;
   Known* known;        // one for each relation
@@ -101,14 +101,14 @@ inline Instance* instance_in(PyObject* capsule) {
 }
 
 // Lets Python raise: what is wrong with which row (from 0) and column, and the value.
-inline PyObject* complain(Instance& x, int relation, const char* what, i64 row, int column,
+inline PyObject* raise_kernel_error(Instance& x, int relation, const char* what, i64 row, int column,
                           PyObject* value) {
   Own held(value ? value : none());
-  return PyObject_CallFunction(x.complain, "isLiO", relation, what, (long long)row, column,
+  return PyObject_CallFunction(x.raise, "isLiO", relation, what, (long long)row, column,
                                held.object);
 }
 
-inline PyObject* complain(Instance& x, int relation, const Problem& p) {
+inline PyObject* raise_kernel_error(Instance& x, int relation, const Problem& p) {
   const char* what = "value";
   PyObject* value = nullptr;
   switch (p.what) {
@@ -133,7 +133,7 @@ inline PyObject* complain(Instance& x, int relation, const Problem& p) {
     }
   }
   if (!value && PyErr_Occurred()) return nullptr;
-  return complain(x, relation, what, p.row, p.column, value);
+  return raise_kernel_error(x, relation, what, p.row, p.column, value);
 }
 
 // As many counts of 1 or -1 as wanted; the caller has the lock.
@@ -320,7 +320,7 @@ inline PyObject* object_of(const Arg& a) {
 }
 
 // Lets Python raise what a function without an answer deserves: its name, then its arguments.
-inline PyObject* complain(Instance& x, int number, const char* what, Fault& fault) {
+inline PyObject* raise_kernel_error(Instance& x, int number, const char* what, Fault& fault) {
   int count = 0;
   while (count < 3 && fault.args[count].given) count++;
   Own call(PyTuple_New(count + 1));
@@ -330,14 +330,14 @@ inline PyObject* complain(Instance& x, int number, const char* what, Fault& faul
     good = part && PyTuple_SetItem(call, i, part) == 0;
   }
   fault.free_texts();
-  return good ? complain(x, number, what, 0, 0, call.give()) : nullptr;
+  return good ? raise_kernel_error(x, number, what, 0, 0, call.give()) : nullptr;
 }
 
 inline PyObject* finish(Instance& x, int relation, Done done, Fault fault = Fault()) {
   const char* const words[] = {"", "closed", "late", "static", "overflow", "many", "full", "lost"};
   if (__builtin_expect(done == Done::Well, 1)) return none();
-  if (fault.fn) return complain(x, relation, "fault", fault);
-  return complain(x, relation, words[int(done)], 0, 0, nullptr);
+  if (fault.fn) return raise_kernel_error(x, relation, "fault", fault);
+  return raise_kernel_error(x, relation, words[int(done)], 0, 0, nullptr);
 }
 
 inline PyObject* commit(Instance& x, int relation, Part* first, i64 rows, i64 sign) {

@@ -29,15 +29,15 @@ template <class Take> Table* taken(Instance* x, i64 index, const char* kind, Tak
   }
   if (!overflow && table) return table;
   if (!table && done == Done::Well) {
-    Own refused(complain(*x, int(index), "unread", 0, 0, nullptr));
+    Own refused(raise_kernel_error(*x, int(index), "unread", 0, 0, nullptr));
     return nullptr;
   }
   if (table) table->room->let_go();
   if (table && fault.fn) {
-    Own raised(complain(*x, int(index), kind, fault));
+    Own raised(raise_kernel_error(*x, int(index), kind, fault));
     return nullptr;
   }
-  Own raised(table ? complain(*x, int(index), kind, 0, 0, nullptr) : finish(*x, 0, done, fault));
+  Own raised(table ? raise_kernel_error(*x, int(index), kind, 0, 0, nullptr) : finish(*x, 0, done, fault));
   return nullptr;
 }
 
@@ -148,7 +148,7 @@ inline PyObject* read_frame(PyObject*, PyObject* const* args, intptr_t n) {
     char text[64];
     *write_decimal(rows, 0, text) = 0;
     i64 index = PyLong_AsLongLong(args[2]);
-    return complain(*instance_in(args[0]), int(index), "copies", 0, 0,
+    return raise_kernel_error(*instance_in(args[0]), int(index), "copies", 0, 0,
                     PyLong_FromString(text, nullptr, 10));
   }
   Frame* frame = nullptr;
@@ -158,7 +158,7 @@ inline PyObject* read_frame(PyObject*, PyObject* const* args, intptr_t n) {
     whole = attempt([&] { frame = frame_of(*t); });
     t->room->let_go();
   }
-  if (!whole) return complain(*instance_in(args[0]), 0, "full", 0, 0, nullptr);
+  if (!whole) return raise_kernel_error(*instance_in(args[0]), 0, "full", 0, 0, nullptr);
   PyObject* out = PyCapsule_New(frame, FRAME, drop_frame);
   if (!out) frame->room->let_go();
   return out;

@@ -12,10 +12,10 @@ from freshview.calculus.scope import relations as relations_of
 from freshview.calculus.scope import stored
 from freshview.calculus.terms import Rel, Sum
 from freshview.factorized import compile as factorized
-from freshview.factorized.options import ViewTreeOptions as FactorizedOptions
+from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.readout import NotFactorized
 from freshview.ivm.compile import compile_queries
-from freshview.ivm.options import DeltaOptions as Options
+from freshview.ivm.options import DeltaOptions
 from freshview.program.cost import Statistics, program_cost
 from freshview.program.terms import Map, Program
 
@@ -42,7 +42,7 @@ class Plan:
     """A program, what it was compiled with, what it is estimated to cost, and its name."""
 
     name: str
-    options: Options
+    options: DeltaOptions
     program: Program
     cost: float
 
@@ -50,7 +50,7 @@ class Plan:
 def choose(
     queries: Sequence[Query],
     relations: Sequence[Relation],
-    mode: Options,
+    mode: DeltaOptions,
     statistics: Statistics,
     functions: Functions = BUILTINS,
     *,
@@ -62,7 +62,7 @@ def choose(
     `caches` says whether view caches may be among the choices.
     """
 
-    def plan(name: str, options: Options) -> Plan:
+    def plan(name: str, options: DeltaOptions) -> Plan:
         program = compile_queries(queries, relations, options, functions)
         return Plan(name, options, program, program_cost(program, statistics))
 
@@ -84,12 +84,12 @@ def choose(
 def _view_tree(
     queries: Sequence[Query],
     relations: Sequence[Relation],
-    mode: Options,
+    mode: DeltaOptions,
     statistics: Statistics,
     functions: Functions,
 ) -> Plan | None:
     """The plan over view trees, if all the queries are aggregates over joins."""
-    options = FactorizedOptions(mode=mode.mode, statistics=statistics)
+    options = ViewTreeOptions(mode=mode.mode, statistics=statistics)
     try:
         program = factorized.compile_queries(queries, relations, options, functions)
     except NotFactorized:
@@ -97,7 +97,7 @@ def _view_tree(
     return Plan("factorized", mode, program, program_cost(program, statistics))
 
 
-def _strategies(mode: Options) -> list[tuple[str, Options]]:
+def _strategies(mode: DeltaOptions) -> list[tuple[str, DeltaOptions]]:
     """The whole-plan choices: how deep deltas go, caches, base relations of cyclic joins."""
     return [
         ("higher-order", mode),
@@ -115,7 +115,7 @@ def recomputed(program: Program) -> bool:
 
 
 def _descend(
-    best: Plan, plan: Callable[[str, Options], Plan], strict: bool
+    best: Plan, plan: Callable[[str, DeltaOptions], Plan], strict: bool
 ) -> tuple[Plan, list[str]]:
     """Take the best single change as long as it pays."""
     changes: list[str] = []
@@ -139,7 +139,7 @@ def _descend(
     return best, changes
 
 
-def _moves(p: Plan) -> Iterator[tuple[Options, str]]:
+def _moves(p: Plan) -> Iterator[tuple[DeltaOptions, str]]:
     """Single changes: split one map into atoms, or turn recomputing into deltas and back."""
     views = {name for q in p.program.queries for name in stored(q.term)}
     count = 0

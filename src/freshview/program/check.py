@@ -1,4 +1,4 @@
-"""What must hold of a program before anyone runs it; complaints are sentences that name the place.
+"""What must hold of a program before anyone runs it; errors are sentences that name the place.
 
 Everything that is read is declared and of a fitting type; statements read only what is bound;
 every map is written whenever a relation of its definition changes; and statements stand in an
@@ -24,7 +24,7 @@ from freshview.program.terms import Map, Program, Statement, Trigger
 
 
 def check_program(p: Program, functions: Functions = BUILTINS) -> None:
-    """Refuse a program that is not well formed, with the first complaint that there is."""
+    """Refuse a program that is not well formed, with the first error that there is."""
     _check_names(p)
     scope = _Scope(p, functions)
     for m in p.maps:

@@ -58,7 +58,7 @@ def multiplied(
 
 
 def too_many(relation: str) -> BadRow:
-    """The complaint about a row that comes more often than its trigger can run."""
+    """The error about a row that comes more often than its trigger can run."""
     return BadRow(
         f"a row of '{relation}' comes or goes more than {MOST:,} times at once, and this view "
         "takes each time by itself, as it joins the relation with itself",

@@ -3,7 +3,7 @@
     driver * driver           the driver; if the product is large, workers: rows of the left
     A * x       (x broadcast)  every worker its rows; small products are gathered
     A' * x                     by its columns where A is copied, else by rows, and summed up
-    A * B                      B goes to everybody, every worker its rows
+    A * B                      B goes to every worker, every worker its rows
     A' * B                     every worker a summand, summed up where the rows are
     view += U * V'             U and V broadcast, every worker its rows (and columns)
 

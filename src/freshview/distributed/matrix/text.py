@@ -36,7 +36,7 @@ FORMS = {
 }
 
 WAYS = {
-    "whole": "rows to everybody",
+    "whole": "rows to every worker",
     "reduce": "summands to where their rows are",
     "columns": "rows to where their columns are",
     "place": "rows to their places in the stack",

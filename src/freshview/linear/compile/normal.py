@@ -76,7 +76,7 @@ def normal(source: Source, sizes: Sizes) -> Normal:
 
 
 def check(source: Source) -> dict[str, Meta]:
-    """What is known of every matrix; complains in one sentence that names the statement."""
+    """What is known of every matrix; raises in one sentence that names the statement."""
     scope = {i.name: input_meta(i) for i in source.inputs}
     for s in source.statements:
         place = Place("<text>", s.line, 1) if s.line else Place(f"in {s.name}")

@@ -234,7 +234,7 @@ class Linked:
 
     def view(self, name: str) -> ResultView:
         """A result as a view: the cells that are not zero, with their labels."""
-        self.program[name]  # complains if there is none
+        self.program[name]  # raises if there is none
         return ResultView(self, name)
 
     def to_arrow(self, name: str) -> pa.Table:

@@ -107,7 +107,7 @@ class Database:
     def execute(self, sql: str, file: str = "<text>") -> list[ViewHandle]:
         """Declare the streams, tables and views of a script: all of them, or, on an error, none.
 
-        Gives the views that the script declares. `file` is what complaints call the script.
+        Gives the views that the script declares. `file` is what errors call the script.
         """
         with self.still():
             catalog, queries = load(sql, file, self.state.catalog)

@@ -15,7 +15,7 @@ from freshview.plan.options import Strategy
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """SQL, and what complaints call it."""
+    """SQL, and what errors call it."""
 
     sql: str
     file: str

@@ -63,7 +63,7 @@ def table_of(columns: Sequence[Column], rows: Sequence[Row], name: str) -> pa.Ta
 
 
 def left_range(name: str) -> Overflow:
-    """The complaint about a number that is computed when a view is read, and is too large."""
+    """The error about a number that is computed when a view is read, and is too large."""
     return Overflow(
         f"a number of '{name}' leaves its range when it is read",
         instead="integers have 64 bits and decimals 38 digits; "

@@ -30,7 +30,7 @@ def consolidate(relation: Relation, changes: Iterable[tuple[RowLike, int]]) -> d
 
 
 def too_often(name: str, row: Row) -> Overflow:
-    """The complaint about a multiplicity that nobody can count."""
+    """The error about a multiplicity that nobody can count."""
     return Overflow(
         f"'{name}' would hold {show_row(row)} more often than 64 bits count",
         instead="nothing was changed",

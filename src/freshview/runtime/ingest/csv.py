@@ -78,7 +78,7 @@ def parse(
     delimiter: str = ",",
     longest: int | None = None,
 ) -> Iterator[Row]:
-    """The rows of lines, which complaints call by a name; `longest` bounds their characters."""
+    """The rows of lines, which errors call by a name; `longest` bounds their characters."""
     lines = _Lines(file, relation.name, longest)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     while True:
@@ -91,7 +91,7 @@ def parse(
 
 
 class _Lines:
-    """The lines of a file, remembering those of the current record for complaints."""
+    """The lines of a file, remembering those of the current record for errors."""
 
     def __init__(self, file: Iterator[str], name: str, longest: int | None) -> None:
         self.file = file

@@ -89,7 +89,7 @@ class Base:
 
 
 def not_held(name: str, row: Row, times: int) -> BadRow:
-    """The complaint about a deletion of what is not there."""
+    """The error about a deletion of what is not there."""
     return BadRow(
         f"'{name}' does not hold {show_row(row)}{_times(times)}",
         instead="delete only rows that were inserted",
@@ -97,7 +97,7 @@ def not_held(name: str, row: Row, times: int) -> BadRow:
 
 
 def two_rows(name: str, key: Row) -> BadRow:
-    """The complaint about a second row for a declared key."""
+    """The error about a second row for a declared key."""
     return BadRow(
         f"'{name}' would hold two rows with the key {show_row(key)}",
         instead="delete the old row in the same batch",

@@ -124,7 +124,7 @@ class Feed:
             if end is not None and time.monotonic() >= end:
                 return False
             time.sleep(0.02)
-        self._complain()
+        self._raise_failure()
         return True
 
     def stop(self) -> None:
@@ -137,7 +137,7 @@ class Feed:
         if self._thread is not None:
             self._thread.join()
 
-    def _complain(self) -> None:
+    def _raise_failure(self) -> None:
         if self._error is not None:
             raise failure(self._error, self._streams) from self._error
         if self._query is not None and not self._stopping:

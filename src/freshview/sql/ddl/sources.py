@@ -72,7 +72,7 @@ RATE_COLUMNS = {"value": "int", "timestamp": "timestamp"}
 
 @dataclass(frozen=True, slots=True)
 class ClausePlaces:
-    """The places of what a FROM clause says, for complaints about it."""
+    """The places of what a FROM clause says, for errors about it."""
 
     kind: Place
     end: Place
@@ -80,7 +80,7 @@ class ClausePlaces:
 
 
 def check_source(source: Source, relation: Relation, at: ClausePlaces) -> Source:
-    """The source as it is to be read, or a complaint with its place and what to write instead.
+    """The source as it is to be read, or an error with its place and what to write instead.
 
     `format := 'debezium'` says that records are JSON and that each tells a change.
     """

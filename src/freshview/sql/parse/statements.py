@@ -217,7 +217,7 @@ def _lifted(raw: list[RawToken], script: Script) -> list[RawToken]:
 
 
 def _syntax(error: ParseError, script: Script) -> SyntaxProblem:
-    """The library's first complaint, with the place where the offending word begins."""
+    """The library's first error, with the place where the offending word begins."""
     info = error.errors[0] if error.errors else {}
     description = str(info.get("description") or _first(error))
     word = str(info.get("highlight") or "")

@@ -85,7 +85,7 @@ def test_a_copy_by_columns_spares_the_sum(tmp_path: Path) -> None:
 
 def test_computing_anew_brings_everybody_all_the_rows(tmp_path: Path) -> None:
     p = spread(tmp_path, strategy="reevaluate")
-    assert "A: rows to everybody    -- n^2 cells" in p.explain("A")
+    assert "A: rows to every worker    -- n^2 cells" in p.explain("A")
     assert "in 1 jobs of 2 stages" in p.explain("A")
 
 
