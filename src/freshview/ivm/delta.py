@@ -98,11 +98,12 @@ def _linear(factors: tuple[Expr, ...], changes: tuple[Expr, ...]) -> Expr:
     """The product rule over factors with given changes."""
     if sum(not is_zero(c) for c in changes) > MOST_AT_ONCE:
         return _one_by_one(factors, changes)
-    if not factors:
+    at = next((i for i, c in enumerate(changes) if not is_zero(c)), None)
+    if at is None:
         return ZERO
-    (head, *tail), (first, *others) = factors, changes
-    rest, change = mul(*tail), _linear(tuple(tail), tuple(others))
-    return add(mul(first, rest), mul(head, change), mul(first, change))
+    old, first = factors[at], changes[at]
+    rest, change = mul(*factors[at + 1 :]), _linear(factors[at + 1 :], changes[at + 1 :])
+    return mul(*factors[:at], add(mul(first, rest), mul(old, change), mul(first, change)))
 
 
 def _one_by_one(factors: tuple[Expr, ...], changes: tuple[Expr, ...]) -> Expr:
