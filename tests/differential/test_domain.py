@@ -23,6 +23,7 @@ from freshview.ivm.options import DeltaOptions
 from freshview.spark.nodes.reference_node import ReferenceNode
 from freshview.sql import load
 from tests.differential.test_nodes import Cluster
+from tests.thin import only
 
 pytestmark = [
     pytest.mark.native,
@@ -145,8 +146,11 @@ def test_several_views_agree_at_the_ends() -> None:
     assert verdicts["overflow"]
 
 
-@pytest.mark.full
-@pytest.mark.parametrize("seed", range(200, 260))
+WRAPPED = (207, 218, 225)
+"""Seeds of sums of decimals that kernels once did not bring back after a refused batch."""
+
+
+@pytest.mark.parametrize("seed", only(range(200, 260), WRAPPED.__contains__))
 def test_many_streams_agree_at_the_ends(seed: int) -> None:
     r = random.Random(-seed)
     in_lock_step(seed, r.sample(VIEWS, r.randint(1, 3)), batches=40)

@@ -257,5 +257,7 @@ def never_fails(source: Type, to: Type, digits: int = MOST_DIGITS) -> bool:
             return True
 
 
-REFUSING = frozenset(f"cast_{kind}" for kind in CASTS)
-"""The casts that may refuse a value: engines do them when every other test has been passed."""
+MOVES = ("add_days", "add_months", "add_seconds")
+
+REFUSING = frozenset((*(f"cast_{kind}" for kind in CASTS), *MOVES))
+"""The functions that may refuse a value: engines call them when all other tests are passed."""

@@ -31,7 +31,10 @@ def compare(op: Op, a: Value, b: Value) -> bool:
     """
     if a is None or b is None:
         return (op == "=" and a is b) or (op == "<>" and a is not b)
-    return OPERATORS[op](*_aligned(a, b))
+    x, y = _aligned(a, b)
+    if x != x and y != y:  # what is not a number is equal to itself, as in Spark
+        return op in ("=", "<=", ">=")
+    return OPERATORS[op](x, y)
 
 
 def _aligned(a: Any, b: Any) -> tuple[Any, Any]:

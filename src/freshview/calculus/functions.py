@@ -227,10 +227,11 @@ _SCALARS = Functions(
                 Function("ceil", scalars.whole("ceil", math.ceil), _fixed(INT), (1, 1)),
                 Function("sqrt", scalars.sqrt, _fixed(DOUBLE), (1, 1), partial=True),
                 Function("power", scalars.power, _fixed(DOUBLE), (2, 2), partial=True),
-                Function("greatest", max, _widest, (1, _MANY)),
-                Function("least", min, _widest, (1, _MANY)),
-                Function("listmax", max, _widest, (1, _MANY)),
-                Function("listmin", min, _widest, (1, _MANY)),
+                *(
+                    Function(name, scalars.extreme(pick), _widest, (1, _MANY))
+                    for pick, names in ((max, ("greatest", "listmax")), (min, ("least", "listmin")))
+                    for name in names
+                ),
                 Function("coalesce", scalars.coalesce, _coalesced, (1, _MANY), strict=False),
                 Function("vec_length", scalars.vec_length, _fixed(DOUBLE), (3, 3)),
                 Function("dihedral_angle", scalars.dihedral_angle, _fixed(DOUBLE), (12, 12)),

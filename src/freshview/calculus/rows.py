@@ -269,6 +269,15 @@ def repeated(name: str, order: Iterable[Row], counts: Mapping[Row, Number]) -> l
     return [row for row in order for _ in range(int(counts[row]))]
 
 
+def left_range(name: str) -> Overflow:
+    """The error about a number that is computed when a view is read, and is too large."""
+    return Overflow(
+        f"a number of '{name}' leaves its range when it is read",
+        instead="integers have 64 bits and decimals 38 digits; "
+        "delete the rows that make it so large, or use DOUBLE in the view",
+    )
+
+
 def too_long(name: str, rows: int) -> Overflow:
     """The error about rows that come too often to be listed one by one."""
     return Overflow(

@@ -69,14 +69,37 @@ def like_parts(pattern: str, escape: str = ESCAPE) -> list[str | None]:
 
 @lru_cache(maxsize=512)
 def like_pattern(pattern: str, escape: str = ESCAPE) -> re.Pattern[str]:
-    """The regular expression of a LIKE pattern: % is any text, _ any character."""
-    parts = ("." if c is None else re.escape(c) if c else ".*" for c in like_parts(pattern, escape))
-    return re.compile("".join(parts), re.DOTALL)
+    """The regular expression of a LIKE pattern: % is any text, _ any character.
+
+    What stands between two % is found where it comes first, and not sought again: the rest has
+    the most room then, and no text takes more than its length times that of the pattern.
+    """
+    runs: list[str] = [""]
+    for c in like_parts(pattern, escape):
+        if c == "":
+            runs.append("")
+        else:
+            runs[-1] += "." if c is None else re.escape(c)
+    first, *others = runs
+    if not others:
+        return re.compile(first, re.DOTALL)
+    *between, last = others
+    found = "".join(f"(?>.*?{run})" for run in between if run)
+    return re.compile(f"{first}{found}.*{last}", re.DOTALL)
 
 
 def like(text: str, pattern: str, escape: str = ESCAPE) -> bool:
     """Text LIKE pattern ESCAPE escape."""
     return like_pattern(pattern, escape).fullmatch(text) is not None
+
+
+def extreme(pick: Callable[..., Any]) -> Callable[..., Value]:
+    """The greatest or the least of the arguments, of which there may be one.
+
+    >>> extreme(max)("abc"), extreme(min)(3, 2)
+    ('abc', 2)
+    """
+    return lambda *values: pick(values)
 
 
 def among(x: Value, *choices: Value) -> bool:

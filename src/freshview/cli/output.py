@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import socket
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Protocol
@@ -44,15 +44,28 @@ class Shown(Protocol):
         """Its rows."""
 
 
+def row_writer(out: IO[str]) -> Callable[[Sequence[object]], object]:
+    """What writes rows as CSV: one with a carriage return in quotes, since it may end a line."""
+    plain = csv.writer(out, lineterminator="\n")
+    quoted = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_ALL)
+
+    def write_row(row: Sequence[object]) -> None:
+        ends = any(isinstance(x, str) and "\r" in x for x in row)
+        (quoted if ends else plain).writerow(row)
+
+    return write_row
+
+
 def write_view(view: Shown, folder: Path) -> Path:
     """Write the rows of a view to NAME.csv, the names of the columns first."""
     path = folder / f"{file_name(view.name)}.csv"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with path.open("w", encoding="utf-8", newline="") as out:
-            writer = csv.writer(out, lineterminator="\n")
-            writer.writerow(view.columns)
-            writer.writerows([field(v) for v in row] for row in view.rows())
+            write_row = row_writer(out)
+            write_row(view.columns)
+            for row in view.rows():
+                write_row([field(v) for v in row])
     except OSError as e:
         raise FreshviewError(
             f"cannot write '{path}': {e.strerror}", instead="choose another folder"
@@ -76,9 +89,9 @@ def _sender(name: str, send: Callable[[str], object]) -> Callable[[int, object],
 def lines_of(name: str, version: int, changes: object) -> str:
     """Changes of a view as lines: view, version, count, then the columns."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    write_row = row_writer(out)
     for *values, count in rows_of(changes):
-        writer.writerow([name, version, count, *(field(v) for v in values)])
+        write_row([name, version, count, *(field(v) for v in values)])
     return out.getvalue()
 
 

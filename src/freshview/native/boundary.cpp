@@ -178,14 +178,17 @@ PyObject* stats(PyObject*, PyObject* const* args, intptr_t n) {
 }
 
 // wrapping(instance, on): from now on, numbers may leave their range on the way to where they are in
-// it again, as the caller knows; or every change that takes one out of it is refused.
+// it again, as the caller knows; or every change that takes one out of it is refused. Gives whether
+// any has left it since the last call.
 PyObject* wrapping(PyObject*, PyObject* const* args, intptr_t n) {
   i64 on;
   Instance* x = arity(n, 2) ? instance_in(args[0]) : nullptr;
   if (!x || !number(args[1], 0, 2, on)) return nullptr;
   Locked lock(*x);
   x->wraps = on;
-  return none();
+  const bool wrapped = x->wrapped;
+  x->wrapped = false;
+  return Py_BuildValue("i", int(wrapped));
 }
 
 // watch(instance): how many rows were deleted, and of every continuous variable of cofactors the

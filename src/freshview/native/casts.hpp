@@ -262,6 +262,8 @@ inline Str show_double(Env& e, f64 x) {
   char text[64];
   char* to = text;
   if (x == 0) return Str{"0.0", 3};
+  if (x != x) return Str{"NaN", 3};
+  if (!isfinite(x)) return x > 0 ? Str{"Infinity", 8} : Str{"-Infinity", 9};
   Digits d = digits_of(x);
   if (d.minus) *to++ = '-';
   if (d.power >= -3 && d.power < 7) {

@@ -27,10 +27,11 @@ struct Instance {
   pthread_mutex_t mutex;
   bool open, ready;
   bool wraps;          // a number may leave its range on the way: all of them are in it at the end
+  bool wrapped;        // one has, since it may
   bool lost;           // memory ended in the middle of a change: there is no state any more
   u64 diverted;        // relations, as bits, whose single rows go to Python, which wants to know
   u64 singles;         // single rows taken since somebody asked
-  PyObject* raise;  // raises the error that a problem deserves; belongs to the library
+  PyObject* raise;     // raises the error that a problem deserves; belongs to the library
   i64* same[2];        // 1s and -1s, for batches without counts
   i64 same_size;
   Known* known;        // one for each relation
@@ -200,7 +201,10 @@ inline Done make_ready(Instance& x, Fault& fault) {
   if (x.ready) return Done::Well;
   if (!attempt([&] { kernel.ready(x.env); })) return lose(x);
   empty_scratch(x.env);
-  if (x.wraps) x.env.overflow = false;
+  if (x.wraps) {
+    x.wrapped |= x.env.overflow;
+    x.env.overflow = false;
+  }
   x.ready = !x.env.overflow;
   x.env.arena.mark() = x.ready;
   if (x.ready) return Done::Well;
@@ -290,6 +294,7 @@ inline Done run(Instance& x, const Relation& r, Part* first, i64 sign, Fault& fa
     if (__builtin_expect(done == Done::Well && !x.env.overflow && !x.env.many, 1)) continue;
     if (done == Done::Well && x.wraps && !x.env.many && !x.env.fault.fn) {
       x.env.overflow = false;
+      x.wrapped = true;
       continue;
     }
     if (done == Done::Well) done = x.env.many ? Done::Many : Done::Overflow;

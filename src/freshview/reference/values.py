@@ -8,7 +8,10 @@ from functools import reduce
 from typing import Any, TypeAlias
 
 from freshview.algebra import NUMBERS, Element, Real
+from freshview.calculus.domain import INT_MAX, is_decimal
 from freshview.calculus.types import Value
+
+NAN = float("nan")
 
 Multiplicity: TypeAlias = Any
 """A number, an exact sum of doubles, or an element of a ring: their operators are not declared."""
@@ -50,6 +53,25 @@ def plus(a: Multiplicity, b: Multiplicity) -> Multiplicity:
 def times(a: Multiplicity, b: Multiplicity) -> Multiplicity:
     """The product of two multiplicities; the caller is in the exact context."""
     return a * b
+
+
+def within_range(value: Multiplicity) -> Multiplicity:
+    """A value itself; OverflowError for a number that is in no engine's domain.
+
+    What is not a number is one object, so that it is found again among keys.
+
+    >>> within_range(2**63 - 1) == 2**63 - 1
+    True
+    """
+    kind = value.__class__
+    if kind is int:
+        if not -INT_MAX <= value <= INT_MAX:
+            raise OverflowError("an integer of an expression leaves 64 bits")
+    elif kind is float:
+        return value if value == value else NAN
+    elif kind is Decimal and not is_decimal(value):
+        raise OverflowError("a decimal of an expression has more than 38 digits")
+    return value
 
 
 def sum_values(values: Iterable[Value]) -> Value:

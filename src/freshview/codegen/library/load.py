@@ -110,6 +110,8 @@ class Instance:
         self.kernel = kernel
         self._calls = kernel.calls
         self._schemas: dict[int, tuple[object, object]] = {}
+        self.wrapped = False
+        """Whether a number left its range in the last `wrapping`."""
         # Not a method of this object: what it holds must not hold it.
         try:
             self._state = self._calls["open"](partial(handle_problem, kernel), file)
@@ -202,14 +204,14 @@ class Instance:
         """Let numbers leave their range on the way to where they are in it again.
 
         Whoever says so must know that: a batch is taken back, or another engine has found that
-        all the numbers are in their range after it. Wrapped integers are a ring, so what comes
-        out is exact.
+        all the numbers are in their range after it. Wrapped integers of one width are a ring, so
+        what comes out is exact; where widths are mixed it must be compared.
         """
         self._calls["wrapping"](self._state, 1)
         try:
             yield
         finally:
-            self._calls["wrapping"](self._state, 0)
+            self.wrapped = bool(self._calls["wrapping"](self._state, 0))
 
     def load_static(self, relation: int, rows: Any) -> None:
         """Rows of a static table: tuples, or an Arrow table."""

@@ -54,7 +54,9 @@ class Terms(TermWriter):
         """Code that runs `k` for every row of `e`; `last` when `k` does nothing but write."""
         if is_zero(e):
             return
-        if is_value(e) and not isinstance(e, Cmp | Mul):
+        # Addends that may refuse a row run one by one: each behind the tests that stand before it.
+        in_turn = isinstance(e, Cmp | Mul) or (isinstance(e, Add) and may_refuse(e))
+        if is_value(e) and not in_turn:
             if self.assumed and self.condition(e, env) in self.assumed:
                 k(spot, env, m)
                 return
@@ -157,6 +159,8 @@ class Terms(TermWriter):
         if self.passes.ranges and emit_band(self, factors, at, spot, env, m, k):
             return
         factor, rest = factors[at], factors[:at] + factors[at + 1 :]
+        if any(map(may_refuse, rest)):
+            spot = self._guarded(factor, spot, env)
         self.emit(
             factor,
             spot,
@@ -165,6 +169,16 @@ class Terms(TermWriter):
             lambda s, b, n: self.product(rest, s, b, n, k, last),
             last and not rest,
         )
+
+    def _guarded(self, e: Expr, spot: Spot, env: Bound) -> Spot:
+        """Where a value is not zero: what stands behind it must not see other rows."""
+        if not isinstance(e, Apply | Add) or not is_value(e) or _is_lifting(e):
+            return spot
+        if isinstance(e, Add) and may_refuse(e):  # its addends run one by one
+            return spot
+        value = zero_if_null(self.value(e, env))
+        _, spot = spot.open(("there", value.text), "", f"if ({is_there(value)}) {{")
+        return spot
 
     def _all_tests(self, factors: list[Expr], spot: Spot, env: Bound) -> tuple[list[Expr], Spot]:
         """All the tests of a long product that can be run, in one condition, and the rest."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from freshview.algebra import EXACT, Number
 from freshview.calculus.functions import BUILTINS, Functions
-from freshview.calculus.rows import Row, repeated
+from freshview.calculus.rows import Row, left_range, repeated
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.types import Value
 from freshview.errors import Overflow, ProgramProblem, UnknownName
@@ -170,8 +170,11 @@ class Engine:
         """The rows of a query in the order of its columns, with their multiplicities."""
         self._query(query)
         self._start()
-        with self._all_or_nothing():
-            rows = self._reads[query](())
+        try:
+            with self._all_or_nothing():
+                rows = self._reads[query](())
+        except Overflow as e:
+            raise left_range(query) from e
         doubles = [i for i, c in enumerate(self.queries[query].columns) if c.type.kind == "double"]
         return {_with_doubles(row, doubles): m for row, m in rows.items()} if doubles else rows
 
@@ -288,7 +291,7 @@ class Engine:
                 yield
         except (decimal.DecimalException, OverflowError) as e:
             self.journal.rollback()
-            raise out_of_range(f"on its way there, {e or type(e).__name__}") from e
+            raise out_of_range(str(e) or type(e).__name__) from e
         except BaseException:
             self.journal.rollback()
             raise

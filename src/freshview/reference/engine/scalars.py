@@ -27,7 +27,7 @@ from freshview.calculus.terms import (
 from freshview.calculus.types import Value
 from freshview.reference.engine.scope import Slots
 from freshview.reference.engine.store import picker
-from freshview.reference.values import Multiplicity, multiply_values, sum_values
+from freshview.reference.values import Multiplicity, multiply_values, sum_values, within_range
 
 Scalar: TypeAlias = Callable[[], Multiplicity]
 
@@ -76,7 +76,8 @@ def compile_test(op: Op, left: Scalar, right: Scalar) -> Callable[[], bool]:
     def test() -> bool:
         a: Value = left()
         b: Value = right()
-        if a.__class__ is b.__class__ and a is not None:
+        kind = a.__class__
+        if kind is b.__class__ and kind is not float and a is not None:
             return direct(a, b)
         return compare(op, a, b)
 
@@ -108,23 +109,28 @@ def _apply_to_slots(function: Function, where: list[int], slots: Slots) -> Scala
 
 
 def _arithmetic(node: type[Add] | type[Mul], parts: list[Scalar]) -> Scalar:
+    """A sum or a product of values, each of them in its range.
+
+    What is added up over rows may leave its range on the way; but what is compared, bound to a
+    name or given to a function is a value, and one that no engine holds has no answer.
+    """
     slow = sum_values if node is Add else multiply_values
     if len(parts) != 2:
-        return lambda: slow([part() for part in parts])
+        return lambda: within_range(slow([part() for part in parts]))
     left, right = parts
 
     def add() -> Multiplicity:
         a, b = left(), right()
         try:
-            return a + b
+            return within_range(a + b)
         except TypeError:  # NULL, or a decimal meets a double
-            return slow((a, b))
+            return within_range(slow((a, b)))
 
     def mul() -> Multiplicity:
         a, b = left(), right()
         try:
-            return a * b
+            return within_range(a * b)
         except TypeError:
-            return slow((a, b))
+            return within_range(slow((a, b)))
 
     return add if node is Add else mul

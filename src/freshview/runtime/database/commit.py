@@ -112,7 +112,7 @@ def _back(view: MaintainedView, change: Change, base: AnyBase) -> None:
     if view.built is None and not isinstance(base, StatelessBase):
         view.reset()  # the bases go back too, and it is filled from them when it is needed
     else:
-        view.engine.apply(change, back=True)
+        view.take_back(change)
 
 
 def fill(change: Change, base: AnyBase, views: Sequence[MaintainedView]) -> None:

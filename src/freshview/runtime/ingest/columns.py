@@ -9,10 +9,10 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from freshview.calculus.domain import INT_MAX
-from freshview.calculus.rows import Row, expected, scaled
+from freshview.calculus.rows import Row, expected, left_range, scaled
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.types import Type, Value
-from freshview.errors import BadRow, Overflow
+from freshview.errors import BadRow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,15 +60,6 @@ def table_of(columns: Sequence[Column], rows: Sequence[Row], name: str) -> pa.Ta
     except (pa.ArrowInvalid, OverflowError) as e:
         raise left_range(name) from e
     return pa.Table.from_arrays(arrays, schema=schema)
-
-
-def left_range(name: str) -> Overflow:
-    """The error about a number that is computed when a view is read, and is too large."""
-    return Overflow(
-        f"a number of '{name}' leaves its range when it is read",
-        instead="integers have 64 bits and decimals 38 digits; "
-        "delete the rows that make it so large, or use DOUBLE in the view",
-    )
 
 
 def rows_of(table: pa.Table) -> list[Row]:

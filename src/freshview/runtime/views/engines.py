@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from freshview.algebra.cofactor import Watch
 from freshview.calculus.functions import Functions
-from freshview.calculus.rows import Row, as_declared, repeated
+from freshview.calculus.rows import Row, as_declared, left_range, repeated
 from freshview.calculus.schema import Query
 from freshview.calculus.types import INT, Value
 from freshview.codegen.library.load import Instance
@@ -18,7 +18,7 @@ from freshview.reference.engine.store import Bounds
 from freshview.reference.top import arrange
 from freshview.runtime.compile.kernels import BuiltKernel
 from freshview.runtime.ingest.change import Change
-from freshview.runtime.ingest.columns import left_range, table_of
+from freshview.runtime.ingest.columns import table_of
 from freshview.runtime.ingest.products import Combined
 from freshview.runtime.relations.stored_base import AnyBase, StatelessBase
 from freshview.runtime.settings import EngineName

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from freshview.calculus.domain import limit
 from freshview.calculus.functions import Functions
 from freshview.codegen.cpp.types import cpp_limit
+from freshview.codegen.library.load import Instance
 from freshview.errors import Overflow
 from freshview.program.terms import Program
 from freshview.reference.engine.run import Engine
@@ -17,21 +18,21 @@ MAX_ROWS = 1_000_000
 """Rows, each as often as it counts, that are run through the program to check its numbers."""
 
 
-def fits_kernel(
+def run_as_kernel(
     program: Program,
     functions: Functions,
     bases: Iterable[AnyBase],
     *,
     wide: bool,
-) -> bool:
-    """Whether all the numbers of a kernel's maps are in their ranges over the base rows.
+) -> Engine | None:
+    """The program of a kernel over the base rows; None if a number is out of the kernel's range.
 
     The program of a kernel is not the one that the reference engine runs for the view, and has
-    other maps in between. The answer is no for more than `MAX_ROWS` rows: the check takes long.
+    other maps in between. The answer is None for more than `MAX_ROWS` rows: it would take long.
     """
     rows = [(b.relation, b.rows) for b in bases]
     if sum(abs(n) for _, counts in rows for n in counts.values()) > MAX_ROWS:
-        return False
+        return None
     engine = Engine(program, functions)
     for m in program.maps:
         if not m.inputs:
@@ -45,5 +46,26 @@ def fits_kernel(
                 engine.apply(relation.name, counts, check=False)
         engine.check()
     except Overflow:
-        return False
+        return None
+    return engine
+
+
+def mixes_widths(program: Program) -> bool:
+    """Whether a kernel may keep sums of more bits than integers have.
+
+    A product that is wrapped in 64 bits and then widened is no longer one of a ring: what has left
+    its range on the way need not come back to where it was.
+    """
+    return any(m.payload.kind == "decimal" for m in program.maps)
+
+
+def holds_the_same(instance: Instance, engine: Engine) -> bool:
+    """Whether the exact numbers of a kernel's maps are those of the reference engine."""
+    payloads = {m.name: m.payload.kind for m in engine.program.maps if not m.inputs}
+    for number, table in enumerate(instance.kernel.maps):
+        if payloads.get(table.name) not in ("int", "decimal"):
+            continue
+        rows = {row[:-1]: row[-1] for row, _ in instance.read_map(number)}
+        if rows != engine.contents(table.name):
+            return False
     return True

@@ -10,18 +10,19 @@ from freshview.calculus.rows import Row
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.types import Value
 from freshview.codegen.library.load import Instance
-from freshview.errors import Overflow
+from freshview.errors import BadValue, Overflow
 from freshview.factorized.result import Result
 from freshview.plan.compile import compile_queries, factorized_result
 from freshview.program.terms import Program
 from freshview.runtime.compile.compile_view import headers_of
 from freshview.runtime.compile.kernels import BuiltKernel
+from freshview.runtime.ingest.change import Change
 from freshview.runtime.ingest.columns import arranged
 from freshview.runtime.relations.stored_base import AnyBase, StatelessBase
 from freshview.runtime.settings import DatabaseSettings, EngineName
 from freshview.runtime.views.engines import KernelViewEngine, ReferenceViewEngine, ViewEngine
 from freshview.runtime.views.history import History
-from freshview.runtime.views.kernel_range import fits_kernel
+from freshview.runtime.views.kernel_range import holds_the_same, mixes_widths, run_as_kernel
 from freshview.runtime.views.payloads import Payloads, variables_of
 
 if TYPE_CHECKING:
@@ -124,6 +125,11 @@ class MaintainedView:
                 if not self.can_recompute:
                     raise
                 self._engine = self._start_at_limits(self.built)
+            except BadValue as e:
+                if not self.can_recompute:
+                    raise
+                self._engine = self._started_reference()  # it may refuse the rows, too
+                self.built, self.note = None, f"a kernel refuses rows that are there: {e}"
         else:
             self._engine = self._started_reference()
         return self._engine
@@ -136,8 +142,12 @@ class MaintainedView:
     def _start_at_limits(self, built: BuiltKernel) -> ViewEngine:
         """The engine where a kernel meets numbers at the ends of their ranges."""
         reference = self._started_reference()
-        if fits_kernel(built.plan.program, self.functions, self._read_bases(), wide=self.wide):
-            return self._filled(built, wraps=True)
+        bases = self._read_bases()
+        twin = run_as_kernel(built.plan.program, self.functions, bases, wide=self.wide)
+        if twin is not None:
+            kernel = self._filled(built, wraps=True)
+            if holds_the_same(kernel.instance, twin):
+                return kernel
         self.built = None
         return reference
 
@@ -192,6 +202,18 @@ class MaintainedView:
         """The kernel serves the view again, in the state in which it fell back."""
         assert self._suspended is not None
         (self.built, self._engine), self._suspended = self._suspended, None
+        if self.built and mixes_widths(self.built.plan.program):
+            self.reset()
+
+    def take_back(self, change: Change) -> None:
+        """Take a change back, which the view has followed; the bases go back, too."""
+        engine = self._engine
+        if engine is None:  # it is filled from the bases when it is needed
+            return
+        engine.apply(change, back=True)
+        wrapped = isinstance(engine, KernelViewEngine) and engine.instance.wrapped
+        if wrapped and self.can_recompute and mixes_widths(self.program):
+            self.reset()
 
     def drop_kernel(self) -> None:
         """Drop the kernel that fell back; the next one has room for more digits."""
