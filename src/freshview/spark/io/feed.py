@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
@@ -85,6 +86,8 @@ class Feed:
         self._follow = follow
         self._stopping = False
         self._busy = threading.Lock()
+        self._worker: int | None = None
+        """The thread of the current batch."""
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
         self._query: StreamingQuery | None = None
@@ -119,6 +122,11 @@ class Feed:
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the end of all the sources; raise their error. False after the timeout."""
+        if self._at_work:
+            raise FreshviewError(
+                "a listener or sink cannot wait for the sources, which wait for it",
+                instead="wait in the thread that started the pipeline",
+            )
         end = None if timeout is None else time.monotonic() + timeout
         while self.running:
             if end is not None and time.monotonic() >= end:
@@ -130,12 +138,38 @@ class Feed:
     def stop(self) -> None:
         """Finish the current batch, and begin no other."""
         self._stopping = True
+        if not self._at_work:
+            self._end()
+        elif self._query is not None:
+            # A listener of this batch: the query ends behind it, and files end by themselves.
+            threading.Thread(target=self._end_later, name="freshview stop", daemon=True).start()
+
+    @property
+    def _at_work(self) -> bool:
+        """Whether the caller is called by the current batch."""
+        return self._worker == threading.get_ident()
+
+    @contextmanager
+    def _batch(self) -> Iterator[None]:
+        """While a batch is read and applied: its thread has the feed for itself."""
+        with self._busy:
+            self._worker = threading.get_ident()
+            try:
+                yield
+            finally:
+                self._worker = None
+
+    def _end(self) -> None:
         with self._busy:
             pass  # wait for the current batch; the next one does not begin
         if self._query is not None and self._query.isActive:
             self._query.stop()
         if self._thread is not None:
             self._thread.join()
+
+    def _end_later(self) -> None:
+        with suppress(Exception):  # the session may be gone meanwhile, and the query with it
+            self._end()
 
     def _raise_failure(self) -> None:
         if self._error is not None:
@@ -172,7 +206,7 @@ class Feed:
             raise failure(e, self._streams) from e
 
     def _on_batch(self, frame: DataFrame, number: int) -> None:
-        with self._busy:
+        with self._batch():
             if self._stopping:
                 raise Stopped
             if number <= self._done:
@@ -201,7 +235,7 @@ class Feed:
     def _run_files(self, readers: dict[str, tuple[Input, CsvFile]]) -> None:
         try:
             while readers and not self._stopping:
-                with self._busy:
+                with self._batch():
                     if not self._stopping:
                         self._turn(readers)
         except Exception as e:
