@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, Self
 
 import pyarrow as pa
@@ -52,6 +53,8 @@ class PipelineIngest(PipelineCatalog):
         self._noted = 0
         """The last version whose note is in `_note`."""
         self._streams: dict[str, Relation] = {}
+        self._calling: int | None = None
+        """The thread that calls sinks and listeners now."""
 
     @abstractmethod
     def start(self) -> Self:
@@ -243,8 +246,22 @@ class PipelineIngest(PipelineCatalog):
 
     def _send_missed(self, version: int) -> None:
         """Send a version to the sinks that have not received it."""
-        with suppress(UnreadableView):  # its caller knows; this one may repair the view
+        with self._callbacks(), suppress(UnreadableView):  # its caller knows, and may repair it
             self._emitter.emit(version, self._read)
+
+    @contextmanager
+    def _callbacks(self) -> Iterator[None]:
+        """While sinks and listeners are called: they hold the lock, and cannot wait for others."""
+        outer, self._calling = self._calling, threading.get_ident()
+        try:
+            yield
+        finally:
+            self._calling = outer
+
+    @property
+    def _in_callback(self) -> bool:
+        """Whether the caller is a sink or a listener."""
+        return self._calling == threading.get_ident()
 
     def _refuse_in_sink(self, what: str) -> None:
         """Refuse what cannot be done while a sink receives a version: the version is not sent."""
@@ -260,9 +277,10 @@ class PipelineIngest(PipelineCatalog):
         """Send a version to the sinks, and its metrics to the listeners."""
         began = time.perf_counter()
         self.totals.read.update(rows)
-        self._emitter.emit(version, self._read)
-        seconds += time.perf_counter() - began
-        self._report(version, sum(rows.values()), seconds, source)
+        with self._callbacks():
+            self._emitter.emit(version, self._read)
+            seconds += time.perf_counter() - began
+            self._report(version, sum(rows.values()), seconds, source)
 
     def _write_dead_letters(self, arrivals: Mapping[str, DecodedBatch], batch: str) -> None:
         rejected: list[RejectedRow] = [r for a in arrivals.values() for r in a.rejected]

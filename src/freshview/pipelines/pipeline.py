@@ -152,7 +152,7 @@ class Pipeline(PipelineIngest):
         self._start_sinks(self._flow.version)
 
     def _start_sinks(self, version: int) -> None:
-        with self._lock:
+        with self._lock, self._callbacks():
             folder = self._home / "sinks"
             self._emitter = Emitter(self._sinks, folder, version, sync=self._sync)
             try:
@@ -207,12 +207,17 @@ class Pipeline(PipelineIngest):
     def await_done(self, timeout: float | None = None) -> bool:
         """Wait until the sources are read; False after the timeout. Raises what went wrong."""
         self._running_flow()
+        if self._in_callback:
+            raise FreshviewError(
+                "a listener or sink cannot wait for the sources, which wait for it",
+                instead="wait in the thread that started the pipeline",
+            )
         return self._feed.wait(timeout)
 
     def finish(self) -> None:
         """Finish the current batch, and read no more; views can still be read."""
         self._running_flow()
-        self._feed.stop()
+        self._feed.stop(wait=not self._in_callback)
 
     def stop(self) -> None:
         """Finish the current batch, write a checkpoint, and release everything."""

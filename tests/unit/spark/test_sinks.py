@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 import textwrap
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -26,6 +28,7 @@ from freshview.errors import FreshviewError
 from freshview.pipelines.open import pipeline
 from freshview.pipelines.options import PipelineOptions
 from freshview.pipelines.pipeline import Pipeline
+from freshview.pipelines.progress import Progress
 from freshview.spark.io import sinks
 from freshview.spark.io.emitter import SinkProblem, UnreadableView
 from freshview.spark.io.sinks import Parquet
@@ -573,6 +576,26 @@ def test_who_is_called_by_a_batch_may_end_the_reading(
     again = make(FILE).start()
     assert again.version == 2
     again.stop()
+
+
+@pytest.mark.parametrize("asked", ["finish", "stop"])
+def test_a_push_may_end_the_reading(make: Maker, tmp_path: Path, asked: str) -> None:
+    """The batch of the source waits for the push, and its listener not for that batch."""
+    (tmp_path / "s.csv").write_text("".join(f"{i},a\n" for i in range(3000)))
+    flow = make(FILE, batch=1)
+
+    def end(_: Progress) -> None:
+        if threading.current_thread() is threading.main_thread():
+            while not flow._feed._busy.locked():
+                time.sleep(0.01)
+            getattr(flow, asked)()
+
+    flow.on_progress(end)
+    feed = flow.start()._feed
+    push(flow, 1)
+    while feed.running:
+        time.sleep(0.01)
+    flow.stop()
 
 
 def test_files_of_sinks_are_on_disk(make: Maker, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
@@ -86,8 +86,6 @@ class Feed:
         self._follow = follow
         self._stopping = False
         self._busy = threading.Lock()
-        self._worker: int | None = None
-        """The thread of the current batch."""
         self._error: BaseException | None = None
         self._thread: threading.Thread | None = None
         self._query: StreamingQuery | None = None
@@ -122,11 +120,6 @@ class Feed:
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait for the end of all the sources; raise their error. False after the timeout."""
-        if self._at_work:
-            raise FreshviewError(
-                "a listener or sink cannot wait for the sources, which wait for it",
-                instead="wait in the thread that started the pipeline",
-            )
         end = None if timeout is None else time.monotonic() + timeout
         while self.running:
             if end is not None and time.monotonic() >= end:
@@ -135,29 +128,13 @@ class Feed:
         self._raise_failure()
         return True
 
-    def stop(self) -> None:
-        """Finish the current batch, and begin no other."""
+    def stop(self, *, wait: bool = True) -> None:
+        """Finish the current batch, and begin no other; `wait` unless that batch waits for you."""
         self._stopping = True
-        if not self._at_work:
+        if wait:
             self._end()
-        elif self._query is not None:
-            # A listener of this batch: the query ends behind it, and files end by themselves.
+        elif self._query is not None:  # files end by themselves
             threading.Thread(target=self._end_later, name="freshview stop", daemon=True).start()
-
-    @property
-    def _at_work(self) -> bool:
-        """Whether the caller is called by the current batch."""
-        return self._worker == threading.get_ident()
-
-    @contextmanager
-    def _batch(self) -> Iterator[None]:
-        """While a batch is read and applied: its thread has the feed for itself."""
-        with self._busy:
-            self._worker = threading.get_ident()
-            try:
-                yield
-            finally:
-                self._worker = None
 
     def _end(self) -> None:
         with self._busy:
@@ -206,7 +183,7 @@ class Feed:
             raise failure(e, self._streams) from e
 
     def _on_batch(self, frame: DataFrame, number: int) -> None:
-        with self._batch():
+        with self._busy:
             if self._stopping:
                 raise Stopped
             if number <= self._done:
@@ -235,7 +212,7 @@ class Feed:
     def _run_files(self, readers: dict[str, tuple[Input, CsvFile]]) -> None:
         try:
             while readers and not self._stopping:
-                with self._batch():
+                with self._busy:
                     if not self._stopping:
                         self._turn(readers)
         except Exception as e:
