@@ -67,6 +67,15 @@ def write_out(path: Path, *parts: bytes | memoryview, sync: bool = False) -> Non
             os.fsync(out.fileno())
 
 
+def make_folder(path: Path, *, sync: bool = False) -> None:
+    """Make a folder, with those above it, if it is not there; with `sync` its name lasts."""
+    if not path.is_dir():
+        make_folder(path.parent, sync=sync)
+        path.mkdir(exist_ok=True)
+        if sync:
+            sync_folder(path.parent)
+
+
 def sync_folder(path: Path) -> None:
     """Make the names in a folder last."""
     fd = os.open(path, os.O_RDONLY)

@@ -28,14 +28,14 @@ SETTINGS = {
 }
 
 
-def totals(spark: Any) -> tuple[dict[str, Decimal], int]:
-    """The views after all that is in the table's feed."""
+def totals(spark: Any) -> tuple[dict[str, Decimal], int, str]:
+    """The views after all that is in the table's feed, and the name of their state."""
     flow = pipeline(SCRIPT, spark, checkpoint="state", workers=2)
     flow.add_sink(Delta("totals", flow, str(Path.cwd() / "out")))
     with flow:
         assert flow.await_done(180)
         [(joined,)] = flow.view("joined").rows()
-        return dict(flow.view("totals").rows()), joined
+        return dict(flow.view("totals").rows()), joined, flow.state_id
 
 
 def main() -> None:
@@ -48,20 +48,22 @@ def main() -> None:
     spark.sql(f"INSERT INTO {orders} VALUES (1, 'pen', 1.5), (2, 'ink', 2), (3, 'pen', 4)")
     spark.sql(f"INSERT INTO {orders} VALUES (4, 'nib', 1)")
     three = {"ink": Decimal("2.00"), "nib": Decimal("1.00"), "pen": Decimal("5.50")}
-    assert totals(spark) == (three, 4)
+    assert totals(spark)[:2] == (three, 4)
 
     spark.sql(f"UPDATE {orders} SET amount = 9 WHERE id = 2")
     spark.sql(f"DELETE FROM {orders} WHERE item = 'nib'")
     spark.sql(f"INSERT INTO {orders} VALUES (5, 'pen', 1)")
-    assert totals(spark) == ({"ink": Decimal("9.00"), "pen": Decimal("6.50")}, 3)
+    *views, state_id = totals(spark)
+    assert views == [{"ink": Decimal("9.00"), "pen": Decimal("6.50")}, 3]
 
     out = spark.read.format("delta").load("out").toArrow().to_pylist()
     assert held(out) == {("ink", "9.00"): 1, ("pen", "6.50"): 1}, out
 
-    # A version that was written is not written again.
-    sink = Delta("totals", SimpleNamespace(spark=spark), "out")
-    sink.emit(1, pa.table({"item": ["x"], "amount": [None], "__count": [1]}))
-    assert spark.read.format("delta").load("out").count() == len(out)
+    # A version that was written is not written again, and that of another state is not skipped.
+    for name, more in ((state_id, 0), ("another", 1)):
+        sink = Delta("totals", SimpleNamespace(spark=spark, state_id=name), "out")
+        sink.emit(1, pa.table({"item": ["x"], "amount": [None], "__count": [1]}))
+        assert spark.read.format("delta").load("out").count() == len(out) + more
 
     spark.sql(f"CREATE TABLE {plain} (a BIGINT) USING delta")
     spark.sql(f"INSERT INTO {plain} VALUES (1)")

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from freshview.errors import FreshviewError
-from freshview.files import part_of, write_whole
+from freshview.files import make_folder, part_of, write_whole
 from freshview.program.terms import Program
 from freshview.program.text import show_program
 from freshview.sql import Catalog
 
-FORMAT = 3
+FORMAT = 4
 """Incremented when older checkpoints can no longer be read."""
 
 NAME = "pipeline.json"
@@ -37,19 +37,19 @@ def identity(
     return {"format": FORMAT, "program": program_id, **kept}
 
 
-def claim(folder: Path, mine: Identity) -> None:
+def claim(folder: Path, mine: Identity, *, sync: bool = False) -> None:
     """Write the identity into a new checkpoint, or refuse one of another program or version."""
     path = folder / NAME
     again = "choose another --checkpoint, or remove the folder to start over"
     if not path.exists():
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            make_folder(folder, sync=sync)
             part_of(path).unlink(missing_ok=True)  # of a claim that was cut short
             if any(folder.iterdir()):
                 raise FreshviewError(
                     f"'{folder}' is not empty, and has no checkpoint", instead=again
                 )
-            write_whole(path, json.dumps(mine).encode(), one_writer=True)
+            write_whole(path, json.dumps(mine).encode(), one_writer=True, sync=sync)
         except OSError as e:
             raise FreshviewError(
                 f"the checkpoint '{folder}' cannot be written: {e.strerror}",

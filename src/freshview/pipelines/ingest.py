@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, Self
 
 import pyarrow as pa
@@ -20,7 +22,7 @@ from freshview.pipelines.keyed_streams import changes_and_events
 from freshview.pipelines.progress import Progress, Totals, prometheus
 from freshview.spark.io.dead_letters import DeadLetters
 from freshview.spark.io.decode import DecodedBatch
-from freshview.spark.io.emitter import Emitter
+from freshview.spark.io.emitter import Emitter, UnreadableView
 from freshview.spark.io.keys import KeyStore
 from freshview.spark.io.rows import RejectedRow
 from freshview.spark.io.sinks import Callback, Sink
@@ -51,6 +53,8 @@ class PipelineIngest(PipelineCatalog):
         self._noted = 0
         """The last version whose note is in `_note`."""
         self._streams: dict[str, Relation] = {}
+        self._calling: int | None = None
+        """The thread that calls sinks and listeners now."""
 
     @abstractmethod
     def start(self) -> Self:
@@ -64,12 +68,17 @@ class PipelineIngest(PipelineCatalog):
         After a restart it also receives the last version, if no sink has received it: sinks that
         are added before the start miss none.
         """
-        self._check_sink_columns(sink.view, changes=sink.changes)
+        name = self._query(sink.view).name
+        if sink.view != name:  # names are case-insensitive, and files are named after the view
+            sink.view = name
+        self._check_sink_columns(name, changes=sink.changes)
         with self._lock:
-            self._sinks.append(sink)
+            self._refuse_in_sink("add another sink")
             if self._flow is not None:
                 self._emitter.add(sink, self._flow.version)
-                self._emitter.emit(self._flow.version, self._read)
+            self._sinks.append(sink)
+            if self._flow is not None:
+                self._send_missed(self._flow.version)
 
     def on_version(
         self, view: str, function: Callable[[int, pa.Table], object], *, changes: bool = False
@@ -113,6 +122,7 @@ class PipelineIngest(PipelineCatalog):
             if name in self._keys.relations:
                 raise BadRow(f"'{name}' is kept by key", instead="push or upsert its rows")
         with self._lock:
+            self._refuse_in_sink("load rows")
             began = time.perf_counter()
             self._catch_up(self._running_flow())
             version = self._running_flow().load(tables, self._note, rows=rows, anew=anew)
@@ -175,12 +185,13 @@ class PipelineIngest(PipelineCatalog):
         `batch` names the file of dead letters; `seconds` is the time that reading took.
         """
         with self._lock:
+            self._refuse_in_sink("change a stream")
             flow = self._running_flow()
             began = time.perf_counter()
             self._catch_up(flow)
-            noted = {**self._note, **note}
             while True:
                 self._write_dead_letters(arrivals, batch)
+                noted = {**self._note, **note}  # without the token of a refused attempt
                 try:
                     version = self._change(flow, arrivals, noted)
                     break
@@ -226,12 +237,39 @@ class PipelineIngest(PipelineCatalog):
 
     def _catch_up(self, flow: Flow) -> int:
         """Finish a logged version, and send it to the sinks that have not received it."""
-        version = flow.catch_up()
+        version = self._finish_logged()
         if version != self._noted:  # a read or another call has finished it meanwhile
             self._note, self._noted = dict(flow.note), version
         self._keys.resume(flow.note.get(KEYS))
-        self._emitter.emit(version, self._read)
+        self._send_missed(version)
         return version
+
+    def _send_missed(self, version: int) -> None:
+        """Send a version to the sinks that have not received it."""
+        with self._callbacks(), suppress(UnreadableView):  # its caller knows, and may repair it
+            self._emitter.emit(version, self._read)
+
+    @contextmanager
+    def _callbacks(self) -> Iterator[None]:
+        """While sinks and listeners are called: they hold the lock, and cannot wait for others."""
+        outer, self._calling = self._calling, threading.get_ident()
+        try:
+            yield
+        finally:
+            self._calling = outer
+
+    @property
+    def _in_callback(self) -> bool:
+        """Whether the caller is a sink or a listener."""
+        return self._calling == threading.get_ident()
+
+    def _refuse_in_sink(self, what: str) -> None:
+        """Refuse what cannot be done while a sink receives a version: the version is not sent."""
+        if "_emitter" in vars(self) and self._emitter.emitting:  # else it did not start yet
+            raise FreshviewError(
+                f"a sink cannot {what} while it receives a version",
+                instead="do it when the version is sent, in the code that applied the batch",
+            )
 
     def _publish(
         self, version: int, rows: Mapping[str, int], seconds: float, source: float = 0.0
@@ -239,13 +277,15 @@ class PipelineIngest(PipelineCatalog):
         """Send a version to the sinks, and its metrics to the listeners."""
         began = time.perf_counter()
         self.totals.read.update(rows)
-        self._emitter.emit(version, self._read)
-        seconds += time.perf_counter() - began
-        self._report(version, sum(rows.values()), seconds, source)
+        with self._callbacks():
+            self._emitter.emit(version, self._read)
+            seconds += time.perf_counter() - began
+            self._report(version, sum(rows.values()), seconds, source)
 
     def _write_dead_letters(self, arrivals: Mapping[str, DecodedBatch], batch: str) -> None:
         rejected: list[RejectedRow] = [r for a in arrivals.values() for r in a.rejected]
-        self._letters.write(batch, rejected)
+        if batch != PUSHED:  # pushed rows are refused, not set aside
+            self._letters.write(batch, arrivals, rejected)
 
     def _report(self, version: int, rows: int, seconds: float, source: float) -> None:
         stats = self._running_flow().stats

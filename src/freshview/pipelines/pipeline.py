@@ -17,6 +17,7 @@ from freshview.calculus.schema import Relation
 from freshview.distributed.compile import distribute
 from freshview.distributed.options import DistributionOptions
 from freshview.errors import FreshviewError, FreshviewWarning
+from freshview.files import sync_folder
 from freshview.pipelines.contract import contract_of, without_duplicate_keys
 from freshview.pipelines.flow import Flow, Interrupted
 from freshview.pipelines.identity import claim, identity
@@ -26,7 +27,7 @@ from freshview.pipelines.options import PipelineOptions
 from freshview.pipelines.program import program_of
 from freshview.program.terms import Program
 from freshview.spark.io.dead_letters import DeadLetters
-from freshview.spark.io.emitter import Emitter
+from freshview.spark.io.emitter import Emitter, UnreadableView
 from freshview.spark.io.feed import Feed
 from freshview.spark.io.keys import KeyStore
 from freshview.spark.io.load import load_tables
@@ -95,7 +96,8 @@ class Pipeline(PipelineIngest):
             self._contract = contract_of(self.catalog, self._streams, kept, self.options.trusted)
             checked = [r.name for r in self._contract.guarded]
             by_key = [r.name for r in kept]
-            claim(self._home, identity(program, self.catalog, checked, by_key))
+            mine = identity(program, self.catalog, checked, by_key)
+            claim(self._home, mine, sync=self._sync)
             self._begin(program, kept)
             used = [r.name for r in program.relations if not r.static]
             sources = inputs(self.catalog, used, self.folder)
@@ -143,10 +145,20 @@ class Pipeline(PipelineIngest):
                 distributed, spark, checkpoint=state, workers=workers, tables=tables, **common
             )
         self._note, self._noted = dict(self._flow.note), self._flow.version
-        self._keys = KeyStore(self._home / "keys.sqlite", kept)
+        self._keys = KeyStore(self._home / "keys.sqlite", kept, self._flow._commit_log.epoch)
+        if self._sync:
+            sync_folder(self._home)  # the names of both
         self._keys.resume(self._note.get(KEYS))
-        self._emitter = Emitter(self._sinks, self._home / "sinks", self._flow.version)
-        self._emitter.emit(self._flow.version, self._read)
+        self._start_sinks(self._flow.version)
+
+    def _start_sinks(self, version: int) -> None:
+        with self._lock, self._callbacks():
+            folder = self._home / "sinks"
+            self._emitter = Emitter(self._sinks, folder, version, sync=self._sync)
+            try:
+                self._emitter.emit(version, self._read)
+            except UnreadableView as e:  # a start that was refused could not repair it
+                warnings.warn(str(e), FreshviewWarning, stacklevel=5)
 
     def _tables(self, spark: SparkSession, static: Sequence[str]) -> dict[str, pa.Table]:
         """The rows of the static tables; malformed ones go to the dead letters."""
@@ -155,7 +167,7 @@ class Pipeline(PipelineIngest):
             if name not in self._contract.trusted:
                 tables[name], doubled = without_duplicate_keys(self.catalog.relation(name), table)
                 rejected += doubled
-        self._letters.write("tables", rejected)
+        self._letters.write("tables", tables, rejected)
         return tables
 
     @property
@@ -167,6 +179,15 @@ class Pipeline(PipelineIngest):
             log = c.log or self._home / "spark.log"
             self._spark = self._user_session or session(c.master, packages=c.packages, log=log)
         return self._spark
+
+    @property
+    def state_id(self) -> str:
+        """The unique name of the state, the same after a restart from its checkpoint."""
+        return self._running_flow().pipeline.name
+
+    @property
+    def _sync(self) -> bool:
+        return self.options.settings is not None and self.options.settings.sync
 
     @property
     def home(self) -> Path:
@@ -186,18 +207,24 @@ class Pipeline(PipelineIngest):
     def await_done(self, timeout: float | None = None) -> bool:
         """Wait until the sources are read; False after the timeout. Raises what went wrong."""
         self._running_flow()
+        if self._in_callback:
+            raise FreshviewError(
+                "a listener or sink cannot wait for the sources, which wait for it",
+                instead="wait in the thread that started the pipeline",
+            )
         return self._feed.wait(timeout)
 
     def finish(self) -> None:
         """Finish the current batch, and read no more; views can still be read."""
         self._running_flow()
-        self._feed.stop()
+        self._feed.stop(wait=not self._in_callback)
 
     def stop(self) -> None:
         """Finish the current batch, write a checkpoint, and release everything."""
         if self._flow is None:
             self._end()
             return
+        self._refuse_in_sink("stop the pipeline")
         self._discarded = self._owned
         try:
             self.finish()

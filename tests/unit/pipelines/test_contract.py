@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 import sqlite3
+from collections.abc import Callable
 from decimal import Decimal as D
 from pathlib import Path
 from typing import Any
@@ -21,9 +22,12 @@ from freshview.durable.epoch import TakenOver
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
 from freshview.errors import BadRow, FreshviewError, UnknownName
+from freshview.pipelines.counted_table import counted_table, plain_table
 from freshview.pipelines.options import PipelineOptions
 from freshview.pipelines.pipeline import Pipeline
+from freshview.spark.io.decode import DecodedBatch
 from freshview.spark.io.keys import KeyStore
+from freshview.spark.io.upsert import DELETED
 from freshview.spark.nodes.violations import RefusedBatch
 
 STREAMS = """
@@ -607,3 +611,142 @@ def test_a_pipeline_begins_anew_where_another_one_was(make_plain: Maker, stops: 
         if stops:
             flow.stop()
         shutil.rmtree(make_plain.folder / "checkpoint")
+
+
+TWO = """CREATE STREAM a (id INT PRIMARY KEY, item STRING NOT NULL);
+CREATE STREAM b (id INT PRIMARY KEY, item STRING NOT NULL);
+CREATE VIEW v AS SELECT item, COUNT(*) AS n FROM a GROUP BY item;
+CREATE VIEW w AS SELECT item, COUNT(*) AS n FROM b GROUP BY item;"""
+
+
+class Sources:
+    """Batches as sources give them: `a` by key, `b` as counted rows."""
+
+    def __init__(self, flow: Pipeline) -> None:
+        self.flow, self.number = flow, 0
+
+    def apply(self, *, a: Any = (), b: Any = ()) -> int:
+        batches = {}
+        if a:
+            table = plain_table(self.flow.catalog.relation("a"), a)
+            flags = pa.array([False] * len(a), pa.bool_())
+            batches["a"] = DecodedBatch(table.append_column(DELETED, flags), keyed=True)
+        if b:
+            batches["b"] = DecodedBatch(counted_table(self.flow.catalog.relation("b"), b))
+        name = f"batch-{self.number:09}"
+        self.number += 1
+        return self.flow.apply(batches, {"batch": self.number}, name)
+
+
+def test_the_token_of_a_refused_attempt_is_not_kept(make_plain: Maker) -> None:
+    """Its second attempt has no events by key: the rows by key stay as they were."""
+    flow = make_plain(TWO, upserts=("a",)).start()
+    sources = Sources(flow)
+    sources.apply(a=[(1, "x")], b=[(1, "x")])
+    sources.apply(a=[(1, "x")], b=[(1, "y")])
+    assert [sources.apply(b=[(k, "y")]) for k in (2, 3)] == [2, 3]
+    flow.stop()
+    again = make_plain(TWO, upserts=("a",)).start()
+    assert rows(again, "w") == [("x", 1), ("y", 2)]
+    again.stop()
+
+
+def test_an_older_driver_does_not_touch_the_rows_by_key(
+    make_plain: Maker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It comes between what a newer one expects and its commit, where the newer one dies."""
+    old = make_plain(TWO, upserts=("a",))
+    old.upsert("a", [(1, "x")])
+    new = make_plain(TWO, upserts=("a",)).start()
+
+    def die(*_: object) -> None:
+        for work in (
+            lambda: old.upsert("a", [(5, "q")]),
+            lambda: old._keys.expect({}),
+            lambda: old._keys.resume(None),
+        ):
+            with pytest.raises(TakenOver):
+                work()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(new._keys, "commit", die)
+        with pytest.raises(KeyboardInterrupt):
+            new.upsert("a", [(2, "y")])
+    last = make_plain(TWO, upserts=("a",)).start()
+    assert rows(last, "v") == [("x", 1), ("y", 1)]
+    last.upsert("a", [(2, "x")])
+    assert rows(last, "v") == [("x", 2)]
+    last.stop()
+
+
+def test_rows_that_are_applied_after_all_are_no_dead_letters(
+    make_plain: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The driver died before the batch was logged, and the row that clashed is deleted since."""
+    flow, clash = make_plain(TWO), [(1, "y"), (2, "y")]
+    flow.push({"b": [(1, "x")]})
+    calls = iter(range(9))
+    apply = flow._running_flow().apply
+
+    def die(*given: Any) -> int:
+        if next(calls):
+            raise KeyboardInterrupt
+        return apply(*given)
+
+    monkeypatch.setattr(flow._running_flow(), "apply", die)
+    with pytest.raises(KeyboardInterrupt):
+        Sources(flow).apply(b=clash)
+    assert letters(tmp_path, "b")
+    again = make_plain(TWO)
+    again.push({"b": [((1, "x"), -1)]})
+    Sources(again).apply(b=clash)
+    assert (rows(again, "w"), letters(tmp_path, "b")) == ([("y", 2)], [])
+    again.stop()
+
+
+NEXT: dict[str, tuple[Callable[[Pipeline], int], int]] = {
+    "source": (lambda flow: Sources(flow).apply(b=[(2, "z")]), 2),
+    "push": (lambda flow: flow.push({"b": [(2, "z")]}), 2),
+    "read": (lambda flow: flow.read("w")[0], 1),
+}
+
+
+@pytest.mark.parametrize("who", NEXT)
+def test_an_interrupted_batch_is_not_blamed_on_the_next_caller(tmp_path: Path, who: str) -> None:
+    runner: Any = Failing()
+    settings = FlowSettings(3, str(tmp_path / "memory"), native=False)
+    options = PipelineOptions(checkpoint=tmp_path / "c", workers=2, settings=settings)
+    flow = Pipeline(options, runner, tmp_path)
+    flow.declare(TWO)
+    flow.push({"b": [(1, "x")]})
+    runner.broken = True
+    with pytest.raises(Interrupted):
+        flow.push({"b": [(1, "y")]})
+    runner.broken = False
+    with pytest.warns(UserWarning, match=r"was interrupted is refused, .* the key \(1\)"):
+        version = NEXT[who][0](flow)
+    assert version == NEXT[who][1]
+    flow.stop()
+
+
+@pytest.mark.parametrize("how", ["read", "rows", "still"])
+def test_a_read_names_the_version_that_it_finished(tmp_path: Path, how: str) -> None:
+    runner: Any = Failing()
+    settings = FlowSettings(3, str(tmp_path / "memory"), native=False)
+    flow = Pipeline(PipelineOptions(workers=2, settings=settings), runner, tmp_path)
+    flow.declare(TWO)
+    flow.push({"b": [(1, "x")]})
+    runner.broken = True
+    with pytest.raises(Interrupted):
+        flow.push({"b": [(2, "x")]})
+    runner.broken = False
+    if how == "still":
+        with flow.still() as version:
+            assert (version, flow.rows("w")) == (2, (2, [("x", 2)]))
+    elif how == "rows":
+        assert flow.rows("w") == (2, [("x", 2)])
+    else:
+        version, table = flow.read("w")
+        assert (version, table.to_pylist()) == (2, [{"item": "x", "n": 2}])
+    flow.stop()

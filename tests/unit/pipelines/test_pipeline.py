@@ -421,7 +421,7 @@ def test_a_checkpoint_of_another_program_is_refused(make: Maker, tmp_path: Path)
     ):
         run(make(FILE.replace("COUNT(*)", "MAX(id)")))
     name = tmp_path / "checkpoint" / "pipeline.json"
-    name.write_text(name.read_text().replace('"format": 3', '"format": 0'))
+    name.write_text(name.read_text().replace('"format": 4', '"format": 0'))
     with pytest.raises(FreshviewError, match="was written by another version of Freshview"):
         run(make(FILE))
     name.write_text("oops")

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pyarrow as pa
 import pytest
@@ -17,12 +22,15 @@ import pytest
 from freshview.durable.commit_log import Interrupted
 from freshview.durable.runner import InlineRunner
 from freshview.durable.settings import FlowSettings
+from freshview.durable.storage.files import LocalFolder
 from freshview.durable.task import StageOrder, WorkerReport
 from freshview.errors import FreshviewError
 from freshview.pipelines.open import pipeline
 from freshview.pipelines.options import PipelineOptions
 from freshview.pipelines.pipeline import Pipeline
-from freshview.spark.io.emitter import SinkProblem
+from freshview.pipelines.progress import Progress
+from freshview.spark.io import sinks
+from freshview.spark.io.emitter import SinkProblem, UnreadableView
 from freshview.spark.io.sinks import Parquet
 
 SCRIPT = """
@@ -75,13 +83,12 @@ class Maker:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.runner = Failing()
+        self.runner: Any = Failing()
 
     def __call__(self, script: str = SCRIPT, **choices: Any) -> Pipeline:
         settings = FlowSettings(memory=str(self.folder / "memory"), native=False)
         sink = {"checkpoint": self.folder / "checkpoint", "workers": 2, "settings": settings}
-        runner: Any = self.runner
-        flow = Pipeline(PipelineOptions(**{**sink, **choices}), runner, self.folder)
+        flow = Pipeline(PipelineOptions(**{**sink, **choices}), self.runner, self.folder)
         flow.declare(script)
         return flow
 
@@ -332,3 +339,286 @@ def test_batches_have_records() -> None:
     for size in (0, -1):
         with pytest.raises(FreshviewError, match=f"batches of {size} records read nothing"):
             pipeline(SCRIPT, batch=size)
+
+
+class FailingReads(InlineRunner):
+    """Workers that are gone whenever a view is read."""
+
+    broken = False
+
+    def run(self, orders: Sequence[StageOrder]) -> list[WorkerReport]:
+        if self.broken and orders[0].kind == "read":
+            raise RuntimeError("the executors are lost")
+        return super().run(orders)
+
+
+JOINED = """
+CREATE STREAM a (id INT PRIMARY KEY, item STRING NOT NULL);
+CREATE STREAM b (id INT NOT NULL, x INT NOT NULL);
+CREATE VIEW k AS SELECT a.id, SUM(b.x) AS n FROM a, b WHERE a.id = b.id GROUP BY a.id;
+"""
+
+
+def test_a_view_that_cannot_be_read_for_a_sink_does_not_undo_the_version(make: Maker) -> None:
+    """Who were told to try again would apply the batch twice."""
+    make.runner = FailingReads()
+    flow, sink = make(JOINED), RecordingSink()
+    flow.on_version("k", sink)
+    flow.start()
+    make.runner.broken = True
+    with pytest.raises(
+        SinkProblem,
+        match=r"'k' cannot be read for its sinks at version 1: the workers failed: .*; "
+        "fix the cause: version 1 is in the views, and is sent again before the next one",
+    ):
+        flow.push({"b": [(1, 1)]})
+    assert flow.version == 1
+    make.runner.broken = False
+    assert flow.push({"a": [(1, "x")]}) == 2
+    assert (sink.versions, flow.view("k").rows()) == ([1, 2], [(1, 1)])
+    flow.stop()
+
+
+SQUARES = """
+CREATE STREAM a (id INT NOT NULL, x INT NOT NULL);
+CREATE VIEW v AS SELECT id, SUM(x) * SUM(x) AS s FROM a GROUP BY id;
+CREATE VIEW w AS SELECT COUNT(*) AS n FROM a;
+"""
+
+
+def test_a_view_without_a_value_does_not_block_what_repairs_it(make: Maker) -> None:
+    sink, other = RecordingSink(), RecordingSink()
+
+    def started() -> Pipeline:
+        flow = make(SQUARES)
+        flow.on_version("v", sink, changes=True)
+        flow.on_version("w", other)
+        return flow.start()
+
+    flow, large = started(), (1, 2**62)
+    flow.push({"a": [(1, 3)]})
+    with pytest.raises(
+        UnreadableView, match=r"version 2 is in the views, but 'v' cannot be read at it: .* range"
+    ) as e:
+        flow.push({"a": [large]})
+    assert "nothing was changed" not in str(e.value)
+    assert (flow.version, other.versions) == (2, [1, 2])
+    flow.stop()
+    with pytest.warns(UserWarning, match="'v' cannot be read at it"):
+        flow = started()
+    assert flow.push({"a": [(large, -1)]}) == 3
+    flow.stop()
+    assert (sink.versions, other.versions) == ([1, 3], [1, 2, 3])
+    assert sink.total() == {(1, 9): 1}
+
+
+def test_names_of_views_are_as_in_sql_for_sinks(make: Maker, tmp_path: Path) -> None:
+    flow = make()
+    flow.add_sink(Parquet("Totals", tmp_path / "out"))
+    push(flow, 1)
+    flow.stop()
+    assert [p.name for p in (tmp_path / "out").iterdir()] == ["totals"]
+
+
+def test_a_folder_of_another_life_is_refused(make: Maker, tmp_path: Path) -> None:
+    """Else its versions are taken for the newest, and those of this one for the oldest."""
+    out = tmp_path / "out"
+    for life in range(2):
+        flow = make(checkpoint=None)
+        flow.add_sink(Parquet("many", out, keep=2))
+        if life:
+            with pytest.raises(SinkProblem, match=r"many' has version 3 .*; delete that folder"):
+                push(flow, 1)
+            shutil.rmtree(out / "many")
+        for number in range(life, 3):
+            push(flow, number)
+        flow.stop()
+        assert sorted(p.name for p in (out / "many").iterdir()) == ["version=2", "version=3"]
+
+
+def test_delta_tables_know_the_state_of_their_versions(
+    make: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else Delta skips the versions of another state as repetitions."""
+    frame = mock.MagicMock()
+    writer = frame.write.format.return_value.mode.return_value
+    writer.option.return_value = writer
+    monkeypatch.setattr(sinks, "frame", lambda *_: frame)
+    for checkpoint in ("a", "a", "b"):
+        flow = make(checkpoint=tmp_path / checkpoint)
+        flow.add_sink(sinks.Delta("many", flow, "table"))
+        push(flow, 1)
+        flow.stop()
+    options = [call.args for call in writer.option.call_args_list]
+    first, again, other = [value for name, value in options if name == "txnAppId"]
+    assert first == again != other
+    assert [value for name, value in options if name == "txnVersion"] == ["1", "2", "1"]
+
+
+@pytest.mark.parametrize("file", ["versions", "totals.arrow"])
+def test_rows_that_could_not_be_stored_are_sent_again(
+    make: Maker, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    sink, flow = RecordingSink(), make()
+    flow.on_version("totals", sink, changes=True)
+    push(flow, 1)
+    write = LocalFolder.write
+
+    def fail(folder: LocalFolder, name: str, *data: bytes, new: bool = False) -> None:
+        if name == file:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(folder, name, *data, new=new)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalFolder, "write", fail)
+        with pytest.raises(SinkProblem, match=rf"{file}': No space left .* may be sent again"):
+            push(flow, 2)
+    push(flow, 3)
+    flow.stop()
+    assert sink.versions == ([1, 2, 3] if file == "versions" else [1, 2, 2, 3])
+    assert sink.total() == {("a", 1): 1, ("b", 2): 1}
+
+
+@pytest.mark.parametrize("file", ["versions", "totals.arrow"])
+@pytest.mark.parametrize("how", ["deleted", "a bit", "older", "newer"])
+def test_changed_files_of_sinks_are_refused(make: Maker, file: str, how: str) -> None:
+    def started() -> Pipeline:
+        flow = make()
+        flow.on_version("totals", lambda *_: None, changes=True)
+        return flow.start()
+
+    path, data = make.folder / "checkpoint" / "sinks" / file, []
+    for life in range(2):
+        flow = started()
+        push(flow, life)
+        flow.stop()
+        data.append(path.read_bytes())
+    if how == "deleted":
+        path.unlink()
+    elif how == "a bit":
+        flipped = bytearray(data[1])
+        flipped[-20] ^= 1
+        path.write_bytes(flipped)
+    elif how == "older":
+        path.write_bytes(data[0])
+    else:  # the state is an older one
+        shutil.rmtree(path.parent.parent)
+        flow = started()
+        flow.stop()
+        path.write_bytes(data[1])
+    if (how, file) == ("older", "versions"):
+        started().stop()  # the rows that are stored tell their version
+        return
+    with pytest.raises(
+        FreshviewError,
+        match=rf"sinks/{file}' .* (missing|damaged|outdated|is at).*; restore it, or",
+    ):
+        started()
+    shutil.rmtree(path.parent)
+    flow = started()
+    push(flow, 2)
+    flow.stop()
+
+
+ASKED: dict[str, Callable[[Pipeline], object]] = {
+    "push": lambda flow: push(flow, 9),
+    "load": lambda flow: flow.load({"sales": [(9, "b")]}),
+    "add a sink": lambda flow: flow.on_version("totals", print),
+    "stop": lambda flow: flow.stop(),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED)
+def test_a_sink_changes_nothing_while_it_receives_a_version(make: Maker, asked: str) -> None:
+    flow, sink, refused = make(), RecordingSink(), []
+
+    def receive(version: int, table: pa.Table) -> None:
+        sink(version, table)
+        if version == 1:
+            with pytest.raises(FreshviewError, match=r"a sink cannot .* while it receives") as e:
+                ASKED[asked](flow)
+            refused.append(e)
+            assert flow.view("many").rows() == [(1,)]
+
+    flow.on_version("totals", receive, changes=True)
+    assert push(flow, 1) == 1
+    assert push(flow, 2) == 2
+    flow.stop()
+    assert (sink.versions, len(refused)) == ([1, 2], 1)
+
+
+@pytest.mark.parametrize("asked", ["finish", "stop"])
+@pytest.mark.parametrize("who", ["listener", "sink"])
+def test_who_is_called_by_a_batch_may_end_the_reading(
+    make: Maker, tmp_path: Path, asked: str, who: str
+) -> None:
+    """The feed does not wait for its own thread."""
+    (tmp_path / "s.csv").write_text("".join(f"{i},a\n" for i in range(10)))
+    flow = make(FILE, batch=2)
+
+    def end(version: int) -> None:
+        if version == 2:
+            with pytest.raises(FreshviewError, match="cannot wait for the sources"):
+                flow.await_done(1)
+            getattr(flow, asked)()
+
+    if who == "listener":
+        flow.on_progress(lambda p: end(p.version))
+    else:
+        flow.on_version("many", lambda version, _: end(version))
+    feed = flow.start()._feed
+    if (who, asked) == ("sink", "stop"):
+        with pytest.raises(SinkProblem, match="a sink cannot stop the pipeline"):
+            feed.wait(60)
+        return
+    assert feed.wait(60)
+    flow.stop()
+    again = make(FILE).start()
+    assert again.version == 2
+    again.stop()
+
+
+@pytest.mark.parametrize("asked", ["finish", "stop"])
+def test_a_push_may_end_the_reading(make: Maker, tmp_path: Path, asked: str) -> None:
+    """The batch of the source waits for the push, and its listener not for that batch."""
+    (tmp_path / "s.csv").write_text("".join(f"{i},a\n" for i in range(3000)))
+    flow = make(FILE, batch=1)
+
+    def end(_: Progress) -> None:
+        if threading.current_thread() is threading.main_thread():
+            while not flow._feed._busy.locked():
+                time.sleep(0.01)
+            getattr(flow, asked)()
+
+    flow.on_progress(end)
+    feed = flow.start()._feed
+    push(flow, 1)
+    while feed.running:
+        time.sleep(0.01)
+    flow.stop()
+
+
+def test_files_of_sinks_are_on_disk(make: Maker, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: set[str] = set()
+    fsync, unsynced = os.fsync, []
+    replace = os.replace
+
+    def watched(fd: int) -> None:
+        synced.add(os.readlink(f"/proc/self/fd/{fd}"))
+        fsync(fd)
+
+    def renamed(old: Path, new: Path) -> None:
+        if str(old) not in synced and "checkpoint" in str(new):
+            unsynced.append(new)
+        replace(old, new)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    monkeypatch.setattr(os, "replace", renamed)
+    settings = FlowSettings(memory=str(make.folder / "memory"), native=False, sync=True)
+    flow = make(settings=settings)
+    flow.on_version("totals", lambda *_: None, changes=True)
+    push(flow, 1)
+    flow.stop()
+    home = make.folder / "checkpoint"
+    assert not unsynced
+    assert {str(make.folder), str(home), str(home / "sinks")} <= synced

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from itertools import groupby
-from operator import attrgetter
 from pathlib import Path
 
 from freshview.errors import FreshviewError
@@ -17,7 +15,8 @@ from freshview.spark.io.rows import RejectedRow
 class DeadLetters:
     """A folder with a file of JSON lines per relation and batch.
 
-    A batch always writes the same file: a repeated one adds nothing.
+    A batch always writes the same files: a repeated one adds nothing, and deletes those of rows
+    that it does not reject any more.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -29,18 +28,22 @@ class DeadLetters:
         """The number of dead letters of this run."""
         return sum(self._counts.values())
 
-    def write(self, batch: str, rejected: Sequence[RejectedRow]) -> None:
-        """Write the rejected rows of a batch."""
-        for relation, rows in groupby(
-            sorted(rejected, key=attrgetter("relation")), attrgetter("relation")
-        ):
+    def write(self, batch: str, relations: Iterable[str], rejected: Sequence[RejectedRow]) -> None:
+        """Write the rejected rows of a batch of these relations."""
+        for relation in relations:
+            rows = [r for r in rejected if r.relation == relation]
             self._write(self.folder / file_name(relation) / f"{batch}.jsonl", rows)
         if rejected:
             self._counts[batch] = len(rejected)
+        else:
+            self._counts.pop(batch, None)
 
-    def _write(self, path: Path, rows: Iterable[RejectedRow]) -> None:
+    def _write(self, path: Path, rows: Sequence[RejectedRow]) -> None:
         lines = [json.dumps({"reason": r.reason, "row": r.row}, ensure_ascii=False) for r in rows]
         try:
+            if not rows:
+                path.unlink(missing_ok=True)
+                return
             path.parent.mkdir(parents=True, exist_ok=True)
             write_whole(path, ("\n".join(lines) + "\n").encode(), one_writer=True)
         except OSError as e:

@@ -7,14 +7,16 @@ failed or the process died, is sent again: before the next batch, or at the next
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 
-from freshview.errors import FreshviewError
-from freshview.files import draft_of, write_whole
+from freshview.durable.storage.files import LocalFolder, TornFile
+from freshview.errors import BadValue, FreshviewError, Overflow
+from freshview.files import make_folder
 from freshview.runtime.ingest.counted_rows import difference
 from freshview.runtime.ingest.file_names import file_name
 from freshview.spark.io.sinks import Sink
@@ -22,9 +24,19 @@ from freshview.spark.io.sinks import Sink
 VERSION = b"freshview version"
 """The key of a table's version in the metadata of its schema."""
 
+VERSIONS = "versions"
+"""The file with the last emitted version of each view, and the version of its stored rows."""
+
 
 class SinkProblem(FreshviewError):
     """A sink failed at a version; the version is in the views all the same."""
+
+
+class UnreadableView(SinkProblem):
+    """A view has no rows at a version, since a value of it does not exist.
+
+    No sink can ever receive that version. A later one may repair the view, so it is not blocked.
+    """
 
 
 class Emitter:
@@ -34,118 +46,192 @@ class Emitter:
     the difference to them.
     """
 
-    def __init__(self, sinks: Sequence[Sink], folder: Path, version: int) -> None:
-        """New sinks begin behind `version`."""
+    def __init__(
+        self, sinks: Sequence[Sink], folder: Path, version: int, *, sync: bool = False
+    ) -> None:
+        """New sinks begin behind `version`, that of the views."""
         self.folder = folder
         self.sinks: list[Sink] = []
-        self._emitted: dict[str, int] = _read_versions(folder / "told.json")
+        self._files = LocalFolder(folder, sync=sync)
+        self._emitted: dict[str, int] = {}
+        self._stored: dict[str, int] = {}
+        """The versions of the stored rows, of views that have some."""
         self._tables: dict[str, pa.Table] = {}
+        self._thread: int | None = None
+        self._read_versions(version)
         for sink in sinks:
             self.add(sink, version)
 
+    @property
+    def emitting(self) -> bool:
+        """Whether the caller is a sink that receives a version now."""
+        return self._thread == threading.get_ident()
+
     def add(self, sink: Sink, version: int) -> None:
         """Add a sink for versions after this one, or after the last emitted one of its view."""
-        self.sinks.append(sink)
         view = sink.view
         if sink.changes and view not in self._tables:
-            self._tables[view] = self._read_table(view)
-            metadata = self._tables[view].schema.metadata or {}
-            if VERSION in metadata:
-                self._emitted[view] = int(metadata[VERSION])
+            self._tables[view] = self._read_table(view, version)
+            if view in self._stored:
+                self._emitted[view] = self._stored[view]
         if view not in self._emitted:
             self._emitted[view] = version
             self._write_versions()
+        self.sinks.append(sink)
 
     def emit(self, version: int, read: Callable[[str], pa.Table]) -> None:
         """Send a version to all the sinks that have not received it."""
-        for view in dict.fromkeys(s.view for s in self.sinks):
-            if self._emitted[view] < version:
-                self._emit(view, version, read(view))
+        unreadable: UnreadableView | None = None
+        self._thread = threading.get_ident()
+        try:
+            for view in dict.fromkeys(s.view for s in self.sinks):
+                if self._emitted[view] < version:
+                    try:
+                        self._emit(view, version, read)
+                    except UnreadableView as e:
+                        unreadable = unreadable or e
+        finally:
+            self._thread = None
+        if unreadable is not None:
+            raise unreadable
 
-    def _emit(self, view: str, version: int, table: pa.Table) -> None:
-        changes = None
-        if view in self._tables:
-            before = self._tables[view]
-            old = before.cast(table.schema) if before.num_columns else table.slice(0, 0)
-            changes = difference(old, table)
+    def _emit(self, view: str, version: int, read: Callable[[str], pa.Table]) -> None:
+        with _read_errors(view, version):
+            table = read(view)
+            changes = self._changes(view, table)
         for sink in [s for s in self.sinks if s.view == view]:
             try:
                 sink.emit(version, changes if sink.changes else table)
             except Exception as e:
+                remedy = e.instead if isinstance(e, FreshviewError) else ""
                 raise SinkProblem(
                     f"a sink of '{view}' failed at version {version}: {_cause(e)}",
-                    instead=f"fix the sink: version {version} is in the views, and is sent again "
-                    "before the next one, or at the next start",
+                    instead=_sent_again(remedy or "fix the sink", version),
                 ) from e
         if view in self._tables:
-            self._tables[view] = table
+            # Only rows that are stored count: else the repeated version would have no changes.
             self._write_table(view, table, version)
+            self._tables[view], self._stored[view] = table, version
         self._emitted[view] = version
         self._write_versions()
 
+    def _changes(self, view: str, table: pa.Table) -> pa.Table | None:
+        """The rows since the last emitted version; None if no sink subscribes to changes."""
+        before = self._tables.get(view)
+        if before is None:
+            return None
+        old = before.cast(table.schema) if before.num_columns else table.slice(0, 0)
+        return difference(old, table)
+
     # -- emitted versions --------------------------------------------------------------------------
 
-    def _read_table(self, view: str) -> pa.Table:
+    def _read_versions(self, version: int) -> None:
+        with self._damage(VERSIONS):
+            data = self._files.read(VERSIONS)
+            if data is not None:
+                record = json.loads(data)
+                self._emitted, self._stored = record["emitted"], record["stored"]
+        if data is None and self._files.names():
+            raise self._refusal(VERSIONS, "is missing")
+        for number in self._emitted.values():
+            self._refuse_ahead(VERSIONS, number, version)
+
+    def _write_versions(self) -> None:
+        record = {"emitted": self._emitted, "stored": self._stored}
+        self._write(VERSIONS, json.dumps(record, sort_keys=True).encode())
+
+    def _read_table(self, view: str, version: int) -> pa.Table:
         """The last emitted rows of a view; a table without columns if there are none."""
-        path = self._path(view)
-        if not path.exists():
+        name = _table_name(view)
+        with self._damage(name):
+            data = self._files.read(name)
+            if data is not None:
+                with pa.ipc.open_file(pa.BufferReader(data)) as file:
+                    table = file.read_all()
+                stored = int(table.schema.metadata[VERSION])
+        if data is None:
+            if view in self._stored:
+                raise self._refusal(name, "is missing")
             return pa.table({})
-        try:
-            with pa.ipc.open_file(path) as file:
-                return file.read_all()
-        except (pa.ArrowException, OSError) as e:
-            raise FreshviewError(
-                f"the last emitted rows of '{view}' cannot be read from '{path}'",
-                instead="delete that file, and all rows of the view are sent again",
-            ) from e
+        if stored < self._stored.get(view, 0):
+            raise self._refusal(name, f"is outdated: it has version {stored}")
+        self._refuse_ahead(name, stored, version)
+        self._stored[view] = stored  # after a crash it may be newer than what the other file says
+        return table
 
     def _write_table(self, view: str, table: pa.Table, version: int) -> None:
         numbered = table.replace_schema_metadata({VERSION: str(version)})
-        path = self._path(view)
-        with (
-            _write_errors(path),
-            draft_of(path, one_writer=True) as draft,
-            pa.OSFile(str(draft), "wb") as out,
-            pa.ipc.new_file(out, numbered.schema) as file,
-        ):
+        out = pa.BufferOutputStream()
+        with pa.ipc.new_file(out, numbered.schema) as file:
             file.write_table(numbered)
+        self._write(_table_name(view), memoryview(out.getvalue()))
 
-    def _write_versions(self) -> None:
-        path = self.folder / "told.json"
-        with _write_errors(path):
-            write_whole(path, json.dumps(self._emitted, sort_keys=True).encode(), one_writer=True)
+    def _write(self, name: str, data: bytes | memoryview) -> None:
+        try:
+            make_folder(self.folder, sync=self._files.sync)
+            self._files.write(name, data)
+        except OSError as e:
+            raise SinkProblem(
+                f"the last emitted version cannot be written to '{self.folder / name}': "
+                f"{e.strerror or e}",
+                instead="fix the cause: the version is in the views, and may be sent again",
+            ) from e
 
-    def _path(self, view: str) -> Path:
-        return self.folder / f"{file_name(view)}.arrow"
+    # -- what is refused ---------------------------------------------------------------------------
 
+    @contextmanager
+    def _damage(self, name: str) -> Iterator[None]:
+        """While a file is read: refuse a damaged one."""
+        try:
+            yield
+        except TornFile as e:
+            raise self._refusal(name, "is damaged") from e
+        except OSError as e:
+            raise self._refusal(name, f"cannot be read: {e.strerror or e}") from e
 
-def _read_versions(path: Path) -> dict[str, int]:
-    try:
-        return {str(view): int(version) for view, version in json.loads(path.read_text()).items()}
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, AttributeError, TypeError) as e:
-        raise FreshviewError(
-            f"the versions that sinks have received cannot be read from '{path}'",
-            instead="delete that file, and sinks receive the versions from now on",
-        ) from e
+    def _refuse_ahead(self, name: str, number: int, version: int) -> None:
+        if number > version:
+            raise self._refusal(name, f"is at version {number}, and the views at {version}")
+
+    def _refusal(self, name: str, why: str) -> FreshviewError:
+        return FreshviewError(
+            f"the file '{self.folder / name}' of what sinks have received {why}",
+            instead=f"restore it, or delete '{self.folder}': sinks then receive the versions from "
+            "now on, and changes begin with all the rows",
+        )
 
 
 @contextmanager
-def _write_errors(path: Path) -> Iterator[None]:
-    """While a file is written: report errors of its storage as `SinkProblem`."""
+def _read_errors(view: str, version: int) -> Iterator[None]:
+    """While a view is read for sinks: report that its version is there, whatever fails."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         yield
-    except OSError as e:
+    except (Overflow, BadValue) as e:
+        raise UnreadableView(
+            f"version {version} is in the views, but '{view}' cannot be read at it: {e.what}",
+            instead="change the rows that cause it: its sinks receive the next version that can "
+            "be read",
+        ) from e
+    except Exception as e:
         raise SinkProblem(
-            f"the last emitted version cannot be written to '{path}': {e.strerror or e}",
-            instead="fix the cause: the version is in the views, and is sent again",
+            f"'{view}' cannot be read for its sinks at version {version}: {_cause(e)}",
+            instead=_sent_again("fix the cause", version),
         ) from e
 
 
+def _sent_again(remedy: str, version: int) -> str:
+    return (
+        f"{remedy}: version {version} is in the views, and is sent again before the next one, "
+        "or at the next start"
+    )
+
+
+def _table_name(view: str) -> str:
+    return f"{file_name(view)}.arrow"
+
+
 def _cause(e: Exception) -> str:
-    """The error of a sink, in one line."""
+    """An error in one line."""
     if isinstance(e, FreshviewError):
         return e.what
     lines = [line.strip() for line in str(e).splitlines() if line.strip()]

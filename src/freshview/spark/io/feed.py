@@ -10,6 +10,7 @@ import re
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
@@ -127,15 +128,25 @@ class Feed:
         self._raise_failure()
         return True
 
-    def stop(self) -> None:
-        """Finish the current batch, and begin no other."""
+    def stop(self, *, wait: bool = True) -> None:
+        """Finish the current batch, and begin no other; `wait` unless that batch waits for you."""
         self._stopping = True
+        if wait:
+            self._end()
+        elif self._query is not None:  # files end by themselves
+            threading.Thread(target=self._end_later, name="freshview stop", daemon=True).start()
+
+    def _end(self) -> None:
         with self._busy:
             pass  # wait for the current batch; the next one does not begin
         if self._query is not None and self._query.isActive:
             self._query.stop()
         if self._thread is not None:
             self._thread.join()
+
+    def _end_later(self) -> None:
+        with suppress(Exception):  # the session may be gone meanwhile, and the query with it
+            self._end()
 
     def _raise_failure(self) -> None:
         if self._error is not None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pv
 
@@ -76,36 +77,51 @@ class CsvFile:
         return [*names, _REST] if len(first) == len(names) + 1 and not first[-1] else names
 
     def _parse(self, names: list[str]) -> Iterator[pa.Table]:
-        bad: list[str] = []
+        bad: list[tuple[int, str]] = []  # may be ahead of the blocks
 
         def set_apart(row: Any) -> str:
-            bad.append(row.text)
+            bad.append((row.number - 1, row.text))
             return "skip"
 
         reader = pv.open_csv(
             self.path,
+            # Records have numbers only if one thread reads them.
             read_options=pv.ReadOptions(column_names=names, block_size=BLOCK, use_threads=False),
             parse_options=pv.ParseOptions(
                 delimiter=self.delimiter, newlines_in_values=True, invalid_row_handler=set_apart
             ),
             convert_options=pv.ConvertOptions(column_types={n: pa.string() for n in names}),
         )
-        schema = pa.schema([(n, pa.string()) for n in [*names_of(self.relation), CORRUPT]])
+        columns = list(names_of(self.relation))
+        first = 0
         for batch in reader:
-            yield self._block(batch, schema, bad)
+            table = pa.Table.from_batches([batch]).select(columns)
+            block = _in_file_order(table, bad, first)
+            first += block.num_rows
+            yield block
         if bad:
-            yield self._block(None, schema, bad)
+            none = pa.schema([(n, pa.string()) for n in columns]).empty_table()
+            yield _in_file_order(none, bad, first)
 
-    def _block(self, batch: pa.RecordBatch | None, schema: pa.Schema, bad: list[str]) -> pa.Table:
-        parts = []
-        if batch is not None and batch.num_rows:
-            table = pa.Table.from_batches([batch]).select(schema.names[:-1])
-            none = pa.nulls(table.num_rows, pa.string())
-            parts.append(table.append_column(CORRUPT, none))
-        if bad:
-            columns = [pa.nulls(len(bad), pa.string())] * (len(schema) - 1)
-            parts.append(
-                pa.Table.from_arrays([*columns, pa.array(bad, pa.string())], schema=schema)
-            )
-            bad.clear()
-        return pa.concat_tables([p.cast(schema) for p in parts]) if parts else schema.empty_table()
+
+def _in_file_order(good: pa.Table, bad: list[tuple[int, str]], first: int) -> pa.Table:
+    """A block with the malformed records at their places among the good ones.
+
+    Their numbers are those in the file; `first` is that of the block's first record. A file that
+    grew has the same records before as ever, so what was read of it is not read again.
+    """
+    count = 0
+    while count < len(bad) and bad[count][0] - first - count <= good.num_rows:
+        count += 1
+    table = good.append_column(CORRUPT, pa.nulls(good.num_rows, pa.string()))
+    if not count:
+        return table
+    lines = {n: pa.nulls(count, pa.string()) for n in good.column_names}
+    lines[CORRUPT] = pa.array([text for _, text in bad[:count]], pa.string())
+    is_bad = np.zeros(good.num_rows + count, dtype=bool)
+    is_bad[[number - first for number, _ in bad[:count]]] = True
+    del bad[:count]
+    order = np.empty(len(is_bad), dtype=np.int64)
+    order[~is_bad] = np.arange(good.num_rows)
+    order[is_bad] = good.num_rows + np.arange(count)
+    return pa.concat_tables([table, pa.table(lines)]).take(pa.array(order))

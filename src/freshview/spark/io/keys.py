@@ -3,6 +3,8 @@
 Events are written here as expected before their batch goes to the views, and taken over when it
 is there. The batch carries their token: if the pipeline is stopped between the two, what the views
 carry tells whether the events came to pass, and later, whether this file is the one they go with.
+
+The file has the epoch of its driver: an older driver cannot write to it any more.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import pyarrow.compute as pc
 
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type, Value
+from freshview.durable.epoch import TakenOver
 from freshview.errors import FreshviewError
 from freshview.runtime.ingest.columns import arrow_schema, arrow_type
 from freshview.spark.io.upsert import DELETED, key_of
@@ -39,8 +42,10 @@ class KeyStore:
     ([{'k': 2, 'v': 6}], '1')
     """
 
-    def __init__(self, path: Path | str, relations: Iterable[Relation]) -> None:
+    def __init__(self, path: Path | str, relations: Iterable[Relation], epoch: int = 0) -> None:
+        """Open the file for the driver of an epoch; older ones are fenced from here on."""
         self.path = path
+        self.epoch = epoch
         self.relations = {r.name: r for r in relations}
         with self._errors("fix the cause, restore the file, or start over with another checkpoint"):
             # Batches come from a thread of Spark's, one at a time.
@@ -48,8 +53,12 @@ class KeyStore:
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("CREATE TABLE IF NOT EXISTS at (token TEXT NOT NULL)")
             self._db.execute("CREATE TABLE IF NOT EXISTS expected (token, relation, events)")
+            self._db.execute("CREATE TABLE IF NOT EXISTS driver (epoch INTEGER NOT NULL)")
             for r in self.relations.values():
                 self._declare(self._table(r.name), r)
+        with self._writing("fix the cause and start again; the file is unchanged") as db:
+            db.execute("DELETE FROM driver")
+            db.execute("INSERT INTO driver VALUES (?)", (epoch,))
 
     @property
     def token(self) -> str | None:
@@ -68,11 +77,25 @@ class KeyStore:
             ) from e
 
     @contextmanager
-    def _transaction(self, instead: str = UNCHANGED) -> Iterator[sqlite3.Connection]:
+    def _writing(self, instead: str = UNCHANGED) -> Iterator[sqlite3.Connection]:
+        """A transaction that no other driver writes in; refused if a newer one has the file."""
+        with self._transaction(instead, "BEGIN IMMEDIATE") as db:
+            newest = db.execute("SELECT MAX(epoch) FROM driver").fetchone()[0]
+            if newest is not None and newest > self.epoch:
+                raise TakenOver(
+                    "another driver has taken this pipeline over",
+                    instead="stop this one, or restart it",
+                )
+            yield db
+
+    @contextmanager
+    def _transaction(
+        self, instead: str = UNCHANGED, begin: str = "BEGIN"
+    ) -> Iterator[sqlite3.Connection]:
         """A transaction of SQLite, rolled back after an error."""
         db = self._db
         with self._errors(instead):
-            db.execute("BEGIN")
+            db.execute(begin)
             try:
                 yield db
                 db.execute("COMMIT")
@@ -104,23 +127,23 @@ class KeyStore:
     def expect(self, events: Mapping[str, pa.Table]) -> str:
         """Store the last events of keys until their batch is in the views; their token."""
         token = uuid.uuid4().hex
-        with self._transaction() as db:
-            db.execute("DELETE FROM expected")
+        with self._writing() as db:
             kept = [(token, name, _bytes(table)) for name, table in events.items()]
             db.executemany("INSERT INTO expected VALUES (?, ?, ?)", kept)
         return token
 
     def resume(self, token: str | None) -> None:
-        """Commit the expected events, if the views have their token; else discard them.
+        """Commit the expected events with the token of the views, and discard all others.
 
         Refuse a file without the last events of the views.
         """
-        with self._errors(LATER):
-            expected = self._db.execute("SELECT token, relation, events FROM expected").fetchall()
-            if expected and token is not None and expected[0][0] == token != self.token:
-                self.commit(token, {name: _unpacked(data) for _, name, data in expected})
-            elif expected:
-                self._db.execute("DELETE FROM expected")
+        with self._writing(LATER) as db:
+            if token is not None and token != self.token:
+                found = "SELECT relation, events FROM expected WHERE token = ?"
+                expected = db.execute(found, (token,)).fetchall()
+                if expected:
+                    self._take_over(token, {name: _unpacked(data) for name, data in expected})
+            db.execute("DELETE FROM expected")
             if self.relations and self.token != token:
                 raise FreshviewError(
                     f"the rows by key in '{self.path}' do not match the views: the file was "
@@ -130,12 +153,15 @@ class KeyStore:
 
     def commit(self, token: str, events: Mapping[str, pa.Table]) -> None:
         """Apply the last events of keys: their batch is in the views."""
-        with self._transaction(LATER) as db:
-            for name, table in events.items():
-                self._write(self.relations[name], table)
-            db.execute("DELETE FROM expected")
-            db.execute("DELETE FROM at")
-            db.execute("INSERT INTO at VALUES (?)", (token,))
+        with self._writing(LATER):
+            self._take_over(token, events)
+
+    def _take_over(self, token: str, events: Mapping[str, pa.Table]) -> None:
+        for name, table in events.items():
+            self._write(self.relations[name], table)
+        self._db.execute("DELETE FROM expected")
+        self._db.execute("DELETE FROM at")
+        self._db.execute("INSERT INTO at VALUES (?)", (token,))
 
     def close(self) -> None:
         """Close the file."""

@@ -36,6 +36,14 @@ class SessionOwner(Protocol):
         """The session."""
 
 
+class StateOwner(SessionOwner, Protocol):
+    """An owner of a session and of state: a pipeline."""
+
+    @property
+    def state_id(self) -> str:
+        """The unique name of the state, the same after a restart from its checkpoint."""
+
+
 class Sink(Protocol):
     """A subscriber of a view; with `changes` it receives inserted and deleted rows."""
 
@@ -61,7 +69,11 @@ class Callback:
 
 @dataclass
 class Parquet:
-    """A folder VIEW/version=N per version, created atomically; old ones are deleted."""
+    """A folder VIEW/version=N per version, created atomically; old ones are deleted.
+
+    A folder with later versions is refused: they are of another pipeline, or of an earlier life of
+    this one, and would be taken for the newest.
+    """
 
     view: str
     folder: Path
@@ -73,19 +85,30 @@ class Parquet:
         home = self.folder / file_name(self.view)
         part, whole = home / f".version={version}", home / f"version={version}"
         try:
+            last = max(_versions(home), default=0)
+            if last > version:
+                raise FreshviewError(
+                    f"'{home}' has version {last} of another pipeline",
+                    instead="delete that folder, or choose another one",
+                )
             shutil.rmtree(part, ignore_errors=True)
             part.mkdir(parents=True)
             pq.write_table(table, part / "part-0.parquet")
             shutil.rmtree(whole, ignore_errors=True)
             os.replace(part, whole)
-            versions = sorted(int(p.name[8:]) for p in home.glob("version=*"))
-            for old in versions[: -self.keep] if self.keep else []:
+            for old in _versions(home)[: -self.keep] if self.keep else []:
                 shutil.rmtree(home / f"version={old}", ignore_errors=True)
         except OSError as e:
             raise FreshviewError(
                 f"'{self.view}' cannot be written to '{home}': {e.strerror}",
                 instead="choose another folder",
             ) from e
+
+
+def _versions(home: Path) -> list[int]:
+    """The versions in a folder, oldest first."""
+    numbers = (p.name.removeprefix("version=") for p in home.glob("version=*"))
+    return sorted(int(n) for n in numbers if n.isdecimal())
 
 
 @dataclass
@@ -104,10 +127,14 @@ class TempView:
 
 @dataclass
 class Delta:
-    """A Delta table with the changes of a view and their version; a version is written once."""
+    """A Delta table with the changes of a view and their version; a version is written once.
+
+    The table belongs to one pipeline: another one, or the same without its checkpoint, appends its
+    own changes from the first version on.
+    """
 
     view: str
-    owner: SessionOwner
+    owner: StateOwner
     path: str
     changes: bool = True
 
@@ -119,7 +146,8 @@ class Delta:
             VERSION, pa.repeat(pa.scalar(version, pa.int64()), table.num_rows)
         )
         writer = frame(self.owner.spark, numbered).write.format("delta").mode("append")
-        name = f"freshview {self.view}"
+        # Of the state, too: versions of another one are not repetitions of these.
+        name = f"freshview {self.owner.state_id} {self.view}"
         with needs("Delta", f"'{self.view}' goes to a Delta table", self.owner.spark):
             writer.option("txnAppId", name).option("txnVersion", str(version)).save(self.path)
 
