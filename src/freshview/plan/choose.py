@@ -88,7 +88,9 @@ def _view_tree(
     statistics: Statistics,
     functions: Functions,
 ) -> Plan | None:
-    """The plan over view trees, if all the queries are aggregates over joins."""
+    """The plan over view trees, if the queries are aggregates, and one of them is over a join."""
+    if all(len(relations_of(q.term)) < 2 for q in queries):
+        return None
     options = ViewTreeOptions(mode=mode.mode, statistics=statistics)
     try:
         program = factorized.compile_queries(queries, relations, options, functions)
