@@ -12,7 +12,7 @@ from freshview.durable.storage.files import Folder, TornFile
 from freshview.durable.storage.folders import folder_at
 from freshview.errors import FreshviewError
 
-FORMAT = 4
+FORMAT = 5
 """The format of checkpoints; those of another one are refused."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from freshview.codegen.library import private_files as private
 from freshview.codegen.library.private_files import NotPrivate
+from freshview.durable import task
 from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.epoch import TakenOver
 from freshview.durable.settings import FlowSettings
@@ -41,6 +43,27 @@ def test_a_start_on_a_full_disk_can_be_made_again(tmp_path: Path, first: int) ->
         shop = Shop(tmp_path)
     shop.apply(2)
     shop.check()
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("first", range(1, 8))
+def test_a_full_disk_at_the_same_snapshot_does_no_harm(tmp_path: Path, first: int) -> None:
+    """The log before the snapshot is gone, so there is nothing else to restart from."""
+    s = Shop(tmp_path, 2, native=True)
+    s.apply(3)
+    s.flow.checkpoint()
+    s.flow.close()
+    s.restart()
+    s.check()
+    with full(first, 1), suppress(FreshviewError):
+        s.flow.checkpoint()
+    task.forget(s.flow.pipeline.place)
+    shutil.rmtree(s.memory)
+    s.restart()
+    s.check()
+    s.apply()
+    s.check()
+    s.flow.close()
 
 
 @pytest.mark.parametrize("code", [errno.EROFS, errno.ENOSPC, errno.EACCES])
