@@ -27,7 +27,7 @@ from freshview.durable.checkpoint import (
 )
 from freshview.durable.commit_log import Interrupted, LoggedBatch
 from freshview.durable.epoch import TakenOver
-from freshview.durable.loading import Loading, loading_of
+from freshview.durable.loading import Loading, check_of_pieces, check_of_rows, loading_of
 from freshview.durable.settings import FlowSettings
 from freshview.durable.stats import BatchStats, StageStats
 from freshview.durable.storage.folders import folder_at
@@ -175,16 +175,20 @@ class Flow(Versions):
         begins `anew`.
         """
         self._finish()
-        tables = {n: as_table(self._packer.relation(n), batch) for n, batch in changes.items()}
+        tables = {n: as_table(self._packer.relation(n), changes[n]) for n in sorted(changes)}
         parts = split_load(tables, rows)
         load = loading_of(tables, rows, len(parts))
-        done = 0 if anew else load.done_before(self._commit_log.commit.loading)
+        last = None if anew else self._commit_log.commit.loading
+        done = load.done_before(last, lambda n: check_of_pieces(parts[:n]))
+        check = last.check if last is not None and done else 0
         before, first = self.note, self.version + 1 - done
 
         def ready(i: int) -> tuple[LoggedBatch, Note, Loading]:
+            nonlocal check  # pieces are logged in their order
+            check = check_of_rows(parts[i], check)
             logged = self._commit_log.append_rows(self._packer.pack(parts[i]), first + i)
             piece_note = before if i + 1 < len(parts) else dict(note or {})
-            return logged, piece_note, replace(load, done=i + 1)
+            return logged, piece_note, replace(load, done=i + 1, check=check)
 
         todo = range(done, len(parts))
         routines = {self._packer.routine(parts[i]) for i in todo}
