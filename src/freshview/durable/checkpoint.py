@@ -10,7 +10,7 @@ from typing import Any
 
 from freshview.durable.batch_log import BatchLog
 from freshview.durable.commit import read_commit
-from freshview.durable.storage.files import Folder, TornFile
+from freshview.durable.storage.files import AlreadyExists, Folder, TornFile
 from freshview.durable.storage.folders import folder_at
 from freshview.errors import FreshviewError
 
@@ -41,6 +41,11 @@ def checkpoint_errors(place: str) -> Iterator[None]:
         raise CheckpointProblem(
             f"the checkpoint in {place} cannot be read: {e}",
             instead="restore that file, or start over in another folder",
+        ) from e
+    except AlreadyExists as e:
+        raise CheckpointProblem(
+            f"another pipeline has started in {place} meanwhile",
+            instead="restart from its checkpoint, or start in another folder",
         ) from e
     except OSError as e:
         raise CheckpointProblem(

@@ -7,7 +7,7 @@ driver writes late changes nothing.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 
 from freshview.durable.batch_log import NO_VERSION, Note
 from freshview.durable.loading import Loading, loading_from
@@ -44,14 +44,6 @@ def read_commit(folder: Folder) -> Commit:
             record = json.loads(data)
             return Commit(**{**record, "loading": loading_from(record.get("loading"))})
     return Commit()
-
-
-def inherit_commit(folder: Folder, epoch: int) -> Commit:
-    """The last commit, as the first one of a new driver: older drivers change nothing any more."""
-    commit = replace(read_commit(folder), epoch=epoch)
-    write_commit(folder, commit)
-    drop_commits(folder, epoch)
-    return commit
 
 
 def drop_commits(folder: Folder, before: int) -> None:

@@ -53,20 +53,27 @@ class CommitLog:
         self.work = work
         self.epoch = epoch
         self.commit = commit
-        self.pending = self._read_pending(commit.version + 1)
+        self.pending = self._take_over()
 
     @property
     def next_pending(self) -> Entry | None:
         """The next version to run."""
         return self.pending[0] if self.pending else None
 
-    def _read_pending(self, version: int) -> list[Entry]:
-        """The entries from a version on; what else is in the log was never acknowledged.
+    def _take_over(self) -> list[Entry]:
+        """The logged entries after the commit, which becomes that of this driver.
 
-        It is deleted, unless a newer driver has started: what that one writes is not among the
-        names that were there before.
+        From then on no older driver can commit anything. What else is in the log was never
+        acknowledged, and is deleted; what a newer driver writes meanwhile is not in `names`.
         """
         names = self.work.log.names()
+        pending = self._read_pending(self.commit.version + 1)
+        self._store(self.commit)
+        self.work.log.drop(self.commit.version + 1 + len(pending), names)
+        return pending
+
+    def _read_pending(self, version: int) -> list[Entry]:
+        """The entries from a version on that build on one another."""
         entries: list[Entry] = []
         before = self.commit
         while (entry := self._read_entry(version + len(entries))) is not None:
@@ -77,8 +84,6 @@ class CommitLog:
         last = version + len(entries) - 1
         if entry is None:
             self._refuse_a_gap(last)
-        fence(self.work.folder, self.epoch)
-        self.work.log.drop(last + 1, names)
         return entries
 
     def _read_entry(self, version: int) -> Entry | None:
@@ -99,7 +104,7 @@ class CommitLog:
         if later:
             raise CheckpointProblem(
                 f"the checkpoint is at version {last}, but has files of version {max(later)}: its "
-                "file 'commit' or a part of its log is missing or outdated",
+                "file in 'commit' or a part of its log is missing or outdated",
                 instead="restore that file, or start over in another folder",
             )
 

@@ -15,7 +15,7 @@ from typing import Self, TypeVar
 
 from freshview.durable.batch_log import Entry, Note, version_of
 from freshview.durable.checkpoint import CheckpointProblem, checkpoint_exists, delete_description
-from freshview.durable.commit import inherit_commit, read_commit
+from freshview.durable.commit import read_commit
 from freshview.durable.commit_log import CommitLog, Interrupted, LoggedBatch, PackedBatch
 from freshview.durable.coordinator import Coordinator
 from freshview.durable.epoch import TakenOver, claim
@@ -56,7 +56,7 @@ class Versions:
         self.work = work
         make_private(work.memory(work.driver))
         epoch = claim(work.folder, read_commit(work.folder).epoch)
-        self._commit_log = CommitLog(work, epoch, inherit_commit(work.folder, epoch))
+        self._commit_log = CommitLog(work, epoch, read_commit(work.folder))
         runner.provide(work)
         self._coordinator = self.coordinator_type(work, runner, epoch)
         self._stats: deque[BatchStats] = deque(maxlen=work.settings.history)
@@ -69,7 +69,7 @@ class Versions:
     def _open_at(self, ready: str, blocks: Sequence[Pieces]) -> None:
         """Finish the logged versions; `ready` is the routine of the very first version.
 
-        If the first one fails, a later start finds no checkpoint, and reads everything again.
+        If the first one is refused, a later start finds no checkpoint, and reads everything again.
         """
         try:
             if self._commit_log.next_pending is None and self.version < 0:
@@ -77,9 +77,9 @@ class Versions:
                     self._commit_log.append_rows(PackedBatch(ready, blocks, 0), 0), {}
                 )
             self._finish()
-        except TakenOver:
+        except (CheckpointProblem, TakenOver, Interrupted):
             raise
-        except (OSError, FreshviewError):
+        except FreshviewError:
             if self.version < 0:
                 delete_description(self.work.folder)
                 self.close()
@@ -225,7 +225,7 @@ class Versions:
         if own or self.version < 0:
             raise e
         warnings.warn(
-            f"a batch that was logged and not finished is refused, and is in no view: {e}",
+            f"a batch that was logged and not finished is in no view, since it is refused: {e}",
             FreshviewWarning,
             stacklevel=5,
         )

@@ -23,6 +23,7 @@ from freshview.errors import (
     Overflow,
     UnknownName,
 )
+from freshview.pipelines import flow
 from freshview.pipelines.flow import CheckpointProblem, Flow, Interrupted, TakenOver
 from freshview.runtime.ingest.columns import rows_of
 from freshview.spark.nodes.reference_node import ReferenceNode
@@ -321,7 +322,10 @@ class TestAnInterruptedBatch:
     def test_is_given_up_with_a_warning_if_it_is_refused(self, tmp_path: Path, again: bool) -> None:
         s = self.interrupted(tmp_path)
         refused = _failing(Overflow("too large"))
-        with refused, pytest.warns(FreshviewWarning, match="is refused, and is in no view: too la"):
+        with (
+            refused,
+            pytest.warns(FreshviewWarning, match="in no view, since it is refused: too"),
+        ):
             s.restart() if again else s.flow.catch_up()
         assert s.flow.version == 1
         assert s.flow.read("many").num_rows == 4
@@ -435,6 +439,18 @@ class TestTwoDrivers:
         with mock.patch.object(CommitLog, "_refuse_a_gap", held), pytest.raises(TakenOver):
             Flow.restart(s.distributed, s.runner, checkpoint=s.place, settings=s.settings)
         task.forget(s.flow.pipeline.place)
+        shutil.rmtree(s.memory)
+        s.restart()
+        s.check()
+
+    def test_two_that_start_at_once_do_not_share_tables(self, tmp_path: Path) -> None:
+        s = Shop(tmp_path)
+        with (
+            mock.patch.object(flow, "check_new"),  # neither has seen the other one
+            pytest.raises(CheckpointProblem, match="another pipeline has started in"),
+        ):
+            Shop(tmp_path)
+        s.apply(1)
         shutil.rmtree(s.memory)
         s.restart()
         s.check()
