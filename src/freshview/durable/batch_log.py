@@ -77,11 +77,8 @@ class BatchLog:
         self.folder.write(_entry(entry.version), data, new=True)
 
     def entry(self, version: int) -> Entry | None:
-        """The entry of a version; None if it is missing or torn."""
-        try:
-            data = self.folder.read(_entry(version))
-        except TornFile:
-            return None
+        """The entry of a version; None if it is missing, `TornFile` if it is damaged."""
+        data = self.folder.read(_entry(version))
         if data is None:
             return None
         record = json.loads(data)
@@ -102,23 +99,27 @@ class BatchLog:
             raise TornFile(f"the rows of version {entry.version} for worker {part} are gone")
         return data
 
-    def drop(self, version: int) -> None:
-        """Delete a discarded version, and those after it.
+    def names(self) -> list[str]:
+        """The names of all its files."""
+        return self.folder.names("log")
+
+    def drop(self, version: int, names: Sequence[str]) -> None:
+        """Delete those of its files that belong to a discarded version, or to one after it.
 
         The last entry is deleted first, and rows after all the entries: after an interruption the
         rest is still a log.
         """
-        left = [n for n in self.folder.names("log") if version_of(n) >= version]
+        left = [n for n in names if version_of(n) >= version]
         left.sort(key=lambda n: (n.endswith("-entry"), n), reverse=True)
         self.folder.delete(f"log/{n}" for n in left)
 
     def versions(self) -> list[int]:
         """The versions that have an entry, even a damaged one."""
-        return [version_of(n) for n in self.folder.names("log") if n.endswith("-entry")]
+        return [version_of(n) for n in self.names() if n.endswith("-entry")]
 
     def truncate(self, before: int) -> None:
         """Drop the versions before one."""
-        old = [n for n in self.folder.names("log") if version_of(n) < before]
+        old = [n for n in self.names() if version_of(n) < before]
         self.folder.delete(f"log/{n}" for n in old)
 
 

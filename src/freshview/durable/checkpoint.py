@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from freshview.durable.storage.files import Folder, TornFile
+from freshview.durable.batch_log import BatchLog
+from freshview.durable.commit import read_commit
+from freshview.durable.storage.files import AlreadyExists, Folder, TornFile
 from freshview.durable.storage.folders import folder_at
 from freshview.errors import FreshviewError
 
-FORMAT = 4
+FORMAT = 5
 """The format of checkpoints; those of another one are refused."""
+
+
+DESCRIPTION = "pipeline"
+"""The file that makes a folder a checkpoint."""
 
 
 class CheckpointProblem(FreshviewError):
@@ -36,6 +42,11 @@ def checkpoint_errors(place: str) -> Iterator[None]:
             f"the checkpoint in {place} cannot be read: {e}",
             instead="restore that file, or start over in another folder",
         ) from e
+    except AlreadyExists as e:
+        raise CheckpointProblem(
+            f"another pipeline has started in {place} meanwhile",
+            instead="restart from its checkpoint, or start in another folder",
+        ) from e
     except OSError as e:
         raise CheckpointProblem(
             f"the checkpoint in {place} cannot be opened: {e.strerror or e}",
@@ -51,7 +62,29 @@ def checkpoint_exists(checkpoint: str | Path) -> bool:
         return True
 
 
+def check_new(folder: Folder, place: str) -> None:
+    """Refuse to start where a checkpoint is, whole or not; delete what a failed start has left."""
+    if describe(folder) is not None:
+        raise CheckpointProblem(
+            f"there is a checkpoint in {place} already",
+            instead="restart from it, or start in another folder",
+        )
+    log = BatchLog(folder)
+    if read_commit(folder).version >= 0 or max(log.versions(), default=0) > 0:
+        raise CheckpointProblem(
+            f"the checkpoint in {place} has lost its file '{DESCRIPTION}'",
+            instead="restore that file, or start over in another folder",
+        )
+    log.drop(0, log.names())
+
+
+def delete_description(folder: Folder) -> None:
+    """After a start that failed: nothing is in the views, so that there is no checkpoint."""
+    with suppress(OSError):
+        folder.delete([DESCRIPTION])
+
+
 def describe(folder: Folder) -> dict[str, Any] | None:
     """The description in a checkpoint; None where there is none."""
-    data = folder.read("pipeline")
+    data = folder.read(DESCRIPTION)
     return None if data is None else dict(json.loads(data))

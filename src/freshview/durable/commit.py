@@ -1,4 +1,8 @@
-"""The commit of a pipeline: one small file, written when a version is finished."""
+"""The commit of a pipeline: one small file, written when a version is finished.
+
+Each epoch has a file of its own, and that of the highest one counts. So a commit that a fenced
+driver writes late changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -29,13 +33,27 @@ class Commit:
 
 def write_commit(folder: Folder, commit: Commit) -> None:
     """Write that a version is finished."""
-    folder.write("commit", json.dumps(asdict(commit)).encode())
+    folder.write(_name(commit.epoch), json.dumps(asdict(commit)).encode())
 
 
 def read_commit(folder: Folder) -> Commit:
     """The last commit."""
-    data = folder.read("commit")
-    if data is None:
-        return Commit()
-    record = json.loads(data)
-    return Commit(**{**record, "loading": loading_from(record.get("loading"))})
+    while epochs := _epochs(folder):
+        data = folder.read(_name(max(epochs)))
+        if data is not None:  # else a newer driver has deleted it meanwhile
+            record = json.loads(data)
+            return Commit(**{**record, "loading": loading_from(record.get("loading"))})
+    return Commit()
+
+
+def drop_commits(folder: Folder, before: int) -> None:
+    """Delete the commits of the epochs before one."""
+    folder.delete(_name(n) for n in _epochs(folder) if n < before)
+
+
+def _epochs(folder: Folder) -> list[int]:
+    return [int(n) for n in folder.names("commit") if n.isdecimal()]
+
+
+def _name(epoch: int) -> str:
+    return f"commit/{epoch:09}"

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 from freshview.durable.batch_log import Entry, Note, mark, version_of
 from freshview.durable.checkpoint import CheckpointProblem
-from freshview.durable.commit import Commit, write_commit
+from freshview.durable.commit import Commit, drop_commits, write_commit
 from freshview.durable.epoch import TakenOver, fence, succeed
 from freshview.durable.loading import Loading
 from freshview.durable.snapshots import Snapshots
 from freshview.durable.storage.blocks import Pieces
-from freshview.durable.storage.files import AlreadyExists
+from freshview.durable.storage.files import AlreadyExists, TornFile
 from freshview.durable.work import Work
 from freshview.errors import FreshviewError
 
@@ -53,18 +53,30 @@ class CommitLog:
         self.work = work
         self.epoch = epoch
         self.commit = commit
-        self.pending = self._read_pending(commit.version + 1)
+        self.pending = self._take_over()
 
     @property
     def next_pending(self) -> Entry | None:
         """The next version to run."""
         return self.pending[0] if self.pending else None
 
+    def _take_over(self) -> list[Entry]:
+        """The logged entries after the commit, which becomes that of this driver.
+
+        From then on no older driver can commit anything. What else is in the log was never
+        acknowledged, and is deleted; what a newer driver writes meanwhile is not in `names`.
+        """
+        names = self.work.log.names()
+        pending = self._read_pending(self.commit.version + 1)
+        self._store(self.commit)
+        self.work.log.drop(self.commit.version + 1 + len(pending), names)
+        return pending
+
     def _read_pending(self, version: int) -> list[Entry]:
-        """The entries from a version on; a torn one was never acknowledged, and is deleted."""
+        """The entries from a version on that build on one another."""
         entries: list[Entry] = []
         before = self.commit
-        while (entry := self.work.log.entry(version + len(entries))) is not None:
+        while (entry := self._read_entry(version + len(entries))) is not None:
             if (entry.after, entry.driver_after) != (before.after, before.driver_after):
                 break
             entries.append(entry)
@@ -72,8 +84,17 @@ class CommitLog:
         last = version + len(entries) - 1
         if entry is None:
             self._refuse_a_gap(last)
-        self.work.log.drop(last + 1)
         return entries
+
+    def _read_entry(self, version: int) -> Entry | None:
+        """An entry that is not committed; its batch may be acknowledged, and must not be lost."""
+        try:
+            return self.work.log.entry(version)
+        except TornFile as e:
+            raise CheckpointProblem(
+                f"version {version} is logged and not finished, and its file {e.what}",
+                instead="restore that file, or delete it to go on without the batch",
+            ) from e
 
     def _refuse_a_gap(self, last: int) -> None:
         """Entries are written in order, snapshots of finished versions: none is behind a gap."""
@@ -83,7 +104,7 @@ class CommitLog:
         if later:
             raise CheckpointProblem(
                 f"the checkpoint is at version {last}, but has files of version {max(later)}: its "
-                "file 'commit' or a part of its log is missing or outdated",
+                "file in 'commit' or a part of its log is missing or outdated",
                 instead="restore that file, or start over in another folder",
             )
 
@@ -134,8 +155,9 @@ class CommitLog:
         that its mark belongs to no version, and rolls back.
         """
         try:
+            names = self.work.log.names()
             fence(self.work.folder, self.epoch)
-            self.work.log.drop(entry.version)
+            self.work.log.drop(entry.version, names)
         except OSError as e:
             raise self.interrupted(e) from e
         self.pending = []
@@ -143,8 +165,13 @@ class CommitLog:
     def clear_loading(self) -> None:
         """Forget the last load: its caller knows that it is finished."""
         if self.commit.loading is not None:
-            with suppress(Interrupted):  # the load is finished all the same
-                self._write_commit(replace(self.commit, loading=None))
+            try:
+                self._store(replace(self.commit, loading=None))
+            except OSError as e:
+                raise Interrupted(
+                    f"the load is finished, but that cannot be written: {_cause(e)}",
+                    instead="fix the cause and make the same call again; no row is loaded twice",
+                ) from e
 
     def next_epoch(self) -> int:
         """A new epoch for the same driver: workers that are ahead of the commit roll back."""
@@ -156,11 +183,18 @@ class CommitLog:
 
     def _write_commit(self, commit: Commit) -> None:
         try:
-            fence(self.work.folder, self.epoch)
-            write_commit(self.work.folder, replace(commit, epoch=self.epoch))
+            self._store(commit)
         except OSError as e:
             raise self.interrupted(e) from e
+
+    def _store(self, commit: Commit) -> None:
+        fence(self.work.folder, self.epoch)
+        commit, before = replace(commit, epoch=self.epoch), self.commit
+        write_commit(self.work.folder, commit)
         self.commit = commit
+        if before.epoch < self.epoch:
+            with suppress(OSError):  # they do not count any more
+                drop_commits(self.work.folder, self.epoch)
 
     def interrupted(self, e: Exception) -> Interrupted:
         """The error for failed workers or files."""
@@ -181,7 +215,8 @@ class CommitLog:
             base = bases.get(part, -1)
             needed.append(now.version if not after or base == version_of(after) else base)
         if min(needed) > 0:
-            self.work.log.truncate(min(needed))
+            with suppress(OSError):  # the version is committed; the next one tries again
+                self.work.log.truncate(min(needed))
 
 
 @contextmanager

@@ -6,7 +6,7 @@ even if all of them are finished.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
@@ -16,38 +16,43 @@ import pyarrow as pa
 from freshview.durable.storage.blocks import pack_large
 from freshview.errors import ProgramProblem
 
-SAMPLE_ROWS = 1024
-"""Rows at both ends of a table that are hashed to recognize it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """A load that has begun, recognized by `what` it loads: its rows may have been corrected."""
+    """A load that has begun, recognized by `what` it loads and the rows of its finished pieces.
+
+    `check` is a checksum of these; the rows of the others may have been corrected.
+    """
 
     what: str
-    sample: int
     pieces: int
     done: int = 0
+    check: int = 0
 
-    def done_before(self, last: Loading | None) -> int:
+    def done_before(self, last: Loading | None, check_of: Callable[[int], int]) -> int:
         """The number of pieces in the views, if the last load was this one.
 
-        >>> whole = Loading("7 rows of sales in pieces of 2", 1, 4)
-        >>> whole.done_before(None), whole.done_before(Loading(whole.what, 0, 4, 3))
+        `check_of` is the checksum of so many of its first pieces.
+
+        >>> whole = Loading("7 rows of sales in pieces of 2", 4)
+        >>> begun = Loading(whole.what, 4, 3, check=17)
+        >>> whole.done_before(None, lambda n: 17), whole.done_before(begun, lambda n: 17)
         (0, 3)
-        >>> whole.done_before(Loading("9 rows of sales", 0, 5, 3))
+        >>> whole.done_before(begun, lambda n: 18)
         Traceback (most recent call last):
           ...
-        freshview.errors.ProgramProblem: a load of 9 rows of sales was interrupted ...
+        freshview.errors.ProgramProblem: a load of 7 rows ... of 4 pieces, which had other rows; ...
         """
         if last is None:
             return 0
-        if last.done == last.pieces:
-            return last.done if (last.what, last.sample) == (self.what, self.sample) else 0
-        if last.what == self.what:
+        alike = last.what == self.what
+        if alike and check_of(last.done) == last.check:
             return last.done
+        if last.done == last.pieces:
+            return 0
         raise ProgramProblem(
-            f"a load of {last.what} was interrupted after {last.done} of {last.pieces} pieces",
+            f"a load of {last.what} was interrupted after {last.done} of {last.pieces} pieces"
+            + (", which had other rows" if alike else ""),
             instead="load the same rows again, or begin another load with anew=True",
         )
 
@@ -58,11 +63,37 @@ def loading_from(record: Mapping[str, Any] | None) -> Loading | None:
 
 
 def loading_of(tables: Mapping[str, pa.Table], rows: int, pieces: int) -> Loading:
-    """The identity of a load of tables in pieces of so many rows."""
-    check = 0
-    for name, table in sorted(tables.items()):
-        ends = table.slice(0, SAMPLE_ROWS), table.slice(max(0, table.num_rows - SAMPLE_ROWS))
-        for piece in pack_large({name: [b for end in ends for b in end.to_batches()]}):
-            check = crc32(piece, check)
+    """The beginning of a load of tables in pieces of so many rows."""
     sizes = ", ".join(f"{t.num_rows:,} rows of {name}" for name, t in sorted(tables.items()))
-    return Loading(f"{sizes} in pieces of {rows:,}", check, pieces)
+    return Loading(f"{sizes} in pieces of {rows:,}", pieces)
+
+
+def check_of_rows(tables: Mapping[str, pa.Table], check: int = 0) -> int:
+    """A checksum of the rows of a piece; `check` is that of the pieces before it.
+
+    Equal rows have equal ones: neither chunks count, nor the bytes that lie where a NULL is.
+
+    >>> one = pa.table({"a": [1, None, 3]})
+    >>> two = pa.concat_tables([one.slice(0, 1), one.slice(1)])
+    >>> check_of_rows({"t": one}) == check_of_rows({"t": two})
+    True
+    """
+    for name, table in sorted(tables.items()):
+        for column in sorted(table.column_names):
+            values = table.column(column).combine_chunks()
+            bare = [values]
+            if values.null_count:
+                bare = [values.is_valid().cast(pa.uint8()), values.drop_null()]
+            for array in bare:
+                rows = pa.record_batch([array], names=[column])
+                for piece in pack_large({name: [rows]}):
+                    check = crc32(piece, check)
+    return check
+
+
+def check_of_pieces(pieces: Sequence[Mapping[str, pa.Table]]) -> int:
+    """The checksum of the first pieces of a load."""
+    check = 0
+    for tables in pieces:
+        check = check_of_rows(tables, check)
+    return check

@@ -115,7 +115,7 @@ class Snapshots:
 
     def _marks(self) -> list[str]:
         names = self.folder.names(self.name)
-        return [_mark_in(n) for n in names if n.startswith("snapshot-") and not _is_sum(n)]
+        return [_mark_in(n) for n in names if n.startswith("snapshot-")]
 
     def _path(self, mark: str) -> str:
         return f"{self.name}/snapshot-{mark}"
@@ -137,12 +137,8 @@ def part_name(part: int) -> str:
 
 def _mark_in(name: str) -> str:
     """The mark in the name of a redo file or a snapshot."""
-    _, version, token = name.removesuffix(".sum").split("-")[:3]
+    _, version, token = name.split("-")[:3]
     return f"{version}-{token}"
-
-
-def _is_sum(name: str) -> bool:
-    return name.endswith(".sum")
 
 
 def is_due(turn: int, every: int, state: int, logged: int) -> bool:

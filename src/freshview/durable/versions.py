@@ -13,8 +13,8 @@ from pathlib import Path
 from threading import Event
 from typing import Self, TypeVar
 
-from freshview.durable.batch_log import Entry, Note
-from freshview.durable.checkpoint import CheckpointProblem, checkpoint_exists
+from freshview.durable.batch_log import Entry, Note, version_of
+from freshview.durable.checkpoint import CheckpointProblem, checkpoint_exists, delete_description
 from freshview.durable.commit import read_commit
 from freshview.durable.commit_log import CommitLog, Interrupted, LoggedBatch, PackedBatch
 from freshview.durable.coordinator import Coordinator
@@ -30,6 +30,7 @@ from freshview.durable.task import StepMetrics
 from freshview.durable.work import Work
 from freshview.errors import (
     BadRow,
+    BadValue,
     BuildProblem,
     FreshviewError,
     FreshviewWarning,
@@ -66,23 +67,23 @@ class Versions:
         """Whether workers may be ahead of the commit."""
 
     def _open_at(self, ready: str, blocks: Sequence[Pieces]) -> None:
-        """Finish the logged versions; `ready` is the routine of the very first version."""
-        if self._commit_log.next_pending is None and self.version < 0:
-            self._commit_log.append(
-                self._commit_log.append_rows(PackedBatch(ready, blocks, 0), 0), {}
-            )
-        while self._commit_log.next_pending is not None:
-            try:
-                self._finish()
-            except (BadRow, Overflow) as e:
-                if self.version < 0:
-                    raise
-                # The driver that logged it died before it could report.
-                warnings.warn(
-                    f"a batch that was unfinished when the pipeline ended is refused: {e}",
-                    FreshviewWarning,
-                    stacklevel=4,
+        """Finish the logged versions; `ready` is the routine of the very first version.
+
+        If the first one is refused, a later start finds no checkpoint, and reads everything again.
+        """
+        try:
+            if self._commit_log.next_pending is None and self.version < 0:
+                self._commit_log.append(
+                    self._commit_log.append_rows(PackedBatch(ready, blocks, 0), 0), {}
                 )
+            self._finish()
+        except (CheckpointProblem, TakenOver, Interrupted):
+            raise
+        except FreshviewError:
+            if self.version < 0:
+                delete_description(self.work.folder)
+                self.close()
+            raise
 
     @staticmethod
     def exists(checkpoint: str | Path) -> bool:
@@ -93,6 +94,11 @@ class Versions:
     def version(self) -> int:
         """The number of the last batch that is in all the views; 0 after the static tables."""
         return self._commit_log.commit.version
+
+    @property
+    def epoch(self) -> int:
+        """The epoch in which this driver writes."""
+        return self._commit_log.epoch
 
     @property
     def note(self) -> Note:
@@ -142,7 +148,7 @@ class Versions:
         began = time.perf_counter()
         self._commit_log.append(batch, note, loading)
         self._intake_seconds = intake, written + time.perf_counter() - began
-        self._finish()
+        self._finish(own=version_of(batch.mark))
 
     def _run_together(
         self,
@@ -189,33 +195,50 @@ class Versions:
             self._commit_log.mark_done(through[-1])
             rows, elapsed = sum(e.rows for e in through), time.perf_counter() - began
             self._record(through[-1].version, rows, elapsed, 1, followed.steps)
-        self._finish()
+        self._finish(own=first)
         written.result()
 
     def _next_epoch(self) -> None:
         """Begin another epoch: workers that are ahead of the commit roll back to it."""
         self._coordinator.epoch = self._commit_log.next_epoch()
 
-    def _finish(self) -> None:
-        """Run the logged versions that are not finished."""
+    def _finish(self, own: int | None = None) -> None:
+        """Run the logged versions that are not finished; this call has logged those since `own`."""
         if self._closed:
             raise ProgramProblem("the flow is closed", instead="restart it from its checkpoint")
         if self._workers_ahead and self._commit_log.pending:
             self._next_epoch()
         self._workers_ahead = False
         while (entry := self._commit_log.next_pending) is not None:
-            self._run_version(entry)
+            try:
+                self._run_version(entry)
+            except (CheckpointProblem, TakenOver, Interrupted):
+                raise
+            except FreshviewError as e:
+                self._give_up(entry, e, own=own is not None and entry.version >= own)
+
+    def _give_up(self, entry: Entry, e: FreshviewError, *, own: bool) -> None:
+        """Discard a version that failed, and report that: an error for the call that logged it.
+
+        Of an earlier call nobody waits for its error: only a batch that can never be applied is
+        discarded, with a warning. After any other error it stays in the log.
+        """
+        refused = isinstance(e, (BadRow, BadValue, Overflow))
+        if not own and not refused:
+            raise self._commit_log.interrupted(e) from e
+        self._commit_log.discard(entry)
+        if own or self.version < 0:
+            raise e
+        warnings.warn(
+            f"a batch that was logged and not finished is in no view, since it is refused: {e}",
+            FreshviewWarning,
+            stacklevel=5,
+        )
 
     def _run_version(self, entry: Entry) -> None:
-        """Run a version and commit it; discard it if it is refused."""
+        """Run a version and commit it."""
         began = time.perf_counter()
-        try:
-            metrics = self._safely(lambda: self._coordinator.step(entry))
-        except (CheckpointProblem, TakenOver, Interrupted):
-            raise
-        except FreshviewError:
-            self._commit_log.discard(entry)
-            raise
+        metrics = self._safely(lambda: self._coordinator.step(entry))
         self._commit_log.mark_done(entry)
         self._bases[self.work.driver] = metrics.driver_base
         elapsed = time.perf_counter() - began

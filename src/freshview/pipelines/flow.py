@@ -15,18 +15,24 @@ import pyarrow as pa
 
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.schema import Relation
-from freshview.codegen.library.private_files import NotPrivate
 from freshview.distributed.batches.prepare import prepare
 from freshview.distributed.terms import Distributed
 from freshview.durable.batch_log import Note
-from freshview.durable.checkpoint import CheckpointProblem, checkpoint_errors, place_of
+from freshview.durable.checkpoint import (
+    CheckpointProblem,
+    check_new,
+    checkpoint_errors,
+    delete_description,
+    place_of,
+)
 from freshview.durable.commit_log import Interrupted, LoggedBatch
 from freshview.durable.epoch import TakenOver
-from freshview.durable.loading import Loading, loading_of
+from freshview.durable.loading import Loading, check_of_pieces, check_of_rows, loading_of
 from freshview.durable.settings import FlowSettings
 from freshview.durable.stats import BatchStats, StageStats
+from freshview.durable.storage.folders import folder_at
 from freshview.durable.versions import Versions
-from freshview.errors import ProgramProblem, UnknownName
+from freshview.errors import FreshviewError, ProgramProblem, UnknownName
 from freshview.runtime.ingest.columns import COUNT
 from freshview.spark.batches.pack_batch import BatchPacker
 from freshview.spark.batches.split_batch import split_load
@@ -36,7 +42,7 @@ from freshview.spark.nodes.checkpoint import check_nodes, reopen, save_pipeline
 from freshview.spark.nodes.node import READY, Node, read_routine
 from freshview.spark.nodes.query_result import query_result
 from freshview.spark.nodes.reference_node import batch_of
-from freshview.spark.nodes.view_work import ViewWork
+from freshview.spark.nodes.view_work import ViewWork, tables_name
 from freshview.spark.runner import runner_of
 
 LOAD_ROWS = 2_000_000
@@ -89,11 +95,7 @@ class Flow(Versions):
                 raise UnknownName(f"there is no static table '{table}'", instead="apply its rows")
             rows[table] = [validated(relations[table], batch).drop_columns([COUNT])]
         with checkpoint_errors(place):
-            if cls.exists(place):
-                raise CheckpointProblem(
-                    f"there is a checkpoint in {place} already",
-                    instead="restart from it, or start in another folder",
-                )
+            check_new(folder_at(place), place)
             prepared, options = prepare(distributed, functions), settings or FlowSettings()
             name = uuid.uuid4().hex
             work = ViewWork.of(name, place, workers, prepared, functions, options)
@@ -127,9 +129,12 @@ class Flow(Versions):
         """Open a new checkpoint; delete it if nothing can be written to it."""
         try:
             return cls._open(pipeline, distributed, spark)
-        except (OSError, CheckpointProblem, NotPrivate):
+        except TakenOver:
+            raise
+        except (OSError, FreshviewError):
+            delete_description(pipeline.folder)
             with suppress(OSError):
-                pipeline.folder.delete(["pipeline"])
+                pipeline.folder.delete([tables_name(pipeline.name)])
             raise
 
     @classmethod
@@ -170,16 +175,20 @@ class Flow(Versions):
         begins `anew`.
         """
         self._finish()
-        tables = {n: as_table(self._packer.relation(n), batch) for n, batch in changes.items()}
+        tables = {n: as_table(self._packer.relation(n), changes[n]) for n in sorted(changes)}
         parts = split_load(tables, rows)
         load = loading_of(tables, rows, len(parts))
-        done = 0 if anew else load.done_before(self._commit_log.commit.loading)
+        last = None if anew else self._commit_log.commit.loading
+        done = load.done_before(last, lambda n: check_of_pieces(parts[:n]))
+        check = last.check if last is not None and done else 0
         before, first = self.note, self.version + 1 - done
 
         def ready(i: int) -> tuple[LoggedBatch, Note, Loading]:
+            nonlocal check  # pieces are logged in their order
+            check = check_of_rows(parts[i], check)
             logged = self._commit_log.append_rows(self._packer.pack(parts[i]), first + i)
             piece_note = before if i + 1 < len(parts) else dict(note or {})
-            return logged, piece_note, replace(load, done=i + 1)
+            return logged, piece_note, replace(load, done=i + 1, check=check)
 
         todo = range(done, len(parts))
         routines = {self._packer.routine(parts[i]) for i in todo}

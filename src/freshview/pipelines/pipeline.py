@@ -74,9 +74,14 @@ class Pipeline(PipelineIngest):
 
         The sources are read to their present end, or, with `follow`, until the pipeline is
         stopped. With a checkpoint, it continues where it stopped; without one, it runs once.
+        Threads that start it together share one start.
         """
-        if self._flow is not None:
-            return self
+        with self._lock:
+            if self._flow is None:
+                self._start(follow)
+        return self
+
+    def _start(self, follow: bool) -> None:
         if self._discarded:
             raise FreshviewError(
                 "the pipeline was stopped, and its state is discarded",
@@ -106,7 +111,6 @@ class Pipeline(PipelineIngest):
         except BaseException:
             self._end()
             raise
-        return self
 
     def _folder(self) -> Path:
         named = self.options.checkpoint
@@ -145,7 +149,7 @@ class Pipeline(PipelineIngest):
                 distributed, spark, checkpoint=state, workers=workers, tables=tables, **common
             )
         self._note, self._noted = dict(self._flow.note), self._flow.version
-        self._keys = KeyStore(self._home / "keys.sqlite", kept, self._flow._commit_log.epoch)
+        self._keys = KeyStore(self._home / "keys.sqlite", kept, self._flow.epoch)
         if self._sync:
             sync_folder(self._home)  # the names of both
         self._keys.resume(self._note.get(KEYS))
@@ -221,9 +225,10 @@ class Pipeline(PipelineIngest):
 
     def stop(self) -> None:
         """Finish the current batch, write a checkpoint, and release everything."""
-        if self._flow is None:
-            self._end()
-            return
+        with self._lock:  # a start of another thread is over, or has not begun
+            if self._flow is None:
+                self._end()
+                return
         self._refuse_in_sink("stop the pipeline")
         self._discarded = self._owned
         try:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from freshview.codegen.library import private_files as private
 from freshview.codegen.library.private_files import NotPrivate
+from freshview.durable import task
+from freshview.durable.batch_log import BatchLog
 from freshview.durable.checkpoint import CheckpointProblem
 from freshview.durable.epoch import TakenOver
 from freshview.durable.settings import FlowSettings
@@ -41,6 +45,27 @@ def test_a_start_on_a_full_disk_can_be_made_again(tmp_path: Path, first: int) ->
         shop = Shop(tmp_path)
     shop.apply(2)
     shop.check()
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("first", range(1, 8))
+def test_a_full_disk_at_the_same_snapshot_does_no_harm(tmp_path: Path, first: int) -> None:
+    """The log before the snapshot is gone, so there is nothing else to restart from."""
+    s = Shop(tmp_path, 2, native=True)
+    s.apply(3)
+    s.flow.checkpoint()
+    s.flow.close()
+    s.restart()
+    s.check()
+    with full(first, 1), suppress(FreshviewError):
+        s.flow.checkpoint()
+    task.forget(s.flow.pipeline.place)
+    shutil.rmtree(s.memory)
+    s.restart()
+    s.check()
+    s.apply()
+    s.check()
+    s.flow.close()
 
 
 @pytest.mark.parametrize("code", [errno.EROFS, errno.ENOSPC, errno.EACCES])
@@ -77,21 +102,54 @@ def test_tables_that_are_gone_are_refused(tmp_path: Path) -> None:
     shop = Shop(tmp_path, every=100)
     shop.apply(2)
     shop.flow.close()
-    (shop.place / "tables").unlink()
+    [tables] = shop.place.glob("tables-*")
+    tables.unlink()
     shop.restart()
     with pytest.raises(CheckpointProblem, match=r"static tables .* are missing"):
         shop.flow.read("many")
 
 
+@pytest.mark.parametrize("gone", [["pipeline"], ["pipeline", "commit"]])
+def test_a_checkpoint_without_its_description_is_not_started_over(
+    tmp_path: Path, gone: list[str]
+) -> None:
+    shop = Shop(tmp_path)
+    shop.apply(2)
+    shop.flow.checkpoint()
+    shop.flow.close()
+    for name in gone:
+        shutil.move(shop.place / name, tmp_path / name)
+    with pytest.raises(CheckpointProblem, match="has lost its file 'pipeline'; restore"):
+        Shop(tmp_path)
+    for name in gone:
+        shutil.move(tmp_path / name, shop.place / name)
+    shop.restart()
+    shop.check()
+
+
+def test_a_log_that_cannot_be_shortened_does_not_fail_the_batch(tmp_path: Path) -> None:
+    shop = Shop(tmp_path, every=1)
+    shop.apply(3)
+    shop.rest()
+    broken = OSError(errno.EIO, os.strerror(errno.EIO))
+    with mock.patch.object(BatchLog, "truncate", side_effect=broken) as truncate:
+        shop.apply()
+    assert truncate.called
+    shop.check()
+    shop.apply()
+    assert min(BatchLog(shop.flow.work.folder).versions()) > 0
+
+
 def test_an_old_commit_is_refused(tmp_path: Path) -> None:
     shop = Shop(tmp_path, every=2)
     shop.apply(1)
-    shutil.copyfile(shop.place / "commit", tmp_path / "old")
+    [commit] = (shop.place / "commit").iterdir()
+    shutil.copyfile(commit, tmp_path / "old")
     shop.apply(11)
     shop.rest()
     shop.flow.checkpoint()
     shop.flow.close()
-    shutil.copyfile(tmp_path / "old", shop.place / "commit")
+    shutil.copyfile(tmp_path / "old", commit)
     with pytest.raises(CheckpointProblem, match="is missing or outdated"):
         shop.restart()
 

@@ -10,14 +10,24 @@ from unittest import mock
 import pyarrow as pa
 import pytest
 
-from freshview.durable import task
+from freshview.durable import commit_log, task
+from freshview.durable.commit_log import CommitLog
 from freshview.durable.runner import InlineRunner
 from freshview.durable.step import StaleStep
 from freshview.durable.storage import files
-from freshview.errors import BadRow, FreshviewError, Overflow, UnknownName
+from freshview.errors import (
+    BadRow,
+    FreshviewError,
+    FreshviewWarning,
+    OutOfMemory,
+    Overflow,
+    UnknownName,
+)
+from freshview.pipelines import flow
 from freshview.pipelines.flow import CheckpointProblem, Flow, Interrupted, TakenOver
 from freshview.runtime.ingest.columns import rows_of
 from freshview.spark.nodes.reference_node import ReferenceNode
+from freshview.spark.nodes.view_work import ViewWork
 from tests.unit.pipelines.shop import SQL, Shop, items, orders, shop
 
 
@@ -236,9 +246,9 @@ class TestDamage:
         s.apply(7)
         s.rest()
         for folder in s.place.glob("p*"):
-            newest = max(folder.glob("snapshot-*.sum"), default=None)
+            newest = max(folder.glob("snapshot-*"), default=None)
             if newest is not None:
-                newest.with_suffix("").write_bytes(b"rubbish")
+                newest.write_bytes(b"rubbish")
         task.forget(s.flow.pipeline.place)
         shutil.rmtree(s.memory)
         s.restart()
@@ -255,12 +265,78 @@ class TestDamage:
         with pytest.raises(CheckpointProblem, match="cannot be rebuilt"):
             s.flow.read("many")
 
-    def test_a_torn_entry_was_never_taken(self, tmp_path: Path) -> None:
+    def test_a_torn_entry_is_told_and_may_be_given_up(self, tmp_path: Path) -> None:
+        """It is written in one step, so its batch was logged, and may have been acknowledged."""
         s = Shop(tmp_path)
         s.apply(1)
-        (s.place / "log" / "000000000002-entry").write_bytes(b"half")
+        entry = s.place / "log" / "000000000002-entry"
+        entry.write_bytes(b"half")
+        with pytest.raises(CheckpointProblem, match="'log/000000000002-entry' is damaged; restore"):
+            s.restart()
+        entry.unlink()
         s.restart()
         s.apply(1)
+        s.check()
+
+
+class Lost(InlineRunner):
+    """Jobs can be lost."""
+
+    lost = False
+
+    def run(self, orders: Any) -> Any:
+        if self.lost:
+            raise ConnectionError("the cluster is gone")
+        return super().run(orders)
+
+
+def _failing(e: Exception) -> Any:
+    return mock.patch.object(ViewWork, "perform", side_effect=e)
+
+
+@pytest.mark.parametrize("again", [False, True])
+class TestAnInterruptedBatch:
+    """What fails later is a matter of the batch that was logged, not of the call that finds it."""
+
+    def interrupted(self, tmp_path: Path) -> Shop:
+        runner = Lost()
+        s = Shop(tmp_path, runner=runner)
+        s.apply(1)
+        made, runner.lost = s.batch(), True
+        with pytest.raises(Interrupted, match="version 2 is logged"):
+            s.flow.apply(made)
+        runner.lost = False
+        s.count(made)
+        return s
+
+    def test_stays_until_there_is_memory(self, tmp_path: Path, again: bool) -> None:
+        s = self.interrupted(tmp_path)
+        with _failing(OutOfMemory("no memory")), pytest.raises(Interrupted, match="version 2 is"):
+            s.restart() if again else s.apply()
+        s.number = 2
+        if again:
+            s.restart()
+        s.check()
+        assert s.flow.version == 2
+
+    def test_is_given_up_with_a_warning_if_it_is_refused(self, tmp_path: Path, again: bool) -> None:
+        s = self.interrupted(tmp_path)
+        refused = _failing(Overflow("too large"))
+        with (
+            refused,
+            pytest.warns(FreshviewWarning, match="in no view, since it is refused: too"),
+        ):
+            s.restart() if again else s.flow.catch_up()
+        assert s.flow.version == 1
+        assert s.flow.read("many").num_rows == 4
+
+    def test_is_not_mixed_up_with_that_of_the_call(self, tmp_path: Path, again: bool) -> None:
+        s = self.interrupted(tmp_path)
+        if again:
+            s.restart()
+        with _failing(OutOfMemory("no memory")), pytest.raises((Interrupted, OutOfMemory)):
+            s.flow.apply(s.batch())
+        s.number = 2
         s.check()
 
 
@@ -326,6 +402,57 @@ class TestTwoDrivers:
         s.number -= 1
         with pytest.raises(TakenOver):
             old.read("revenue")
+        s.check()
+
+    def test_a_late_commit_of_the_older_one_changes_nothing(self, tmp_path: Path) -> None:
+        s = Shop(tmp_path)
+        s.apply(1)
+        old, write, held = s.flow, commit_log.write_commit, [True]
+
+        def late(*args: Any) -> None:
+            if held.pop() if held else False:
+                s.restart()
+                s.apply(3)
+                s.flow.checkpoint()
+            write(*args)
+
+        made = s.batch()
+        s.count(made)
+        with mock.patch.object(commit_log, "write_commit", late):
+            old.apply(made)
+        for _ in range(2):
+            assert s.flow.version == 5
+            s.check()
+            s.restart()
+
+    def test_one_that_starts_deletes_nothing_of_the_newer_one(self, tmp_path: Path) -> None:
+        s = Shop(tmp_path)
+        s.apply(1)
+        late, refuse = CommitLog._refuse_a_gap, [True]
+
+        def held(self: CommitLog, last: int) -> None:
+            late(self, last)
+            if refuse.pop() if refuse else False:
+                s.restart()
+                s.apply(2)
+
+        with mock.patch.object(CommitLog, "_refuse_a_gap", held), pytest.raises(TakenOver):
+            Flow.restart(s.distributed, s.runner, checkpoint=s.place, settings=s.settings)
+        task.forget(s.flow.pipeline.place)
+        shutil.rmtree(s.memory)
+        s.restart()
+        s.check()
+
+    def test_two_that_start_at_once_do_not_share_tables(self, tmp_path: Path) -> None:
+        s = Shop(tmp_path)
+        with (
+            mock.patch.object(flow, "check_new"),  # neither has seen the other one
+            pytest.raises(CheckpointProblem, match="another pipeline has started in"),
+        ):
+            Shop(tmp_path)
+        s.apply(1)
+        shutil.rmtree(s.memory)
+        s.restart()
         s.check()
 
     def test_an_old_task_is_refused(self, tmp_path: Path) -> None:

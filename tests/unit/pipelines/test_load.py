@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shutil
 import time
 from collections import Counter
 from decimal import Decimal
@@ -276,10 +277,77 @@ def test_a_checkpoint_without_its_commit_is_refused(tmp_path: Path, native: bool
         s.flow.apply({"sales": table(some(5, i))})
     s.flow.checkpoint()
     s.flow.apply({"sales": table(some(5))})
-    (s.place / "commit").unlink()
+    shutil.move(s.place / "commit", tmp_path / "commit")
     with pytest.raises(CheckpointProblem, match="'commit' or a part of its log is missing"):
         s.restart()
     assert s.flow.work.folder.names("log")
+    shutil.copytree(tmp_path / "commit", s.place / "commit", dirs_exist_ok=True)
+    s.restart()
+    s.check(*(some(5, i) for i in range(6)), some(5))
+
+
+def _no_room(at: int) -> Any:
+    """The log is full at one of the pieces."""
+    append_rows, calls = commit_log.CommitLog.append_rows, iter(range(at + 1))
+
+    def append(*args: Any) -> Any:
+        if next(calls, at + 1) == at:
+            raise CheckpointProblem("no space left")
+        return append_rows(*args)
+
+    return mock.patch.object(commit_log.CommitLog, "append_rows", append)
+
+
+def test_other_rows_do_not_continue_a_load(tmp_path: Path, native: bool) -> None:
+    """They are as many, and the first and the last thousand are the same."""
+    s, rows = Sales(tmp_path, native), some(8000)
+    others = [(shop, price + (i == 2000)) for i, (shop, price) in enumerate(rows)]
+    with _no_room(2), pytest.raises(CheckpointProblem, match="no space left"):
+        s.load(rows)
+    s.check(rows[: piece(rows, 2)])
+    s.restart()
+    with pytest.raises(ProgramProblem, match="after 2 of 4 pieces, which had other rows"):
+        s.load(others)
+    chunks = pa.concat_tables([table(rows[:33]), table(rows[33:])])
+    assert s.flow.load({"sales": chunks}, rows=2000) == PIECES  # the same rows, in other chunks
+    s.check(rows)
+    s.flow.close()
+
+
+def test_a_load_that_is_done_but_not_told_is_not_another_one(tmp_path: Path, native: bool) -> None:
+    s, rows = Sales(tmp_path, native), some(8000)
+    others = [(shop, price + (i == 4000)) for i, (shop, price) in enumerate(rows)]
+    with (
+        mock.patch.object(commit_log.CommitLog, "clear_loading", side_effect=Interrupted("died")),
+        pytest.raises(Interrupted, match="died"),
+    ):
+        s.load(rows)
+    s.restart()
+    assert s.load(others) == 2 * PIECES
+    s.check(rows, others)
+    s.flow.close()
+
+
+def test_the_end_of_a_load_that_cannot_be_written_is_told(tmp_path: Path, native: bool) -> None:
+    s, rows = Sales(tmp_path, native), some(100)
+    write = commit_log.write_commit
+
+    def full(folder: Any, commit: Any) -> None:
+        if commit.loading is None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        write(folder, commit)
+
+    with (
+        mock.patch.object(commit_log, "write_commit", full),
+        pytest.raises(Interrupted, match=r"the load is finished, but .* No space left"),
+    ):
+        s.load(rows)
+    s.restart()
+    assert s.load(rows) == PIECES  # this call tells it
+    s.check(rows)
+    assert s.load(rows) == 2 * PIECES
+    s.check(rows, rows)
+    s.flow.close()
 
 
 class Twice(Counts):

@@ -43,11 +43,11 @@ class Mortal(Flow):
 
     crash = ""
 
-    def _finish(self) -> None:
+    def _finish(self, own: int | None = None) -> None:
         if self.crash == "before" and self._commit_log.next_pending is not None:
             raise Crash
         began = self.version
-        super()._finish()
+        super()._finish(own)
         if self.crash == "after" and 0 <= began < self.version:
             raise Crash
 

@@ -138,17 +138,20 @@ class LocalFolder:
 
     def put(self, name: str, source: Path) -> None:
         """See `Folder`."""
-        self.write(f"{name}.sum", _check_of(source))  # first: no file is without its checksum
-        self._place(name, lambda path: self._copy(source, path), new=False)
+        self._place(name, lambda path: self._copy(name, source, path), new=False)
 
     def get(self, name: str, to: Path) -> bool:
         """See `Folder`."""
         try:
-            wanted = self.read(f"{name}.sum")
             shutil.copyfile(self.root / name, to)
-        except (FileNotFoundError, TornFile):
+        except FileNotFoundError:
             return False
-        return wanted is not None and _check_of(to) == wanted
+        with to.open("rb+") as copy:
+            size = os.fstat(copy.fileno()).st_size - _HEAD.size
+            if size < 0 or _foot_of(name, copy, size) != copy.read():
+                return False
+            copy.truncate(size)
+        return True
 
     def _place(self, name: str, fill: Callable[[Path], None], new: bool) -> None:
         path = self.root / name
@@ -159,23 +162,34 @@ class LocalFolder:
         except FileExistsError as e:
             raise AlreadyExists(f"'{path}' is there already") from e
         if self.sync:
-            sync_folder(path.parent)
+            try:
+                sync_folder(path.parent)
+            except OSError:
+                if new:  # the caller hears that it was not written, so it must not be found later
+                    path.unlink()
+                raise
 
     def _fill(self, path: Path, *parts: bytes | memoryview) -> None:
         write_out(path, *parts, sync=self.sync)
 
-    def _copy(self, source: Path, path: Path) -> None:
+    def _copy(self, name: str, source: Path, path: Path) -> None:
+        """Copy a file, with its checksum at the end: both take the place of the old file at once.
+
+        It is not in front, as elsewhere, so that the system may copy the bytes by itself.
+        """
         shutil.copyfile(source, path)
-        if self.sync:
-            with path.open("rb+") as out:
+        with path.open("rb+") as out:
+            foot = _foot_of(name, out, os.fstat(out.fileno()).st_size)
+            out.write(foot)
+            if self.sync:
+                out.flush()
                 os.fsync(out.fileno())
 
 
-def _check_of(path: Path) -> bytes:
-    """The length and the checksum of a file."""
-    check = size = 0
-    with path.open("rb") as source:
-        while part := source.read(1 << 20):
-            check = crc32(part, check)
-            size += len(part)
-    return struct.pack("<QI", size, check)
+def _foot_of(name: str, file: BinaryIO, size: int) -> bytes:
+    """The last bytes of a file of `put`, like `head_of`, from its first `size` bytes."""
+    check, left = 0, size
+    while part := file.read(min(left, 1 << 20)):
+        check = crc32(part, check)
+        left -= len(part)
+    return _HEAD.pack(_MAGIC, size, check, crc32(name.encode()))

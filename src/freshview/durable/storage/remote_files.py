@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,15 @@ import pyarrow.fs as pa_fs
 
 from freshview.durable.storage.files import AlreadyExists, TornFile, head_of, read_whole
 
+_REPLACED = ".replaced-"
+
 
 class RemoteFolder:
     """A folder of a file system that Arrow knows; a `Folder`.
 
-    Object stores write files atomically; elsewhere a file is written to a draft and renamed.
+    Object stores write files atomically. Elsewhere a file is written to a draft and renamed, and
+    what it replaces has another name meanwhile: a rename on HDFS does not overwrite, and a process
+    may die at any moment.
     """
 
     def __init__(self, system: Any, root: str) -> None:
@@ -30,17 +35,20 @@ class RemoteFolder:
     def write(self, name: str, *data: bytes | memoryview, new: bool = False) -> None:
         """See `Folder`; whether the name exists is checked before, which is not atomic."""
         path = f"{self.root}/{name}"
-        if new and self._is_there(path):
+        if new and (self._is_there(path) or self._is_there(_replaced(path))):
             raise AlreadyExists(f"'{path}' is there already")
         self._place(path, b"".join([head_of(name, *data), *data]))
 
     def read(self, name: str) -> bytes | None:
         """See `Folder`."""
-        try:
-            with self.system.open_input_file(f"{self.root}/{name}") as source:
-                return read_whole(source, name)
-        except FileNotFoundError:
-            return None
+        path = f"{self.root}/{name}"
+        for there in (path, _replaced(path), path):  # it may be replaced while we look
+            try:
+                with self.system.open_input_file(there) as source:
+                    return read_whole(source, name)
+            except FileNotFoundError:
+                continue
+        return None
 
     def map(self, name: str) -> bytes | None:
         """See `Folder`."""
@@ -50,13 +58,16 @@ class RemoteFolder:
         """See `Folder`."""
         where = f"{self.root}/{folder}".rstrip("/")
         infos = self.system.get_file_info(pa_fs.FileSelector(where, allow_not_found=True))
-        return sorted(f.base_name for f in infos if not f.base_name.startswith("."))
+        names = {f.base_name.removeprefix(_REPLACED) for f in infos}
+        return sorted(n for n in names if not n.startswith("."))
 
     def delete(self, names: Iterable[str]) -> None:
         """See `Folder`."""
         for name in names:
-            if self._is_there(f"{self.root}/{name}"):
-                self.system.delete_file(f"{self.root}/{name}")
+            path = f"{self.root}/{name}"
+            for there in (_replaced(path), path):  # the old content must not come back
+                if self._is_there(there):
+                    self.system.delete_file(there)
 
     def put(self, name: str, source: Path) -> None:
         """See `Folder`."""
@@ -83,8 +94,28 @@ class RemoteFolder:
                 out.write(data)
             return
         draft = f"{parent}/.{base}-{uuid.uuid4().hex}"
-        with self.system.open_output_stream(draft) as out:
-            out.write(data)
+        try:
+            with self.system.open_output_stream(draft) as out:
+                out.write(data)
+            self._replace(path, draft)
+        except Exception:
+            with suppress(OSError):  # what failed first is what counts
+                self.system.delete_file(draft)
+            raise
+
+    def _replace(self, path: str, draft: str) -> None:
+        """Let a draft take the place of a file, whose content is readable at every moment."""
+        old = _replaced(path)
         if self._is_there(path):
-            self.system.delete_file(path)  # a rename on HDFS does not overwrite
+            if self._is_there(old):
+                self.system.delete_file(old)  # of a process that died when the new one was there
+            self.system.move(path, old)
         self.system.move(draft, path)
+        if self._is_there(old):
+            self.system.delete_file(old)
+
+
+def _replaced(path: str) -> str:
+    """The path of the old content while a file is replaced."""
+    parent, _, base = path.rpartition("/")
+    return f"{parent}/{_REPLACED}{base}"

@@ -5,32 +5,34 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import reduce
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from freshview.codegen.library.private_files import NotPrivate
 from freshview.distributed.matrix.row_ranges import RowRanges, span
 from freshview.distributed.matrix.terms import COLS, ROWS
 from freshview.durable.batch_log import NO_VERSION, Note
 from freshview.durable.checkpoint import (
+    DESCRIPTION,
     FORMAT,
     CheckpointProblem,
+    check_new,
     checkpoint_errors,
-    checkpoint_exists,
+    delete_description,
     describe,
     place_of,
 )
 from freshview.durable.commit import Commit
 from freshview.durable.commit_log import PackedBatch
 from freshview.durable.coordinator import Coordinator
+from freshview.durable.epoch import TakenOver
 from freshview.durable.settings import FlowSettings
 from freshview.durable.step import StepId
 from freshview.durable.storage.folders import folder_at
 from freshview.durable.versions import Versions
+from freshview.errors import FreshviewError
 from freshview.linear.kernels.semiring import Array, Index, semiring
 from freshview.spark.matrix.arrays import pack, unpack
 from freshview.spark.matrix.work import BY, READ, READY, MatrixPlan, MatrixWork, request
@@ -91,19 +93,16 @@ class MatrixFlow(Versions):
         """Start in an empty folder; `note` is stored with it, for restarts."""
         place = place_of(checkpoint)
         with checkpoint_errors(place):
-            if checkpoint_exists(place):
-                raise CheckpointProblem(
-                    f"there is a checkpoint in {place} already",
-                    instead="restart from it, or start in another folder",
-                )
+            check_new(folder_at(place), place)
             work = MatrixWork.of(uuid.uuid4().hex, place, workers, plan, settings)
             description = {"format": FORMAT, "name": work.name, "workers": workers, **note}
-            work.folder.write("pipeline", json.dumps(description).encode(), new=True)
+            work.folder.write(DESCRIPTION, json.dumps(description).encode(), new=True)
             try:
                 return cls(work, spark, inputs)
-            except (OSError, CheckpointProblem, NotPrivate):
-                with suppress(OSError):
-                    work.folder.delete(["pipeline"])
+            except TakenOver:
+                raise
+            except (OSError, FreshviewError):
+                delete_description(work.folder)
                 raise
 
     @classmethod

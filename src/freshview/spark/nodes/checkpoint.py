@@ -13,13 +13,19 @@ from freshview.calculus.functions import Functions
 from freshview.distributed.batches.prepare import prepare
 from freshview.distributed.terms import Distributed
 from freshview.distributed.text import show_distributed
-from freshview.durable.checkpoint import FORMAT, CheckpointProblem, describe, place_of
+from freshview.durable.checkpoint import (
+    DESCRIPTION,
+    FORMAT,
+    CheckpointProblem,
+    describe,
+    place_of,
+)
 from freshview.durable.settings import FlowSettings
 from freshview.durable.storage.blocks import pack
 from freshview.durable.storage.files import TornFile
 from freshview.durable.storage.folders import folder_at
 from freshview.program.text import show_program
-from freshview.spark.nodes.view_work import TABLES, ViewWork
+from freshview.spark.nodes.view_work import ViewWork, tables_name
 
 
 def digest(distributed: Distributed) -> str:
@@ -33,7 +39,7 @@ def save_pipeline(pipeline: ViewWork, tables: Mapping[str, list[pa.RecordBatch]]
 
     The description has a hash of the program, not the program: a restart provides it again.
     """
-    pipeline.folder.write(TABLES, pipeline.name.encode(), pack(tables))
+    pipeline.folder.write(tables_name(pipeline.name), pack(tables))
     description = {
         "format": FORMAT,
         "name": pipeline.name,
@@ -41,7 +47,7 @@ def save_pipeline(pipeline: ViewWork, tables: Mapping[str, list[pa.RecordBatch]]
         "program": digest(pipeline.distributed),
         "native": bool(pipeline.kernels),
     }
-    pipeline.folder.write("pipeline", json.dumps(description).encode(), new=True)
+    pipeline.folder.write(DESCRIPTION, json.dumps(description).encode(), new=True)
 
 
 def reopen(

@@ -23,8 +23,6 @@ from freshview.spark.nodes.perform import PartStep, perform
 from freshview.spark.nodes.reference_node import ReferenceNode
 from freshview.spark.nodes.shipped_kernels import ShippedKernel, fetch_kernel
 
-TABLES = "tables"
-
 NO_ROUTINE = "nothing"
 """The routine of a batch that no view reads."""
 
@@ -104,13 +102,19 @@ class ViewWork(Work):
 
     def tables(self) -> dict[str, list[pa.RecordBatch]]:
         """The rows of the static tables."""
-        data, name = self.folder.read(TABLES), self.name.encode()
-        if data is None or not data.startswith(name):
+        data = self.folder.read(tables_name(self.name))
+        if data is None:
             raise LostState(
-                f"the static tables of {self.place} are missing, or belong to another checkpoint",
-                instead=f"restore its file '{TABLES}', or start over in another folder",
+                f"the static tables of {self.place} are missing",
+                instead=f"restore its file '{tables_name(self.name)}', or start over in another "
+                "folder",
             )
-        return unpack(memoryview(data)[len(name) :])
+        return unpack(data)
+
+
+def tables_name(name: str) -> str:
+    """The file of the static tables; that of another start has another name."""
+    return f"tables-{name}"
 
 
 def schedules_of(distributed: Distributed) -> dict[str, Schedule]:
