@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,12 +15,7 @@ from freshview.calculus.rows import Row
 from freshview.calculus.schema import Query
 from freshview.distributed.terms import Distributed
 from freshview.errors import (
-    BadRow,
-    BadValue,
     FreshviewError,
-    FreshviewWarning,
-    OutOfMemory,
-    Overflow,
     UnknownName,
 )
 from freshview.pipelines.contract import Contract
@@ -114,38 +108,21 @@ class PipelineCatalog(ABC):
     def still(self) -> Iterator[int]:
         """Block changes while this lasts; yields the version, 0 before the start."""
         with self._lock:
-            yield self._finish_logged() if self._flow is not None else 0
+            yield 0 if self._flow is None else self._flow.catch_up()
 
     def read(self, name: str) -> tuple[int, pa.Table]:
         """A version, and the rows of a view at it."""
         with self._lock:
-            return self._finish_logged(), self._read(self._query(name).name)
+            return self._running_flow().catch_up(), self._read(self._query(name).name)
 
     def rows(self, name: str) -> tuple[int, list[Row]]:
         """A version, and the rows of a view at it as Python values, elements of rings whole."""
         with self._lock:
             query, payloads = self._query(name), self._payloads(name)
-            version = self._finish_logged()
+            version = self._running_flow().catch_up()
             if payloads:
                 return version, self._elements(query, payloads)
             return version, rows_of(self._read(query.name))
-
-    def _finish_logged(self) -> int:
-        """Finish the logged versions that were interrupted; the current version.
-
-        One that is refused now is reported as a warning: its caller has left, and whoever comes
-        next has done nothing wrong.
-        """
-        flow = self._running_flow()
-        while True:
-            try:
-                return flow.catch_up()
-            except (BadRow, Overflow, BadValue, OutOfMemory) as e:
-                warnings.warn(
-                    f"a batch that was interrupted is refused, and not in the views: {e}",
-                    FreshviewWarning,
-                    stacklevel=4,
-                )
 
     def _read(self, name: str) -> pa.Table:
         query, payloads = self._query(name), self._payloads(name)

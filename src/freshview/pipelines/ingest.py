@@ -237,7 +237,7 @@ class PipelineIngest(PipelineCatalog):
 
     def _catch_up(self, flow: Flow) -> int:
         """Finish a logged version, and send it to the sinks that have not received it."""
-        version = self._finish_logged()
+        version = flow.catch_up()
         if version != self._noted:  # a read or another call has finished it meanwhile
             self._note, self._noted = dict(flow.note), version
         self._keys.resume(flow.note.get(KEYS))

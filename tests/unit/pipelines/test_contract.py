@@ -724,7 +724,7 @@ def test_an_interrupted_batch_is_not_blamed_on_the_next_caller(tmp_path: Path, w
     with pytest.raises(Interrupted):
         flow.push({"b": [(1, "y")]})
     runner.broken = False
-    with pytest.warns(UserWarning, match=r"was interrupted is refused, .* the key \(1\)"):
+    with pytest.warns(UserWarning, match=r"is in no view, since it is refused: .* the key \(1\)"):
         version = NEXT[who][0](flow)
     assert version == NEXT[who][1]
     flow.stop()
