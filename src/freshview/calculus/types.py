@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -82,12 +83,12 @@ def read_type(text: str) -> Type:
     'Cofactor'
     """
     nullable = text.endswith("?")
-    name = text.rstrip("?")
+    name = text.removesuffix("?")
     scale = 0
     if name.startswith("ring(") and name.endswith(")"):
         return ring(name[len("ring(") : -1])
-    if name.startswith("decimal(") and name.endswith(")"):
-        name, scale = "decimal", int(name[len("decimal(") : -1])
+    if (found := re.fullmatch(r"decimal\((\d{1,2})\)", name)) is not None:
+        name, scale = "decimal", int(found[1])
     kinds = {t.kind: t.kind for t in (INT, DOUBLE, DATE, TIMESTAMP, BOOL, STRING, NULL)}
     kinds["decimal"] = "decimal"
     if name not in kinds:

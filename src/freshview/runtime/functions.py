@@ -37,7 +37,9 @@ def from_python(name: str, function: Callable[..., object], result: Type | str) 
         raise TypeProblem(
             f"the type of '{name}' cannot be {result!r}", instead="write it as text, like 'double'"
         )
-    if not isinstance(name, str):
+    if t.kind == "null":
+        raise TypeProblem(f"the type of '{name}' cannot be null", instead="write one like 'int?'")
+    if not isinstance(name, str) or not name:
         raise TypeProblem(f"a function cannot be called {name!r}", instead="give a text")
     fn = name.lower()
     if fn in OPERATORS:

@@ -28,3 +28,9 @@ def test_pieces_are_found_where_the_pattern_matches(connect: Connect, column: st
         expected.add((None,) * (len(PATTERNS) + 1))
     db.insert("words", [(t,) for t in texts])
     assert set(view.rows()) == expected
+
+
+def test_a_pattern_of_many_parts_does_not_try_all_the_ways() -> None:
+    like = BUILTINS["like"].compute
+    assert not like("a" * 3000, "%a" * 12 + "%b")
+    assert like("a" * 3000, "%a" * 12)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import TYPE_CHECKING, NoReturn
 
 from freshview.calculus.rows import Row
@@ -53,6 +54,7 @@ class Listing:
     def __getitem__(self, number: int) -> Row:
         """The row of a number, counted from the end if it is negative."""
         size = len(self)
+        number = index(number)
         at = number + size if number < 0 else number
         if not 0 <= at < size:
             raise IndexError(f"there is no row {number} among {size}")
@@ -62,6 +64,7 @@ class Listing:
     def take(self, numbers: Sequence[int] | Numbers) -> pa.RecordBatch:
         """The rows of some numbers, in their order."""
         schema = self.schema
+        numbers = _whole(numbers)
         columns_by_name = self.rows.take(numbers)
         columns: list[object] = []
         for source, field in zip(self.result.sources, schema, strict=True):
@@ -93,6 +96,21 @@ class Listing:
         """The rows as a stream of Arrow's C interface, batch by batch as they are asked for."""
         reader = pa.RecordBatchReader.from_batches(self.schema, self.stream())
         return reader.__arrow_c_stream__(requested_schema)
+
+
+def _whole(numbers: Sequence[int] | Numbers) -> Numbers:
+    """Numbers of rows as an array."""
+    import numpy as np
+
+    try:
+        array = np.asarray(numbers)
+        if array.ndim == 1 and (array.dtype.kind in "iu" or not array.size):
+            return array.astype(np.int64)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise FreshviewError(
+        f"rows cannot be taken by {numbers!r}", instead="give their numbers, counted from 0"
+    )
 
 
 def _repeated(value: Const, t: pa.DataType, size: int) -> pa.Array:

@@ -107,6 +107,9 @@ def _set_key(declared: _Columns, key: tuple[str, ...], at: Place) -> None:
         raise AmbiguousName(
             "there are two primary keys", instead="write PRIMARY KEY (a, b) once", at=at
         )
+    for i, name in enumerate(key):
+        if name.lower() in (k.lower() for k in key[:i]):
+            raise AmbiguousName(f"the key names '{name}' twice", instead="name it once", at=at)
     declared.key = key
 
 
@@ -116,18 +119,24 @@ def _column(cursor: Cursor, declared: _Columns) -> None:
     if name.lower() in (c.name.lower() for c in declared.columns):
         raise AmbiguousName(f"column '{name}' is declared twice", instead="rename one", at=at)
     t = _type(cursor).or_null()
+    told: set[str] = set()
     while cursor.peek().word not in (",", ")", ""):
         token = cursor.peek()
         if cursor.accept("NOT", "NULL"):
             t = t.not_null()
+            told.add("NOT NULL")
         elif cursor.accept("PRIMARY KEY"):
             _set_key(declared, (name,), at)
-        elif not cursor.accept("NULL"):
+        elif cursor.accept("NULL"):
+            told.add("NULL")
+        else:
             raise UnsupportedSql(
                 f"{shown(token)} is not supported in a column",
                 instead="write NOT NULL, NULL or PRIMARY KEY",
                 at=token.at,
             )
+        if len(told) > 1:
+            raise SyntaxProblem(f"column '{name}' is NULL and NOT NULL", at=token.at)
     declared.columns.append(Column(name, t))
 
 

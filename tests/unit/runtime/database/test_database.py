@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import freshview
 from freshview.calculus.rows import Row
-from freshview.errors import BadRow, BadValue, FreshviewError, UnknownName
+from freshview.errors import BadRow, BadValue, FreshviewError, TypeProblem, UnknownName
 from freshview.runtime.database.database import Database
 from tests.unit.databases import Connect
 
@@ -317,3 +317,11 @@ def test_names_and_digits_of_a_view_are_looked_at(connect: Connect) -> None:
     with pytest.raises(FreshviewError, match=r"the column 'y' has 60 digits after the point"):
         db.execute("CREATE STREAM r (p DECIMAL(38, 30)); SELECT p * p AS y FROM r")
     assert db.views == ()
+
+
+@pytest.mark.parametrize(
+    ("name", "result"), [("", "int"), ("f", "int??"), ("f", "decimal(-1)"), ("f", "null")]
+)
+def test_a_function_has_a_name_and_a_type(name: str, result: str) -> None:
+    with pytest.raises(TypeProblem):
+        freshview.connect().register_function(name, abs, result)

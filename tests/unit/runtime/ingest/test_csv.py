@@ -66,6 +66,10 @@ def test_a_decimal_is_written_with_its_scale(tmp_path: Path) -> None:
     assert str(value) == "7.00"
 
 
+def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+    assert rows(tmp_path, "\ufeffone\ntwo\n", of(STRING)) == [("one",), ("two",)]
+
+
 def test_trailing_delimiter_of_tbl_files(tmp_path: Path) -> None:
     assert rows(tmp_path, "1|a|\n2|b|\n", of(INT, STRING), "|") == [(1, "a"), (2, "b")]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -53,6 +54,12 @@ def test_rows_are_counted_found_and_streamed(db: Database, engine: str) -> None:
         ]
     )
     assert pairs.to_pylist()[0].keys() == {"k", "b", "c"}
+
+
+@pytest.mark.parametrize("numbers", [["a"], [10**30], None, [1.5], [[0]], [7]])
+def test_rows_are_taken_by_their_numbers(db: Database, numbers: Any) -> None:
+    with pytest.raises(FreshviewError, match="number"):
+        db.factorized("pairs").take(numbers)
 
 
 def test_a_listing_stays_as_of_its_version(db: Database) -> None:

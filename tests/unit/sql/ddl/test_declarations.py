@@ -10,6 +10,7 @@ from freshview.calculus.functions import Function
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.text import read, show
 from freshview.calculus.types import DATE, DOUBLE, INT, STRING, decimal
+from freshview.errors import FreshviewError
 from freshview.sql import Catalog, Source, load
 
 WORKLOADS = sorted(Path("workloads").glob("*/*.sql"))
@@ -90,3 +91,15 @@ def test_every_workload_loads_and_prints(path: Path) -> None:
         _, queries = load(path.read_text(), str(path), catalog, default_name=path.stem)
         assert queries
         assert all(read(show(q.term)) == q.term for q in queries)
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ("x INT, PRIMARY KEY (x, X)", "1:25: the key names 'X' twice"),
+        ("x INT NULL NOT NULL", "1:29: column 'x' is NULL and NOT NULL"),
+    ],
+)
+def test_what_a_declaration_contradicts_is_refused(columns: str, words: str) -> None:
+    with pytest.raises(FreshviewError, match=words):
+        load(f"CREATE STREAM r ({columns})")
