@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import assert_never
 
@@ -173,6 +174,16 @@ def may_refuse(e: Expr) -> bool:
             return may_refuse(body)
         case _:
             assert_never(e)
+
+
+def tests_before(body: Expr, others: Iterable[Expr]) -> list[Expr]:
+    """The tests beside a part that may refuse rows: it must not see those that fail them.
+
+    They are made outside as well, where what they read may come from elsewhere.
+    """
+    if not may_refuse(body):
+        return []
+    return [f for f in others if isinstance(f, Cmp) and free(f) <= outs(body) and not may_refuse(f)]
 
 
 def is_refusing(factor: Expr) -> bool:

@@ -6,7 +6,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from freshview.calculus.build import factors, is_number, mul, sum_
-from freshview.calculus.scope import free, has_data, ins, is_value, outs, reads_delta, relations
+from freshview.calculus.scope import (
+    free,
+    has_data,
+    ins,
+    is_value,
+    outs,
+    reads_delta,
+    relations,
+    tests_before,
+)
 from freshview.calculus.terms import Add, Delta, Exists, Expr, Lift, Rel, Sum, Top, View
 from freshview.calculus.walk import variables
 from freshview.ivm.blocker import blocker
@@ -65,6 +74,7 @@ def divide(
         if decision.updates and is_readout(group) and outs(body) <= others:
             outer.extend(group)  # nothing is added up: as quickly put together when it is read
             continue
+        body = mul(*group, *tests_before(body, outer))
         maps.append(sum_(tuple(sorted(outs(body) & others)), arrange(body)))
     bound = outs(mul(*parts)) | context
     return Division(tuple(maps), tuple(outer), known & bound)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from freshview.calculus.build import add, mul, sum_
-from freshview.calculus.scope import free, has_data, ins, outs, reads_delta
+from freshview.calculus.scope import free, has_data, ins, outs, reads_delta, tests_before
 from freshview.calculus.terms import (
     Add,
     Apply,
@@ -167,6 +167,7 @@ class _Extraction:
         kept: list[Expr] = []
         for group in components(parts, linking):
             body = mul(*group)
+            body = mul(*group, *tests_before(body, (p for p in parts if p not in group)))
             seen = outs(body) & keys
             if not self._is_bounded(group) or (not seen and not free(body) <= keys):
                 continue
