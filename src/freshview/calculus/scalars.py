@@ -84,8 +84,8 @@ def like_pattern(pattern: str, escape: str = ESCAPE) -> re.Pattern[str]:
     if not others:
         return re.compile(first, re.DOTALL)
     *between, last = others
-    found = "".join(f"(?>.*?{run})" for run in between if run)
-    return re.compile(f"{first}{found}.*{last}", re.DOTALL)
+    middle = "".join(f"(?>.*?{run})" for run in between if run)
+    return re.compile(f"{first}{middle}.*{last}", re.DOTALL)
 
 
 def like(text: str, pattern: str, escape: str = ESCAPE) -> bool:

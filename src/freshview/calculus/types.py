@@ -87,8 +87,8 @@ def read_type(text: str) -> Type:
     scale = 0
     if name.startswith("ring(") and name.endswith(")"):
         return ring(name[len("ring(") : -1])
-    if (found := re.fullmatch(r"decimal\((\d{1,2})\)", name)) is not None:
-        name, scale = "decimal", int(found[1])
+    if (scaled := re.fullmatch(r"decimal\((\d{1,2})\)", name)) is not None:
+        name, scale = "decimal", int(scaled[1])
     kinds = {t.kind: t.kind for t in (INT, DOUBLE, DATE, TIMESTAMP, BOOL, STRING, NULL)}
     kinds["decimal"] = "decimal"
     if name not in kinds:

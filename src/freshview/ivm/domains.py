@@ -166,8 +166,8 @@ class _Extraction:
         linking = frozenset().union(*(outs(p) for p in parts)) - keys
         kept: list[Expr] = []
         for group in components(parts, linking):
-            body = mul(*group)
-            body = mul(*group, *tests_before(body, (p for p in parts if p not in group)))
+            others = (p for p in parts if p not in group)
+            body = mul(*group, *tests_before(mul(*group), others))
             seen = outs(body) & keys
             if not self._is_bounded(group) or (not seen and not free(body) <= keys):
                 continue

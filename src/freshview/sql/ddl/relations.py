@@ -119,23 +119,23 @@ def _column(cursor: Cursor, declared: _Columns) -> None:
     if name.lower() in (c.name.lower() for c in declared.columns):
         raise AmbiguousName(f"column '{name}' is declared twice", instead="rename one", at=at)
     t = _type(cursor).or_null()
-    told: set[str] = set()
+    nullability: set[str] = set()
     while cursor.peek().word not in (",", ")", ""):
         token = cursor.peek()
         if cursor.accept("NOT", "NULL"):
             t = t.not_null()
-            told.add("NOT NULL")
+            nullability.add("NOT NULL")
         elif cursor.accept("PRIMARY KEY"):
             _set_key(declared, (name,), at)
         elif cursor.accept("NULL"):
-            told.add("NULL")
+            nullability.add("NULL")
         else:
             raise UnsupportedSql(
                 f"{shown(token)} is not supported in a column",
                 instead="write NOT NULL, NULL or PRIMARY KEY",
                 at=token.at,
             )
-        if len(told) > 1:
+        if len(nullability) > 1:
             raise SyntaxProblem(f"column '{name}' is NULL and NOT NULL", at=token.at)
     declared.columns.append(Column(name, t))
 
