@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 from freshview.calculus.functions import Functions
 from freshview.calculus.scope import relations, stored
@@ -11,60 +11,51 @@ from freshview.calculus.types import INT, Type
 from freshview.codegen.cpp.code import identifier
 from freshview.codegen.cpp.ring_types import cofactors, header_type
 from freshview.codegen.layout.dependencies import determining
-from freshview.codegen.layout.directories import Homes
 from freshview.codegen.layout.fuse import fuse
-from freshview.codegen.layout.storage import MapPlace, Storage
+from freshview.codegen.layout.terms import Layout, MapPlace, Table
 from freshview.codegen.options import KernelPasses
 from freshview.errors import NotNative
 from freshview.program.terms import Map, Program
 
 
-@dataclass(frozen=True)
-class Layout:
-    """The tables of a state, and where each map and static relation lies in them."""
-
-    storages: list[Storage] = field(default_factory=list)
-    places: dict[str, MapPlace] = field(default_factory=dict)
-
-
-def place_maps(
-    program: Program, functions: Functions, passes: KernelPasses, homes: Homes
-) -> Layout:
+def place_maps(program: Program, functions: Functions, passes: KernelPasses) -> Layout:
     """A table for every group of maps that share records, and for every static relation read."""
     for m in program.maps:
         if m.inputs:
             raise NotNative(f"view cache '{m.name}' is kept by the reference engine only")
-    layout = Layout()
+    tables: dict[str, Table] = {}
+    places: dict[str, MapPlace] = {}
     apart = [[(m, tuple(range(len(m.keys))))] for m in program.maps]
     maps = {m.name: m for m in program.maps}
     for group in fuse(program.maps, _walked(program)) if passes.fuse else apart:
-        storage = _table(program, group[0][0], passes)
-        layout.storages.append(storage)
-        for m, columns in group:
-            layout.places[m.name] = MapPlace(storage, len(storage.payloads), columns)
-            storage.payloads.append(_payload(m, maps, functions))
+        name = f"m_{identifier(group[0][0].name)}"
+        for payload, (m, columns) in enumerate(group):
+            places[m.name] = MapPlace(name, payload, columns)
+        payloads = tuple(_payload(m, maps, functions) for m, _ in group)
+        tables[name] = _table(program, name, group[0][0], payloads, passes)
     read = _static_reads(program)
     for r in program.relations:
         if r.static and r.name in read:
-            whole = Storage(f"r_{identifier(r.name)}", r.types, [INT])
-            layout.storages.append(whole)
-            layout.places[r.name] = MapPlace(whole, 0, tuple(range(len(r.columns))))
-    tables = {s.name: s for s in layout.storages}
-    for guest, (host, positions) in homes.items():
-        tables[guest].home = tables[host], positions
-        tables[host].tenants[positions] = tables[guest]
-        tables[host].index(positions)
-    return layout
+            name = f"r_{identifier(r.name)}"
+            tables[name] = Table(name, r.types, (INT,))
+            places[r.name] = MapPlace(name, 0, tuple(range(len(r.columns))))
+    for r in program.relations:
+        if not r.static:
+            tables[f"d_{r.name}"] = Table(f"d_{r.name}", r.types, (INT,), transient=True)
+    return Layout(tables, places)
 
 
-def _table(program: Program, first: Map, passes: KernelPasses) -> Storage:
-    """The table of a group of maps, without their payloads."""
-    storage = Storage(f"m_{identifier(first.name)}", tuple(c.type for c in first.keys))
+def _table(
+    program: Program, name: str, first: Map, payloads: tuple[Type, ...], passes: KernelPasses
+) -> Table:
+    """The table of a group of maps."""
+    table = Table(name, tuple(c.type for c in first.keys), payloads)
     # In a batch, rows of one key may come in any order; row by row, deletions come first.
     if passes.keys and not any(t.event == "batch" for t in program.triggers):
         columns = determining(first, {r.name: r for r in program.relations})
-        storage.determining = columns if len(columns) < len(first.keys) else None
-    return storage
+        if len(columns) < len(first.keys):
+            return replace(table, determining=columns)
+    return table
 
 
 def _payload(m: Map, maps: Mapping[str, Map], functions: Functions) -> Type:

@@ -12,12 +12,8 @@ from freshview.calculus.build import ZERO, factors, is_zero
 from freshview.calculus.scope import ins, may_refuse
 from freshview.calculus.terms import Add, Exists, Expr, Lift, Mul, Sum, Top
 from freshview.calculus.walk import bottom_up, children, map_children
-from freshview.codegen.cpp.code import Spot
 from freshview.codegen.layout.selection import is_test
 from freshview.simplify.cancel import cancel
-
-CHUNK = 1024
-"""Rows that are chosen from at a time: their columns are still at hand when the rest is done."""
 
 
 def shared_tests(terms: Sequence[Expr], row: Set[str]) -> list[Expr]:
@@ -64,26 +60,3 @@ def _where_it_fails(e: Expr, test: Expr, row: Set[str]) -> Expr:
     if isinstance(e, _ENTERED):
         return map_children(e, lambda part: _where_it_fails(part, test, row))
     return e
-
-
-def select_rows(spot: Spot, tests: Sequence[str], loads: tuple[tuple[str, str], ...]) -> Spot:
-    """The loop over the rows that pass: inside it `i` is the row, `later` the one to fetch."""
-    quick = [t for t in tests if not _takes_time(t)]
-    slow = [t for t in tests if _takes_time(t)]
-    passes = " && ".join([f"({' & '.join(quick)})", *slow] if quick else slow)
-    opener = f"for (i64 from = 0; from < b.size; from += {CHUNK}) {{"
-    _, spot = spot.open("chunk", "", opener)
-    spot.line(f"u32 rows[{CHUNK}];")
-    spot.line("i64 chosen = 0;")
-    spot.line(f"const i64 end = b.size - from < {CHUNK} ? b.size : from + {CHUNK};")
-    _, test = spot.open("choose", "", "for (i64 i = from; i < end; i++) {", "}", loads)
-    test.line("rows[chosen] = u32(i - from);")
-    test.line(f"chosen += {passes};")
-    loads = (("i", "const i64 i = from + rows[j];"), *loads)
-    _, row = spot.open("row", "", "for (i64 j = 0; j < chosen; j++) {", "}", loads)
-    return row
-
-
-def _takes_time(test: str) -> bool:
-    """Whether a test is better left out for a row that has failed already; or may overflow."""
-    return "text" in test or "(o, " in test or "(e, " in test

@@ -22,7 +22,7 @@ from freshview.program.terms import Statement
 
 
 @dataclass(frozen=True)
-class Local:
+class LevelOfBatch:
     """A table of the batch: what it is called, its keys, and what it holds."""
 
     name: str
@@ -36,7 +36,7 @@ class Local:
 
 def stage(
     statements: Sequence[Statement], *, shared: bool = True
-) -> tuple[list[Local], list[Statement]]:
+) -> tuple[list[LevelOfBatch], list[Statement]]:
     """Tables of the batch, each after what it reads; and the statements that read them.
 
     They hold the sums that meet rows of their own, and, if `shared`, those that stand in more than
@@ -47,7 +47,7 @@ def stage(
     if shared:
         sums += [e for e in _shared(adding) if all(_match(k, e) is None for k in sums)]
     sums.sort(key=lambda e: sum(1 for _ in subterms(e)))
-    whole = [Local(f"level{n}", e) for n, e in enumerate(sums)]
+    whole = [LevelOfBatch(f"level{n}", e) for n, e in enumerate(sums)]
     tables = [
         replace(x, term=replace(x.term, body=_with(x.term.body, whole[:n])))
         for n, x in enumerate(whole)
@@ -115,11 +115,11 @@ def _match(first: Sum, e: Sum) -> tuple[str, ...] | None:
     return None if renaming is None else tuple(renaming[k] for k in first.keys)
 
 
-def _with(e: Expr, known: Sequence[Local]) -> Expr:
+def _with(e: Expr, known: Sequence[LevelOfBatch]) -> Expr:
     """A term that reads tables of the batch, the largest ones first."""
     if isinstance(e, Sum) and not ins(e):
-        for local in reversed(known):
-            names = _match(local.term, e)
+        for level in reversed(known):
+            names = _match(level.term, e)
             if names is not None:
-                return View(local.name, names)
+                return View(level.name, names)
     return map_children(e, lambda part: _with(part, known))

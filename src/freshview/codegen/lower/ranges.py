@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from freshview.calculus.build import factors
 from freshview.calculus.scope import free, outs
 from freshview.calculus.terms import Expr, Lift, Sum, View
-from freshview.codegen.terms.monotonicity import Conditions, conditions
+from freshview.codegen.lower.monotonicity import Conditions, conditions
 
 
 @dataclass(frozen=True)

@@ -8,30 +8,26 @@ table less to grow. It pays where both have about the same keys: not where eithe
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from freshview.calculus.scope import stored
 from freshview.codegen.cpp.types import cpp_type
 from freshview.codegen.layout.selection import is_selective
-from freshview.codegen.layout.storage import MapPlace, Storage
+from freshview.codegen.layout.terms import Columns, Layout, MapPlace, Table
 from freshview.program.terms import Program
 
-Lookups = Mapping[tuple[str, tuple[str, ...]], set[tuple[str, tuple[int, ...]]]]
-"""By trigger and columns of its row: the storages that are asked by them, and by which keys."""
-
-Homes = dict[str, tuple[str, tuple[int, ...]]]
-"""Storages that move into another one: whose, and into the heads of which index."""
+Lookups = Iterable[set[tuple[str, Columns]]]
+"""Of every trigger and every set of its row's columns: the tables asked by them, and by which keys."""
 
 
-def directories(
-    program: Program, places: Mapping[str, MapPlace], storages: Sequence[Storage], lookups: Lookups
-) -> Homes:
-    """Which tables move in with which slices: those that most triggers ask together."""
-    known = {s.name: s for s in storages}
-    apart = _apart(program, places)
-    partial = {places[m.name].storage.name for m in program.maps if is_selective(m.definition)}
-    together: Counter[tuple[str, str, tuple[int, ...]]] = Counter()
-    for tables in lookups.values():
+def directories(program: Program, layout: Layout, lookups: Lookups) -> Layout:
+    """The layout in which tables lie in the slices that most triggers ask together with them."""
+    known = layout.tables
+    apart = _apart(program, layout.places)
+    partial = {layout.places[m.name].table for m in program.maps if is_selective(m.definition)}
+    together: Counter[tuple[str, str, Columns]] = Counter()
+    for tables in lookups:
         for guest, own in tables:
             for host, positions in tables:
                 fits = _fits(known[guest], own, known[host], positions)
@@ -41,16 +37,19 @@ def directories(
                     and not {(guest, host), (host, guest)} & apart
                 ):
                     together[guest, host, positions] += 1
-    homes: Homes = {}
-    occupied: set[tuple[str, tuple[int, ...]]] = set()
+    homes: dict[str, tuple[str, Columns]] = {}
+    occupied: set[tuple[str, Columns]] = set()
     for guest, host, positions in sorted(together, key=lambda t: (-together[t], t)):
         if guest not in homes and (host, positions) not in occupied:
             homes[guest] = host, positions
             occupied.add((host, positions))
-    return homes
+    housed = {
+        name: replace(t, home=homes[name]) if name in homes else t for name, t in known.items()
+    }
+    return replace(layout, tables=housed)
 
 
-def _fits(guest: Storage, own: tuple[int, ...], host: Storage, at: tuple[int, ...]) -> bool:
+def _fits(guest: Table, own: Columns, host: Table, at: Columns) -> bool:
     """Whether a flat table of one key has the key of a slice."""
     if guest is host or guest.indexes or guest.orders or len(guest.keys) != 1 or own != (0,):
         return False
@@ -62,15 +61,15 @@ def _fits(guest: Storage, own: tuple[int, ...], host: Storage, at: tuple[int, ..
 
 
 def _apart(program: Program, places: Mapping[str, MapPlace]) -> set[tuple[str, str]]:
-    """Storages that may not share: a statement reads the one and writes the other.
+    """Tables that may not share: a statement reads the one and writes the other.
 
     It would write where it reads. And what is emptied as a whole has a table of its own.
     """
     conflicts = set()
-    names = {p.storage.name for p in places.values()}
+    names = {p.table for p in places.values()}
     for s in (s for t in program.triggers for s in t.statements):
-        target = places[s.target.name].storage.name
-        conflicts |= {(places[n].storage.name, target) for n in stored(s.term)}
+        target = places[s.target.name].table
+        conflicts |= {(places[n].table, target) for n in stored(s.term)}
         if s.op == ":=":
             conflicts |= {(target, other) for other in names}
     return conflicts

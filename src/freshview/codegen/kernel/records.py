@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from freshview.calculus.types import Type
 from freshview.codegen.cpp.types import BYTES, SUM, Cpp, cpp_payload_type, cpp_type, is_gone
-from freshview.codegen.layout.storage import Storage
+from freshview.codegen.kernel.tables import CppTable
+from freshview.codegen.layout.terms import Sort
 
 
-def declare_all(storages: Sequence[Storage]) -> list[str]:
+def declare_all(storages: Sequence[CppTable]) -> list[str]:
     """The C++ of all records; those that look alike are one type, which is compiled once."""
-    known: dict[tuple[object, ...], Storage] = {}
+    known: dict[tuple[object, ...], CppTable] = {}
     out = []
     for s in storages:
         if s.home is not None:
@@ -38,7 +39,7 @@ def declare_all(storages: Sequence[Storage]) -> list[str]:
     return out
 
 
-def declare(s: Storage) -> str:
+def declare(s: CppTable) -> str:
     """The C++ of a record and of the heads of its indexes."""
     fields = [f"{cpp_type(t)} k{i};" for i, t in enumerate(s.keys)]
     payloads = [f"{cpp_payload_type(t)} p{j};" for j, t in enumerate(s.payloads)]
@@ -64,7 +65,7 @@ def declare(s: Storage) -> str:
     return out
 
 
-def declare_orders(s: Storage) -> str:
+def declare_orders(s: CppTable) -> str:
     """The C++ of the entries of a storage's ordered indexes: keys, and sums of payloads.
 
     Sums of whole numbers have 128 bits, so that no partial sum can overflow.
@@ -96,7 +97,7 @@ def declare_orders(s: Storage) -> str:
         columns = [sort.column for sort in sorts]
         keys = " ".join(f"{cpp_type(s.keys[i])} k{i};" for i in columns)
         less = " ".join(
-            f"if (!same(k{i}, x.k{i})) return {sort.before(f'k{i}', f'x.k{i}')};"
+            f"if (!same(k{i}, x.k{i})) return {_before(sort, f'k{i}', f'x.k{i}')};"
             for i, sort in zip(columns, sorts, strict=True)
         )
         equal = " && ".join(f"same(k{i}, x.k{i})" for i in columns)
@@ -115,11 +116,10 @@ def declare_orders(s: Storage) -> str:
     return out
 
 
-def follow(s: Storage) -> str:
-    """What keeps the ordered indexes of a storage up to date, and counts negative entries."""
-    empty = _emptying(s) if s.emptied else ""
+def follow(s: CppTable) -> str:
+    """What keeps the ordered indexes of a table up to date, and counts negative entries."""
     if not s.orders:
-        return f"#define OLD_{s.name}(w)\n#define NEW_{s.name}(w)\n{empty}"
+        return ""
     lines = [
         f"static inline void follow_{s.name}(Env& e, const {s.record}& a, const {s.record}& b) {{"
     ]
@@ -130,26 +130,29 @@ def follow(s: Storage) -> str:
         )
     for j in range(len(s.payloads)):
         lines.append(f"  s.{s.name}_U_below{j} += (b.p{j} < 0) - (a.p{j} < 0);")
-    lines += ["}", f"#define OLD_{s.name}(w) const auto w##_old = *w;"]
-    lines += [f"#define NEW_{s.name}(w) follow_{s.name}(e, w##_old, *w);"]
-    return "\n".join(lines) + f"\n{empty}"
+    return "\n".join([*lines, "}\n"])
 
 
-def _emptying(s: Storage) -> str:
-    """What empties a storage with its indexes; those are known when all else is written."""
-    table = f"e.state->{s.name}"
-    words = [f"{table}.clear(e.arena);"]
-    words += [f"{table}_U_o{j}.clear(e.arena);" for j in range(len(s.orders))]
+def emptying(s: CppTable) -> list[str]:
+    """What empties a table with its indexes."""
+    lines = [f"s.{s.name}.clear(e.arena);"]
+    lines += [f"s.{s.name}_U_o{j}.clear(e.arena);" for j in range(len(s.orders))]
     if s.orders:
-        words += [f"{table}_U_below{j} = 0;" for j in range(len(s.payloads))]
-    return f"#define EMPTY_{s.name} {' '.join(words)}\n"
+        lines += [f"s.{s.name}_U_below{j} = 0;" for j in range(len(s.payloads))]
+    return lines
 
 
-def members(s: Storage) -> list[str]:
+def _before(sort: Sort, a: str, b: str) -> str:
+    """The test that one value of a column stands before another one."""
+    a, b = (b, a) if sort.falling else (a, b)
+    return f"text_sorts(arena, {a}, {b})" if sort.by_text else f"sorts({a}, {b})"
+
+
+def members(s: CppTable) -> list[str]:
     """The members of the state that a storage needs."""
     if s.home is not None:
         return []
-    out = [f"{s.table} {s.name};"]
+    out = [f"{s.type} {s.name};"]
     out += [
         f"Ordered<Ord{j}_{s.name}, Sum_{s.name}> {s.name}_U_o{j};" for j in range(len(s.orders))
     ]
@@ -167,7 +170,7 @@ def _widest_first(fields: list[str]) -> list[str]:
     return sorted(fields, key=lambda f: -BYTES.get(f.split()[0], 8))
 
 
-def _record(name: str, positions: tuple[int, ...], s: Storage, body: str, empty: str) -> str:
+def _record(name: str, positions: tuple[int, ...], s: CppTable, body: str, empty: str) -> str:
     keys = "".join(f" {cpp_type(s.keys[i])} k{i};" for i in positions)
     copies = "".join(f" k{i} = k.k{i};" for i in positions)
     own = ", ".join(f"k{i}" for i in positions)

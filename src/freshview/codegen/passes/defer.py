@@ -2,8 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from freshview.calculus.scope import ins, reads_delta, stored
+from freshview.codegen.layout.terms import Layout
+from freshview.codegen.loops.facts import scans
+from freshview.codegen.lower.context import ONE
+from freshview.codegen.lower.statements import lower_statement
+from freshview.codegen.lower.term import Terms
 from freshview.program.terms import Program, Statement
+
+
+def defer(program: Program, terms: Terms, batch_tables: frozenset[str]) -> Layout:
+    """The layout that says which maps are recomputed when they are read, or once a batch.
+
+    A map that would be recomputed from all the data with every change, and that only queries read,
+    is recomputed when it is read; one that an index recomputes, after the rows of a batch.
+    """
+    layout = terms.layout
+    recomputed = deferrable(program)
+    walking = {
+        layout.places[name].table
+        for name, s in recomputed.items()
+        if scans(lower_statement(terms, s, {}, ONE).block, layout, batch_tables)
+    }
+    deferred = {name for name in recomputed if layout.places[name].table in walking}
+    return replace(
+        layout, deferred=frozenset(deferred), late=frozenset(recomputed.keys() - deferred)
+    )
 
 
 def deferrable(program: Program) -> dict[str, Statement]:

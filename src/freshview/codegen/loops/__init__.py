@@ -1,0 +1,1 @@
+"""Loops: the functions of a kernel as data, between trigger programs and C++ text."""

@@ -1,0 +1,485 @@
+"""Loops on one screen: what the functions of a kernel do, as nested loops over tables.
+
+A block is a list of statements. *Definitions* name a local for the rest of their block; *scopes*
+run a block of their own, once for each row that they find; the others have an effect.
+
+Values are terms of the calculus without relations, over names of locals. A scope that finds rows
+names one, and `row.k1`, `row.p0` are its key and payload columns (`row.c2`, `row.count` those of a
+batch). What a row counts for is a product of values, from left to right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from freshview.calculus.terms import Expr
+from freshview.calculus.types import Type
+from freshview.codegen.layout.terms import Columns, Sorts, Table
+
+Value: TypeAlias = Expr
+Values: TypeAlias = tuple[Expr, ...]
+Weight: TypeAlias = tuple[Expr, ...]
+
+
+# -- tests -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Holds:
+    """A comparison, or a function that tells true from false."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class There:
+    """A multiplicity is one of some rows, even if their numbers cancel out."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class NotZero:
+    """A number is not zero."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """A key column of a record has a wanted value."""
+
+    table: str
+    column: int
+    field: Value
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class NoNegative:
+    """No number of a payload column is negative."""
+
+    table: str
+    payload: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fits:
+    """A value that was looked for (`Look`) has no more digits than a key of that type."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """A table has no record with these keys, or one of the tests fails."""
+
+    table: str
+    keys: Values
+    tests: tuple[Test, ...] = ()
+
+
+Test: TypeAlias = Holds | There | NotZero | Same | NoNegative | Fits | Missing
+
+
+# -- definitions -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """A value computed once; `exact` refuses the number that stands for NULL."""
+
+    name: str
+    value: Value
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """An element of a ring multiplied out once."""
+
+    name: str
+    weight: Weight
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """The sum of what the `Tally` statements inside add up."""
+
+    name: str
+    type: Type
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Collect:
+    """A transient table, and what fills it."""
+
+    name: str
+    table: Table
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A value as a key, whether or not a record can have it; `Fits` tells."""
+
+    name: str
+    value: Value
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Intern:
+    """A text as a symbol of the state, which is new if no row had it."""
+
+    name: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """A record looked up for several `Get` statements."""
+
+    name: str
+    table: str
+    keys: Values
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What remembers where a monotone condition on values of a type turns."""
+
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Entries of an ordered index with wanted values in its leading columns."""
+
+    table: str
+    sorts: Sorts
+    known: tuple[tuple[int, Value], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """A range of the entries of a search: from where `up` holds, to where `down` does no more.
+
+    Both name the entry `at`, and say `Answer` where they hold; an empty one always does.
+    """
+
+    search: Search
+    at: str
+    up: Block
+    down: Block
+    turns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RangeSum:
+    """The sums of all payloads over a range."""
+
+    name: str
+    range: Range
+
+
+Definition: TypeAlias = Let | Product | Total | Collect | Look | Intern | Probe | Turn | RangeSum
+
+
+# -- scopes ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class If:
+    """What is done where all tests hold; `seldom` if that is not often."""
+
+    tests: tuple[Test, ...]
+    body: Block
+    seldom: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unless:
+    """What is done where a test fails, by a slower way."""
+
+    tests: tuple[Test, ...]
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """A value as a key, if any record can have it: a known text, a number with few digits."""
+
+    name: str
+    value: Value
+    type: Type
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """Memory that a row to come will need: a record or a slice, by columns of that row."""
+
+    table: str
+    columns: Columns
+    keys: Values
+    index: bool = False
+    write: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The rows of the batch, those that pass the tests; those that go first, if `in_turn`."""
+
+    row: str
+    relation: str
+    body: Block
+    tests: tuple[Test, ...] = ()
+    in_turn: bool = False
+    fetches: tuple[Fetch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """As often as a row of the batch comes (`insert`), goes (`delete`), or either."""
+
+    sign: str
+    row: str
+    event: Literal["insert", "delete", "either"]
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Get:
+    """The record with these keys, if it is there; `probe` has looked it up, if it is named."""
+
+    row: str
+    table: str
+    keys: Values
+    body: Block
+    probe: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The records with these values in some key columns, by a hash index."""
+
+    row: str
+    table: str
+    columns: Columns
+    keys: Values
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """All the records of a table."""
+
+    row: str
+    table: str
+    body: Block
+    fetches: tuple[Fetch, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """The entries of a range one by one; `grouped` if it has one for each group of the data."""
+
+    row: str
+    range: Range
+    body: Block
+    grouped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EachGroup:
+    """One entry for every group of a search."""
+
+    row: str
+    search: Search
+    columns: Columns
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class FirstRows:
+    """The first rows of a search, until `limit` of them are counted: `row.n` of each entry.
+
+    `others` is a transient table of one payload whose numbers are added to the entries'.
+    """
+
+    row: str
+    search: Search
+    limit: int
+    descending: bool
+    nulls: Literal["as_sorted", "first", "last"]
+    payload: int
+    once: bool
+    body: Block
+    others: str = ""
+    wanted: Columns = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """One column of an order."""
+
+    column: int
+    descending: bool = False
+    nulls_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FirstOfGroups:
+    """The first rows of each group of a transient table: `row.n` of each."""
+
+    row: str
+    table: str
+    groups: Columns
+    order: tuple[SortKey, ...]
+    limit: int
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """The record with these keys, made if it is not there and dropped if nothing is left of it."""
+
+    row: str
+    table: str
+    keys: Values
+    body: Block
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Statements of a program, carried out together."""
+
+    statements: tuple[str, ...]
+    body: Block
+
+
+Scope: TypeAlias = (
+    If
+    | Unless
+    | Find
+    | Batch
+    | Times
+    | Get
+    | Slice
+    | Scan
+    | Walk
+    | EachGroup
+    | FirstRows
+    | FirstOfGroups
+    | At
+    | Group
+)
+
+
+# -- effects ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Yield:
+    """A row of a statement's right side, before it is known where that goes."""
+
+    keys: Values
+    weight: Weight
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Add to the total around."""
+
+    weight: Weight
+
+
+@dataclass(frozen=True, slots=True)
+class Gain:
+    """Add to a payload column of the record at hand."""
+
+    row: str
+    table: str
+    payload: int
+    weight: Weight
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """Set a payload column of the record at hand."""
+
+    row: str
+    table: str
+    payload: int
+    weight: Weight
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The condition holds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """Empty a table."""
+
+    table: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """These maps have to be recomputed before they are read."""
+
+    maps: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Give back the memory of the transient tables of this row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Run another function of the kernel."""
+
+    function: str
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A row of a query, if it counts for more than nothing."""
+
+    query: str
+    values: Values
+    types: tuple[Type, ...]
+    weight: Weight
+
+
+Effect: TypeAlias = Yield | Tally | Gain | Assign | Answer | Clear | Stale | Release | Call | Output
+
+Stmt: TypeAlias = Definition | Scope | Effect
+Block: TypeAlias = tuple[Stmt, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of a kernel: what a relation's batch does, or how a query is read."""
+
+    name: str
+    kind: Literal["relation", "ready", "after", "refresh", "read", "find"]
+    of: str
+    """The relation or the query."""
+    body: Block
+    key: Columns = ()
+    """The columns by which rows of a query are found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Loops:
+    """All the functions of a kernel."""
+
+    functions: tuple[Function, ...]

@@ -1,0 +1,149 @@
+"""One walker for all passes over loops: blocks inside, values, names, renaming."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import fields, replace
+from functools import cache
+from typing import Any, get_args
+
+from freshview.calculus.scope import free
+from freshview.calculus.terms import Node
+from freshview.calculus.walk import rename as rename_value
+from freshview.codegen.loops.terms import (
+    Block,
+    Definition,
+    Effect,
+    Range,
+    RangeSum,
+    Scope,
+    Stmt,
+    Walk,
+)
+
+DEFINITIONS = get_args(Definition)
+SCOPES = get_args(Scope)
+EFFECTS = get_args(Effect)
+
+NAMING = {"name", "row", "sign", "at"}
+"""Fields that introduce a name, in definitions and scopes."""
+
+REFERRING = {"name", "row", "sign", "at", "probe", "turns"}
+"""Fields that hold names of locals."""
+
+
+def is_definition(s: Stmt) -> bool:
+    """Whether a statement names a local for the rest of its block."""
+    return isinstance(s, DEFINITIONS)
+
+
+def is_scope(s: Stmt) -> bool:
+    """Whether a statement runs a block of its own for the rows that it finds."""
+    return isinstance(s, SCOPES)
+
+
+def blocks(s: Stmt) -> tuple[Block, ...]:
+    """The blocks inside a statement."""
+    if isinstance(s, RangeSum):
+        return s.range.up, s.range.down
+    if isinstance(s, Walk):
+        return s.range.up, s.range.down, s.body
+    return (s.body,) if hasattr(s, "body") else ()
+
+
+def map_blocks(s: Stmt, f: Callable[[Block], Block]) -> Stmt:
+    """A statement with other blocks inside."""
+    if isinstance(s, RangeSum | Walk):
+        s = replace(s, range=replace(s.range, up=f(s.range.up), down=f(s.range.down)))
+    return with_body(s, f(s.body)) if hasattr(s, "body") else s
+
+
+def with_body(s: Any, body: Block) -> Stmt:
+    """A scope, or what computes a local, with another block inside."""
+    changed: Stmt = replace(s, body=body)
+    return changed
+
+
+def statements(block: Iterable[Stmt]) -> Iterator[Stmt]:
+    """All the statements of a block, those inside others after these."""
+    for s in block:
+        yield s
+        for inside in blocks(s):
+            yield from statements(inside)
+
+
+@cache
+def _fields(kind: Hashable) -> tuple[str, ...]:
+    return tuple(f.name for f in fields(kind))  # type: ignore[arg-type]
+
+
+def values(s: Any) -> Iterator[Node]:
+    """The values that a statement itself computes, those of its blocks left out."""
+    for name in _fields(type(s)):
+        if name not in ("body", "up", "down"):
+            yield from _values(getattr(s, name))
+
+
+def _values(x: Any) -> Iterator[Node]:
+    if isinstance(x, Node):
+        yield x
+    elif isinstance(x, tuple):
+        for item in x:
+            yield from _values(item)
+    elif is_part(x):
+        yield from values(x)
+
+
+def is_part(x: Any) -> bool:
+    """Whether something is a node of loops: a test, a range, a search, a statement."""
+    return type(x).__module__ == Range.__module__
+
+
+def names_read(s: Any) -> frozenset[str]:
+    """The names of locals and columns that a statement itself reads."""
+    return frozenset[str]().union(*(free(e) for e in values(s)))
+
+
+def all_names_read(block: Iterable[Stmt]) -> frozenset[str]:
+    """The names of locals and columns that a block reads."""
+    return frozenset[str]().union(*(names_read(s) for s in statements(block)))
+
+
+def renamed(x: Any, names: Mapping[str, str]) -> Any:
+    """The same with other names of locals, inside its blocks, too.
+
+    >>> from freshview.calculus.terms import Var
+    >>> from freshview.codegen.loops.terms import Tally
+    >>> renamed(Tally((Var("r1.k0"), Var("x"))), {"r1": "g"})
+    Tally(weight=(Var(name='g.k0'), Var(name='x')))
+    """
+    if not names:
+        return x
+    if isinstance(x, Node):
+        return _renamed_value(x, names)
+    if isinstance(x, tuple):
+        return tuple(renamed(item, names) for item in x)
+    if not is_part(x):
+        return x
+    changes = {}
+    for name in _fields(type(x)):
+        old = getattr(x, name)
+        new: Any
+        if isinstance(old, str):
+            new = names.get(old, old) if name in REFERRING else old
+        elif name == "turns":
+            new = tuple(names.get(t, t) for t in old)
+        else:
+            new = renamed(old, names)
+        if new is not old:
+            changes[name] = new
+    return replace(x, **changes) if changes else x
+
+
+def _renamed_value(e: Any, names: Mapping[str, str]) -> Any:
+    mapping = {}
+    for v in free(e):
+        head, dot, column = v.partition(".")
+        if head in names:
+            mapping[v] = names[head] + dot + column
+    return rename_value(e, mapping) if mapping else e

@@ -1,0 +1,1 @@
+"""Lowering: terms and statements of a program to loops over the tables of a layout."""

@@ -1,0 +1,110 @@
+"""Queries as functions of a kernel: all their rows, or those of a key."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from freshview.calculus.build import factors
+from freshview.calculus.check import infer
+from freshview.calculus.schema import Query
+from freshview.calculus.scope import is_value, outs, stored
+from freshview.calculus.terms import Add, Exists, Expr, Lift, Sum, Top, Var, View
+from freshview.calculus.types import Type
+from freshview.calculus.walk import children
+from freshview.codegen.cpp.code import identifier
+from freshview.codegen.cpp.types import digits_lost
+from freshview.codegen.loops.terms import Block, Call, Find, Function, Intern, Output, Stmt
+from freshview.codegen.lower.access import is_symbol
+from freshview.codegen.lower.context import ONE, Bound, Count, Local, Names
+from freshview.codegen.lower.nested import materialize, release
+from freshview.codegen.lower.term import Terms
+
+
+def lower_query(terms: Terms, q: Query) -> list[Function]:
+    """The functions that read a query, and that find its rows by key if they can be found."""
+    refresh: Block = (Call("refresh"),) if terms.layout.deferred else ()
+    name = identifier(q.name)
+    read = (*refresh, *_answer(replace(terms, names=Names()), q, {}))
+    functions = [Function(f"read_{name}", "read", q.name, read)]
+    key = lookup_columns(terms, q)
+    if key:
+        env = {q.vars[j]: Local(f"key.c{j}", q.columns[j].type) for j in key}
+        find = (*refresh, *_answer(replace(terms, names=Names()), q, env))
+        functions.append(Function(f"find_{name}", "find", q.name, find, key))
+    return functions
+
+
+def lookup_columns(terms: Terms, q: Query) -> tuple[int, ...]:
+    """The columns by which rows of a query are found: keys of the map that it begins with.
+
+    A map may have a simpler type than the column has: of x - x, which is zero, whole numbers.
+    """
+    own = infer(q.term, terms.schema)[1]
+    return tuple(j for j in _keys(q) if _looks(q.columns[j].type) == _looks(own[q.vars[j]]))
+
+
+def _answer(terms: Terms, q: Query, env: Bound) -> list[Stmt]:
+    """Loops that put the rows of a query out, those with the given values if there are any."""
+
+    def out(b: Bound, n: Count) -> list[Stmt]:
+        return _out(terms, q, b, n)
+
+    if is_unique(q.term):
+        return terms.emit(q.term, env, ONE, out)
+    names = sorted(set(q.vars) - env.keys())
+    collect, rows = materialize(terms, q.term, names, env)
+    return [collect, *release(terms, rows, names, env, out)]
+
+
+def _out(terms: Terms, q: Query, env: Bound, m: Count) -> list[Stmt]:
+    """A row of the answer: text as symbols, numbers with the digits of their columns."""
+    values: list[Expr] = []
+    interned: list[Stmt] = []
+    shortened: list[tuple[str, Local, Type]] = []
+    for v, c in zip(q.vars, q.columns, strict=True):
+        x = env[v]
+        value = x.value
+        if x.type.kind == "string" and not is_symbol(value):
+            name = terms.names.fresh("y")
+            interned.append(Intern(name, value))
+            value = Var(name)
+        elif digits_lost(x.type, c.type):  # it equals a number of the column
+            name = terms.names.fresh("y")
+            shortened.append((name, x, c.type))
+            value = Var(name)
+        values.append(value)
+    types = tuple(env[v].type for v in q.vars)
+    body: list[Stmt] = [*interned, Output(q.name, tuple(values), types, m.weight)]
+    for name, x, t in reversed(shortened):
+        body = [Find(name, x.value, t, tuple(body))]
+    return body
+
+
+def _looks(t: Type) -> tuple[str, int]:
+    """What tells how values of a type are held, whether or not there is NULL among them."""
+    return t.kind, t.scale
+
+
+def _keys(q: Query) -> tuple[int, ...]:
+    """The columns of a query that are keys of the map that it begins with."""
+    body = q.term.body if isinstance(q.term, Sum) else q.term
+    first = next((f for f in factors(body) if stored(f)), None)
+    atom = first.body if isinstance(first, Exists) else first
+    if not isinstance(atom, View) or atom.inputs:
+        return ()
+    visible = outs(q.term)
+    return tuple(
+        j for j, v in enumerate(q.vars) if v in atom.vars and v in visible and v not in q.vars[:j]
+    )
+
+
+def is_unique(e: Expr) -> bool:
+    """Whether every valuation comes at most once: no union, nothing added up over.
+
+    >>> from freshview.calculus.text import read
+    >>> is_unique(read("Exists(M[a]) * (n := M[a])")), is_unique(read("Sum[a](M[a, b])"))
+    (True, False)
+    """
+    if isinstance(e, Lift | Exists | Top) or is_value(e):
+        return True
+    return not isinstance(e, Add | Sum) and all(is_unique(c) for c in children(e))

@@ -1,0 +1,204 @@
+"""Sums over ranges: an ordered index is asked, and no row is looked at."""
+
+from __future__ import annotations
+
+from freshview.calculus.scope import ins, outs
+from freshview.calculus.terms import Cmp, Exists, Expr, Sum, Var, View
+from freshview.calculus.types import Type
+from freshview.codegen.layout.dependencies import is_determined
+from freshview.codegen.layout.terms import Sort, Table
+from freshview.codegen.loops.terms import (
+    Answer,
+    Block,
+    If,
+    NoNegative,
+    Range,
+    RangeSum,
+    Stmt,
+    There,
+    Turn,
+    Unless,
+    Walk,
+)
+from freshview.codegen.lower.context import ONE, Bound, Count, Next
+from freshview.codegen.lower.index_search import IndexSearch, Known
+from freshview.codegen.lower.monotonicity import Conditions, conditions
+from freshview.codegen.lower.ranges import Range as RangeOfTerm
+from freshview.codegen.lower.ranges import ranges
+from freshview.codegen.lower.writer import TermLowering
+
+
+def lower_range_sum(
+    terms: TermLowering, e: Sum, env: Bound, m: Count, k: Next, last: bool
+) -> list[Stmt] | None:
+    """A sum over a range, by an ordered index; None if it is not one."""
+    inner = terms.inside(e.keys, e.body, env)
+    for r in ranges(e, inner.keys()):
+        table = terms.layout.table(r.atom.name)
+        if not _sortable(terms.layout.key_type(r.atom.name, r.atom.vars.index(r.x))):
+            continue
+        if table.transient or _holds_elements(table):
+            continue
+        guards = dict.fromkeys(_no_negative(terms, v) for v in r.conditions.positive)
+        summed = _outside(terms, e, r, inner, env, m, k)
+        if not guards:
+            return summed
+        tests = tuple(guards)
+        plain = terms.plain_sum(e, env, m, k, last)
+        return [If(tests, tuple(summed)), Unless(tests, tuple(plain))]
+    return None
+
+
+def lower_band(
+    terms: TermLowering, factors: list[Expr], at: int, env: Bound, m: Count, k: Next
+) -> list[Stmt] | None:
+    """A walk through the rows of a map between two ends, by an ordered index; None if it is none.
+
+    Rows between one end and nothing are likely many: to walk through all of them is as quick.
+    """
+    factor, rest = factors[at], factors[:at] + factors[at + 1 :]
+    atom = factor.body if isinstance(factor, Exists) else factor
+    if not isinstance(atom, View) or atom.inputs or len(atom.vars) != 1 or atom.vars[0] in env:
+        return None
+    [x] = atom.vars
+    table = terms.layout.table(atom.name)
+    if not _sortable(terms.layout.key_type(atom.name, 0)) or table.transient:
+        return None
+    if _holds_elements(table):
+        return None
+    tests = [f for f in rest if isinstance(f, Cmp) and x in ins(f) and ins(f) <= {x, *env}]
+    sides = [c for f in tests if (c := conditions(x, [f]))]
+    ends = Conditions([e for c in sides for e in c.up], [e for c in sides for e in c.down])
+    if not (ends.up and ends.down):
+        return None
+    left = [f for f in rest if f not in ends.up and f not in ends.down]
+    r = RangeOfTerm(atom, x, (), [], ends)
+
+    def leave(b: Bound, n: Count) -> list[Stmt]:
+        return terms.product(left, b, m if atom is not factor else n, k, False)
+
+    return _walk(terms, r, (), env, m, leave)
+
+
+def _no_negative(terms: TermLowering, v: View) -> NoNegative:
+    place = terms.layout.places[v.name]
+    return NoNegative(place.table, place.payload)
+
+
+def _outside(
+    terms: TermLowering, e: Sum, r: RangeOfTerm, inner: Bound, env: Bound, m: Count, k: Next
+) -> list[Stmt]:
+    """First the factors that do not depend on x, then the range."""
+
+    def leave(b: Bound, n: Count) -> list[Stmt]:
+        return k({**env, **{v: b[v] for v in outs(e)}}, n)
+
+    return terms.product(
+        list(r.outside), inner, m, lambda b, n: _add_up(terms, r, b, n, leave), False
+    )
+
+
+def _add_up(terms: TermLowering, r: RangeOfTerm, env: Bound, m: Count, k: Next) -> list[Stmt]:
+    """The sum over the range, for each group if there are groups."""
+    fixed = tuple(v for v in r.atom.vars if v in env)
+    if r.groups and _is_one_each(terms, r, fixed):
+        return _walk(terms, r, fixed, env, m, k)
+    search = _search(terms, r, fixed, r.groups, (r.x,))
+
+    def summed(known: Known, b: Bound, turns: tuple[str, ...]) -> list[Stmt]:
+        of = _ends(terms, r, search, known, turns, b)
+        name = terms.names.fresh("q")
+        return [RangeSum(name, of), *_leave(terms, r, name, b, m, k)]
+
+    def begin(known: Known) -> list[Stmt]:
+        if not r.groups:
+            return summed(known, env, ())
+        # Where a condition turns does not depend on the group: what one has found, all know.
+        turns = [Turn(terms.names.fresh("u"), search.type(r.x)) for _ in ("up", "down")]
+        names = tuple(t.name for t in turns)
+        return [
+            *turns,
+            *search.each_group(terms, known, env, lambda inside, b: summed(inside, b, names)),
+        ]
+
+    return search.begin(terms, env, begin)
+
+
+def _walk(
+    terms: TermLowering, r: RangeOfTerm, fixed: tuple[str, ...], env: Bound, m: Count, k: Next
+) -> list[Stmt]:
+    """The entries of the range one by one, where each of them is a group, or has to be seen."""
+    search = _search(terms, r, fixed, (), (r.x, *r.groups))
+
+    def begin(known: Known) -> list[Stmt]:
+        of = _ends(terms, r, search, known, (), env)
+        row = terms.names.fresh("r")
+        seen = {v: search.local(row, v) for v in r.groups or (r.x,)}
+        body = _leave(terms, r, row, {**env, **seen}, m, k)
+        return [Walk(row, of, tuple(body), grouped=bool(r.groups))]
+
+    return search.begin(terms, env, begin)
+
+
+def _search(
+    terms: TermLowering,
+    r: RangeOfTerm,
+    fixed: tuple[str, ...],
+    groups: tuple[str, ...],
+    sorted_by: tuple[str, ...],
+) -> IndexSearch:
+    place = terms.layout.places[r.atom.name]
+    sorts = tuple(Sort(place.columns[r.atom.vars.index(v)]) for v in sorted_by)
+    return IndexSearch(terms.layout.tables[place.table], place, r.atom, fixed, groups, sorts)
+
+
+def _leave(
+    terms: TermLowering, r: RangeOfTerm, row: str, env: Bound, m: Count, k: Next
+) -> list[Stmt]:
+    """Go on with a sum of the index, if it is not zero."""
+    place = terms.layout.places[r.atom.name]
+    value = Var(f"{row}.p{place.payload}")
+    count = m.times(value, terms.layout.payload_type(r.atom.name))
+    return [If((There(value),), tuple(k(env, count)))]
+
+
+def _is_one_each(terms: TermLowering, r: RangeOfTerm, fixed: tuple[str, ...]) -> bool:
+    """Whether a group has one value of x: to search in every group would be a detour."""
+    at = r.atom.vars.index
+    return is_determined(terms.maps[r.atom.name], at(r.x), [at(v) for v in (*fixed, *r.groups)])
+
+
+def _ends(
+    terms: TermLowering,
+    r: RangeOfTerm,
+    search: IndexSearch,
+    known: Known,
+    turns: tuple[str, ...],
+    env: Bound,
+) -> Range:
+    """Where a range begins, and where it ends."""
+    within = terms.inner()
+    entry = within.names.fresh("k")
+    at = {**env, r.x: search.local(entry, r.x)}
+
+    def holds(parts: list[Expr]) -> Block:
+        return tuple(within.product(list(parts), at, ONE, lambda _, __: [Answer()], True))
+
+    up, down = holds(r.conditions.up), holds(r.conditions.down)
+    return Range(
+        search.search(known),
+        entry,
+        up if r.conditions.up else (),
+        down if r.conditions.down else (),
+        turns,
+    )
+
+
+def _sortable(t: Type) -> bool:
+    """Whether the order of a type is that of its bits' value: not of text, nor with NULL."""
+    return t.kind in ("int", "decimal", "double", "date", "timestamp") and not t.nullable
+
+
+def _holds_elements(table: Table) -> bool:
+    """Whether a table has elements of a ring: an index adds up numbers only."""
+    return any(t.kind == "ring" for t in table.payloads)

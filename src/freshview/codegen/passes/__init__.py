@@ -1,0 +1,1 @@
+"""Passes over loops and layouts, each a function of its own name."""

@@ -1,0 +1,30 @@
+"""Prefetch: what a row's own columns look up is fetched into the caches some rows before its turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from freshview.calculus.types import Type
+from freshview.codegen.layout.terms import Layout
+from freshview.codegen.loops.facts import lookups
+from freshview.codegen.loops.terms import Batch, Block, Scan, Stmt
+from freshview.codegen.loops.walk import map_blocks
+
+
+def prefetch(block: Block, layout: Layout, columns: Mapping[str, tuple[Type, ...]]) -> Block:
+    """Every loop over rows that come with a change, with what it fetches for rows to come."""
+
+    def rule(s: Stmt) -> Stmt:
+        s = map_blocks(s, lambda b: prefetch(b, layout, columns))
+        if isinstance(s, Batch):
+            types = {f"c{j}": t for j, t in enumerate(columns[s.relation])}
+        elif isinstance(s, Scan):
+            types = {f"k{i}": t for i, t in enumerate(layout.tables[s.table].keys)}
+        else:
+            return s
+        # What seldom happens is not worth fetching for.
+        fetches = lookups(s.body, s.row, types, layout, seldom=False)
+        return replace(s, fetches=tuple(dict.fromkeys(fetches)))
+
+    return tuple(map(rule, block))

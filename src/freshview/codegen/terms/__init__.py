@@ -1,1 +1,0 @@
-"""Terms as loops over tables and indexes."""
