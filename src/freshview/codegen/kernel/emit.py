@@ -168,7 +168,7 @@ def _define(s: Let | Product | Look | Intern | Probe | Turn, scope: Scope) -> tu
             element = multiplied_out(m) if is_mixed(m.type) else m.text
             line = f"const {m.cpp_type} {name} = {element};"
             return [line], scope.with_local(name, Cpp(name, m.type, m.cpp_type))
-        case Look(name, value, t):
+        case Look(_, value):
             return _look(s, scope.value(value), scope)
         case Intern(name, value):
             x = scope.value(value)

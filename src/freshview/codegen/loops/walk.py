@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import fields, replace
-from functools import cache
 from typing import Any, get_args
 
 from freshview.calculus.scope import free
@@ -72,14 +71,20 @@ def statements(block: Iterable[Stmt]) -> Iterator[Stmt]:
             yield from statements(inside)
 
 
-@cache
-def _fields(kind: Hashable) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(kind))  # type: ignore[arg-type]
+_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def field_names(x: Any) -> tuple[str, ...]:
+    """The names of the fields of a node."""
+    kind = type(x)
+    if kind not in _FIELDS:
+        _FIELDS[kind] = tuple(f.name for f in fields(kind))
+    return _FIELDS[kind]
 
 
 def values(s: Any) -> Iterator[Node]:
     """The values that a statement itself computes, those of its blocks left out."""
-    for name in _fields(type(s)):
+    for name in field_names(s):
         if name not in ("body", "up", "down"):
             yield from _values(getattr(s, name))
 
@@ -126,7 +131,7 @@ def renamed(x: Any, names: Mapping[str, str]) -> Any:
     if not is_part(x):
         return x
     changes = {}
-    for name in _fields(type(x)):
+    for name in field_names(x):
         old = getattr(x, name)
         new: Any
         if isinstance(old, str):

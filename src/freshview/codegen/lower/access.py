@@ -147,7 +147,7 @@ class Access:
         return body
 
     def _hoist_product(self, m: Count) -> tuple[list[Stmt], Count]:
-        """A factor before a loop: an element of a ring is multiplied out once, not for every row."""
+        """A factor before a loop: an element of a ring is multiplied out once, not by row."""
         if not m.ring or (len(m.weight) == 1 and isinstance(m.weight[0], Var)):
             return [], m
         name = self.names.fresh("v")

@@ -49,7 +49,7 @@ class IndexSearch:
         return Search(self.table.name, leading + self.sorts, tuple(known.items()))
 
     def begin(self, tables: Access, env: Bound, then: Callable[[Known], list[Stmt]]) -> list[Stmt]:
-        """Where the values of the bound variables are at hand; what no entry can have finds none."""
+        """Where values of the bound variables are at hand; what no entry can have finds none."""
 
         def seek(left: tuple[str, ...], known: Known) -> list[Stmt]:
             if not left:

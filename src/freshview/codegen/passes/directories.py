@@ -18,7 +18,7 @@ from freshview.codegen.layout.terms import Columns, Layout, MapPlace, Table
 from freshview.program.terms import Program
 
 Lookups = Iterable[set[tuple[str, Columns]]]
-"""Of every trigger and every set of its row's columns: the tables asked by them, and by which keys."""
+"""Of every trigger and every set of its row's columns: the tables asked by them, and how."""
 
 
 def directories(program: Program, layout: Layout, lookups: Lookups) -> Layout:

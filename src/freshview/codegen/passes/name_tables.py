@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import fields, replace
-from functools import cache
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import count
 from typing import Any
 
 from freshview.calculus.terms import Node
 from freshview.codegen.loops.terms import Block, Collect, Function, Loops, Stmt
-from freshview.codegen.loops.walk import is_part
+from freshview.codegen.loops.walk import field_names, is_part
 
 REFERRING = ("table", "others")
 """Fields that hold names of tables."""
@@ -36,14 +35,9 @@ def _block(block: Block, names: Mapping[str, str], numbers: Iterator[int]) -> Bl
     return tuple(out)
 
 
-@cache
-def _fields(kind: Hashable) -> tuple[str, ...]:
-    return tuple(f.name for f in fields(kind))  # type: ignore[arg-type]
-
-
 def _named(x: Any, names: Mapping[str, str], numbers: Iterator[int]) -> Any:
     changes: dict[str, Any] = {}
-    for f in _fields(type(x)):
+    for f in field_names(x):
         old = getattr(x, f)
         if f in ("body", "up", "down"):
             new: Any = _block(old, names, numbers)

@@ -1,4 +1,4 @@
-"""Prefetch: what a row's own columns look up is fetched into the caches some rows before its turn."""
+"""Prefetch: what a row's own columns look up is fetched into caches some rows before its turn."""
 
 from __future__ import annotations
 
