@@ -44,7 +44,7 @@ def forked() -> None:
 
 LEVELS: dict[str, Level] = {"0": 0, "1": 1, "2": 2, "3": 3}
 
-LARGE = 1200
+LARGE = 1300
 """Lines of a kernel above which it is compiled with -O1: that takes two thirds of the time, and
 gives at least 85% of the speed (Q1, Q3, Q6, Q8 and Q18 of TPC-H). Its halves are optimized on two
 cores where that is possible, which takes three quarters of what is left."""

@@ -6,8 +6,8 @@ import pytest
 
 from freshview.calculus.terms import Cmp, Sum
 from freshview.calculus.text import read
-from freshview.codegen.terms.monotonicity import side, trend
-from freshview.codegen.terms.ranges import ranges
+from freshview.codegen.lower.monotonicity import side, trend
+from freshview.codegen.lower.ranges import ranges
 
 
 @pytest.mark.parametrize(

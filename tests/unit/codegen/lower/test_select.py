@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from freshview.calculus.text import read, show
-from freshview.codegen.kernel.select import shared_tests
+from freshview.codegen.lower.select import shared_tests
 from freshview.codegen.kernel.source import emit
 from freshview.codegen.options import KernelPasses
 from freshview.ivm.options import DeltaOptions

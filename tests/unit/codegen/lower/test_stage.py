@@ -5,7 +5,7 @@ from __future__ import annotations
 from freshview.calculus.terms import View
 from freshview.calculus.text import read, show
 from freshview.codegen.kernel.source import emit
-from freshview.codegen.kernel.stage import stage
+from freshview.codegen.lower.stage import stage
 from freshview.codegen.options import KernelPasses
 from freshview.program.terms import Statement
 from tests.native.test_cofactor import program
