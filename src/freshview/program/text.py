@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from freshview.calculus.pretty_print import WIDTH, show_term
+from freshview.calculus.pretty_print import WIDTH, after_head, show_term
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.terms import Expr, Order, View
 from freshview.calculus.text import read_term, show, show_names
@@ -42,13 +42,15 @@ def show_program(p: Program) -> str:
         ("queries", [_show_query(q) for q in p.queries]),
         ("triggers", [_show_trigger(t) for t in p.triggers]),
     ]
-    shown = ["\n".join([rule(title), *lines]) for title, lines in sections if lines]
+    return show_sections(sections)
+
+
+def show_sections(sections: Iterable[tuple[str, list[str]]]) -> str:
+    """Sections that have lines, each below a line with its title."""
+    shown = [
+        "\n".join([f"-- {title} ".ljust(WIDTH, "-"), *lines]) for title, lines in sections if lines
+    ]
     return "\n\n".join(shown) + "\n" if shown else ""
-
-
-def rule(title: str) -> str:
-    """The line above a section."""
-    return f"-- {title} ".ljust(WIDTH, "-")
 
 
 def show_name(name: str) -> str:
@@ -112,14 +114,7 @@ def show_statement(s: Statement, indent: int = 0) -> str:
 
 
 def _after(head: str, term: Expr, column: int, indent: int) -> str:
-    """A term behind its head: on the same line if it fits there, or if its first line does."""
-    flat = f"{head} {show(term)}"
-    if column + len(flat) < WIDTH:
-        return flat
-    lines = show_term(term, indent)
-    first = lines.split("\n", 1)[0]
-    opened = first.endswith("(") and column + len(head) + len(first) < WIDTH
-    return f"{head} {lines}" if opened else f"{head}\n{' ' * indent}{lines}"
+    return after_head(head, show(term), column, indent)
 
 
 @deep
