@@ -22,7 +22,7 @@ from freshview.calculus.terms import View
 from freshview.calculus.types import INT
 from freshview.calculus.walk import Names
 from freshview.distributed.common_subexpressions import share_common
-from freshview.distributed.communication_cost import CostModel
+from freshview.distributed.communication_cost import CommunicationCostModel
 from freshview.distributed.fusion import blocks, fuse_blocks
 from freshview.distributed.locate import locate
 from freshview.distributed.locations import AtomLocations
@@ -159,7 +159,7 @@ class DistributedCompiler:
         places = places or self.places
         names = names or Names(set(self.taken))
         taken = set(names.taken)
-        prices = CostModel(self.program, self.options)
+        prices = CommunicationCostModel(self.program, self.options)
         located: tuple[PlacedStatement, ...] = ()
         if trace or not self.options.push:
             first = Names(set(names.taken)) if self.options.push else names

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from freshview.calculus.schema import Relation
 from freshview.calculus.terms import Rel
+from freshview.cost_model import nearly_cheapest
 from freshview.factorized.order import VariableOrder
 from freshview.factorized.terms import Join
 from freshview.program.cost import STATIC_ROWS, STREAM_ROWS, Statistics
@@ -124,8 +125,7 @@ class _Search:
         key = frozenset(part)
         if key not in self.known:
             options = [self._under(v, part) for v in self._tops(part)]
-            least = NEARLY * min(o.cost for o in options)
-            near = [o for o in options if o.cost <= least]
+            near = nearly_cheapest(options, lambda o: o.cost, NEARLY)
             self.known[key] = min(near, key=lambda o: o.passing)
         return self.known[key]
 
