@@ -33,7 +33,7 @@ Parts = tuple[tuple[str, str | None], ...]
 
 
 @dataclass(frozen=True)
-class Found:
+class PartOrder:
     """An order of a part: what its views join, rows that pass through them, and the order.
 
     A root of the part stands above None.
@@ -104,7 +104,7 @@ class _Search:
             v: {w for a in join.atoms if v in a.vars for w in a.vars if w in self.shared}
             for v in self.shared
         }
-        self.known: dict[frozenset[str], Found] = {}
+        self.known: dict[frozenset[str], PartOrder] = {}
 
     def parts(self, names: Iterable[str]) -> list[list[str]]:
         """Groups of variables that share relations, directly or through each other."""
@@ -120,7 +120,7 @@ class _Search:
             left = [v for v in left if v not in part]
         return components
 
-    def best(self, part: Sequence[str]) -> Found:
+    def best(self, part: Sequence[str]) -> PartOrder:
         """The order of least cost of a part."""
         key = frozenset(part)
         if key not in self.known:
@@ -140,7 +140,7 @@ class _Search:
 
         return [min(tops, key=largest_rest)]
 
-    def _under(self, top: str, part: Sequence[str]) -> Found:
+    def _under(self, top: str, part: Sequence[str]) -> PartOrder:
         """The best order of a part with this variable on top."""
         above = {w for v in part for w in self.near[v]} - set(part)
         cost = self.size(frozenset({top}) | above)
@@ -151,7 +151,7 @@ class _Search:
             branch = self.best(rest)
             cost, passing = cost + branch.cost, passing + branch.passing
             order.extend((v, top if parent is None else parent) for v, parent in branch.order)
-        return Found(cost, passing, tuple(order))
+        return PartOrder(cost, passing, tuple(order))
 
     def size(self, names: frozenset[str]) -> float:
         """How many rows a view over these variables may have: by values, or by rows with them."""
