@@ -56,7 +56,7 @@ def lines_of(scale: float) -> pa.RecordBatch:
 
 
 def _relation(name: str) -> Any:
-    [found] = [r for r in catalog_of("tpch_seed").relations.values() if r.name == name]
+    [found] = [r for r in catalog_of("tpch_papers").relations.values() if r.name == name]
     return found
 
 
@@ -67,7 +67,7 @@ def calls(n: int) -> list[tuple[str, Running, str, pa.RecordBatch]]:
         ("5 of all kinds", start(*program_from(FIVE, "five", "tuple"), {}), "R", small_rows(5, n)),
         (
             "16 of Q3's Lineitem",
-            start(*program_of("tpch_seed", "q03", "tuple"), {}),
+            start(*program_of("tpch_papers", "q03", "tuple"), {}),
             "Lineitem",
             lines_of(0.01).slice(0, n),
         ),
@@ -134,7 +134,7 @@ def read_out(n: int) -> dict[str, Any]:
 
 def memory(scale: float) -> dict[str, Any]:
     """The bytes of Q3's maps over the order lines that are live at the end."""
-    program, catalog = program_of("tpch_seed", "q03", "batch")
+    program, catalog = program_of("tpch_papers", "q03", "batch")
     tables = data.tpch(scale, [_relation(n) for n in ("Lineitem", "Orders", "Customer")])
     stream = data.interleave(tables)
     running = start(program, catalog, {})
@@ -170,7 +170,7 @@ def compiling(quick: bool) -> dict[str, dict[str, Any]]:
     chosen = every[::16] if quick else every
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder)
-        compile_one("tpch_seed", "q06", cache)  # and with it, once, what all kernels share
+        compile_one("tpch_papers", "q06", cache)  # and with it, once, what all kernels share
         for made in cache.glob("*.so"):
             made.unlink()
         with ThreadPoolExecutor(os.cpu_count()) as pool:

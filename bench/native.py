@@ -41,7 +41,7 @@ LIVE = 1000
 @cache
 def tables(scale: float) -> dict[str, pa.Table]:
     """All of TPC-H, as the schema of DBToaster has it."""
-    return data.tpch(scale, list(catalog_of("tpch_seed").relations.values()))
+    return data.tpch(scale, list(catalog_of("tpch_papers").relations.values()))
 
 
 def stream_for(workload: str, names: set[str], scale: float, deletes: float) -> data.Stream:
@@ -109,7 +109,7 @@ def main() -> None:
     args = arguments()
     tables(args.scale)
     results: dict[str, Any] = {}
-    for workload in ("tpch_seed", "finance"):
+    for workload in ("tpch_papers", "finance"):
         for name in WORKLOADS[workload].queries():
             if args.queries and name not in args.queries:
                 continue

@@ -59,7 +59,7 @@ def by_hand(name: str, stream: data.Stream, repeat: int) -> tuple[float, Any]:
 
 def plainly(name: str, stream: data.Stream, repeat: int) -> tuple[float, dict[str, dict]]:
     """Events per CPU second of the compiler's program on dictionaries, and its maps."""
-    program, _ = program_of("tpch_seed", name, "tuple", "higher-order")
+    program, _ = program_of("tpch_papers", name, "tuple", "higher-order")
     plain = Plain(program)
     code = compile(plain.source(), f"{name}.py", "exec")
     events = events_of(stream, plain.columns, floats)
@@ -116,7 +116,7 @@ def measure(name: str, tables: dict[str, pa.Table], args: argparse.Namespace) ->
         runs = list(stream.windows(1000 if mode == "batch" else 10_000))
         rates = []
         for _ in range(args.repeat):
-            running = start(*program_of("tpch_seed", name, mode), {}, passes=passes)
+            running = start(*program_of("tpch_papers", name, mode), {}, passes=passes)
             rates.append(drive(running, runs, args.limit))
             view = rows_of(running.read())
             alike = agree(running, maps)
@@ -139,7 +139,7 @@ def main() -> None:
     if args.quick:
         args.scale, args.limit = args.scale / 10, 2.0
     needed = {n for p in PROGRAMS.values() for n in p.columns}
-    relations = [r for r in catalog_of("tpch_seed").relations.values() if r.name in needed]
+    relations = [r for r in catalog_of("tpch_papers").relations.values() if r.name in needed]
     tables = data.tpch(args.scale, relations)
     lines: list[list[object]] = []
     results: dict[str, Any] = {}

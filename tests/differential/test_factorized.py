@@ -31,7 +31,7 @@ from workloads import WORKLOADS
 
 NESTED = {
     "tpch": "q02 q04 q13 q15 q16 q17 q18 q20 q21 q22",
-    "tpch_seed": "q02 q04 q11 q13 q15 q16 q17 q17a q18 q18a q20 q21 q22 q22a",
+    "tpch_papers": "q02 q04 q11 q13 q15 q16 q17 q17a q18 q18a q20 q21 q22 q22a",
     "finance": "mst psp vwap",
     "tpcds": "d34 d46 d68 d73 d79",
 }
@@ -75,7 +75,7 @@ def test_kernels_run_view_trees(workload: str, name: str) -> None:
 
 
 PARTED = [c for c in KEPT if c[0] in ("housing", "retailer")]
-PARTED += [("tpch_seed", "q03"), ("tpch_seed", "q05"), ("tpch", "q09"), ("finance", "axf")]
+PARTED += [("tpch_papers", "q03"), ("tpch_papers", "q05"), ("tpch", "q09"), ("finance", "axf")]
 
 
 @pytest.mark.parametrize(("workload", "name"), PARTED)

@@ -35,7 +35,7 @@ pytestmark = [
 ]
 
 QUICK = [
-    ("tpch_seed", "q03"),
+    ("tpch_papers", "q03"),
     ("tpch", "q03"),
     ("tpch", "q04"),
     ("tpch", "q13"),

@@ -32,7 +32,7 @@ def draw(workload: str, name: str, what: str) -> int:
 
 QUICK = [
     # The full run has the papers' wording of TPC-H's queries.
-    pytest.param(*c, marks=[pytest.mark.full] if c[0] == "tpch_seed" else [])
+    pytest.param(*c, marks=[pytest.mark.full] if c[0] == "tpch_papers" else [])
     for c in CASES
     if c[1] not in SLOW
 ]

@@ -54,7 +54,7 @@ def lines() -> Iterator[Line]:
     """The table, line by line."""
     options = replace(DistributionOptions(), statistics=SIZES)
     for name, (jobs, stages) in THESIS.items():
-        c = case("tpch_seed", name)
+        c = case("tpch_papers", name)
         program = compiled(c, DeltaOptions())
         found = []
         for placement in (by_key(program, options), choose_placement(program, options)):

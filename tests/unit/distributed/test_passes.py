@@ -256,7 +256,7 @@ def test_what_is_written_in_between_is_not_shared() -> None:
 
 def test_q3_fuses_to_few_blocks() -> None:
     """Fig. 5.5 ends with 2 local and 2 distributed blocks; a copy of q03_Orders spares one more."""
-    program = compiled(case("tpch_seed", "q03"), DeltaOptions())
+    program = compiled(case("tpch_papers", "q03"), DeltaOptions())
     maps: dict[str, Location] = {
         m.name: Dist(("o_orderkey",)) for m in program.maps if m.name != "q03_Orders"
     }
@@ -273,7 +273,7 @@ def test_q3_fuses_to_few_blocks() -> None:
 
 
 def test_the_smallest_routine_is_taken() -> None:
-    program = compiled(case("tpch_seed", "q03"), DeltaOptions())
+    program = compiled(case("tpch_papers", "q03"), DeltaOptions())
     made = distribute(program)
     assert made.routine("Orders").relations == ("Orders",)
     assert made.routine("Orders", "Customer").relations == ("Lineitem", "Orders", "Customer")
@@ -320,7 +320,7 @@ def test_a_placement_must_fit(at: Location | None, words: str) -> None:
 
 
 def test_a_map_stays_where_it_was_told_to() -> None:
-    program = compiled(case("tpch_seed", "q03"), DeltaOptions())
+    program = compiled(case("tpch_papers", "q03"), DeltaOptions())
     pinned: dict[str, Location] = {"q03_Orders": Local(), "q03": Dist(("o_orderdate",))}
     placed_maps = choose_placement(program, DistributionOptions(), pinned)
     assert {name: placed_maps.maps[name] for name in pinned} == pinned
@@ -329,7 +329,7 @@ def test_a_map_stays_where_it_was_told_to() -> None:
 
 def test_a_key_is_known_under_the_names_of_columns_joined_with_it() -> None:
     """Lineitem's orderkey is no key of its own, but Orders has one that it is joined with."""
-    program = compiled(case("tpch_seed", "q03"), DeltaOptions())
+    program = compiled(case("tpch_papers", "q03"), DeltaOptions())
     placed_maps = by_key(program, DistributionOptions()).maps
     assert placed_maps["q03_Orders_2"] == Dist(("o_orderkey",))
     assert placed_maps["q03_Orders"] == Dist(("c_custkey",))

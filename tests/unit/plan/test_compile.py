@@ -94,7 +94,7 @@ def test_sizes_and_rates_change_the_choice() -> None:
 
 def test_the_estimate_ranks_strategies_as_the_work_does() -> None:
     """Cheaper by estimate is cheaper by count, where both are clear: within a factor of ten."""
-    c = case("tpch_seed", "q17")
+    c = case("tpch_papers", "q17")
     relations = list(c.catalog.relations.values())
     found = []
     for strategy in ("higher-order", "reeval"):
@@ -124,7 +124,7 @@ def test_an_unknown_strategy_is_refused() -> None:
 
 def test_no_cache_is_keyed_by_the_parameters_of_a_trigger() -> None:
     # Once a KeyError: a map that is inlined asked for a cache over the trigger's row.
-    c = case("tpch_seed", "q21")
+    c = case("tpch_papers", "q21")
     chosen = compile_queries(
         [c.query],
         list(c.catalog.relations.values()),
