@@ -107,9 +107,9 @@ def agree(running: Running, maps: dict[str, dict]) -> bool:
 def measure(name: str, tables: dict[str, pa.Table], args: argparse.Namespace) -> dict[str, Any]:
     """The rates of one query, by hand and native."""
     stream = data.interleave({n: tables[n] for n in PROGRAMS[name].columns}, 0.1)
-    found: dict[str, Any] = {"events": len(stream)}
-    found["by hand"], expected = by_hand(name, stream, args.repeat)
-    found["plain"], maps = plainly(name, stream, args.repeat)
+    figures: dict[str, Any] = {"events": len(stream)}
+    figures["by hand"], expected = by_hand(name, stream, args.repeat)
+    figures["plain"], maps = plainly(name, stream, args.repeat)
     for way, (mode, passes) in WAYS.items():
         if name != "q03" and way != "batch 1000":
             continue
@@ -121,10 +121,10 @@ def measure(name: str, tables: dict[str, pa.Table], args: argparse.Namespace) ->
             view = rows_of(running.read())
             alike = agree(running, maps)
             running.close()
-        found[way] = max(r.per_second for r in rates)
+        figures[way] = max(r.per_second for r in rates)
         whole = rates[-1].whole
-        found[f"{way} agrees"] = same(view, expected) and alike if whole else None
-    return found
+        figures[f"{way} agrees"] = same(view, expected) and alike if whole else None
+    return figures
 
 
 def main() -> None:
@@ -144,18 +144,18 @@ def main() -> None:
     lines: list[list[object]] = []
     results: dict[str, Any] = {}
     for name in [n for n in PROGRAMS if n != "join_sum" and (n in (args.queries or PROGRAMS))]:
-        found, problem = apart(measure, name, tables, args, limit=600)
-        results[name] = found or {"problem": problem}
+        figures, problem = apart(measure, name, tables, args, limit=600)
+        results[name] = figures or {"problem": problem}
         if problem:
             print(name, problem)
             continue
         for way in WAYS:
-            if way in found:
-                ratio = found[way] / found["plain"]
+            if way in figures:
+                ratio = figures[way] / figures["plain"]
                 bar = f"{BARS.get((name, way), 15)}x"
-                agrees = {True: "yes", False: "NO", None: "-"}[found[f"{way} agrees"]]
-                rates = found["by hand"], found["plain"], found[way]
-                lines.append([name, way, found["events"], *rates, times(ratio), bar, agrees])
+                agrees = {True: "yes", False: "NO", None: "-"}[figures[f"{way} agrees"]]
+                rates = figures["by hand"], figures["plain"], figures[way]
+                lines.append([name, way, figures["events"], *rates, times(ratio), bar, agrees])
     show(
         f"Events per CPU second, TPC-H SF {args.scale:g}, 10% deletes",
         ("query", "mode", "events", "by hand", "plain", "native", "ratio", "bar", "same view"),
