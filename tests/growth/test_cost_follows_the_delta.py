@@ -85,10 +85,10 @@ def live_rows(workload: str, live: int) -> dict[str, list[Row]]:
         events += len(batch)
         if events > 10 * live:
             break
-    found: dict[str, list[Row]] = {}
+    by_relation: dict[str, list[Row]] = {}
     for (relation, row), count in sorted(rows.items(), key=repr):
-        found.setdefault(relation, []).extend([row] * count)
-    return found
+        by_relation.setdefault(relation, []).extend([row] * count)
+    return by_relation
 
 
 def copy_of(row: Row, relation: Relation, keys: frozenset[str], number: int) -> Row:
