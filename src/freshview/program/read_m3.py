@@ -16,7 +16,7 @@ from freshview.program.text import expect_all, read_list, read_name
 
 
 def read_m3(text: str, file: str = "<text>") -> Listing:
-    """A listing from its text; what is wrong with it is told with its place."""
+    """A listing from its text; an error names its place."""
     return _Reader(Tokens(text, file)).listing()
 
 
