@@ -88,7 +88,7 @@ def cheapest(join: Join, sizes: Sizes) -> VariableOrder:
     above: list[tuple[str, str | None]] = []
     for part in search.parts(search.shared):
         above.extend(search.best(part).order)
-    return VariableOrder(search.with_local(tuple(above)))
+    return VariableOrder(tuple(above)).with_rest(join.atoms)
 
 
 class _Search:
@@ -172,16 +172,3 @@ class _Search:
             total *= self.sizes.rows.get(best.name, 1.0)
             left -= set(best.vars)
         return total
-
-    def with_local(self, above: Parts) -> Parts:
-        """Variables of one relation alone hang in a chain under the lowest that it shares."""
-        order = VariableOrder(above)
-        extended = list(above)
-        for atom in self.join.atoms:
-            shared = [v for v in atom.vars if v in self.shared]
-            last = max(shared, key=lambda v: len(order.path(v)), default=None)
-            for v in dict.fromkeys(atom.vars):
-                if v not in self.shared:
-                    extended.append((v, last))
-                    last = v
-        return tuple(extended)
