@@ -9,13 +9,13 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 
-def apart(work: Callable[..., Any], *given: Any, limit: float) -> tuple[Any, str]:
+def apart(work: Callable[..., Any], *arguments: Any, limit: float) -> tuple[Any, str]:
     """What `work(*given)` returns, or why it does not, after `limit` seconds at most.
 
     The process is a copy of this one, so data that is here already is there, too.
     """
     here, there = mp.get_context("fork").Pipe()
-    child = mp.get_context("fork").Process(target=_tell, args=(there, work, given))
+    child = mp.get_context("fork").Process(target=_tell, args=(there, work, arguments))
     child.start()
     there.close()
     try:
@@ -31,9 +31,9 @@ def apart(work: Callable[..., Any], *given: Any, limit: float) -> tuple[Any, str
         child.join()
 
 
-def _tell(out: Connection, work: Callable[..., Any], given: tuple[Any, ...]) -> None:
+def _tell(out: Connection, work: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
     try:
-        out.send((work(*given), ""))
+        out.send((work(*arguments), ""))
     except Exception as e:
         at = traceback.extract_tb(e.__traceback__)[-1]
         out.send((None, f"{type(e).__name__}: {str(e)[:200]} ({at.name})"))

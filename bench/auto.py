@@ -191,13 +191,15 @@ def programs(case: Case, mode: Mode) -> Iterator[tuple[str, Program]]:
     for name in STRATEGIES:
         try:
             if name in own:
-                made = ivm.compile_queries([case.query], case.relations, own[name], case.functions)
+                program = ivm.compile_queries(
+                    [case.query], case.relations, own[name], case.functions
+                )
             else:
                 options = PlanOptions(strategy=name, mode=mode, statistics=case.statistics)  # type: ignore[arg-type]
-                made = compile_queries([case.query], case.relations, options, case.functions)
+                program = compile_queries([case.query], case.relations, options, case.functions)
         except FreshviewError:
             continue  # the strategy does not keep such a query
-        yield name, made
+        yield name, program
 
 
 def work_of(program: Program, case: Case, limit: float = float("inf")) -> float | None:
@@ -236,8 +238,8 @@ def measure(case: Case, mode: Mode) -> Line:
         choices.append((chosen, run(chosen)))
     work = {name: run(program) for name, program in programs(case, mode)}
     name = choices[0][0].notes[0].removeprefix("strategy: ").split(", for")[0]
-    told, blind = (count or MOST * least for _, count in choices)
-    return Line(case.name, mode, name, told, blind, work)
+    informed, blind = (count or MOST * least for _, count in choices)
+    return Line(case.name, mode, name, informed, blind, work)
 
 
 def cases(workloads: Sequence[str], *, batches: int, size: int, live: int) -> Iterator[Case]:
@@ -275,17 +277,17 @@ def main() -> int:
     parser.add_argument("--live", type=int, default=500)
     parser.add_argument("--only", default="", help="queries whose name has this in it")
     parser.add_argument("-o", "--out", type=Path, help="write the table here, too")
-    given = parser.parse_args()
+    args = parser.parse_args()
     lines = []
-    for case in cases(given.workloads, batches=given.batches, size=given.size, live=given.live):
-        for mode in MODES if given.only in case.name else ():
+    for case in cases(args.workloads, batches=args.batches, size=args.size, live=args.live):
+        for mode in MODES if args.only in case.name else ():
             line = measure(case, mode)
             lines.append(line)
             ratios = f"{line.ratio:6.2f} {line.blind_ratio:6.2f}"
             print(f"{ratios}  {case.name} {mode}: {line.chosen}; {line.best}", flush=True)
     text = table(lines)
-    if given.out:
-        given.out.write_text(text)
+    if args.out:
+        args.out.write_text(text)
     worse = [line for line in lines if line.ratio > BOUND]
     blind = [line for line in lines if line.blind_ratio > BOUND]
     print(f"{len(lines)} choices: {len(worse)} of them worse than {BOUND} times the best; ", end="")

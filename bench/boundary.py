@@ -40,14 +40,14 @@ SELECT k, SUM(v) AS s, COUNT(*) AS n FROM R GROUP BY k;
 def small_rows(columns: int, n: int) -> pa.RecordBatch:
     """Rows for TWO or FIVE."""
     numbers = np.arange(n)
-    made = {
+    rows = {
         "a": numbers % 97,
         "b": numbers % 89,
         "c": numbers * 0.5,
         "d": pa.array(numbers % 9999, pa.int32()).cast(pa.date32()),
         "e": [f"text {i % 1000}" for i in range(n)],
     }
-    return pa.RecordBatch.from_pydict(dict(list(made.items())[:columns]))
+    return pa.RecordBatch.from_pydict(dict(list(rows.items())[:columns]))
 
 
 def lines_of(scale: float) -> pa.RecordBatch:
@@ -56,8 +56,8 @@ def lines_of(scale: float) -> pa.RecordBatch:
 
 
 def _relation(name: str) -> Any:
-    [found] = [r for r in catalog_of("tpch_seed").relations.values() if r.name == name]
-    return found
+    [relation] = [r for r in catalog_of("tpch_papers").relations.values() if r.name == name]
+    return relation
 
 
 def calls(n: int) -> list[tuple[str, Running, str, pa.RecordBatch]]:
@@ -67,7 +67,7 @@ def calls(n: int) -> list[tuple[str, Running, str, pa.RecordBatch]]:
         ("5 of all kinds", start(*program_from(FIVE, "five", "tuple"), {}), "R", small_rows(5, n)),
         (
             "16 of Q3's Lineitem",
-            start(*program_of("tpch_seed", "q03", "tuple"), {}),
+            start(*program_of("tpch_papers", "q03", "tuple"), {}),
             "Lineitem",
             lines_of(0.01).slice(0, n),
         ),
@@ -76,7 +76,7 @@ def calls(n: int) -> list[tuple[str, Running, str, pa.RecordBatch]]:
 
 def row_calls(n: int) -> list[dict[str, Any]]:
     """The cost of a row given by one call from Python, and of the same row inside a batch."""
-    found = []
+    rates = []
     for name, running, relation, rows in calls(n):
         instance, number = running.engine.instance, running.engine.kernel.relation(relation)
         values = list(zip(*(c.to_pylist() for c in rows.columns), strict=True))
@@ -95,8 +95,8 @@ def row_calls(n: int) -> list[dict[str, Any]]:
 
         call, trigger = (1e9 * best(5, f) / len(values) for f in (row_by_row, as_batch))
         batch = 1e6 * fixed_cost(instance, number, rows)
-        found.append({"row": name, "call": call, "trigger": trigger, "batch": batch})
-    return found
+        rates.append({"row": name, "call": call, "trigger": trigger, "batch": batch})
+    return rates
 
 
 def fixed_cost(instance: Any, number: int, rows: pa.RecordBatch) -> float:
@@ -127,22 +127,22 @@ def read_out(n: int) -> dict[str, Any]:
     seconds = best(5, read)
     before = sys.getallocatedblocks()
     view = running.read()
-    made = sys.getallocatedblocks() - before
+    blocks = sys.getallocatedblocks() - before
     assert view.num_rows == n
-    return {"rows": n, "ns per row": 1e9 * seconds / n, "Python objects": made}
+    return {"rows": n, "ns per row": 1e9 * seconds / n, "Python objects": blocks}
 
 
 def memory(scale: float) -> dict[str, Any]:
     """The bytes of Q3's maps over the order lines that are live at the end."""
-    program, catalog = program_of("tpch_seed", "q03", "batch")
+    program, catalog = program_of("tpch_papers", "q03", "batch")
     tables = data.tpch(scale, [_relation(n) for n in ("Lineitem", "Orders", "Customer")])
     stream = data.interleave(tables)
     running = start(program, catalog, {})
     drive(running, list(stream.windows(1000)), 60)
     stats = running.engine.instance.stats()
     live = int(stream.counts["Lineitem"].sum())
-    told = {"live lines": live, "bytes": stats.bytes, "bytes per line": stats.bytes / live}
-    return told | {"sizes": dict(stats.sizes)}
+    figures = {"live lines": live, "bytes": stats.bytes, "bytes per line": stats.bytes / live}
+    return figures | {"sizes": dict(stats.sizes)}
 
 
 def compile_one(workload: str, name: str, cache: Path) -> dict[str, Any]:
@@ -170,12 +170,12 @@ def compiling(quick: bool) -> dict[str, dict[str, Any]]:
     chosen = every[::16] if quick else every
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder)
-        compile_one("tpch_seed", "q06", cache)  # and with it, once, what all kernels share
-        for made in cache.glob("*.so"):
-            made.unlink()
+        compile_one("tpch_papers", "q06", cache)  # and with it, once, what all kernels share
+        for library in cache.glob("*.so"):
+            library.unlink()
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             done = list(pool.map(lambda q: compile_one(*q, cache), chosen))
-    return {f"{w}/{name}": found for (w, name), found in zip(chosen, done, strict=True)}
+    return {f"{w}/{name}": seconds for (w, name), seconds in zip(chosen, done, strict=True)}
 
 
 def main() -> None:

@@ -19,6 +19,9 @@ from typing import Any
 PACKAGES = ("freshview", "freshet")
 """What the package has been called, the newest name first."""
 
+WORKLOADS = {"tpch_papers": ("tpch_papers", "tpch_seed"), "finance": ("finance",)}
+"""What the workloads have been called, by their newest names."""
+
 
 class Contender:
     """The queries of one checkout."""
@@ -34,11 +37,15 @@ class Contender:
 
     def names(self) -> list[tuple[str, str]]:
         """The queries that can be asked for."""
-        return [(w, q) for w in ("tpch_seed", "finance") for q in self.workloads[w].queries()]
+        return [(w, q) for w in WORKLOADS for q in self.workloads[self._name(w)].queries()]
+
+    def _name(self, workload: str) -> str:
+        """What this checkout calls a workload."""
+        return next(name for name in WORKLOADS[workload] if name in self.workloads)
 
     def prepare(self, workload: str, query: str, mode: str, scale: float, door: bool) -> float:
         """Plan a query and build its kernel; the seconds that planning took."""
-        q = self.queries
+        q, workload = self.queries, self._name(workload)
         began = time.process_time()
         program, catalog = q.program_of(workload, query, mode)
         planned = time.process_time() - began

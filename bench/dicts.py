@@ -89,16 +89,16 @@ def _exact(units: int, digits: int) -> Decimal:
 
 def _add(index: dict, key: object, item: object, n: int) -> None:
     """`index[key][item] += n`, where nothing counts 0."""
-    found = index.get(key)
-    if found is None:
+    entry = index.get(key)
+    if entry is None:
         index[key] = {item: n}
         return
-    total = found.get(item, 0) + n
+    total = entry.get(item, 0) + n
     if total:
-        found[item] = total
+        entry[item] = total
     else:
-        del found[item]
-        if not found:
+        del entry[item]
+        if not entry:
             del index[key]
 
 
@@ -114,13 +114,13 @@ def _bump(counts: dict, key: object, n: int) -> int:
 
 def _sum(sums: dict, key: object, value: int, n: int) -> None:
     """`sums[key] += (value, n)`, where nothing counts 0 rows."""
-    found = sums.get(key)
-    if found is None:
+    total = sums.get(key)
+    if total is None:
         sums[key] = [value, n]
         return
-    found[0] += value
-    found[1] += n
-    if not found[1]:
+    total[0] += value
+    total[1] += n
+    if not total[1]:
         del sums[key]
 
 

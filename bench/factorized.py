@@ -88,8 +88,8 @@ def lifts(workload: str) -> list[Expr]:
 def by_deltas(workload: str, factors: Sequence[Expr], t: Type = INT, depth: int = 0) -> Program:
     """The program of `ivm` for an aggregate over the join."""
     catalog = catalog_of(workload)
-    made = joined(workload, factors)
-    term = Lift("total", sum_((), mul(*made.atoms, *made.factors)))
+    join = joined(workload, factors)
+    term = Lift("total", sum_((), mul(*join.atoms, *join.factors)))
     query = Query("q", (Column("total", t),), ("total",), term)
     options = DeltaOptions(mode=_mode(t), depth=depth) if depth else DeltaOptions(mode=_mode(t))
     relations = list(catalog.relations.values())
@@ -139,15 +139,15 @@ def tables(workload: str, scale: float) -> dict[str, pa.Table]:
     module = importlib.import_module(f"workloads.{workload}_data")
     size = int(1_000_000 * scale) if workload == "retailer" else max(1, int(scale))
     more = {} if workload == "retailer" or scale >= 1 else {"postcodes": int(25_000 * scale)}
-    found = {}
+    rows_by_relation = {}
     rows = module.bulk(1, size, **more)
     for r in catalog_of(workload).relations.values():
         columns = list(zip(*rows[r.name], strict=True))
         schema = data.arrow_schema(r)
-        found[r.name] = pa.table(
+        rows_by_relation[r.name] = pa.table(
             [_column(c, f) for c, f in zip(columns, schema, strict=True)], schema
         )
-    return found
+    return rows_by_relation
 
 
 def _column(values: tuple[Any, ...], f: pa.Field) -> pa.Array:
@@ -158,14 +158,14 @@ def _column(values: tuple[Any, ...], f: pa.Field) -> pa.Array:
 
 def runs_of(workload: str, size: int, args: argparse.Namespace) -> Runs:
     """The insertions of a workload in batches."""
-    found = tables(workload, args.scale)
+    rows_by_relation = tables(workload, args.scale)
     if workload == "retailer":
-        found["Inventory"] = found["Inventory"].sort_by(
+        rows_by_relation["Inventory"] = rows_by_relation["Inventory"].sort_by(
             [(c, "ascending") for c in ORDERS[args.order]]
         )
     if args.paced:
-        return list(data.interleave(found, 0.0).windows(size))
-    return data.in_turn(found, size)
+        return list(data.interleave(rows_by_relation, 0.0).windows(size))
+    return data.in_turn(rows_by_relation, size)
 
 
 def rate(
@@ -203,24 +203,24 @@ def by_batches(workload: str, factors: Sequence[Expr]) -> Program:
 
 def sweep(args: argparse.Namespace) -> None:
     """Cofactors in batches of several sizes: triggers for single rows, and for whole batches."""
-    found: dict[str, dict[int, float]] = {}
+    times: dict[str, dict[int, float]] = {}
     for workload in [w for w in SUMMED if args.only in (None, w)]:
         every = {size: runs_of(workload, size, args) for size in SIZES}
         whole = lifts(workload)
-        made = {"row by row": by_tree(workload, whole), "as a whole": by_batches(workload, whole)}
-        for way, program in made.items():
+        runs = {"row by row": by_tree(workload, whole), "as a whole": by_batches(workload, whole)}
+        for way, program in runs.items():
             for size in SIZES:
                 rate_of, problem = apart(_best, workload, program, every[size], args, limit=600)
                 if problem:
                     print(workload, way, size, problem)
                     continue
-                found.setdefault(f"{workload}, {way}", {})[size] = rate_of
-    lines: list[list[object]] = [[n, *(rates.get(s) for s in SIZES)] for n, rates in found.items()]
+                times.setdefault(f"{workload}, {way}", {})[size] = rate_of
+    lines: list[list[object]] = [[n, *(rates.get(s) for s in SIZES)] for n, rates in times.items()]
     title = "Cofactors: events per CPU second, by the events of a batch"
     show(title, ("batches", *(f"{s:,}" for s in SIZES)), lines)
-    points = {name: sorted(rates.items()) for name, rates in found.items()}
+    points = {name: sorted(rates.items()) for name, rates in times.items()}
     print(plot("factorized_sweep", title, "events of a batch", points))
-    write("factorized_sweep", found)
+    write("factorized_sweep", times)
 
 
 def main() -> None:
@@ -245,16 +245,16 @@ def main() -> None:
     for workload in [w for w in SUMMED if args.only in (None, w)]:
         runs = runs_of(workload, 1000, args)
         for kind in ("sum", "cofactor"):
-            found: dict[str, tuple[float, int]] = {}
+            rates: dict[str, tuple[float, int]] = {}
             for way in ways(workload, kind):
                 answer, problem = apart(rate, workload, kind, way, runs, args, limit=600)
                 if problem:
                     print(workload, kind, way, problem)
                     continue
-                found[way] = answer
-            results[f"{workload} {kind}"] = found
-            first = found.get("factorized", (0.0, 0))[0]
-            for way, (per_second, maps) in found.items():
+                rates[way] = answer
+            results[f"{workload} {kind}"] = rates
+            first = rates.get("factorized", (0.0, 0))[0]
+            for way, (per_second, maps) in rates.items():
                 bar = BARS.get((workload, kind, way))
                 peer = PEERS[workload, kind] if way == "factorized" else None
                 ratio = None if way == "factorized" else first / per_second

@@ -37,7 +37,7 @@ BAR = 100.0
 """How many times as small, and as fast, as the listing the factorized result is wanted to be."""
 
 
-def made() -> Factorized:
+def factorized_result() -> Factorized:
     """The program that keeps the result factorized."""
     catalog = catalog_of("housing")
     relations = tuple(catalog.relations.values())
@@ -51,7 +51,7 @@ def fed(way: str, stream: data.Stream) -> tuple[NativeEngine, float]:
     catalog = catalog_of("housing")
     relations = tuple(catalog.relations.values())
     if way == "factorized":
-        program = made().program
+        program = factorized_result().program
     else:
         listing = listed_by_keys(variables("housing"), natural_join(relations).atoms)
         program = compile_joins(
@@ -81,7 +81,7 @@ def kept_factorized(stream: data.Stream, repeat: int) -> dict[str, float]:
     """What the factorized result takes, and what can be done with it."""
     engine, seconds = best("factorized", stream, repeat)
     began = time.process_time()
-    rows = Rows(made(), engine)
+    rows = Rows(factorized_result(), engine)
     opened = time.process_time() - began
     size = len(rows)
     numbers = random.Random(1).choices(range(size), k=1000)
@@ -117,14 +117,14 @@ def same_rows(stream: data.Stream, _: int) -> int:
     """How many rows both ways give, after a comparison of all of them."""
     factorized, _ = fed("factorized", stream)
     listed, _ = fed("listed", stream)
-    mine = pa.Table.from_batches(Rows(made(), factorized).stream())
+    mine = pa.Table.from_batches(Rows(factorized_result(), factorized).stream())
     theirs = pa.table(listed.instance.read_arrow(listed.kernel.query("q")))
     counts = theirs.column(theirs.num_columns - 1).to_pylist()
     rows = zip(*(c.to_pylist() for c in theirs.columns[:-1]), strict=True)
     order = theirs.column_names[:-1]
-    found: Counter[tuple[object, ...]] = Counter(dict(zip(rows, counts, strict=True)))
-    assert rows_of(mine.select(order)) == found
-    return found.total()
+    counted: Counter[tuple[object, ...]] = Counter(dict(zip(rows, counts, strict=True)))
+    assert rows_of(mine.select(order)) == counted
+    return counted.total()
 
 
 def under(rows: dict[str, pa.Table], postcodes: int) -> data.Stream:
@@ -143,7 +143,7 @@ def main() -> None:
     scale = 5 if args.quick else args.scale
     rows = tables("housing", scale)
     postcodes = int(np.max(rows["House"].column("postcode").to_numpy())) + 1
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for way, work, part in (
         ("compared", same_rows, 3),
         ("factorized", kept_factorized, postcodes),
@@ -153,8 +153,8 @@ def main() -> None:
         if problem:
             print(way, problem)
             return
-        found[way] = answer
-    ours, listing = found["factorized"], found["listed"]
+        results[way] = answer
+    ours, listing = results["factorized"], results["listed"]
     whole = {k: v * PART for k, v in listing.items()}
     assert round(whole["rows"]) == ours["rows"], (whole["rows"], ours["rows"])
     lines: list[list[object]] = [
@@ -169,13 +169,13 @@ def main() -> None:
     ratio = [times(whole[k] / ours[k]) for k in ("bytes", "seconds")]
     lines.append([f"is less (bar {BAR:g}x)", "-", *ratio])
     show(
-        f"The rows of Housing at scale {scale}; {found['compared']:,} of them compared",
+        f"The rows of Housing at scale {scale}; {results['compared']:,} of them compared",
         ("result", "rows", "MB", "CPU seconds"),
         lines,
         f"opened for reading in {ours['opened']:.2f} s; any row in {1e6 * ours['access']:.0f} us; "
         f"{ours['streamed'] / 1e6:.2f} M rows/s as Arrow batches",
     )
-    write("factorized_result", found)
+    write("factorized_result", results)
 
 
 if __name__ == "__main__":

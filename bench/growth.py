@@ -62,7 +62,7 @@ def measure(name: str, mode: Mode, live: int, args: argparse.Namespace) -> dict[
     ready = filled(name, mode, live, args)
     if ready is None:
         return None
-    found = {"ns": nanoseconds(*ready, mode, args.limit)}
+    figures = {"ns": nanoseconds(*ready, mode, args.limit)}
     ready[0].close()
     ready = filled(name, mode, live, args, count=True)
     if ready is not None:
@@ -70,8 +70,8 @@ def measure(name: str, mode: Mode, live: int, args: argparse.Namespace) -> dict[
         before = running.engine.work
         size = 1 if mode == "tuple" else 1000
         rate = drive(running, list(stream.windows(size, first, first + 1000)), args.limit)
-        found["work"] = (running.engine.work - before) / rate.events
-    return found
+        figures["work"] = (running.engine.work - before) / rate.events
+    return figures
 
 
 def main() -> None:
@@ -89,16 +89,16 @@ def main() -> None:
     for name in QUERIES:
         for mode in modes:
             words = f"{name} {'single' if mode == 'tuple' else 'batch 1000'}"
-            found = []
+            by_size = []
             for live in sizes:
-                told, problem = apart(measure, name, mode, live, args, limit=6 * args.limit + 60)
-                found.append(told)
-                print(words, live, told or problem or "not filled in time", file=sys.stderr)
-                if told is None:
+                figures, problem = apart(measure, name, mode, live, args, limit=6 * args.limit + 60)
+                by_size.append(figures)
+                print(words, live, figures or problem or "not filled in time", file=sys.stderr)
+                if figures is None:
                     break
-            found += [None] * (len(sizes) - len(found))
-            results[words] = dict(zip(map(str, sizes), found, strict=True))
-            lines.append([words, *_cells(found, "ns"), *_cells(found, "work")])
+            by_size += [None] * (len(sizes) - len(by_size))
+            results[words] = dict(zip(map(str, sizes), by_size, strict=True))
+            lines.append([words, *_cells(by_size, "ns"), *_cells(by_size, "work")])
     heads = [f"{live:,}" for live in sizes]
     show(
         "Nanoseconds per event, then rows of work per event, by live orders a side",
@@ -109,8 +109,8 @@ def main() -> None:
     write("growth", results)
 
 
-def _cells(found: list[dict[str, Any] | None], what: str) -> list[object]:
-    values = [f.get(what) if f else None for f in found]
+def _cells(by_size: list[dict[str, Any] | None], what: str) -> list[object]:
+    values = [f.get(what) if f else None for f in by_size]
     grown = values[-1] / values[0] if values[0] and values[-1] else None
     return [*values, times(grown)]
 

@@ -132,7 +132,7 @@ def duckdb_deltas(stream: data.Stream, size: int) -> tuple[float, Rows]:
 
 def best(repeat: int, measure: Callable[[], tuple[float, Rows]]) -> tuple[float, Rows]:
     """The quickest of several runs, with its view."""
-    return min((measure() for _ in range(repeat)), key=lambda found: found[0])
+    return min((measure() for _ in range(repeat)), key=lambda timed: timed[0])
 
 
 def main() -> None:

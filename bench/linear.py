@@ -31,12 +31,12 @@ BARS["paths"] = {2000: 23.0}
 
 def least(count: int, work: Callable[[], object]) -> float:
     """The shortest of some runs, in seconds."""
-    found = []
+    seconds = []
     for _ in range(count):
         began = time.perf_counter()
         work()
-        found.append(time.perf_counter() - began)
-    return min(found)
+        seconds.append(time.perf_counter() - began)
+    return min(seconds)
 
 
 def middle(count: int, work: Callable[[], object]) -> float:
@@ -106,7 +106,7 @@ PROGRAMS = {
 
 def ratios(name: str, sizes: list[int]) -> list[dict[str, Any]]:
     """One program at rising sizes."""
-    found = []
+    rows = []
     for n in sizes:
         p, change = PROGRAMS[name](n)
         change(p)  # what is measured is the second update and later ones
@@ -117,7 +117,7 @@ def ratios(name: str, sizes: list[int]) -> list[dict[str, Any]]:
         anew = least(3 if n < 3000 else 2, p.reevaluate)
         apart = {i.name for i in p.normal.inputs} | set(p.normal.outputs)
         beside = sum(v.nbytes for k, v in p.values.items() if k not in apart)
-        found.append(
+        rows.append(
             {
                 "program": name,
                 "n": n,
@@ -128,7 +128,7 @@ def ratios(name: str, sizes: list[int]) -> list[dict[str, Any]]:
                 "MiB": beside / 2**20,
             }
         )
-    return found
+    return rows
 
 
 def powers_by(n: int, seed: int) -> tuple[np.random.Generator, dict[str, Program]]:
@@ -143,19 +143,19 @@ def powers_by(n: int, seed: int) -> tuple[np.random.Generator, dict[str, Program
 
 def zipf(n: int, rows: int, exponents: list[float]) -> list[dict[str, Any]]:
     """Batches of rows drawn by Zipf's law: the steeper, the fewer distinct ones."""
-    random, made = powers_by(n, 1)
-    anew = least(3, made["reevaluate"].reevaluate)
-    found = []
+    random, programs = powers_by(n, 1)
+    anew = least(3, programs["reevaluate"].reevaluate)
+    measured = []
     for z in exponents:
         weights = np.arange(1.0, n + 1) ** -z
         places = random.choice(n, rows, p=weights / weights.sum())
         rank = len(np.unique(places))
         v = random.standard_normal((rows, n)) * 1e-4
-        made["incremental"].choice("A", rank)
-        spent = least(2, partial(made["incremental"].update, "A", rows=places, v=v))
-        chosen = made["auto"].choice("A", rank).strategy
+        programs["incremental"].choice("A", rank)
+        spent = least(2, partial(programs["incremental"].update, "A", rows=places, v=v))
+        chosen = programs["auto"].choice("A", rank).strategy
         best = "incremental" if spent < anew else "reevaluate"
-        found.append(
+        measured.append(
             {
                 "exponent": z,
                 "rank": rank,
@@ -165,16 +165,16 @@ def zipf(n: int, rows: int, exponents: list[float]) -> list[dict[str, Any]]:
                 "best": best,
             }
         )
-    return found
+    return measured
 
 
 def crossover(n: int) -> dict[str, Any]:
     """From which rank on `auto` computes anew, and from which rank on that is faster."""
-    random, made = powers_by(n, 2)
+    random, programs = powers_by(n, 2)
     low, high = 1, n
     while low < high:
         rank = (low + high) // 2
-        if made["auto"].choice("A", rank).strategy == "reevaluate":
+        if programs["auto"].choice("A", rank).strategy == "reevaluate":
             high = rank
         else:
             low = rank + 1
@@ -184,8 +184,8 @@ def crossover(n: int) -> dict[str, Any]:
         v = 1e-4 * random.standard_normal((rank, n))
         spent = []
         for s in ("incremental", "reevaluate"):
-            made[s].choice("A", rank)
-            spent.append(least(3, partial(made[s].update, "A", rows=np.arange(rank), v=v)))
+            programs[s].choice("A", rank)
+            spent.append(least(3, partial(programs[s].update, "A", rows=np.arange(rank), v=v)))
         points.append((rank, spent[0] / spent[1]))
     return {"auto": low, "true": _meets(points), "points": points}
 
@@ -213,7 +213,7 @@ def bits(n: int) -> list[dict[str, Any]]:
     The graph goes both ways: what is reached is symmetric, and half of it can be computed.
     """
     random = np.random.default_rng(n)
-    found = []
+    rows = []
     for edges in (4, 16, 64):
         graph = random.random((n, n)) < edges / 2 / n
         graph |= graph.T
@@ -221,8 +221,8 @@ def bits(n: int) -> list[dict[str, Any]]:
         results = [hops(graph, product) for product in ways.values()]
         assert all(np.array_equal(results[0], r) for r in results[1:])
         spent = {name: least(3, partial(hops, graph, p)) for name, p in ways.items()}
-        found.append({"edges": edges, **spent})
-    return found
+        rows.append({"edges": edges, **spent})
+    return rows
 
 
 SIZES: dict[str, tuple[list[int], list[int]]] = {
@@ -237,7 +237,7 @@ SIZES: dict[str, tuple[list[int], list[int]]] = {
 
 def show_ratios(name: str, quick: bool) -> list[dict[str, Any]]:
     """Measure one program and show it."""
-    found = ratios(name, SIZES[name][0 if quick else 1])
+    figures = ratios(name, SIZES[name][0 if quick else 1])
     rows = [
         (
             str(r["n"]),
@@ -247,10 +247,10 @@ def show_ratios(name: str, quick: bool) -> list[dict[str, Any]]:
             times(r["wanted"]),
             f"{r['MiB']:.0f} MiB",
         )
-        for r in found
+        for r in figures
     ]
     show(name, ("n", "anew", "update", "ratio", "wanted", "views beside"), rows)
-    return found
+    return figures
 
 
 def show_zipf(n: int) -> dict[str, Any]:
@@ -288,7 +288,7 @@ def show_zipf(n: int) -> dict[str, Any]:
 
 def show_bits(n: int) -> list[dict[str, Any]]:
     """Boolean kernels beside counting."""
-    found = bits(n)
+    rows = bits(n)
     show(
         f"Reachability in four hops, n = {n}: packed rows beside counting with BLAS",
         ("edges a node", "dense", "packed", "ratio", "wanted", "symmetric", "ratio"),
@@ -302,10 +302,10 @@ def show_bits(n: int) -> list[dict[str, Any]]:
                 f"{1e3 * b['half']:.1f} ms",
                 times(b["dense"] / b["half"]),
             )
-            for b in found
+            for b in rows
         ],
     )
-    return found
+    return rows
 
 
 def main() -> None:
@@ -316,16 +316,16 @@ def main() -> None:
     parser.add_argument(
         "--part", action="append", choices=parts, help="this; more than once for more"
     )
-    told = parser.parse_args()
-    wanted = told.part or parts
-    n = 500 if told.quick else 2000
+    args = parser.parse_args()
+    wanted = args.part or parts
+    n = 500 if args.quick else 2000
     results: dict[str, Any] = {}
     for part in wanted:
         if part in PROGRAMS:
-            results[part] = show_ratios(part, told.quick)
+            results[part] = show_ratios(part, args.quick)
         else:
             results[part] = show_zipf(n) if part == "zipf" else show_bits(n)
-    write("linear" if not told.part else "linear-" + "-".join(told.part), results)
+    write("linear" if not args.part else "linear-" + "-".join(args.part), results)
 
 
 if __name__ == "__main__":

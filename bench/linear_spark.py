@@ -78,7 +78,7 @@ def measure(name: str, n: int, spark: Any, copies: bool) -> dict[str, Any]:
 
             change()
             update = middle(5, change)
-            told = p.stats[-1]
+            stats = p.stats[-1]
             anew = least(1, p.reevaluate)
             again = p.stats[-1]
             products = sum(s.native for s in again.stages)
@@ -89,19 +89,19 @@ def measure(name: str, n: int, spark: Any, copies: bool) -> dict[str, Any]:
                 "anew": anew,
                 "products": products,
                 "update": update,
-                "blocks": sum(s.native for s in told.stages),
-                "jobs": told.jobs,
-                "MB": told.shuffled / 1e6,
+                "blocks": sum(s.native for s in stats.stages),
+                "jobs": stats.jobs,
+                "MB": stats.shuffled / 1e6,
                 "ratio": anew / update,
                 "products ratio": products / update,
                 "snapshot": snapshot,
-                "state": told.state / 2**20,
+                "state": stats.state / 2**20,
             }
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def rows(found: list[dict[str, Any]]) -> list[tuple[object, ...]]:
+def rows(results: list[dict[str, Any]]) -> list[tuple[object, ...]]:
     """Lines of the table."""
     return [
         (
@@ -117,7 +117,7 @@ def rows(found: list[dict[str, Any]]) -> list[tuple[object, ...]]:
             f"{f['snapshot']:.1f} s",
             f"{f['state']:.0f} MiB",
         )
-        for f in found
+        for f in results
     ]
 
 
@@ -134,17 +134,17 @@ def main() -> None:
     work = [partial(measure, p, n, spark, False) for p in args.programs for n in sizes]
     if args.copies:
         work += [partial(measure, p, sizes[-1], spark, True) for p in args.programs]
-    found = []
+    results = []
     for each in work:
-        found.append(each())
-        print(found[-1], flush=True)
-        write("linear_spark", {"programs": found})
+        results.append(each())
+        print(results[-1], flush=True)
+        write("linear_spark", {"programs": results})
     spark.stop()
     columns = ("program", "n", "anew", "products", "update", "blocks", "jobs", "ratio")
     show(
         f"Matrix programs on {MASTER}; an update of a row; wanted {BAR:g}x at the largest n",
         (*columns, "to products", "snapshot", "state"),
-        rows(found),
+        rows(results),
     )
 
 

@@ -127,9 +127,9 @@ class Chain:
     def check(self) -> None:
         """The view is the product of the matrices as they are now."""
         rows = pa.record_batch(self.engine.instance.read_arrow(self.engine.kernel.query("q")))
-        found = np.zeros((self.n, self.n))
-        found[rows["x1"].to_numpy(), rows["x4"].to_numpy()] = rows["entry"].to_numpy()
-        np.testing.assert_allclose(found, self.left @ self.middle @ self.right, rtol=1e-9)
+        product = np.zeros((self.n, self.n))
+        product[rows["x1"].to_numpy(), rows["x4"].to_numpy()] = rows["entry"].to_numpy()
+        np.testing.assert_allclose(product, self.left @ self.middle @ self.right, rtol=1e-9)
 
 
 def measure(way: str, n: int, args: argparse.Namespace) -> dict[str, float]:
@@ -145,11 +145,11 @@ def measure(way: str, n: int, args: argparse.Namespace) -> dict[str, float]:
             "rank 1": chain.dense_product,
             "numpy": chain.recomputed,
         }
-    found = {kind: _median(call, args) for kind, call in kinds.items()}
-    found["bytes"] = chain.engine.instance.stats().bytes
+    times = {kind: _median(call, args) for kind, call in kinds.items()}
+    times["bytes"] = chain.engine.instance.stats().bytes
     chain.check()
     chain.engine.instance.close()
-    return found
+    return times
 
 
 def _median(call: Callable[[], float], args: argparse.Namespace) -> float:
@@ -176,16 +176,16 @@ def main() -> None:
     results: dict[int, Any] = {}
     lines: list[list[object]] = []
     for n in args.sizes:
-        found: dict[str, dict[str, float]] = {}
+        medians: dict[str, dict[str, float]] = {}
         for way in ("factors", "first-order"):
             answer, problem = apart(measure, way, n, args, limit=3600)
             if problem:
                 print(n, way, problem)
                 continue
-            found[way] = answer
-        results[n] = found
-        if len(found) == 2:
-            lines.append(_line(n, found["factors"], found["first-order"]))
+            medians[way] = answer
+        results[n] = medians
+        if len(medians) == 2:
+            lines.append(_line(n, medians["factors"], medians["first-order"]))
     show(
         "A1 * A2 * A3: milliseconds of CPU a change of A2; the views are equal to NumPy's product",
         (

@@ -44,8 +44,8 @@ def _sql(t: Any) -> str:
 def fitted(duck: duckdb.DuckDBPyConnection, names: list[str]) -> tuple[float, float, Any, Any]:
     """Seconds of the export and of the fit, the model, and some of its rows."""
     start = time.perf_counter()
-    found = duck.execute(f"SELECT {', '.join(names)} {JOIN}").fetchnumpy()
-    rows = np.column_stack([np.asarray(found[n], dtype=np.float64) for n in names])
+    columns = duck.execute(f"SELECT {', '.join(names)} {JOIN}").fetchnumpy()
+    rows = np.column_stack([np.asarray(columns[n], dtype=np.float64) for n in names])
     exported = time.perf_counter()
     at = names.index(LABEL)
     x = np.delete(rows, at, axis=1)
@@ -63,8 +63,8 @@ def main() -> None:
     if args.quick:
         args.scale, args.batches = args.scale / 10, 5
     names = variables("retailer")
-    given = tables("retailer", args.scale)
-    stock = given.pop("Inventory")
+    relations = tables("retailer", args.scale)
+    stock = relations.pop("Inventory")
     first = stock.num_rows - args.batches * BATCH
     db, duck = fv.connect(engine="native"), duckdb.connect()
     duck.execute("SET threads = 1")
@@ -74,7 +74,7 @@ def main() -> None:
         "direct": fv.models.Ridge(cof, LABEL, alpha=1.0),
         "gradient": fv.models.Ridge(cof, LABEL, alpha=1.0, solver="gradient", tol=1e-6),
     }
-    for name, table in {**given, "Inventory": stock.slice(0, first)}.items():
+    for name, table in {**relations, "Inventory": stock.slice(0, first)}.items():
         db.insert(name, table)
         duck.register("given", table)
         duck.execute(f"CREATE TABLE {name} AS SELECT * FROM given")
@@ -96,7 +96,7 @@ def main() -> None:
             export, fit, theirs, x = fitted(duck, names)
             again.append((export, fit))
             far = max(far, float(abs(models["direct"].predict(x) - theirs.predict(x)).max()))
-    ms = {name: median(found) * 1e3 for name, found in spent.items()}
+    ms = {name: median(seconds) * 1e3 for name, seconds in spent.items()}
     export_ms, fit_ms = (median(part) * 1e3 for part in zip(*again, strict=True))
     ratio = (export_ms + fit_ms) / (ms["apply"] + ms["direct"])
     show(

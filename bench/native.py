@@ -41,7 +41,7 @@ LIVE = 1000
 @cache
 def tables(scale: float) -> dict[str, pa.Table]:
     """All of TPC-H, as the schema of DBToaster has it."""
-    return data.tpch(scale, list(catalog_of("tpch_seed").relations.values()))
+    return data.tpch(scale, list(catalog_of("tpch_papers").relations.values()))
 
 
 def stream_for(workload: str, names: set[str], scale: float, deletes: float) -> data.Stream:
@@ -69,7 +69,7 @@ def measure(workload: str, name: str, args: argparse.Namespace) -> dict[str, Any
     names = streams_of(program_of(workload, name, "batch", args.strategy)[0])
     stream = stream_for(workload, names, args.scale, args.deletes)
     static = {n: tables(args.scale)[n] for n in static_of(workload)}
-    found: dict[str, Any] = {"events": len(stream), "unread": {}}
+    figures: dict[str, Any] = {"events": len(stream), "unread": {}}
     views = []
     modes: tuple[Mode, ...] = ("tuple", "batch")
     for mode in modes:
@@ -78,17 +78,17 @@ def measure(workload: str, name: str, args: argparse.Namespace) -> dict[str, Any
         unread = partial(drive, runs=runs_of(stream, mode), limit=args.limit)
         rate, view = quickest(begin, unread, args)
         if waits(program, catalog, mode):
-            found["unread"][mode] = rate.per_second
+            figures["unread"][mode] = rate.per_second
             read = (
                 partial(fresh, stream=stream) if mode == "tuple" else partial(unread, reading=True)
             )
             rate, view = quickest(begin, partial(read, limit=args.limit), args)
-        found |= {mode: rate.per_second, f"{mode} whole": rate.whole}
+        figures |= {mode: rate.per_second, f"{mode} whole": rate.whole}
         views.append(rows_of(view))
-    found["rows"] = views[0].total()
-    if found["tuple whole"] and found["batch whole"]:
-        found["agree"] = same(*views)
-    return found
+    figures["rows"] = views[0].total()
+    if figures["tuple whole"] and figures["batch whole"]:
+        figures["agree"] = same(*views)
+    return figures
 
 
 def quickest(
@@ -109,36 +109,36 @@ def main() -> None:
     args = arguments()
     tables(args.scale)
     results: dict[str, Any] = {}
-    for workload in ("tpch_seed", "finance"):
+    for workload in ("tpch_papers", "finance"):
         for name in WORKLOADS[workload].queries():
             if args.queries and name not in args.queries:
                 continue
-            found, problem = apart(measure, workload, name, args, limit=8 * args.limit + 60)
-            results[name] = found or {"problem": problem}
+            figures, problem = apart(measure, workload, name, args, limit=8 * args.limit + 60)
+            results[name] = figures or {"problem": problem}
             print(*map(cell, line(name, results[name])), problem, file=sys.stderr, flush=True)
     show(
         f"Rows per CPU second, TPC-H SF {args.scale:g}, {args.deletes:.0%} deletes",
         ("query", "single", "DBToaster", "", "batch 1000", "DBToaster", "", "F-IVM", "", "rows"),
-        [line(name, found) for name, found in results.items()],
+        [line(name, figures) for name, figures in results.items()],
         note="* until the time limit. r: recomputed when read, so it was read after each event or"
         " batch.\nThe peers' figures are from other days (bench/peers.py).",
     )
-    for name, found in results.items():
-        if unread := found.get("unread"):
+    for name, figures in results.items():
+        if unread := figures.get("unread"):
             rates = " single, ".join(cell(rate) for rate in unread.values())
             print(f"{name}: {rates} batch, if it is never read")
-        if not found.get("agree", True):
+        if not figures.get("agree", True):
             print(f"{name}: single rows and batches end in different views")
     write("native", results)
 
 
-def line(name: str, found: dict[str, Any]) -> list[object]:
+def line(name: str, figures: dict[str, Any]) -> list[object]:
     """A query's row of the table."""
     toaster, toaster_batch, fivm = PEERS.get(name, (None, None, None))
-    single, batch = found.get("tuple"), found.get("batch")
+    single, batch = figures.get("tuple"), figures.get("batch")
     over = "> 40 s" if name == "q15" else toaster
-    mark = "" if found.get("tuple whole") and found.get("batch whole") else " *"
-    mark += " r" if found.get("unread") else ""
+    mark = "" if figures.get("tuple whole") and figures.get("batch whole") else " *"
+    mark += " r" if figures.get("unread") else ""
     return [
         name + mark,
         single,
@@ -149,7 +149,7 @@ def line(name: str, found: dict[str, Any]) -> list[object]:
         ratio(batch, toaster_batch),
         fivm,
         ratio(batch, fivm),
-        found.get("rows"),
+        figures.get("rows"),
     ]
 
 

@@ -35,8 +35,8 @@ def measure(stream: Stream) -> dict[str, tuple[float, Counter[tuple[object, ...]
             )
         if done.returncode:
             raise RuntimeError(done.stderr.strip().splitlines()[-1])
-        told = json.loads(done.stdout.splitlines()[-1])
-        return {NAME: (told["seconds"], as_rows(told["rows"]))}
+        answer = json.loads(done.stdout.splitlines()[-1])
+        return {NAME: (answer["seconds"], as_rows(answer["rows"]))}
     except (OSError, RuntimeError, subprocess.SubprocessError, ValueError) as e:
         print(f"Pathway is left out: {e}")
         return {}

@@ -83,14 +83,14 @@ class Plain:
             self._statement(s, dict(zip(t.params, columns, strict=True)))
         words = set(re.findall(r"\bd\d+\b", "\n".join(self.lines)))
         self.columns[t.relation] = tuple(i for i, c in enumerate(columns) if c in words)
-        given = ", ".join(columns[i] for i in self.columns[t.relation])
-        self.lines = [*before, f"def {t.event}_{t.relation}({given}):", *self.lines]
+        parameters = ", ".join(columns[i] for i in self.columns[t.relation])
+        self.lines = [*before, f"def {t.event}_{t.relation}({parameters}):", *self.lines]
 
     def _statement(self, s: Statement, names: Names) -> None:
         assert s.op == "+=", "these programs recompute nothing"
 
-        def write(pad: int, found: Names, number: list[str]) -> None:
-            key = _key([found[v] for v in s.target.vars])
+        def write(pad: int, bound: Names, number: list[str]) -> None:
+            key = _key([bound[v] for v in s.target.vars])
             self._line(pad, f"add_{s.target.name}({key}, {_times(number)})")
 
         self._emit(s.term, 1, names, [], write)
@@ -115,8 +115,8 @@ class Plain:
         elif isinstance(e, Sum):
             inner = {v: x for v, x in names.items() if v in {*e.keys, *ins(e.body)}}
 
-            def leave(p: int, found: Names, n: list[str]) -> None:
-                k(p, {**names, **{v: found[v] for v in outs(e)}}, n)
+            def leave(p: int, bound: Names, n: list[str]) -> None:
+                k(p, {**names, **{v: bound[v] for v in outs(e)}}, n)
 
             self._emit(e.body, pad, inner, number, leave)
         elif isinstance(e, Add):
@@ -154,7 +154,7 @@ class Plain:
 
     def _look_up(self, e: View, pad: int, names: Names, number: list[str], k: Next) -> None:
         known = tuple(i for i, v in enumerate(e.vars) if v in names)
-        found, n = dict(names), self._local()
+        bound, n = dict(names), self._local()
         if len(known) == len(e.vars):
             self._line(pad, f"{n} = {e.name}.get({_key([names[v] for v in e.vars])})")
             self._line(pad, f"if {n} is not None:")
@@ -168,8 +168,8 @@ class Plain:
             self._line(pad + 1, f"{n} = {e.name}[{key}]")
             for i, v in enumerate(e.vars):
                 if i not in known:
-                    found[v] = f"{key}[{i}]" if len(e.vars) > 1 else key
-        k(pad + 1, found, [*number, n])
+                    bound[v] = f"{key}[{i}]" if len(e.vars) > 1 else key
+        k(pad + 1, bound, [*number, n])
 
     def _value(self, e: Expr, names: Names) -> str:
         match e:

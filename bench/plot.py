@@ -52,9 +52,9 @@ def drawn(title: str, across: str, lines: Mapping[str, Points]) -> Drawing:
     places = _apart([y_axis.at(points[-1][1]) for points in lines.values()])
     for n, ((name, points), label) in enumerate(zip(lines.items(), places, strict=True)):
         color = COLORS[n % len(COLORS)]
-        found = [(x_axis.at(x), y_axis.at(y)) for x, y in points]
-        items += [Line(*a, *b, 1.8, color) for a, b in pairwise(found)]
-        items += [Circle(x, y, 3, (color,), color) for x, y in found]
+        spots = [(x_axis.at(x), y_axis.at(y)) for x, y in points]
+        items += [Line(*a, *b, 1.8, color) for a, b in pairwise(spots)]
+        items += [Circle(x, y, 3, (color,), color) for x, y in spots]
         items.append(Words(_WIDTH - _RIGHT + 10, label + 3.5, name, color=color))
     return Drawing(title, _WIDTH, _HEIGHT, tuple(items))
 

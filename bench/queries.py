@@ -178,11 +178,11 @@ def drive(
 ) -> Rate:
     """Give all the runs, or as many as fit into `limit` CPU seconds; maybe read after each."""
     instance, query = running.engine.instance, running.engine.kernel.query(running.name)
-    given = running.ready(runs)
+    prepared = running.ready(runs)
     done, used, step = 0, 0.0, 1
     began = time.process_time()
     while done < len(runs) and used <= limit:
-        for run in given[done : done + step]:
+        for run in prepared[done : done + step]:
             for relation, rows, counts in run:
                 instance.apply_arrow(relation, rows, counts)
             if reading:

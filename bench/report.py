@@ -67,13 +67,13 @@ def times(ratio: float | None) -> str:
 def write(name: str, results: object) -> None:
     """Keep the numbers of a run."""
     BUILD.mkdir(parents=True, exist_ok=True)
-    told = {
+    record = {
         "at": datetime.now().isoformat(timespec="seconds"),
         "python": platform.python_version(),
         "machine": platform.machine(),
         "results": results,
     }
-    (BUILD / f"{name}.json").write_text(json.dumps(told, indent=1, default=str) + "\n")
+    (BUILD / f"{name}.json").write_text(json.dumps(record, indent=1, default=str) + "\n")
 
 
 def best(times_of: int, measure: Callable[[], float], limit: float = math.inf) -> float:

@@ -71,9 +71,14 @@ def flow_of(name: str, spark: Any, workers: int, tables: dict[str, pa.Table], fo
     program = compile_queries([query], relations, options, catalog.functions)
     static = {n: tables[n] for n in static_of("tpch") if n in {r.name for r in program.relations}}
     spread = DistributionOptions(workers=workers, deliver=True)
-    made = distribute(program, options=spread, functions=catalog.functions)
+    distributed = distribute(program, options=spread, functions=catalog.functions)
     return Flow.start(
-        made, spark, workers=workers, checkpoint=folder, tables=static, functions=catalog.functions
+        distributed,
+        spark,
+        workers=workers,
+        checkpoint=folder,
+        tables=static,
+        functions=catalog.functions,
     )
 
 
@@ -149,18 +154,18 @@ def measure(name: str, spark: Any, tables: dict[str, pa.Table], args: Any) -> di
         began = time.perf_counter()
         for run in stream.windows(args.load, 0, half):
             flow.apply(counted(run))
-        taken = time.perf_counter() - began
+        load = time.perf_counter() - began
         measured = half + args.batch * args.batches
         at_half = timed(flow, name, stream.windows(args.batch, half, measured))
         began = time.perf_counter()
         for run in stream.windows(args.load, measured, stop):
             flow.apply(counted(run))
-        taken += time.perf_counter() - began
+        load += time.perf_counter() - began
         end = stop + args.batch * args.batches
-        found = timed(flow, name, stream.windows(args.batch, stop, end))
+        figures = timed(flow, name, stream.windows(args.batch, stop, end))
         tens = stream.windows(10, end, end + 60 * args.batches)
-        found |= floors(flow, tens, spark, found["shuffles"])
-        found |= {"events": stop, "load": taken, "half": at_half}
+        figures |= floors(flow, tens, spark, figures["shuffles"])
+        figures |= {"events": stop, "load": load, "half": at_half}
     shutil.rmtree(folder, ignore_errors=True)
     sql = sql_of(name)
     recomputed = []
@@ -169,8 +174,8 @@ def measure(name: str, spark: Any, tables: dict[str, pa.Table], args: Any) -> di
         spark.sql(sql).toArrow()
         if n >= 2:  # the JVM compiles at first
             recomputed.append(time.perf_counter() - began)
-    found["recompute"] = recomputed
-    return found
+    figures["recompute"] = recomputed
+    return figures
 
 
 def sql_of(name: str) -> str:
@@ -209,9 +214,11 @@ def streamed(name: str, spark: Any, tables: dict[str, pa.Table], args: Any) -> l
         .start()
     )
     query.awaitTermination()
-    taken = [p.durationMs["triggerExecution"] / 1e3 for p in query.recentProgress if p.numInputRows]
+    durations = [
+        p.durationMs["triggerExecution"] / 1e3 for p in query.recentProgress if p.numInputRows
+    ]
     shutil.rmtree(folder, ignore_errors=True)
-    return taken[2:]
+    return durations[2:]
 
 
 def first_load(name: str, spark: Any, tables: dict[str, pa.Table], args: Any) -> dict[str, Any]:
@@ -221,7 +228,7 @@ def first_load(name: str, spark: Any, tables: dict[str, pa.Table], args: Any) ->
     """
     stream = stream_of(name, tables)
     rows = min(args.first, len(stream))
-    taken: dict[str, Any] = {"rows": rows, "load": [], "batches": []}
+    times: dict[str, Any] = {"rows": rows, "load": [], "batches": []}
     for turn in range(REPEAT + 1):
         for way in ("load", "batches"):
             folder = tempfile.mkdtemp(prefix="freshview-bench-")
@@ -229,17 +236,17 @@ def first_load(name: str, spark: Any, tables: dict[str, pa.Table], args: Any) ->
                 seconds = _loaded(flow, name, way, stream, rows if turn else rows // 10, args.batch)
             shutil.rmtree(folder, ignore_errors=True)
             if turn:
-                taken[way].append(seconds)
-    return taken
+                times[way].append(seconds)
+    return times
 
 
 def _loaded(flow: Flow, name: str, way: str, stream: data.Stream, rows: int, batch: int) -> float:
     """Seconds of one way until the view is read."""
     size = rows if way == "load" else batch
-    given = [counted(run) for run in stream.windows(size, 0, rows)]
+    batches = [counted(run) for run in stream.windows(size, 0, rows)]
     os.sync()  # what was written before is not written while the clock runs
     began = time.perf_counter()
-    for changes in given:
+    for changes in batches:
         (flow.load if way == "load" else flow.apply)(changes)
     flow.read(name)
     return time.perf_counter() - began
@@ -254,8 +261,8 @@ def show_ratios(results: dict[str, Any], args: Any) -> None:
     """Beside Spark SQL, and what the time of a batch went into."""
     lines: list[list[object]] = []
     ratios = []
-    for name, found in results.items():
-        m = {k: statistics.median(v) for k, v in found.items() if isinstance(v, list)}
+    for name, figures in results.items():
+        m = {k: statistics.median(v) for k, v in figures.items() if isinstance(v, list)}
         ratio = m["recompute"] / (m["apply"] + m["read"])
         ratios.append(ratio)
         cells = milliseconds(m["apply"], m["read"], m["recompute"])
@@ -276,16 +283,16 @@ def show_ratios(results: dict[str, Any], args: Any) -> None:
 def show_growth(results: dict[str, Any]) -> None:
     """Half the base beside all of it; small batches beside an empty job."""
     lines: list[list[object]] = []
-    for name, found in results.items():
+    for name, figures in results.items():
         before, now = (
             statistics.median(map(sum, zip(f["apply"], f["read"], strict=True)))
-            for f in (found["half"], found)
+            for f in (figures["half"], figures)
         )
-        small, empty = (statistics.median(found[k]) for k in ("small", "empty"))
+        small, empty = (statistics.median(figures[k]) for k in ("small", "empty"))
         cells = milliseconds(before, now)
         change = f"{100 * (now / before - 1):+.0f}%"
         floor = milliseconds(small, empty)
-        state = f"{found['state'] / 1e6:.0f}"
+        state = f"{figures['state'] / 1e6:.0f}"
         lines.append([name, *cells, change, *floor, times(small / empty), state])
     show(
         "Milliseconds per batch with half the base and with all of it (bar: less than 20% more),"
@@ -323,8 +330,8 @@ def main() -> None:
     cache(spark, {name: table for name, table in tables.items() if name in read})
     results: dict[str, Any] = {}
     for name in args.queries:
-        found = results[name] = measure(name, spark, tables, args)
-        ours, theirs = (statistics.median(found[k]) for k in ("apply", "recompute"))
+        figures = results[name] = measure(name, spark, tables, args)
+        ours, theirs = (statistics.median(figures[k]) for k in ("apply", "recompute"))
         print(f"{name}: {ours:.3f} s a batch, recomputed in {theirs:.3f} s", flush=True)
         write("spark", results)
     if results:
@@ -332,9 +339,9 @@ def main() -> None:
         show_growth(results)
     lines: list[list[object]] = []
     for name in (n for n in STREAMED if n in results):
-        found = results[name]
-        found["streamed"] = streamed(name, spark, tables, args)
-        ours, theirs = (statistics.median(found[k]) for k in ("apply", "streamed"))
+        figures = results[name]
+        figures["streamed"] = streamed(name, spark, tables, args)
+        ours, theirs = (statistics.median(figures[k]) for k in ("apply", "streamed"))
         lines.append([name, *milliseconds(ours, theirs), times(theirs / ours), "5x"])
     if lines:
         columns = ("query", "apply", "streaming", "ratio", "bar")
@@ -342,11 +349,11 @@ def main() -> None:
     spark.catalog.clearCache()
     if args.first:
         larger = data.tpch(args.scale * 1.25, relations)
-        found = results["first load"] = first_load(FIRST, spark, larger, args)
-        fastest = [min(found[k]) for k in ("load", "batches")]
+        figures = results["first load"] = first_load(FIRST, spark, larger, args)
+        fastest = [min(figures[k]) for k in ("load", "batches")]
         ratio = times(fastest[1] / fastest[0])
         columns = ("query", "rows", "as a load", f"as batches of {args.batch:,}", "ratio", "bar")
-        row = [FIRST, f"{found['rows']:,.0f}", *(f"{s:.2f}" for s in fastest), ratio, "5x"]
+        row = [FIRST, f"{figures['rows']:,.0f}", *(f"{s:.2f}" for s in fastest), ratio, "5x"]
         show(f"Seconds of a first load, the best of {REPEAT}", columns, [row])
     write("spark", results)
 

@@ -38,11 +38,11 @@ def graph(edges: int, seed: int = 1) -> dict[str, pa.Table]:
     rng = np.random.default_rng(seed)
     n = max(edges // 8, 3)
     share = np.cumsum(np.arange(1, n + 1) ** -STEEP)
-    found = np.empty(0, np.int64)
-    while len(found) < edges:
+    codes = np.empty(0, np.int64)
+    while len(codes) < edges:
         ends = np.searchsorted(share, rng.random((2, edges)) * share[-1])
-        found = np.unique(np.concatenate([found, ends[0] * n + ends[1]]))
-    chosen = rng.permutation(found)[:edges]
+        codes = np.unique(np.concatenate([codes, ends[0] * n + ends[1]]))
+    chosen = rng.permutation(codes)[:edges]
     parts = np.array_split(chosen, 3)
     return {
         name: pa.table({x: part // n, y: part % n})
@@ -63,20 +63,20 @@ def drive(way: str, stream: Stream, args: argparse.Namespace) -> dict[str, Any]:
     """Give all the edges, or as many as fit into the memory, and tell what is kept then."""
     kernel = running(WAYS[way])
     feed, instance = kernel.feeder(), kernel.engine.instance
-    given, used, bytes_ = 0, 0.0, 0
+    applied, used, bytes_ = 0, 0.0, 0
     for run in stream.windows(1000):
         began = time.process_time()
         feed(run)
         used += time.process_time() - began
-        given += sum(map(len, run))
+        applied += sum(map(len, run))
         bytes_ = instance.stats().bytes
         if bytes_ > args.memory * 2**30 or used > args.limit:
             break
     [(count, _)] = instance.read_rows(0) or [((0,), 1)]
     rows = dict(instance.stats().sizes)
     return {
-        "events": given,
-        "whole": given == len(stream),
+        "events": applied,
+        "whole": applied == len(stream),
         "seconds": used,
         "bytes": bytes_,
         "rows": rows,
@@ -111,16 +111,16 @@ def main() -> None:
         args.edges //= 10
     stream = interleave(graph(args.edges))
     wanted = counted(stream)
-    found: dict[str, dict[str, Any]] = {}
+    results: dict[str, dict[str, Any]] = {}
     for way in WAYS:
         answer, problem = apart(drive, way, stream, args, limit=3600)
         if problem:
             print(way, problem)
             continue
-        found[way] = answer
+        results[way] = answer
         if answer["whole"]:
             assert answer["triangles"] == wanted, (way, answer["triangles"], wanted)
-    least = min((f["bytes"] for f in found.values()), default=1)
+    least = min((f["bytes"] for f in results.values()), default=1)
     lines = [
         [
             way + ("" if f["whole"] else f", {f['events'] / len(stream):.0%} of it"),
@@ -130,7 +130,7 @@ def main() -> None:
             times(f["bytes"] / least),
             f["events"] / f["seconds"],
         ]
-        for way, f in found.items()
+        for way, f in results.items()
     ]
     show(
         f"{wanted:,} triangles of {args.edges:,} edges, a tenth of which goes again",
@@ -138,7 +138,7 @@ def main() -> None:
         lines,
         "The numbers of triangles are those that DuckDB counts.",
     )
-    write("triangle", found)
+    write("triangle", results)
 
 
 if __name__ == "__main__":

@@ -59,7 +59,7 @@ def by_hand(name: str, stream: data.Stream, repeat: int) -> tuple[float, Any]:
 
 def plainly(name: str, stream: data.Stream, repeat: int) -> tuple[float, dict[str, dict]]:
     """Events per CPU second of the compiler's program on dictionaries, and its maps."""
-    program, _ = program_of("tpch_seed", name, "tuple", "higher-order")
+    program, _ = program_of("tpch_papers", name, "tuple", "higher-order")
     plain = Plain(program)
     code = compile(plain.source(), f"{name}.py", "exec")
     events = events_of(stream, plain.columns, floats)
@@ -107,24 +107,24 @@ def agree(running: Running, maps: dict[str, dict]) -> bool:
 def measure(name: str, tables: dict[str, pa.Table], args: argparse.Namespace) -> dict[str, Any]:
     """The rates of one query, by hand and native."""
     stream = data.interleave({n: tables[n] for n in PROGRAMS[name].columns}, 0.1)
-    found: dict[str, Any] = {"events": len(stream)}
-    found["by hand"], expected = by_hand(name, stream, args.repeat)
-    found["plain"], maps = plainly(name, stream, args.repeat)
+    figures: dict[str, Any] = {"events": len(stream)}
+    figures["by hand"], expected = by_hand(name, stream, args.repeat)
+    figures["plain"], maps = plainly(name, stream, args.repeat)
     for way, (mode, passes) in WAYS.items():
         if name != "q03" and way != "batch 1000":
             continue
         runs = list(stream.windows(1000 if mode == "batch" else 10_000))
         rates = []
         for _ in range(args.repeat):
-            running = start(*program_of("tpch_seed", name, mode), {}, passes=passes)
+            running = start(*program_of("tpch_papers", name, mode), {}, passes=passes)
             rates.append(drive(running, runs, args.limit))
             view = rows_of(running.read())
             alike = agree(running, maps)
             running.close()
-        found[way] = max(r.per_second for r in rates)
+        figures[way] = max(r.per_second for r in rates)
         whole = rates[-1].whole
-        found[f"{way} agrees"] = same(view, expected) and alike if whole else None
-    return found
+        figures[f"{way} agrees"] = same(view, expected) and alike if whole else None
+    return figures
 
 
 def main() -> None:
@@ -139,23 +139,23 @@ def main() -> None:
     if args.quick:
         args.scale, args.limit = args.scale / 10, 2.0
     needed = {n for p in PROGRAMS.values() for n in p.columns}
-    relations = [r for r in catalog_of("tpch_seed").relations.values() if r.name in needed]
+    relations = [r for r in catalog_of("tpch_papers").relations.values() if r.name in needed]
     tables = data.tpch(args.scale, relations)
     lines: list[list[object]] = []
     results: dict[str, Any] = {}
     for name in [n for n in PROGRAMS if n != "join_sum" and (n in (args.queries or PROGRAMS))]:
-        found, problem = apart(measure, name, tables, args, limit=600)
-        results[name] = found or {"problem": problem}
+        figures, problem = apart(measure, name, tables, args, limit=600)
+        results[name] = figures or {"problem": problem}
         if problem:
             print(name, problem)
             continue
         for way in WAYS:
-            if way in found:
-                ratio = found[way] / found["plain"]
+            if way in figures:
+                ratio = figures[way] / figures["plain"]
                 bar = f"{BARS.get((name, way), 15)}x"
-                agrees = {True: "yes", False: "NO", None: "-"}[found[f"{way} agrees"]]
-                rates = found["by hand"], found["plain"], found[way]
-                lines.append([name, way, found["events"], *rates, times(ratio), bar, agrees])
+                agrees = {True: "yes", False: "NO", None: "-"}[figures[f"{way} agrees"]]
+                rates = figures["by hand"], figures["plain"], figures[way]
+                lines.append([name, way, figures["events"], *rates, times(ratio), bar, agrees])
     show(
         f"Events per CPU second, TPC-H SF {args.scale:g}, 10% deletes",
         ("query", "mode", "events", "by hand", "plain", "native", "ratio", "bar", "same view"),

@@ -106,12 +106,12 @@ def measure(name: str, tables: dict[str, pa.Table], args: argparse.Namespace) ->
     began = time.perf_counter()
     for run in stream.windows(10_000, 0, stop):
         feed(run)
-    found: dict[str, Any] = {"load": time.perf_counter() - began, "events": stop}
+    figures: dict[str, Any] = {"load": time.perf_counter() - began, "events": stop}
     duck = Duck(list(catalog_of("tpch").relations.values()), name)
     for n, table in static.items():
         duck.insert(n, table)
     base = {n: survivors(stream, n, stop) for n in names}
-    found["base"] = {n: len(rows) for n, rows in base.items()}
+    figures["base"] = {n: len(rows) for n, rows in base.items()}
     for n, rows in base.items():
         duck.insert(n, rows)
     # One side after the other: in turns, each would find the caches full of the other's data.
@@ -130,9 +130,9 @@ def measure(name: str, tables: dict[str, pa.Table], args: argparse.Namespace) ->
         expected = duck.read()
         updates.append(t1 - t0)
         reads.append(time.perf_counter() - t1)
-    found |= {"native": ours, "update": updates, "recompute": reads, "rows": view.num_rows}
-    found["agree"] = same(rows_of(view), rows_of(expected))
-    return found
+    figures |= {"native": ours, "update": updates, "recompute": reads, "rows": view.num_rows}
+    figures["agree"] = same(rows_of(view), rows_of(expected))
+    return figures
 
 
 def main() -> None:
@@ -156,19 +156,19 @@ def main() -> None:
     results: dict[str, Any] = {}
     for name in WORKLOADS["tpch"].queries():
         if not args.queries or name in args.queries:
-            found, problem = apart(measure, name, tables, args, limit=120)
-            results[name] = found or {"problem": problem}
+            figures, problem = apart(measure, name, tables, args, limit=120)
+            results[name] = figures or {"problem": problem}
             print(name, problem or "done", file=sys.stderr, flush=True)
     lines, ratios = [], []
-    for name, found in results.items():
-        if "problem" in found:
+    for name, figures in results.items():
+        if "problem" in figures:
             lines.append([name])
             continue
         ours, update, read = (
-            1000 * statistics.median(found[k]) for k in ("native", "update", "recompute")
+            1000 * statistics.median(figures[k]) for k in ("native", "update", "recompute")
         )
         ratios.append((read / ours, (read + update) / ours))
-        agree = "yes" if found["agree"] else "NO"
+        agree = "yes" if figures["agree"] else "NO"
         lines.append([name, ours, read, update + read, *map(times, ratios[-1]), agree])
     if ratios:
         means = [times(geometric_mean(r)) for r in zip(*ratios, strict=True)]

@@ -53,10 +53,10 @@ def spark(request: pytest.FixtureRequest) -> Iterator[Any]:
 
     try:
         few = {"spark.sql.shuffle.partitions": "2"}  # 200 tasks for some rows take seconds
-        found = start_session(
+        session = start_session(
             request.config.getoption("--master"), name="freshview tests", settings=few
         )
     except (FreshviewError, ImportError, RuntimeError) as e:
         pytest.skip(f"Spark does not start here: {e}")
-    yield found
-    found.stop()
+    yield session
+    session.stop()

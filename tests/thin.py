@@ -26,4 +26,4 @@ def full(case: Any) -> Any:
 
 def own_wording(case: tuple[str, ...]) -> bool:
     """A query in the words of its benchmark, not in those of the papers."""
-    return case[0] != "tpch_seed"
+    return case[0] != "tpch_papers"

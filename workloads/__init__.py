@@ -93,7 +93,7 @@ WORKLOADS: dict[str, Workload] = {
     w.name: w
     for w in (
         Workload("tpch", tpch_data.tables, tpch_data.relations),
-        Workload("tpch_seed", tpch_data.tables, tpch_data.relations, str.capitalize),
+        Workload("tpch_papers", tpch_data.tables, tpch_data.relations, str.capitalize),
         Workload("finance", finance_data.tables, finance_data.relations),
         Workload("mddb", mddb_data.tables, mddb_data.relations),
         Workload("tpcds", tpcds_data.tables, tpcds_data.relations),

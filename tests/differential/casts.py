@@ -59,8 +59,8 @@ def table() -> tuple[Asked, ...]:
     rows = []
     for line in path.read_text().splitlines()[1:]:
         value, kind, answer = line.rsplit(" | ", 2)
-        found = REFUSED if answer == "refused" else _read(answer)
-        rows.append(ours(Asked(_read(value), kind.replace("TIMESTAMP_NTZ", "TIMESTAMP"), found)))
+        result = REFUSED if answer == "refused" else _read(answer)
+        rows.append(ours(Asked(_read(value), kind.replace("TIMESTAMP_NTZ", "TIMESTAMP"), result)))
     return tuple(rows)
 
 

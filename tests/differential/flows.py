@@ -101,6 +101,6 @@ class Beside:
         """Every view is the same."""
         for readout in self.distributed.readouts:
             name = readout.query.name
-            found = Counter(rows_of(self.flow.read(name)))
+            actual = Counter(rows_of(self.flow.read(name)))
             wanted = Counter(self.engine.rows(name))
-            assert same(found, wanted), f"{self.name} {where}: {found - wanted} {wanted - found}"
+            assert same(actual, wanted), f"{self.name} {where}: {actual - wanted} {wanted - actual}"

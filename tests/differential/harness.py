@@ -98,10 +98,10 @@ Start = Callable[[Program, Functions], Any]
 
 def rows(engine: Any, name: str) -> Counter[tuple[Any, ...]]:
     """The view's rows as the oracle writes them."""
-    found: Counter[tuple[Any, ...]] = Counter()
+    counts: Counter[tuple[Any, ...]] = Counter()
     for row, count in engine.read(name).items():
-        found[tuple(plain(v) for v in row)] += count
-    return found
+        counts[tuple(plain(v) for v in row)] += count
+    return counts
 
 
 def agree(
@@ -132,9 +132,9 @@ def agree(
         for engine, o in zip(engines, options, strict=True):
             for relation, changes in grouped(batch):
                 engine.apply(relation, changes)
-            found = rows(engine, c.query.name)
+            actual = rows(engine, c.query.name)
             where = f"{c.workload.name}/{c.query.name}, seed {seed}, batch {number}, {o}"
-            assert same(found, expected), f"{where}: {found - expected} != {expected - found}"
+            assert same(actual, expected), f"{where}: {actual - expected} != {expected - actual}"
     return batches, filled
 
 

@@ -79,11 +79,11 @@ def random_stream(catalog: Catalog, rng: random.Random, batches: int) -> Stream:
         if relation.static:
             static += list(_insertions(catalog, tables, name, rng.choice((0, 4, 6)), rng))
     streams = [name for name, relation in catalog.relations.items() if not relation.static]
-    made = []
+    stream = []
     for number in range(batches):
         kind = "fill" if number == 0 else rng.choice(_KINDS)
-        made.append(tuple(_batch(catalog, tables, streams, kind, rng)))
-    return Stream(tuple(static), tuple(made))
+        stream.append(tuple(_batch(catalog, tables, streams, kind, rng)))
+    return Stream(tuple(static), tuple(stream))
 
 
 _KINDS = ("grow", "grow", "mix", "mix", "mix", "mix", "one", "shrink", "empty", "replace", "copies")
@@ -179,12 +179,12 @@ def check_stream(engine: Any, script: Script, stream: Stream, duck: Duck) -> Non
         for relation, changes in grouped(list(batch)):
             engine.apply(relation, changes)
         for name, sql in script.texts().items():
-            found, expected = rows(engine, name), duck.query(sql)
-            assert all(count > 0 for count in found.values()), f"{name}: {found}"
-            assert same(found, expected), (
+            actual, expected = rows(engine, name), duck.query(sql)
+            assert all(count > 0 for count in actual.values()), f"{name}: {actual}"
+            assert same(actual, expected), (
                 f"\n{script}\nview {name}, batch {number}: "
-                f"found {dict(found - expected)}, expected {dict(expected - found)}, "
-                f"the rest {dict(expected & found)}\n{stream}"
+                f"found {dict(actual - expected)}, expected {dict(expected - actual)}, "
+                f"the rest {dict(expected & actual)}\n{stream}"
             )
 
 

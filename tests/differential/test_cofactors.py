@@ -115,8 +115,8 @@ def test_groups(case: str, engine: str) -> None:
         for row in both.rows(f"SELECT {listed}"):
             if None not in row[:-keys]:
                 groups.setdefault(row[-keys:], []).append(row[:-keys])
-        found = cof.read()[1]
-        assert found.keys() == groups.keys()
+        actual = cof.read()[1]
+        assert actual.keys() == groups.keys()
         for group, rows in groups.items():
-            same(found[group], cof.columns, rows)
+            same(actual[group], cof.columns, rows)
             same(cof.element(group), cof.columns, rows)

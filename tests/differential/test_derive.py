@@ -13,7 +13,7 @@ from freshview.reference.engine.run import Engine
 from tests.differential import harness
 
 CASES = [
-    *(("tpch_seed", name) for name in ("q03", "q04", "q09", "q10", "q15", "q17a", "q18")),
+    *(("tpch_papers", name) for name in ("q03", "q04", "q09", "q10", "q15", "q17a", "q18")),
     *(("tpch", name) for name in ("q04", "q18", "q20")),
 ]
 
@@ -41,7 +41,7 @@ def test_views_stay_the_same(workload: str, name: str, mode: Mode) -> None:
 
 
 @pytest.mark.parametrize("mode", ["tuple", "batch"])
-@pytest.mark.parametrize(("workload", "name"), [("tpch_seed", "q03"), ("tpch_seed", "q10")])
+@pytest.mark.parametrize(("workload", "name"), [("tpch_papers", "q03"), ("tpch_papers", "q10")])
 def test_factorised_views_stay_the_same(workload: str, name: str, mode: Mode) -> None:
     c = harness.case(workload, name)
     harness.agree(

@@ -121,10 +121,10 @@ def in_lock_step(seed: int, views: list[str], batches: int = 20) -> Counter[str]
     verdicts: Counter[str] = Counter()
     for _ in range(batches):
         batch = batch_of(r, held)
-        found = [verdict(db, batch) for db in engines]
-        assert len(set(found)) == 1, (found, batch)
-        verdicts[found[0]] += 1
-        if found[0] == "taken":
+        answers = [verdict(db, batch) for db in engines]
+        assert len(set(answers)) == 1, (answers, batch)
+        verdicts[answers[0]] += 1
+        if answers[0] == "taken":
             for name, rows in batch.items():
                 held[name].update(dict(rows))
                 held[name] += Counter()  # without those that are gone
@@ -219,7 +219,7 @@ def test_numbers_of_different_digits_are_keys_of_one_another(strategy: Any, mode
     for sign in (1, -1, 1):
         for batch in batches:
             for db in engines:
-                db.apply({name: [(row, sign) for row in found] for name, found in batch.items()})
+                db.apply({name: [(row, sign) for row in new] for name, new in batch.items()})
             for view in views:
                 first, second = (shown(db, view) for db in engines)
                 assert first == second, (view, sign, batch)

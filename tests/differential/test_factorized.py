@@ -31,7 +31,7 @@ from workloads import WORKLOADS
 
 NESTED = {
     "tpch": "q02 q04 q13 q15 q16 q17 q18 q20 q21 q22",
-    "tpch_seed": "q02 q04 q11 q13 q15 q16 q17 q17a q18 q18a q20 q21 q22 q22a",
+    "tpch_papers": "q02 q04 q11 q13 q15 q16 q17 q17a q18 q18a q20 q21 q22 q22a",
     "finance": "mst psp vwap",
     "tpcds": "d34 d46 d68 d73 d79",
 }
@@ -75,7 +75,7 @@ def test_kernels_run_view_trees(workload: str, name: str) -> None:
 
 
 PARTED = [c for c in KEPT if c[0] in ("housing", "retailer")]
-PARTED += [("tpch_seed", "q03"), ("tpch_seed", "q05"), ("tpch", "q09"), ("finance", "axf")]
+PARTED += [("tpch_papers", "q03"), ("tpch_papers", "q05"), ("tpch", "q09"), ("finance", "axf")]
 
 
 @pytest.mark.parametrize(("workload", "name"), PARTED)
@@ -83,8 +83,8 @@ def test_view_trees_are_partitioned_like_any_program(workload: str, name: str) -
     c = case(workload, name)
     program = compiled(c, ViewTreeOptions())
     level = LEVELS[list(LEVELS)[-1]]
-    made = distribute(program, choose_placement(program, level), level, c.catalog.functions)
-    pair = Pair(program, made, 3, c.catalog.functions, c.workload.tables(seed=6))
+    distributed = distribute(program, choose_placement(program, level), level, c.catalog.functions)
+    pair = Pair(program, distributed, 3, c.catalog.functions, c.workload.tables(seed=6))
     for number, batch in enumerate(c.workload.stream(seed=6, batches=6, max_size=60, live=100)):
         pair.apply(dict(grouped(batch)))
         pair.check(f"{workload}/{name}, batch {number}")
@@ -100,15 +100,15 @@ def test_cofactors_over_all_variables_on_simulated_workers(workload: str) -> Non
     program = compile_joins({"Q": join}, relations, ViewTreeOptions())
     check_program(program)
     level = LEVELS[list(LEVELS)[-1]]
-    made = distribute(program, choose_placement(program, level), level)
-    pair = Pair(program, made, 2, BUILTINS, {})
-    found = 0
+    distributed = distribute(program, choose_placement(program, level), level)
+    pair = Pair(program, distributed, 2, BUILTINS, {})
+    groups = 0
     for number, batch in enumerate(work.stream(seed=7, batches=4, sizes=lambda _: 300, live=200)):
         pair.apply(dict(grouped(batch)))
         pair.check(f"{workload}, batch {number}")
         [(payload,)] = pair.engine.read("Q")
-        found += bool(payload)
-    assert found, "the stream never filled the view"
+        groups += bool(payload)
+    assert groups, "the stream never filled the view"
 
 
 @pytest.mark.full

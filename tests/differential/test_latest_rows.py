@@ -159,10 +159,10 @@ def on_workers(case: Case, level: str, workers: int, seed: int) -> None:
     catalog, queries = load(str(case.script), catalog=case.catalog)
     relations = list(catalog.relations.values())
     program = compile_queries(queries, relations, DeltaOptions(), catalog.functions)
-    made = distribute(
+    distributed = distribute(
         program, choose_placement(program, LEVELS[level]), LEVELS[level], catalog.functions
     )
-    pair = Pair(program, made, workers, catalog.functions, {})
+    pair = Pair(program, distributed, workers, catalog.functions, {})
     for number, batch in enumerate(random_stream(catalog, random.Random(seed), BATCHES).batches):
         pair.apply(dict(grouped(list(batch))))
         pair.check(f"{case.script}, {level}, {workers} workers, batch {number}")

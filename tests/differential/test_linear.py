@@ -54,8 +54,8 @@ def descent(form: Any) -> tuple[Program, Callable[[Program], Array]]:
 def powers() -> tuple[Program, Callable[[Program], Array]]:
     a = linear.matrix("A", "n")
     random = np.random.default_rng(4)
-    made = Program({"result": linear.powers(a, 16)}, A=random.standard_normal((N, N)) / 8)
-    return made, lambda p: np.linalg.matrix_power(p["A"], 16)
+    program = Program({"result": linear.powers(a, 16)}, A=random.standard_normal((N, N)) / 8)
+    return program, lambda p: np.linalg.matrix_power(p["A"], 16)
 
 
 def pagerank() -> tuple[Program, Callable[[Program], Array]]:
@@ -77,8 +77,8 @@ def power_iteration() -> tuple[Program, Callable[[Program], Array]]:
     a, start = linear.matrix("A", "n"), linear.matrix("s", "n", 1, dynamic=False)
     random = np.random.default_rng(6)
     values = {"A": random.random((N, N)) / N, "s": np.ones(N)}
-    made = Program({"result": linear.power_iteration(a, start, 12)}, values)
-    return made, lambda p: np.linalg.matrix_power(p["A"], 12) @ p["s"]
+    program = Program({"result": linear.power_iteration(a, start, 12)}, values)
+    return program, lambda p: np.linalg.matrix_power(p["A"], 12) @ p["s"]
 
 
 PROGRAMS: dict[str, Callable[[], tuple[Program, Callable[[Program], Array]]]] = {
@@ -120,8 +120,10 @@ def change(p: Program, name: str, random: np.random.Generator, step: int) -> Non
 @pytest.mark.parametrize("name", PROGRAMS)
 @pytest.mark.parametrize("strategy", ["auto", "incremental", "hybrid", "reevaluate"])
 def test_results_follow(name: str, strategy: Strategy) -> None:
-    made, wanted = PROGRAMS[name]()
-    p = Program(made.source, {i.name: made[i.name] for i in made.normal.inputs}, strategy=strategy)
+    program, wanted = PROGRAMS[name]()
+    p = Program(
+        program.source, {i.name: program[i.name] for i in program.normal.inputs}, strategy=strategy
+    )
     random = np.random.default_rng(11)
     dynamic = [i.name for i in p.normal.inputs if i.dynamic]
     for step in range(30):
@@ -133,10 +135,10 @@ def test_results_follow(name: str, strategy: Strategy) -> None:
 
 def hops(p: Program, count: int) -> Array:
     ring, graph = p.ring, p["G"]
-    found = ring.identity(len(graph))
+    reached = ring.identity(len(graph))
     for _ in range(count):
-        found = ring.plus(ring.multiply(graph, found), ring.identity(len(graph)))
-    return found
+        reached = ring.plus(ring.multiply(graph, reached), ring.identity(len(graph)))
+    return reached
 
 
 @pytest.mark.parametrize("strategy", ["auto", "incremental"])

@@ -21,12 +21,12 @@ pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 def both(name: str, folder: Path, spark: Any, **options: Any) -> tuple[SparkProgram, Program]:
     """The same program with workers and without, over the same inputs."""
-    made, _ = PROGRAMS[name]()
-    values = {i.name: made[i.name] for i in made.normal.inputs}
+    program, _ = PROGRAMS[name]()
+    values = {i.name: program[i.name] for i in program.normal.inputs}
     flow_settings = FlowSettings(snapshot_every=3, memory=str(folder / "memory"))
     strategy = options.pop("strategy", "auto")
     p = SparkProgram(
-        made.source,
+        program.source,
         values,
         spark=spark,
         checkpoint=folder / "checkpoint",
@@ -34,7 +34,7 @@ def both(name: str, folder: Path, spark: Any, **options: Any) -> tuple[SparkProg
         strategy=strategy,
         **{"workers": 2, "driver_cells": 100, **options},
     )
-    return p, Program(made.source, values, strategy=strategy)
+    return p, Program(program.source, values, strategy=strategy)
 
 
 def same_stream(p: SparkProgram, q: Program, steps: range) -> None:

@@ -278,13 +278,13 @@ def test_readers_see_the_numbers_themselves(engine: str) -> None:
     w.insert(w.fresh(30))
     w.check()
     values = np.array([row[1:] for row in w.rows])
-    found = w.cof.element()
-    assert found.sums["x"] == pytest.approx(values[:, 0].sum(), rel=1e-14)
-    assert found.product("x", "y") == pytest.approx(values[:, 0] @ values[:, 2], rel=1e-14)
+    element = w.cof.element()
+    assert element.sums["x"] == pytest.approx(values[:, 0].sum(), rel=1e-14)
+    assert element.product("x", "y") == pytest.approx(values[:, 0] @ values[:, 2], rel=1e-14)
     [row] = w.cof.to_arrow().to_pylist()
     assert row["payload[]"] == 30
     assert row["payload[z, z]"] == pytest.approx(values[:, 1] @ values[:, 1], rel=1e-14)
-    assert row["payload[x]"] == found.sums["x"]
+    assert row["payload[x]"] == element.sums["x"]
 
 
 def test_categories_beside_a_far_mean(engine: str) -> None:

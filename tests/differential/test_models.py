@@ -207,7 +207,7 @@ def test_categorical(engine: str, seed: int) -> None:
         y = np.array([r[0] for r in rows])
         price = np.array([[float(r[1])] for r in rows])
         names = [[r[2], r[3]] for r in rows]
-        given = {"price": price[:, 0], "kind": [n[0] for n in names], "sky": [n[1] for n in names]}
+        inputs = {"price": price[:, 0], "kind": [n[0] for n in names], "sky": [n[1] for n in names]}
         for model, theirs, drop in (
             (plain, linear_model.LinearRegression(), "first"),
             (ridge, linear_model.Ridge(alpha=1.0, solver="cholesky"), None),
@@ -217,7 +217,7 @@ def test_categorical(engine: str, seed: int) -> None:
             theirs.fit(x, y)
             close(model.coef_, theirs.coef_)
             close(model.intercept_, theirs.intercept_)
-            close(model.predict(given), theirs.predict(x))
+            close(model.predict(inputs), theirs.predict(x))
             close(model.score(), theirs.score(x, y))
         onehot = preprocessing.OneHotEncoder(sparse_output=False)
         x = np.hstack([price, onehot.fit_transform([[n[0]] for n in names])])

@@ -87,7 +87,7 @@ def test_workload(workload: str, name: str, start: harness.Start) -> None:
 
 @pytest.mark.parametrize("turned", [f.name for f in fields(KernelPasses)])
 @pytest.mark.parametrize(
-    ("workload", "name"), [("tpch_seed", "q03"), ("tpch_seed", "q15"), ("finance", "vwap")]
+    ("workload", "name"), [("tpch_papers", "q03"), ("tpch_papers", "q15"), ("finance", "vwap")]
 )
 def test_each_pass_keeps_the_meaning(workload: str, name: str, turned: str) -> None:
     """A kernel is right with every pass left out, and with the use of keys."""

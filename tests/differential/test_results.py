@@ -67,16 +67,16 @@ def agree(sql: str, seed: str, batches: int, engine: str = "reference") -> int:
             changes.setdefault(name, []).append((row, count))
         db.apply(changes)
         duck.apply(batch)
-        expected, found = duck.query(sql), held.rows()
+        expected, actual = duck.query(sql), held.rows()
         where = f"{sql}, batch {number}: "
-        assert multiset(found) == expected, where + f"{held.explain()}"
+        assert multiset(actual) == expected, where + f"{held.explain()}"
         assert multiset(db.view("listed").rows()) == expected, where
         assert held.to_arrow().schema == db.view("listed").to_arrow().schema
-        check_numbers(held, found, rng)
+        check_numbers(held, actual, rng)
         assert before.to_arrow().num_rows == len(seen), where
         assert multiset(seen) == multiset(freshview_rows(before)), where + "an old version changed"
-        before, seen = held.listing(), found
-        met += len(found)
+        before, seen = held.listing(), actual
+        met += len(actual)
     return met
 
 
@@ -84,14 +84,14 @@ def freshview_rows(listing: Any) -> list[Any]:
     return [listing[k] for k in range(len(listing))]
 
 
-def check_numbers(held: FactorizedView, found: list[Any], rng: random.Random) -> None:
-    assert len(held) == len(held.listing()) == len(found)
-    for k in rng.sample(range(len(found)), min(3, len(found))):
-        assert held[k] == found[k] == held[k - len(found)]
+def check_numbers(held: FactorizedView, rows: list[Any], rng: random.Random) -> None:
+    assert len(held) == len(held.listing()) == len(rows)
+    for k in rng.sample(range(len(rows)), min(3, len(rows))):
+        assert held[k] == rows[k] == held[k - len(rows)]
     size = rng.randint(1, 5)
     batches = list(held.stream(size))
     assert all(b.num_rows == size for b in batches[:-1])
-    assert sum(b.num_rows for b in batches) == len(found)
+    assert sum(b.num_rows for b in batches) == len(rows)
 
 
 @pytest.mark.parametrize("sql", JOINS)

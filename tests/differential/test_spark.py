@@ -32,7 +32,7 @@ def draw(workload: str, name: str, what: str) -> int:
 
 QUICK = [
     # The full run has the papers' wording of TPC-H's queries.
-    pytest.param(*c, marks=[pytest.mark.full] if c[0] == "tpch_seed" else [])
+    pytest.param(*c, marks=[pytest.mark.full] if c[0] == "tpch_papers" else [])
     for c in CASES
     if c[1] not in SLOW
 ]
@@ -44,8 +44,8 @@ def agree(
     """Stream batches through both engines."""
     c = case(workload, name)
     program = compiled(c, DeltaOptions())
-    made = distribute(program, placement, LEVELS[level], c.catalog.functions)
-    pair = Pair(program, made, workers, c.catalog.functions, c.workload.tables(seed=6))
+    distributed = distribute(program, placement, LEVELS[level], c.catalog.functions)
+    pair = Pair(program, distributed, workers, c.catalog.functions, c.workload.tables(seed=6))
     pair.check("ready")
     stream = c.workload.stream(seed=6, batches=batches, max_size=60, live=100)
     for number, batch in enumerate(stream):

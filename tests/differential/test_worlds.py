@@ -78,7 +78,9 @@ def with_restarts(seed: int) -> None:
         follow_with_restarts(world(seed), Path(folder), rng, settings(seed))
 
 
-def follow_with_restarts(w: World, folder: Path, rng: random.Random, told: dict[str, Any]) -> None:
+def follow_with_restarts(
+    w: World, folder: Path, rng: random.Random, options: dict[str, Any]
+) -> None:
     """Go on from a snapshot, now and then."""
 
     def restart(db: Database, number: int) -> Database | None:
@@ -87,7 +89,7 @@ def follow_with_restarts(w: World, folder: Path, rng: random.Random, told: dict[
             return freshview.restore(folder / "snapshot")
         return None
 
-    follow(w, lambda: freshview.connect(**told), restart)
+    follow(w, lambda: freshview.connect(**options), restart)
 
 
 @contextmanager

@@ -44,8 +44,8 @@ class Together:
 
     def script(self) -> str:
         """What a user would write; static tables come from files."""
-        made = [_declared(text, self.variant) for text in SCHEMA.split(";") if text.strip()]
-        return ";\n".join([*made, *(f"CREATE VIEW {n} AS {sql}" for n, sql in self.views)])
+        statements = [_declared(text, self.variant) for text in SCHEMA.split(";") if text.strip()]
+        return ";\n".join([*statements, *(f"CREATE VIEW {n} AS {sql}" for n, sql in self.views)])
 
 
 def together(seed: int, batches: int = 8) -> Together:
@@ -119,12 +119,12 @@ def _started(case: Together, folder: Path, runner: Any, settings: FlowSettings |
 
 def _check(case: Together, flow: Pipeline, duck: Duck, where: str) -> None:
     for name, sql in case.views:
-        found = Counter(tuple(map(plain, r)) for r in rows_of(flow.view(name).to_arrow()))
+        actual = Counter(tuple(map(plain, r)) for r in rows_of(flow.view(name).to_arrow()))
         expected = duck.query(sql)
-        assert same(found, expected), (
+        assert same(actual, expected), (
             f"\n{case.script()}\nview {name}, {where}, {case.workers} workers, "
-            f"{flow.view(name).engine}: found {dict(found - expected)}, "
-            f"expected {dict(expected - found)}\n{case.stream}"
+            f"{flow.view(name).engine}: found {dict(actual - expected)}, "
+            f"expected {dict(expected - actual)}\n{case.stream}"
         )
 
 

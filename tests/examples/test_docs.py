@@ -95,8 +95,8 @@ def run_bash(block: Block, folder: Path) -> str:
 
 
 def needs_spark(page: Path) -> bool:
-    found = [b.text for b in blocks(page) if b.language in ("python", "bash")]
-    return any(ON_SPARK.search(text) for text in found)
+    texts = [b.text for b in blocks(page) if b.language in ("python", "bash")]
+    return any(ON_SPARK.search(text) for text in texts)
 
 
 def marked(page: Path) -> Any:

@@ -54,13 +54,13 @@ def lines() -> Iterator[Line]:
     """The table, line by line."""
     options = replace(DistributionOptions(), statistics=SIZES)
     for name, (jobs, stages) in THESIS.items():
-        c = case("tpch_seed", name)
+        c = case("tpch_papers", name)
         program = compiled(c, DeltaOptions())
-        found = []
+        jobs_by_placement = []
         for placement in (by_key(program, options), choose_placement(program, options)):
             compiler = DistributedCompiler(program, placement, options, c.catalog.functions)
-            found.append(count_jobs(compiler.routine(compiler.streams()).blocks))
-        yield Line(name, Jobs(jobs, stages), *found)
+            jobs_by_placement.append(count_jobs(compiler.routine(compiler.streams()).blocks))
+        yield Line(name, Jobs(jobs, stages), *jobs_by_placement)
 
 
 def show(table: list[Line]) -> str:

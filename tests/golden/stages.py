@@ -36,12 +36,12 @@ class Stages:
     def texts(self) -> dict[str, str]:
         """The text of every stage by file name."""
         term = Program((), (), (), (self.query,))
-        made = {"calculus.txt": show_program(term), "program.txt": show_program(self.program)}
+        texts = {"calculus.txt": show_program(term), "program.txt": show_program(self.program)}
         if self.query.name in KERNELS:
-            made["kernel.cpp"] = emit(self.program)
+            texts["kernel.cpp"] = emit(self.program)
         if self.query.name in SPREAD:
-            made["spark.txt"] = explain(self.program) + "\n"
-        return made if self.source is None else {"query.sql": self.source.read_text(), **made}
+            texts["spark.txt"] = explain(self.program) + "\n"
+        return texts if self.source is None else {"query.sql": self.source.read_text(), **texts}
 
 
 def stages(name: str) -> Stages:

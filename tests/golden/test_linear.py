@@ -22,15 +22,15 @@ def test_phases(name: str, golden: Golden) -> None:
 
 def test_ranks_double_with_every_squaring() -> None:
     source, changed, options = PROGRAMS["powers"]
-    found = trigger(compile_source(read_source(source), options), changed, options).ranks()
-    assert [str(r) for r in found.values()] == ["k", "2*k", "4*k", "8*k", "16*k"]
+    ranks = trigger(compile_source(read_source(source), options), changed, options).ranks()
+    assert [str(r) for r in ranks.values()] == ["k", "2*k", "4*k", "8*k", "16*k"]
 
 
 def test_least_squares_has_no_cubic_operation() -> None:
     source = read_source(PROGRAMS["least_squares"][0])
     for side in ("left", "right"):
         options = MatrixOptions(strategy="incremental", second_order=side)
-        made = trigger(compile_source(source, options), "X", options)
-        assert made.cost().degree(apart=("k",)) == 2
+        compiled = trigger(compile_source(source, options), "X", options)
+        assert compiled.cost().degree(apart=("k",)) == 2
     again = trigger(compile_source(source), "X", MatrixOptions(strategy="reevaluate"))
     assert again.cost().degree(apart=("k",)) == 3

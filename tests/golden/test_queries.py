@@ -33,10 +33,10 @@ def test_stages(name: str, golden: Golden) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_texts_can_be_read(name: str) -> None:
     """The files say all: reading them gives the very query and program."""
-    made = stages(name)
-    texts = made.texts()
-    assert read_program(texts["program.txt"]) == made.program
-    assert read_program(texts["calculus.txt"]).queries == (made.query,)
+    query_stages = stages(name)
+    texts = query_stages.texts()
+    assert read_program(texts["program.txt"]) == query_stages.program
+    assert read_program(texts["calculus.txt"]).queries == (query_stages.query,)
 
 
 PRINT = """

@@ -25,7 +25,7 @@ from workloads import WORKLOADS, Row
 KEYS = {
     "tpch": "o_orderkey l_orderkey o_custkey c_custkey l_partkey p_partkey ps_partkey "
     "l_suppkey s_suppkey ps_suppkey",
-    "tpch_seed": "orderkey custkey partkey suppkey",
+    "tpch_papers": "orderkey custkey partkey suppkey",
     "finance": "id broker_id",
     "mddb": "trj_id",
     "tpcds": "ss_ticket_number ss_customer_sk c_customer_sk ss_addr_sk c_current_addr_sk "
@@ -48,10 +48,10 @@ EXTREME = "each row is compared with the extreme of all rows"
 RECOMPUTED: dict[Name, str] = {
     ("tpch", "q15"): EXTREME,
     ("tpch", "q22"): TOTAL,
-    ("tpch_seed", "q11"): TOTAL,
-    ("tpch_seed", "q15"): EXTREME,
-    ("tpch_seed", "q22"): TOTAL,
-    ("tpch_seed", "q22a"): TOTAL,
+    ("tpch_papers", "q11"): TOTAL,
+    ("tpch_papers", "q15"): EXTREME,
+    ("tpch_papers", "q22"): TOTAL,
+    ("tpch_papers", "q22a"): TOTAL,
     ("finance", "mst"): TOTAL,
     ("finance", "psp"): TOTAL,
     ("finance", "vwap"): TOTAL,
@@ -65,9 +65,9 @@ DISTINCT = (
 
 GROWS: dict[Name, str] = {
     ("tpch", "q05"): NATIONS,
-    ("tpch_seed", "q05"): NATIONS,
+    ("tpch_papers", "q05"): NATIONS,
     ("tpch", "q16"): DISTINCT,
-    ("tpch_seed", "q16"): DISTINCT,
+    ("tpch_papers", "q16"): DISTINCT,
 }
 """Programs of `+=` only whose work grows all the same: a known cost, which a test states."""
 
@@ -85,10 +85,10 @@ def live_rows(workload: str, live: int) -> dict[str, list[Row]]:
         events += len(batch)
         if events > 10 * live:
             break
-    found: dict[str, list[Row]] = {}
+    by_relation: dict[str, list[Row]] = {}
     for (relation, row), count in sorted(rows.items(), key=repr):
-        found.setdefault(relation, []).extend([row] * count)
-    return found
+        by_relation.setdefault(relation, []).extend([row] * count)
+    return by_relation
 
 
 def copy_of(row: Row, relation: Relation, keys: frozenset[str], number: int) -> Row:
@@ -197,7 +197,7 @@ def test_list_of_recomputed_queries(workload: str, name: str) -> None:
     assert recomputes(compiled(case(workload, name), DeltaOptions()))
 
 
-@pytest.mark.parametrize("workload", ["tpch", "tpch_seed"])
+@pytest.mark.parametrize("workload", ["tpch", "tpch_papers"])
 def test_base_relations_of_a_cycle(workload: str) -> None:
     """Q5 joins in a cycle: with base relations kept, only a supplier meets all of its nation.
 
@@ -211,7 +211,7 @@ def test_base_relations_of_a_cycle(workload: str) -> None:
 
 def test_the_measure_sees_recomputation() -> None:
     """A program that recomputes must fail the test, or the test says nothing."""
-    c = case("tpch_seed", "q03")
+    c = case("tpch_papers", "q03")
     program = compiled(c, DeltaOptions(depth=0))
     assert recomputes(program)
     grown = growth(c, program)

@@ -44,7 +44,7 @@ GROWING = {("finance", "mst"): GROUPS, ("tpch", "q15"): TIES, **GROWS}
 def bounded() -> list[Any]:
     """The others; the papers' wording of TPC-H's queries is left to the full run."""
     return [
-        pytest.param(*n, marks=[pytest.mark.full] if n[0] == "tpch_seed" else [])
+        pytest.param(*n, marks=[pytest.mark.full] if n[0] == "tpch_papers" else [])
         for n in cases()
         if n not in GROWING
     ]
@@ -127,7 +127,7 @@ def test_extremes(sql: str, mode: Mode, groups: int) -> None:
 
 def test_a_scan_is_named() -> None:
     """A kernel says which of its statements walk through all the data."""
-    c = case("tpch_seed", "q03")
+    c = case("tpch_papers", "q03")
     kernel = write(compiled(c, DeltaOptions(depth=0)), c.catalog.functions)
     assert kernel.deferred == ("q03", "q03_2")
 

@@ -83,8 +83,8 @@ def test_past_the_budget_there_are_fewer_deltas_and_the_notes_say_so(
     """A map whose delta is too large is recomputed; it is the same view."""
     text = large.nested_exists(6)
     monkeypatch.setattr(budget, "ONE_DELTA", 10)
-    made = plan(text, PlanOptions(strategy="higher-order"))
-    assert any("more than planning may take" in note for note in made.notes)
+    program = plan(text, PlanOptions(strategy="higher-order"))
+    assert any("more than planning may take" in note for note in program.notes)
     with pytest.raises(StrictRefusal, match="more than planning may take"):
         plan(text, PlanOptions(strategy="higher-order", strict=True))
 
@@ -95,9 +95,9 @@ def test_a_program_that_grows_too_large_ends_with_base_relations(
     text = large.chain_of_joins(6)
     usual = plan(text, PlanOptions(strategy="higher-order"))
     monkeypatch.setattr(budget.Budget, "allow", lambda self, e: setattr(self, "limit", 0))
-    made = plan(text, PlanOptions(strategy="higher-order"))
-    assert any("all that planning may take" in note for note in made.notes)
-    assert len(made.maps) < len(usual.maps)
+    program = plan(text, PlanOptions(strategy="higher-order"))
+    assert any("all that planning may take" in note for note in program.notes)
+    assert len(program.maps) < len(usual.maps)
 
 
 def test_the_workloads_are_far_below_the_budget() -> None:
@@ -105,10 +105,10 @@ def test_the_workloads_are_far_below_the_budget() -> None:
 
     for workload, name in (("tpcds", "d68"), ("mddb", "mddb2"), ("tpch", "q08")):
         c = case(workload, name)
-        made = compile_queries(
+        program = compile_queries(
             [c.query],
             list(c.catalog.relations.values()),
             PlanOptions(strategy="higher-order"),
             c.catalog.functions,
         )
-        assert not any("planning may take" in note for note in made.notes)
+        assert not any("planning may take" in note for note in program.notes)

@@ -15,11 +15,11 @@ Graph = dict[str, frozenset[str]]
 
 def modules() -> dict[str, Path]:
     """Every module by its name."""
-    found = {}
+    paths = {}
     for path in sorted(SOURCE.rglob("*.py")):
         parts = path.relative_to(SOURCE.parent).with_suffix("").parts
-        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
-    return found
+        paths[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return paths
 
 
 @cache
@@ -55,10 +55,10 @@ def cycles(graph: Graph) -> list[list[str]]:
 
 
 def _reached(graph: Graph, name: str) -> set[str]:
-    found: set[str] = set()
+    reached: set[str] = set()
     ahead = [name]
     while ahead:
-        for other in graph.get(ahead.pop(), frozenset()) - found:
-            found.add(other)
+        for other in graph.get(ahead.pop(), frozenset()) - reached:
+            reached.add(other)
             ahead.append(other)
-    return found
+    return reached

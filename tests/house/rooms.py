@@ -31,10 +31,10 @@ def room_imports() -> set[tuple[str, str]]:
 
 def rooms() -> Drawing:
     """The whole picture; `errors`, which all import, has no lines."""
-    found = levels()
-    width = max(len(level) for level in found) * (WIDE + 30) + 40
+    by_level = levels()
+    width = max(len(level) for level in by_level) * (WIDE + 30) + 40
     at: dict[str, tuple[float, float]] = {}
-    for n, level in enumerate(found):
+    for n, level in enumerate(by_level):
         shift = 46.0 if n % 2 else -46.0  # so that lines do not run through rooms
         left = (width - len(level) * (WIDE + 30) + 30) / 2 + (shift if len(level) == 1 else 0)
         for i, room in enumerate(level):
@@ -48,5 +48,5 @@ def rooms() -> Drawing:
     for room, (x, y) in at.items():
         boxes.append(Box(x, y, WIDE, HIGH, 4, "#eef3f8"))
         boxes.append(Words(x + (WIDE - width_of(room, 11, "bold")) / 2, y + 17, room, 11, "bold"))
-    height = 20 + len(found) * GAP
+    height = 20 + len(by_level) * GAP
     return Drawing("The rooms of Freshview", width, height, (*lines, *boxes))

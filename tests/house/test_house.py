@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,25 @@ CALL = re.compile(r"`([\w/]+\.py)`\s+`(\w+)(?:\(\))?`")
 
 def test_no_module_imports_itself_by_others() -> None:
     assert cycles(imports()) == []
+
+
+@pytest.mark.parametrize(
+    ("library", "home"),
+    [("sqlglot", "freshview.sql.parse.statements"), ("pyspark", "freshview.spark")],
+)
+def test_all_but_one_module_or_room_may_not_import_a_library(library: str, home: str) -> None:
+    """A contract lists who may not; packages around the home cannot be listed: see them here."""
+    sources = _forbidden(library)
+    packages = {home.rsplit(".", n)[0] for n in range(1, home.count(".") + 1)}
+    outside = {n for n in modules() if not _is_inside(n, *sources)}
+    assert {n for n in outside - packages if not _is_inside(n, home)} == set()
+    assert not any(_is_inside(home, s) for s in sources)
+    importing = {n for n in packages if library in _top_level_imports(modules()[n])}
+    assert importing == set()
+
+
+def test_no_contract_has_exceptions() -> None:
+    assert [c["name"] for c in _contracts() if "ignore_imports" in c] == []
 
 
 def test_files_are_short() -> None:
@@ -71,3 +91,32 @@ def _defined(path: Path) -> set[str]:
         return set()
     kinds = (ast.FunctionDef, ast.ClassDef)
     return {n.name for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, kinds)}
+
+
+def _contracts() -> list[dict[str, list[str]]]:
+    """The contracts between modules, as pyproject.toml has them."""
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    contracts: list[dict[str, list[str]]] = config["tool"]["importlinter"]["contracts"]
+    return contracts
+
+
+def _forbidden(library: str) -> list[str]:
+    """The modules that may not import a library."""
+    return next(
+        c["source_modules"] for c in _contracts() if library in c.get("forbidden_modules", ())
+    )
+
+
+def _is_inside(name: str, *packages: str) -> bool:
+    return any(f"{name}.".startswith(f"{p}.") for p in packages)
+
+
+def _top_level_imports(path: Path) -> set[str]:
+    """The packages that a file imports, each by the first part of its name."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {a.name for a in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module or "")
+    return {name.split(".")[0] for name in names}

@@ -43,9 +43,9 @@ def hops(title: str) -> set[Hop]:
     """The hops of one chapter of the page."""
     page = (ROOT / "docs" / "internals" / "path.md").read_text()
     [chapter] = re.findall(rf"^## {title}\n(.*?)(?=^## )", page, re.S | re.M)
-    found = set(CALL.findall(chapter))
-    assert len(found) > 15
-    return found
+    calls = set(CALL.findall(chapter))
+    assert len(calls) > 15
+    return calls
 
 
 def calls(work: Callable[[], None]) -> set[Hop]:

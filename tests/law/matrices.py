@@ -40,15 +40,15 @@ SCOPE: Scope = {
 def values(seed: int, spread: float = 0.3) -> dict[str, Array]:
     """Values for the names of SCOPE; square ones are near 3 I, so that inverses are tame."""
     random = np.random.default_rng(seed)
-    made = {}
+    matrices = {}
     for name, m in SCOPE.items():
         shape = (int(m.rows.at(SIZES)), int(m.cols.at(SIZES)))
-        made[name] = spread * random.standard_normal(shape)
+        matrices[name] = spread * random.standard_normal(shape)
         if shape[0] == shape[1]:
-            made[name] += 3 * np.eye(shape[0])
+            matrices[name] += 3 * np.eye(shape[0])
         if m.symmetric:
-            made[name] = (made[name] + made[name].T) / 2
-    return made
+            matrices[name] = (matrices[name] + matrices[name].T) / 2
+    return matrices
 
 
 @st.composite

@@ -51,9 +51,9 @@ class Runner:
     ) -> None:
         for s in statements:
             db = Database({}, deltas or {}, self.maps)
-            found = evaluate(s.term, db, functions=self.functions, keys=s.target.vars)
+            rows = evaluate(s.term, db, functions=self.functions, keys=s.target.vars)
             if s.op == "+=":
                 old = self.maps[s.target.name]
-                sums = {k: old.get(k, 0) + found.get(k, 0) for k in {**old, **found}}
-                found = {k: v for k, v in sums.items() if v}
-            self.maps[s.target.name] = found
+                sums = {k: old.get(k, 0) + rows.get(k, 0) for k in {**old, **rows}}
+                rows = {k: v for k, v in sums.items() if v}
+            self.maps[s.target.name] = rows

@@ -67,85 +67,85 @@ class Maker:
     def pick(self, *choices: object) -> object:
         return self.draw(st.sampled_from(choices))
 
-    def value(self, given: frozenset[str], depth: int) -> Expr:
+    def value(self, bound: frozenset[str], depth: int) -> Expr:
         kinds = ["const", "var", "var"] + ["cmp", "apply", "add", "mul"] * (depth > 0)
         match self.pick(*kinds):
-            case "var" if given:
-                return Var(str(self.pick(*sorted(given))))
+            case "var" if bound:
+                return Var(str(self.pick(*sorted(bound))))
             case "cmp":
-                return self.comparison(given, depth - 1)
+                return self.comparison(bound, depth - 1)
             case "apply":
-                return self.apply(given, depth - 1)
+                return self.apply(bound, depth - 1)
             case "add":
-                return add(self.value(given, depth - 1), self.value(given, depth - 1))
+                return add(self.value(bound, depth - 1), self.value(bound, depth - 1))
             case "mul":
-                return mul(self.value(given, depth - 1), self.value(given, depth - 1))
+                return mul(self.value(bound, depth - 1), self.value(bound, depth - 1))
             case _:
                 return const(self.draw(constants))
 
-    def comparison(self, given: frozenset[str], depth: int) -> Expr:
-        left, right = self.value(given, depth), self.value(given, depth)
+    def comparison(self, bound: frozenset[str], depth: int) -> Expr:
+        left, right = self.value(bound, depth), self.value(bound, depth)
         return Cmp(self.draw(st.sampled_from(OPS)), left, right)
 
-    def apply(self, given: frozenset[str], depth: int) -> Expr:
+    def apply(self, bound: frozenset[str], depth: int) -> Expr:
         fn, arity = self.draw(
             st.sampled_from(
                 [("abs", 1), ("not", 1), ("coalesce", 2), ("in", 3), ("or", 2), ("greatest", 2)]
             )
         )
-        return Apply(fn, tuple(self.value(given, depth) for _ in range(arity)))
+        return Apply(fn, tuple(self.value(bound, depth) for _ in range(arity)))
 
-    def columns(self, given: frozenset[str], count: int) -> tuple[str, ...]:
+    def columns(self, bound: frozenset[str], count: int) -> tuple[str, ...]:
         """Variables for an atom; few are bound, seldom one stands twice: rows shall be found."""
         names: list[str] = []
         for _ in range(count):
-            unused = [v for v in POOL if v not in names and v not in given]
-            known = [v for v in sorted(given) if v not in names]
+            unused = [v for v in POOL if v not in names and v not in bound]
+            known = [v for v in sorted(bound) if v not in names]
             names.append(str(self.pick(*unused, *(known[:2] or POOL), *POOL[:1])))
         return tuple(names)
 
-    def atom(self, given: frozenset[str]) -> Expr:
+    def atom(self, bound: frozenset[str]) -> Expr:
         match self.pick(*self.atoms):
             case "rel":
                 name = str(self.pick(*RELATIONS))
-                return Rel(name, self.columns(given, len(RELATIONS[name])))
+                return Rel(name, self.columns(bound, len(RELATIONS[name])))
             case "delta":
                 name = str(self.pick(*RELATIONS))
-                return Delta(name, self.columns(given, len(RELATIONS[name])))
-            case "cache" if given:
+                return Delta(name, self.columns(bound, len(RELATIONS[name])))
+            case "cache" if bound:
                 name = str(self.pick(*CACHES))
                 inputs, keys = CACHES[name]
-                asked = tuple(str(self.pick(*sorted(given))) for _ in inputs)
-                return View(name, self.columns(given, len(keys)), asked)
+                asked = tuple(str(self.pick(*sorted(bound))) for _ in inputs)
+                return View(name, self.columns(bound, len(keys)), asked)
             case _:
                 if "view" not in self.atoms:
-                    return Rel("U", self.columns(given, 1))
+                    return Rel("U", self.columns(bound, 1))
                 name = str(self.pick(*MAPS))
-                return View(name, self.columns(given, len(MAPS[name])))
+                return View(name, self.columns(bound, len(MAPS[name])))
 
-    def term(self, given: frozenset[str], depth: int) -> Expr:
+    def term(self, bound: frozenset[str], depth: int) -> Expr:
         if depth <= 0:
-            return self.value(given, 1) if self.pick(True, False, False) else self.atom(given)
+            return self.value(bound, 1) if self.pick(True, False, False) else self.atom(bound)
         match self.pick("mul", "mul", "mul", "sum", "sum", "add", "lift", "exists", "top", "leaf"):
             case "mul":
-                return self.product(given, depth)
+                return self.product(bound, depth)
             case "sum":
-                return self.grouping(given, depth)
+                return self.grouping(bound, depth)
             case "add":
-                return self.union(given, depth)
+                return self.union(bound, depth)
             case "lift":
-                return self.lift(given, depth)
+                return self.lift(bound, depth)
             case "exists":
-                return Exists(self.term(given, depth - 1))
+                return Exists(self.term(bound, depth - 1))
             case "top":
-                return self.top(given, depth)
+                return self.top(bound, depth)
             case _:
-                return self.term(given, 0)
+                return self.term(bound, 0)
 
-    def product(self, given: frozenset[str], depth: int) -> Expr:
-        e: Expr = self.term(given, depth - 1)
+    def product(self, bound: frozenset[str], depth: int) -> Expr:
+        e: Expr = self.term(bound, depth - 1)
         for _ in range(self.draw(st.integers(1, 2))):
-            e = mul(e, self.term(given | outs(e), depth - 1))
+            e = mul(e, self.term(bound | outs(e), depth - 1))
         return e
 
     def without(self, e: Expr, local: frozenset[str]) -> Expr:
@@ -156,41 +156,41 @@ class Maker:
             local = frozenset(apart.values())
         return sum_(tuple(sorted(outs(e) - local)), e)
 
-    def grouping(self, given: frozenset[str], depth: int) -> Expr:
-        e = self.term(given, depth - 1)
-        free = sorted(outs(e) - given if self.hygienic else outs(e))
+    def grouping(self, bound: frozenset[str], depth: int) -> Expr:
+        e = self.term(bound, depth - 1)
+        free = sorted(outs(e) - bound if self.hygienic else outs(e))
         local = frozenset(v for v in free if self.draw(st.booleans()))
         return self.without(e, local)
 
-    def binding(self, e: Expr, given: frozenset[str], wanted: frozenset[str]) -> Expr:
+    def binding(self, e: Expr, bound: frozenset[str], wanted: frozenset[str]) -> Expr:
         """The same term, made to bind just `wanted` besides what is given."""
-        e = self.without(e, outs(e) - wanted - given)
-        for v in sorted(wanted - outs(e) - given):
-            e = mul(e, Lift(v, self.value(given | outs(e), 1)))
+        e = self.without(e, outs(e) - wanted - bound)
+        for v in sorted(wanted - outs(e) - bound):
+            e = mul(e, Lift(v, self.value(bound | outs(e), 1)))
         return e
 
-    def union(self, given: frozenset[str], depth: int) -> Expr:
-        parts = [self.term(given, depth - 1) for _ in range(self.draw(st.integers(2, 3)))]
-        wanted = outs(parts[0]) - given
-        return add(*(self.binding(p, given, wanted) for p in parts))
+    def union(self, bound: frozenset[str], depth: int) -> Expr:
+        parts = [self.term(bound, depth - 1) for _ in range(self.draw(st.integers(2, 3)))]
+        wanted = outs(parts[0]) - bound
+        return add(*(self.binding(p, bound, wanted) for p in parts))
 
-    def lift(self, given: frozenset[str], depth: int) -> Expr:
+    def lift(self, bound: frozenset[str], depth: int) -> Expr:
         if self.draw(st.booleans()):
-            body = self.value(given, depth)
+            body = self.value(bound, depth)
         else:
-            q = self.term(given, depth - 1)
-            body = self.without(q, outs(q) - given)
-        choices = ["new"] + (["pool", "bound"] if given else ["pool"])
+            q = self.term(bound, depth - 1)
+            body = self.without(q, outs(q) - bound)
+        choices = ["new"] + (["pool", "bound"] if bound else ["pool"])
         match self.pick(*choices):
             case "bound":
-                return Lift(str(self.pick(*sorted(given))), body)
+                return Lift(str(self.pick(*sorted(bound))), body)
             case "pool" if not self.hygienic:
                 return Lift(str(self.pick(*POOL)), body)
             case _:
                 return Lift(self.names.fresh("n"), body)
 
-    def top(self, given: frozenset[str], depth: int) -> Expr:
-        body = self.term(given, depth - 1)
+    def top(self, bound: frozenset[str], depth: int) -> Expr:
+        body = self.term(bound, depth - 1)
         names = sorted(outs(body))
         keys = tuple(v for v in names if self.draw(st.booleans()))
         order = tuple(
@@ -204,13 +204,13 @@ class Maker:
 @st.composite
 def terms(
     draw: st.DrawFn,
-    given: tuple[str, ...] = (),
+    bound: tuple[str, ...] = (),
     depth: int = 3,
     atoms: tuple[str, ...] = ("rel",),
     hygienic: bool = True,
 ) -> Expr:
     """A term whose input variables are among `given`; `atoms` says what it may read."""
-    return Maker(draw, atoms, hygienic).term(frozenset(given), depth)
+    return Maker(draw, atoms, hygienic).term(frozenset(bound), depth)
 
 
 def rows_of(columns: tuple[str, ...]) -> st.SearchStrategy[tuple[Value, ...]]:
@@ -241,9 +241,9 @@ def deltas(relation: str) -> st.SearchStrategy[dict]:
 
 
 @st.composite
-def contexts(draw: st.DrawFn, given: tuple[str, ...]) -> dict[str, Value]:
+def contexts(draw: st.DrawFn, bound: tuple[str, ...]) -> dict[str, Value]:
     """Values for the variables that are given."""
-    return {v: draw(values) for v in given}
+    return {v: draw(values) for v in bound}
 
 
 def updated(rows: dict, change: dict) -> dict:

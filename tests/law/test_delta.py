@@ -30,7 +30,7 @@ def difference(new: dict, old: dict) -> dict:
 @examples(500)
 @given(data=st.data())
 def test_batch(data: st.DataObject) -> None:
-    e = data.draw(terms(given=GIVEN, depth=3))
+    e = data.draw(terms(bound=GIVEN, depth=3))
     relation = data.draw(st.sampled_from(sorted(RELATIONS)))
     db, env = data.draw(databases()), data.draw(contexts(GIVEN))
     change = data.draw(deltas(relation))
@@ -47,7 +47,7 @@ def test_batch(data: st.DataObject) -> None:
 @examples(500)
 @given(data=st.data(), sign=st.sampled_from([1, -1]))
 def test_single_row(data: st.DataObject, sign: int) -> None:
-    e = data.draw(terms(given=GIVEN, depth=3))
+    e = data.draw(terms(bound=GIVEN, depth=3))
     relation = data.draw(st.sampled_from(sorted(RELATIONS)))
     db, env = data.draw(databases()), data.draw(contexts(GIVEN))
     row = data.draw(rows_of(RELATIONS[relation]))

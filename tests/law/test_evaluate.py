@@ -50,7 +50,7 @@ def test_closures_agree_with_solve(e: Expr, db: Database) -> None:
 
 @examples(1000)
 @given(
-    terms(given=("x", "y", "g"), atoms=ALL_ATOMS, hygienic=False),
+    terms(bound=("x", "y", "g"), atoms=ALL_ATOMS, hygienic=False),
     databases(),
     contexts(("x", "y", "g")),
 )
@@ -60,7 +60,7 @@ def test_closures_agree_with_solve_in_a_context(
     assert run(e, db, env) == evaluate(e, db, env)
 
 
-@given(terms(given=("g",), atoms=ALL_ATOMS, depth=4))
+@given(terms(bound=("g",), atoms=ALL_ATOMS, depth=4))
 def test_random_terms_are_well_bound(e: Expr) -> None:
     assert ins(e) <= {"g"}
 
@@ -68,7 +68,7 @@ def test_random_terms_are_well_bound(e: Expr) -> None:
 @given(st.data())
 @settings(max_examples=30)
 def test_a_compiled_term_can_be_run_again(data: st.DataObject) -> None:
-    e = data.draw(terms(given=("x",), atoms=ALL_ATOMS))
+    e = data.draw(terms(bound=("x",), atoms=ALL_ATOMS))
     db = data.draw(databases())
     with decimal.localcontext(EXACT):
         rows_of = compile_term(e, stores_of(db), ("x",))
@@ -81,7 +81,7 @@ def test_random_terms_cover_every_node() -> None:
     seen: set[type] = set()
 
     @settings(max_examples=400, database=None, derandomize=True)
-    @given(terms(given=("g",), atoms=ALL_ATOMS))
+    @given(terms(bound=("g",), atoms=ALL_ATOMS))
     def collect(e: Expr) -> None:
         seen.update(type(t) for t in subterms(e))
         assert outs(e) is not None

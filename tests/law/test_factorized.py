@@ -74,7 +74,7 @@ rows = {name: st.tuples(*[st.integers(0, 2)] * n) for name, n in ARITY.items()}
 def batches(draw: st.DrawFn) -> list[tuple[str, list[tuple[Any, int]]]]:
     """Changes of one relation after the other; a row is deleted only while it is there."""
     live: dict[str, Counter[Any]] = {name: Counter() for name in ARITY}
-    made = []
+    steps = []
     for _ in range(draw(st.integers(1, 5))):
         name = draw(st.sampled_from(sorted(ARITY)))
         changes = []
@@ -84,8 +84,8 @@ def batches(draw: st.DrawFn) -> list[tuple[str, list[tuple[Any, int]]]]:
             row = draw(st.sampled_from(there)) if gone else draw(rows[name])
             live[name][row] += -1 if gone else 1
             changes.append((row, -1 if gone else 1))
-        made.append((name, changes))
-    return made
+        steps.append((name, changes))
+    return steps
 
 
 @given(
@@ -127,7 +127,7 @@ def test_every_map_equals_its_definition(
         engine.apply(name, changes)
         for row, n in changes:
             seen[name][row] += n
-        db = Database({r: {row: n for row, n in found.items() if n} for r, found in seen.items()})
+        db = Database({r: {row: n for row, n in rows.items() if n} for r, rows in seen.items()})
         for m in program.maps:
             keys = tuple(c.name for c in m.keys)
             assert engine.contents(m.name) == evaluate(m.definition, db, keys=keys), m.name
@@ -163,9 +163,9 @@ def test_orders_print_and_read_back(join: Join) -> None:
 
 
 @given(joins(), st.dictionaries(rows["R"], st.integers(1, 2), max_size=4))
-def test_compaction_keeps_the_meaning(join: Join, found: dict[Any, int]) -> None:
-    three = {(*row, row[0]): n for row, n in found.items()}
-    db = Database({"R": found, "S": found, "T": three})
+def test_compaction_keeps_the_meaning(join: Join, counts: dict[Any, int]) -> None:
+    three = {(*row, row[0]): n for row, n in counts.items()}
+    db = Database({"R": counts, "S": counts, "T": three})
     tree = view_tree(join, find_order(join))
     want = evaluate(definition(tree), db, keys=join.keys)
     assert evaluate(definition(compact(tree)), db, keys=join.keys) == want

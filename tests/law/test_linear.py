@@ -50,17 +50,17 @@ def test_simplify_keeps_the_meaning(e: Expr) -> None:
 
 @given(SQUARE)
 def test_meta_information_holds(e: Expr) -> None:
-    m, found = infer(e, SCOPE), value(e)
-    assert found.shape == (m.rows.at(SIZES), m.cols.at(SIZES))
-    scale = max(1.0, float(np.abs(found).max()))
+    m, actual = infer(e, SCOPE), value(e)
+    assert actual.shape == (m.rows.at(SIZES), m.cols.at(SIZES))
+    scale = max(1.0, float(np.abs(actual).max()))
     if m.symmetric:
-        close(found, found.T)
+        close(actual, actual.T)
     if m.lower:
-        assert np.abs(np.triu(found, 1)).max() <= 1e-9 * scale
+        assert np.abs(np.triu(actual, 1)).max() <= 1e-9 * scale
     if m.upper:
-        assert np.abs(np.tril(found, -1)).max() <= 1e-9 * scale
+        assert np.abs(np.tril(actual, -1)).max() <= 1e-9 * scale
     if m.rank is not None:
-        assert np.linalg.matrix_rank(found, tol=1e-8 * scale) <= m.rank.at(SIZES)
+        assert np.linalg.matrix_rank(actual, tol=1e-8 * scale) <= m.rank.at(SIZES)
 
 
 @given(st.one_of(SQUARE, WIDE))
@@ -92,9 +92,9 @@ SIMPLE = {
 @pytest.mark.parametrize("rule", EQUIVALENCES, ids=lambda r: r.__name__)
 def test_every_equivalence_has_its_case(rule: object) -> None:
     e = read(CASES[rule.__name__])  # type: ignore[attr-defined]
-    found = [t for other in EQUIVALENCES if other is rule for t in _anywhere(other, e)]
-    assert found
-    for t in found:
+    rewritten = [t for other in EQUIVALENCES if other is rule for t in _anywhere(other, e)]
+    assert rewritten
+    for t in rewritten:
         assert t != e
         close(value(t), value(e))
 
@@ -124,10 +124,10 @@ def test_search_never_costs_more_and_keeps_the_meaning(e: Expr) -> None:
 def test_inlined_outer_product_beats_shared_one() -> None:
     """Lago, 5.3.3: sharing u * v' costs O(n^3), inlining it O(n^2)."""
     shared = read("let D = u * v' in D * A + A * D + D * D")
-    found = Search({"k": 1}).cheapest(shared, SCOPE)
+    cheapest = Search({"k": 1}).cheapest(shared, SCOPE)
     assert cost(shared, SCOPE, {}).degree(apart=("k",)) == 3
-    assert cost(found, SCOPE, {"k": 1}).degree(apart=("k",)) == 2
-    close(value(found), value(shared))
+    assert cost(cheapest, SCOPE, {"k": 1}).degree(apart=("k",)) == 2
+    close(value(cheapest), value(shared))
 
 
 def program(e: Expr, *changing: str) -> Source:

@@ -55,7 +55,7 @@ def test_every_view_equals_its_definition(
         runner.apply(name, changes)
         for row, n in changes:
             seen[name][row] += n
-        db = Database({r: {row: n for row, n in found.items() if n} for r, found in seen.items()})
+        db = Database({r: {row: n for row, n in rows.items() if n} for r, rows in seen.items()})
         for m in program.maps:
             if not m.name.startswith("DELTA_") and not is_zero(m.definition):
                 keys = tuple(c.name for c in m.keys)
@@ -68,8 +68,8 @@ def test_aggregates_of_one_join_do_not_disturb_each_other(join: Join, stream: St
     plain = Join(join.keys, join.atoms)
     valued = Join(join.keys, join.atoms, (Var(join.variables[0]),))
     declared = relations(frozenset())
-    made = [hybrid(n, j, find_order(j), declared) for n, j in (("n", plain), ("s", valued))]
-    program = listing(made, declared, {})
+    hybrids = [hybrid(n, j, find_order(j), declared) for n, j in (("n", plain), ("s", valued))]
+    program = listing(hybrids, declared, {})
     assert read_m3(show_m3(program)) == program
     runner = Runner(program)
     seen: dict[str, Counter[Any]] = {name: Counter() for name in ARITY}
@@ -77,7 +77,7 @@ def test_aggregates_of_one_join_do_not_disturb_each_other(join: Join, stream: St
         runner.apply(name, changes)
         for row, n in changes:
             seen[name][row] += n
-    db = Database({r: {row: n for row, n in found.items() if n} for r, found in seen.items()})
+    db = Database({r: {row: n for row, n in rows.items() if n} for r, rows in seen.items()})
     for (_, root), j in zip(program.queries, (plain, valued), strict=True):
         assert runner.maps[root.name] == evaluate(join_term(j), db, keys=root.vars)
 

@@ -42,7 +42,7 @@ cofactors = st.builds(
 )
 # A payload's row has each column once, in the order of the names.
 cells = st.dictionaries(st.sampled_from("abc"), st.integers(0, 1), max_size=3)
-rows = cells.map(lambda found: tuple(sorted(found.items())))
+rows = cells.map(lambda counts: tuple(sorted(counts.items())))
 payloads = st.dictionaries(rows, st.integers(-3, 3), max_size=4).map(Relational)
 entries = st.one_of(st.integers(-9, 9), dyadics)
 matrices = st.one_of(
@@ -228,7 +228,7 @@ SCHEMAS = st.sampled_from([("a", "b"), ("b", "c"), ("c",), ()])
 def relation(schema: tuple[str, ...]) -> st.SearchStrategy[Gmr[int]]:
     row = st.tuples(*(st.integers(0, 2) for _ in schema))
     rows = st.dictionaries(row, st.integers(-3, 3), max_size=6)
-    return rows.map(lambda found: Gmr(INTEGERS, schema, found))
+    return rows.map(lambda entries: Gmr(INTEGERS, schema, entries))
 
 
 relations = SCHEMAS.flatmap(relation)

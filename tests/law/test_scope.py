@@ -14,8 +14,8 @@ from tests.law.examples import examples
 from tests.law.strategies import ALL_ATOMS, contexts, databases, terms
 
 GIVEN = ("x", "y", "g")
-any_term = terms(given=GIVEN, atoms=ALL_ATOMS, hygienic=False)
-hygienic_term = terms(given=GIVEN, atoms=ALL_ATOMS)
+any_term = terms(bound=GIVEN, atoms=ALL_ATOMS, hygienic=False)
+hygienic_term = terms(bound=GIVEN, atoms=ALL_ATOMS)
 
 
 @examples(300)
@@ -23,8 +23,8 @@ hygienic_term = terms(given=GIVEN, atoms=ALL_ATOMS)
 def test_a_term_binds_its_outs_and_nothing_else(
     e: Expr, db: Database, env: dict[str, Value]
 ) -> None:
-    for found, _ in solve(e, db, env):
-        assert found.keys() == env.keys() | outs(e)
+    for solution, _ in solve(e, db, env):
+        assert solution.keys() == env.keys() | outs(e)
 
 
 @examples(300)

@@ -26,27 +26,27 @@ GIVEN = ("w",)
 @examples(500)
 @given(data=st.data())
 def test_both_signs(data: st.DataObject) -> None:
-    e = without_nulls(data.draw(terms(given=GIVEN, depth=3)))
+    e = without_nulls(data.draw(terms(bound=GIVEN, depth=3)))
     relation = data.draw(st.sampled_from(sorted(RELATIONS)))
     db, env = filled(data.draw(databases())), data.draw(contexts(GIVEN))
     row = data.draw(rows_of(RELATIONS[relation]))
     params = tuple(f"t_{c}" for c in RELATIONS[relation])
     plus, minus = (simplify(delta(e, Update(relation, params, sign))) for sign in (1, -1))
-    found = signed(plus, minus)
-    if found is None:
+    actual = signed(plus, minus)
+    if actual is None:
         return
     context = {**env, **dict(zip(params, row, strict=True))}
     keys = tuple(sorted(outs(e) - set(env)))
     for sign, term in ((1, plus), (-1, minus)):
         expected = meaning(term, db, context, keys)
-        assert meaning(found, db, {**context, SIGN: sign}, keys) == expected, show(found)
+        assert meaning(actual, db, {**context, SIGN: sign}, keys) == expected, show(actual)
 
 
 @examples(500)
 @given(data=st.data())
 def test_any_number_of_times(data: st.DataObject) -> None:
     """With any sign it is the change of a batch in which the row comes so many times."""
-    e = without_nulls(data.draw(terms(given=GIVEN, depth=3)))
+    e = without_nulls(data.draw(terms(bound=GIVEN, depth=3)))
     relation = data.draw(st.sampled_from(sorted(RELATIONS)))
     db, env = filled(data.draw(databases())), data.draw(contexts(GIVEN))
     row, times = data.draw(rows_of(RELATIONS[relation])), data.draw(st.sampled_from((-5, 2, 7)))
@@ -58,10 +58,10 @@ def test_any_number_of_times(data: st.DataObject) -> None:
         [Statement(target, "+=", simplify(delta(e, Update(relation, params, sign))))]
         for sign in (1, -1)
     )
-    found = multiplied(plus, minus, relation, maps)
-    if found is None:
+    actual = multiplied(plus, minus, relation, maps)
+    if actual is None:
         return
     batch = replace(db, deltas={**db.deltas, relation: {row: times}})
     expected = meaning(simplify(delta(e, Update(relation))), batch, env, keys)
     context = {**env, **dict(zip(params, row, strict=True)), SIGN: times}
-    assert meaning(found[0].term, db, context, keys) == expected, show(found[0].term)
+    assert meaning(actual[0].term, db, context, keys) == expected, show(actual[0].term)

@@ -57,7 +57,7 @@ def meaning(e: Expr, db: Database, env: dict, keys: tuple[str, ...]) -> dict:
 @examples(200)
 @given(data=st.data())
 def test_rule_keeps_meaning(rule: Rule, data: st.DataObject) -> None:
-    e = without_nulls(data.draw(terms(given=GIVEN, depth=3)))
+    e = without_nulls(data.draw(terms(bound=GIVEN, depth=3)))
     new = bottom_up(e, rule)
     assert ins(new) <= frozenset(GIVEN)
     db = filled(data.draw(databases()))
@@ -68,7 +68,7 @@ def test_rule_keeps_meaning(rule: Rule, data: st.DataObject) -> None:
 @examples(400)
 @given(data=st.data())
 def test_simplify_keeps_meaning(data: st.DataObject) -> None:
-    e = without_nulls(data.draw(terms(given=GIVEN, depth=4)))
+    e = without_nulls(data.draw(terms(bound=GIVEN, depth=4)))
     db = filled(data.draw(databases()))
     env = {k: 4 if v is None else v for k, v in data.draw(contexts(GIVEN)).items()}
     new = simplify(e)

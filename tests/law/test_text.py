@@ -51,11 +51,11 @@ names = st.sampled_from(["a", "b1", "r_a", "L.ok", "_x$"])
 odd_names = st.one_of(names, st.text(min_size=1, max_size=8))
 columns = st.lists(st.builds(Column, odd_names, types), max_size=3).map(tuple)
 tuples_of_names = st.lists(names, max_size=3).map(tuple)
-any_terms = terms(given=("x", "y"), atoms=ALL_ATOMS, hygienic=False, depth=2)
+any_terms = terms(bound=("x", "y"), atoms=ALL_ATOMS, hygienic=False, depth=2)
 
 
 @examples(2000)
-@given(terms(given=("x", "y"), atoms=ALL_ATOMS, hygienic=False, depth=4))
+@given(terms(bound=("x", "y"), atoms=ALL_ATOMS, hygienic=False, depth=4))
 def test_terms_read_back(e: Expr) -> None:
     assert read(show(e)) == e
 
@@ -69,7 +69,7 @@ def test_constants_read_back(value: Value) -> None:
 
 @examples(500)
 @given(
-    terms(given=("x", "y"), atoms=ALL_ATOMS, depth=4),
+    terms(bound=("x", "y"), atoms=ALL_ATOMS, depth=4),
     st.integers(0, 12),
     st.integers(10, 80),
 )

@@ -87,13 +87,13 @@ def choices(draw: st.DrawFn, atoms: tuple[type, ...] = (Rel,)) -> Expr:
 
     def tests(bound: list[str], least: int, most: int) -> list[Expr]:
         """Tests that most rows pass."""
-        made: list[Expr] = []
+        comparisons: list[Expr] = []
         for _ in range(draw(st.integers(least, most))):
             left = Var(draw(st.sampled_from(bound)))
             pairs = [("<>", const(3)), ("<=", const(2)), (">=", Var(draw(st.sampled_from(bound))))]
             op, right = draw(st.sampled_from(pairs))
-            made.append(Cmp(op, left, right))
-        return made
+            comparisons.append(Cmp(op, left, right))
+        return comparisons
 
     def some(names: frozenset[str]) -> tuple[str, ...]:
         return tuple(v for v in sorted(names) if draw(st.booleans()))
@@ -142,16 +142,16 @@ def check_selection(e: Expr, db: Database, env: dict, known: dict) -> None:
     assert evaluate(arranged, db, both, keys=keys) == law, show(arranged)
     store = Definitions(db)
     for decision in (Decision(bound), Decision(bound, aggressive=True), Decision(grain="atoms")):
-        made = materialize(e, store, replace(decision, known=bound))
+        materialized = materialize(e, store, replace(decision, known=bound))
         full = replace(db, maps={**db.maps, **store.maps})
-        check_bound(made, bound)
-        assert evaluate(made, full, both, keys=keys) == law, show(made)
+        check_bound(materialized, bound)
+        assert evaluate(materialized, full, both, keys=keys) == law, show(materialized)
 
 
 @settings(max_examples=150)
 @given(data=st.data())
 def test_a_context_selects_rows_of_a_term(data: st.DataObject) -> None:
-    e = data.draw(terms(given=GIVEN, atoms=ALL_ATOMS, depth=3))
+    e = data.draw(terms(bound=GIVEN, atoms=ALL_ATOMS, depth=3))
     env = data.draw(contexts(GIVEN))
     keys = tuple(sorted(outs(e) - ins(e) - set(GIVEN)))
     known = {v: data.draw(st.sampled_from([0, 1, 2])) for v in keys if data.draw(st.booleans())}
@@ -213,10 +213,10 @@ def test_materializing_keeps_what_the_batch_has_by_the_same_name_out_of_a_choice
     rows = {(1, 1): 1, (1, 2): 1, (2, 5): 1}
     db = Database({"R": rows}, {"R": rows})
     store = Definitions(db)
-    made = materialize(e, store, Decision(updated="R"))
-    check_bound(made)
-    found = evaluate(made, replace(db, maps=store.maps))
-    assert found == evaluate(e, db) == {(1, 2): 1, (2, 5): 1}
+    materialized = materialize(e, store, Decision(updated="R"))
+    check_bound(materialized)
+    actual = evaluate(materialized, replace(db, maps=store.maps))
+    assert actual == evaluate(e, db) == {(1, 2): 1, (2, 5): 1}
 
 
 def test_a_choice_is_not_made_among_what_is_read_from_outside() -> None:

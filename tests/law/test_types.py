@@ -43,7 +43,7 @@ def inferred(e: Expr) -> tuple[Type, dict[str, Type]]:
 
 
 @examples(1000)
-@given(terms(given=("x", "y"), atoms=ALL_ATOMS), databases(), contexts(("x", "y")))
+@given(terms(bound=("x", "y"), atoms=ALL_ATOMS), databases(), contexts(("x", "y")))
 def test_values_belong_to_their_inferred_types(
     e: Expr, db: Database, env: dict[str, Value]
 ) -> None:

@@ -66,13 +66,13 @@ def jars() -> list[str]:
         done = call(*SETUP)
         if done.returncode:
             give_up("the environment of the connectors cannot be made", done.stderr)
-    found = fetched(HOME)
-    if found is None:
+    jar_files = fetched(HOME)
+    if jar_files is None:
         done = call(str(PYTHON), "-m", "tests.maven.jars")
-        found = fetched(HOME)
-        if done.returncode or found is None:
+        jar_files = fetched(HOME)
+        if done.returncode or jar_files is None:
             give_up("the jars of the connectors cannot be fetched", done.stderr)
-    return found
+    return jar_files
 
 
 @pytest.fixture

@@ -20,11 +20,11 @@ LIST = "jars.json"
 def fetched(home: Path) -> list[str] | None:
     """The paths that were written down in an environment, if all of that is there still."""
     try:
-        told = json.loads((home / LIST).read_text())
+        entries = json.loads((home / LIST).read_text())
     except (OSError, ValueError):
         return None
-    whole = told["packages"] == PACKAGES and all(Path(jar).exists() for jar in told["jars"])
-    return list(told["jars"]) if whole else None
+    whole = entries["packages"] == PACKAGES and all(Path(jar).exists() for jar in entries["jars"])
+    return list(entries["jars"]) if whole else None
 
 
 def main() -> int:

@@ -59,7 +59,7 @@ def column(name: str, values: pa.Array) -> pa.Table:
     return pa.table(empty | {name: values})
 
 
-def found(running: Instance, name: str) -> list[Any]:
+def rows_of(running: Instance, name: str) -> list[Any]:
     """The values of a column, in any order."""
     at = NAMES.index(name)
     rows = [row[at] for row, count in running.read_rows(ROWS) for _ in range(count)]
@@ -125,8 +125,8 @@ def test_a_result_can_be_taken_often_and_outlives_its_instance(running: Instance
 
 
 def test_columns_are_found_by_name(running: Instance) -> None:
-    given = table().select(NAMES[::-1])
-    running.apply_arrow(T, given.rename_columns([n.upper() for n in given.column_names]))
+    reordered = table().select(NAMES[::-1])
+    running.apply_arrow(T, reordered.rename_columns([n.upper() for n in reordered.column_names]))
     assert bag(running) == {FULL: 2, EMPTY: 1, LONG: 1}
 
 
@@ -158,7 +158,7 @@ def test_what_is_no_table_is_refused(running: Instance) -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "arrow",
     [
         table(),
         table().to_batches()[0],
@@ -170,8 +170,8 @@ def test_what_is_no_table_is_refused(running: Instance) -> None:
     ],
     ids=["table", "batch", "reader", "struct", "chunks", "slice", "struct slice"],
 )
-def test_anything_that_speaks_arrow_is_taken(running: Instance, given: Any) -> None:
-    running.apply_arrow(T, given)
+def test_anything_that_speaks_arrow_is_taken(running: Instance, arrow: Any) -> None:
+    running.apply_arrow(T, arrow)
     assert bag(running) == {FULL: 2, EMPTY: 1, LONG: 1}
 
 
@@ -188,16 +188,16 @@ def test_whole_numbers_of_any_width(running: Instance, t: pa.DataType) -> None:
         values = [low, high, None] if name != "d" or bits < 64 else [1, 2, None]
         running.apply_arrow(T, column(name, pa.array(values, t)))
         numbers = sorted(convert(v) for v in values if v is not None)
-        assert found(running, name) == [None, *numbers]
+        assert rows_of(running, name) == [None, *numbers]
         running.apply_arrow(T, running.read_arrow(ROWS), sign=-1)
         running.apply_arrow(T, column(name, pa.array([1, 1], t)))  # without a bitmap
-        assert found(running, name) == [1, 1]
+        assert rows_of(running, name) == [1, 1]
         running.apply_arrow(T, running.read_arrow(ROWS), sign=-1)
 
 
 def test_floats(running: Instance) -> None:
     running.apply_arrow(T, column("f", pa.array([0.5, None, -3.0], pa.float32())))
-    assert found(running, "f") == [None, -3.0, 0.5]
+    assert rows_of(running, "f") == [None, -3.0, 0.5]
 
 
 def test_there_is_one_zero(running: Instance) -> None:
@@ -232,26 +232,26 @@ def test_what_is_no_finite_number_is_refused(
 def test_decimals_of_any_scale(running: Instance, name: str, t: pa.DataType) -> None:
     values = [Decimal(-300), None, Decimal(0), Decimal(1200)]
     running.apply_arrow(T, column(name, pa.array(values, t)))
-    assert found(running, name) == [None, -300, 0, 1200]
+    assert rows_of(running, name) == [None, -300, 0, 1200]
 
 
 def test_narrow_decimals(running: Instance) -> None:
     for t in (pa.decimal32(9, 2), pa.decimal64(18, 1)):
         running.apply_arrow(T, column("d", pa.array([Decimal("-1.5"), None], t)))
-    assert found(running, "d") == [None, None, Decimal("-1.50"), Decimal("-1.50")]
+    assert rows_of(running, "d") == [None, None, Decimal("-1.50"), Decimal("-1.50")]
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_moments_of_any_unit(running: Instance, unit: str) -> None:
     values = [datetime(1960, 1, 2, 3, 4, 5), None, datetime(2200, 12, 31, 23, 59, 59)]
     running.apply_arrow(T, column("at", pa.array(values, pa.timestamp(unit))))
-    assert found(running, "at") == [None, values[0], values[2]]
+    assert rows_of(running, "at") == [None, values[0], values[2]]
 
 
 def test_days_in_milliseconds(running: Instance) -> None:
     values = [date.min, None, date(1969, 12, 31), date.max]
     running.apply_arrow(T, column("day", pa.array(values, pa.date64())))
-    assert found(running, "day") == [None, date.min, date(1969, 12, 31), date.max]
+    assert rows_of(running, "day") == [None, date.min, date(1969, 12, 31), date.max]
 
 
 TEXTS = ["", "short", None, "sevenbb", "eight888", "grüße", "長い文字列です" * 9, "x" * 5000]
@@ -272,21 +272,21 @@ TEXTS = ["", "short", None, "sevenbb", "eight888", "grüße", "長い文字列�
 def test_texts_of_any_layout(running: Instance, t: pa.DataType) -> None:
     want = sorted(TEXTS, key=lambda v: (v is not None, v))
     source = pa.array(TEXTS, pa.utf8())
-    given = source.dictionary_encode().cast(t) if pa.types.is_dictionary(t) else source.cast(t)
-    running.apply_arrow(T, column("s", given))
-    assert found(running, "s") == want
-    running.apply_arrow(T, column("s", given.slice(1, 3)), sign=-1)
-    assert found(running, "s") == sorted(["", *TEXTS[4:]])
+    texts = source.dictionary_encode().cast(t) if pa.types.is_dictionary(t) else source.cast(t)
+    running.apply_arrow(T, column("s", texts))
+    assert rows_of(running, "s") == want
+    running.apply_arrow(T, column("s", texts.slice(1, 3)), sign=-1)
+    assert rows_of(running, "s") == sorted(["", *TEXTS[4:]])
 
 
 def test_dictionaries_of_other_values(running: Instance) -> None:
     codes = pa.array([1, 0, None, 1, 2], pa.int32())
     days = pa.DictionaryArray.from_arrays(codes, pa.array([date.min, date.max, None]))
     running.apply_arrow(T, column("day", days))
-    assert found(running, "day") == [None, None, date.min, date.max, date.max]
+    assert rows_of(running, "day") == [None, None, date.min, date.max, date.max]
     numbers = pa.DictionaryArray.from_arrays(codes, pa.array([5, -6, 7], pa.int16()))
     running.apply_arrow(T, column("i", numbers))
-    assert found(running, "i")[-4:] == [-6, -6, 5, 7]
+    assert rows_of(running, "i")[-4:] == [-6, -6, 5, 7]
 
 
 def test_an_entry_that_no_row_picks_may_be_null(running: Instance) -> None:
@@ -303,9 +303,9 @@ def test_an_entry_that_no_row_picks_may_be_null(running: Instance) -> None:
 def test_a_column_of_nothing_but_null(running: Instance, name: str) -> None:
     running.apply_arrow(T, column(name, pa.nulls(3)))
     assert bag(running) == {EMPTY: 3}
-    given = table([FULL, FULL]).set_column(NAMES.index(name), name, pa.nulls(2))
+    nulls = table([FULL, FULL]).set_column(NAMES.index(name), name, pa.nulls(2))
     with pytest.raises(BadRow, match=rf"^row 1 of 'N': N\.{name} is NOT NULL"):
-        running.apply_arrow(N, given)
+        running.apply_arrow(N, nulls)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -440,8 +440,8 @@ def test_what_lies_under_null_does_not_matter(running: Instance) -> None:
     numbers = pa.array([-(2**63), 5])
     masked = pa.Array.from_buffers(pa.int64(), 2, [valid, numbers.buffers()[1]])
     running.apply_arrow(T, column("i", masked))
-    assert found(running, "s") == [None, None, None, "fine"]
-    assert found(running, "i") == [None, None, None, 5]
+    assert rows_of(running, "s") == [None, None, None, "fine"]
+    assert rows_of(running, "i") == [None, None, None, 5]
 
 
 def test_a_whole_row_may_not_be_null(running: Instance) -> None:

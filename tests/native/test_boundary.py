@@ -88,10 +88,10 @@ def test_what_is_no_kernel_is_not_loaded(tmp_path: Path) -> None:
 @pytest.mark.parametrize("row", [FULL, EMPTY, *EXTREMES])
 def test_a_row_comes_out_as_it_went_in(running: Instance, row: tuple[object, ...]) -> None:
     running.insert_row(T)(*row)
-    (found, count), *rest = running.read_rows(ROWS)
-    assert (found, count, rest) == (row, 1, [])
-    assert [type(v) for v in found] == [type(v) for v in row]
-    assert [str(v) for v in found] == [str(v) for v in row]  # decimals with all their digits
+    (actual, count), *rest = running.read_rows(ROWS)
+    assert (actual, count, rest) == (row, 1, [])
+    assert [type(v) for v in actual] == [type(v) for v in row]
+    assert [str(v) for v in actual] == [str(v) for v in row]  # decimals with all their digits
     running.delete_row(T)(*row)
     assert running.read_rows(ROWS) == []
 
@@ -107,7 +107,7 @@ def test_values_take_the_type_of_their_column(running: Instance) -> None:
     day = type("Day", (date,), {})(2024, 1, 1)
     row = (Level.HIGH, 2, Decimal("1E+3"), 5, day, when, False, Word("word"))
     running.apply_rows(T, [row])
-    ((found, _),) = running.read_rows(ROWS)
+    ((actual, _),) = running.read_rows(ROWS)
     wide = Decimal("1000.000000")
     want = (
         3,
@@ -119,14 +119,14 @@ def test_values_take_the_type_of_their_column(running: Instance) -> None:
         False,
         "word",
     )
-    assert found == want
-    assert list(map(str, found)) == list(map(str, want))
+    assert actual == want
+    assert list(map(str, actual)) == list(map(str, want))
 
 
 def test_zero_has_no_sign(running: Instance) -> None:
     running.insert_row(T)(*replaced(3, -0.0))
-    ((found, _),) = running.read_rows(ROWS)
-    assert math.copysign(1, found[3]) == 1
+    ((row, _),) = running.read_rows(ROWS)
+    assert math.copysign(1, row[3]) == 1
     running.insert_row(T)(*replaced(3, np.float64(0.0)))
     assert [count for _, count in running.read_rows(ROWS)] == [2]
 

@@ -58,25 +58,25 @@ def change(rng: random.Random, live: dict[str, list[Any]]) -> dict[str, list[Any
 @pytest.mark.parametrize("case", CASES)
 def test_the_same_as_the_reference(case: str, mode: Any) -> None:
     sql, categorical = CASES[case]
-    found = []
+    models = []
     for engine in ("native", "reference"):
         db = fv.connect(engine=engine, mode=mode)  # type: ignore[arg-type]
         db.execute(SCHEMA)
-        found.append((db, fv.models.Cofactor(db, sql, categorical=categorical)))
+        models.append((db, fv.models.Cofactor(db, sql, categorical=categorical)))
     rng = random.Random(case)
     live: dict[str, list[Any]] = {"r": [], "t": []}
     seen = set()
     for _ in range(40):
         batch = change(rng, live)
-        for db, _ in found:
+        for db, _ in models:
             db.apply(batch)
-        (_, native), (_, reference) = found
+        (_, native), (_, reference) = models
         assert native.engine == "native"
         here = native.read()[1]
         assert here == reference.read()[1]
         seen.update(here.values())
     assert len(seen) > 10
-    [one, other] = [db.view(cof.view.name).to_arrow() for db, cof in found]
+    [one, other] = [db.view(cof.view.name).to_arrow() for db, cof in models]
     assert sorted(map(str, one.to_pylist())) == sorted(map(str, other.to_pylist()))
 
 
@@ -90,7 +90,7 @@ def test_what_goes_leaves_no_memory_behind() -> None:
     sizes = []
     for _ in range(12):
         for count in (1, -1):
-            db.apply({name: [(row, count) for row in found] for name, found in rows.items()})
+            db.apply({name: [(row, count) for row in new] for name, new in rows.items()})
         sizes.append(db.view(cof.view.name).statistics().bytes)
     assert cof.count() == 0
     assert sizes[-1] == sizes[3]

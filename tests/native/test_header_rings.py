@@ -194,8 +194,8 @@ def test_a_double_beside_an_element(strategy: Any, tmp_path: Path) -> None:
             (a, a * 2 * (b + 1) * (0.5 if a == 1 else 2.25)) for a, b in live if b is not None
         ]
         expected = (sum(w for _, w in weights), sum(a * w for a, w in weights))
-        [(c, found)] = db.view("both").rows()
-        assert (c, tuple(found)) == (7, pytest.approx(expected))
+        [(c, element)] = db.view("both").rows()
+        assert (c, tuple(element)) == (7, pytest.approx(expected))
 
 
 def test_a_double_is_not_cut_off_to_an_int(tmp_path: Path) -> None:

@@ -28,8 +28,8 @@ BROKEN = TABLE.set_column(0, "used", pa.array([None] * 1000, pa.int64()))
 
 def resident() -> int:
     """Bytes of this process that are in memory."""
-    with open("/proc/self/statm", encoding="ascii") as told:
-        return int(told.read().split()[1]) * 4096
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * 4096
 
 
 def inserted_and_deleted(x: Instance) -> None:

@@ -62,11 +62,11 @@ def test_another_process_goes_on(library: Path, tmp_path: Path) -> None:
     assert len(totals(here)) == 50_001
     here.apply_rows(0, [(1, "a name that is long 1")])
     assert elsewhere(library, state, 50_000, 10, die=True) == -signal.SIGKILL
-    found = totals(here)
-    assert (len(found), found["x"], found["a name that is long 1"]) == (50_011, 7, 2)
+    actual = totals(here)
+    assert (len(actual), actual["x"], actual["a name that is long 1"]) == (50_011, 7, 2)
     here.close()
     again = Kernel(library).open(state)
-    assert totals(again) == found
+    assert totals(again) == actual
 
 
 def test_static_tables_are_loaded_once(library: Path, tmp_path: Path) -> None:

@@ -31,8 +31,8 @@ from freshview.errors import ProgramProblem, TypeProblem, UnboundVariable, Unkno
 class Types(dict[str, Type]):
     """Types of variables in scope; `log` remembers those of inner scopes as well."""
 
-    def __init__(self, given: Mapping[str, Type], log: dict[str, Type] | None = None) -> None:
-        super().__init__(given)
+    def __init__(self, bound: Mapping[str, Type], log: dict[str, Type] | None = None) -> None:
+        super().__init__(bound)
         self.log: dict[str, Type] = {} if log is None else log
 
     def __setitem__(self, name: str, t: Type) -> None:
@@ -53,7 +53,7 @@ class Schema:
     functions: Functions = BUILTINS
 
 
-def check_bound(e: Expr, given: frozenset[str] = frozenset()) -> None:
+def check_bound(e: Expr, bound: frozenset[str] = frozenset()) -> None:
     """Refuse a term that reads a variable which neither its left nor the context binds.
 
     >>> check_bound(Mul((Var("x"), Rel("R", ("x",)))))
@@ -61,7 +61,7 @@ def check_bound(e: Expr, given: frozenset[str] = frozenset()) -> None:
       ...
     freshview.errors.UnboundVariable: variable 'x' is read before anything binds it; bind it ...
     """
-    for name in sorted(ins(e) - given):
+    for name in sorted(ins(e) - bound):
         raise UnboundVariable(
             f"variable '{name}' is read before anything binds it",
             instead="bind it by a relation or an assignment to its left",
@@ -95,10 +95,10 @@ def _check_values(e: Expr) -> None:
 
 
 def infer(
-    e: Expr, schema: Schema, given: Mapping[str, Type] | None = None
+    e: Expr, schema: Schema, bound: Mapping[str, Type] | None = None
 ) -> tuple[Type, dict[str, Type]]:
     """The payload type of a term, and the types of the variables that it binds."""
-    env = Types(given or {})
+    env = Types(bound or {})
     payload = _infer(e, schema, env)
     return payload, {v: env[v] for v in free(e) if v in env}
 

@@ -169,7 +169,7 @@ def _same(*types: Type) -> Type:
 def _casts() -> list[Function]:
     """CAST and TRY_CAST: functions called like the type, with `cast_` where it may be refused.
 
-    A cast to decimals is told how many digits they have, and shown one of their type.
+    A cast to decimals takes how many digits they have, and an example of their type.
     """
     types = {t.kind: t for t in (INT, DOUBLE, BOOL, DATE, TIMESTAMP, STRING)}
     functions: list[Function] = []

@@ -213,11 +213,11 @@ def by_name(
     return [values_by_name.get(name.lower()) for name in names]
 
 
-def wrong_arity(relation: Relation, found: int, at: Place | None = None) -> BadRow:
+def wrong_arity(relation: Relation, count: int, at: Place | None = None) -> BadRow:
     """The error about a row that is too long or too short."""
     names = ", ".join(c.name for c in relation.columns)
     return BadRow(
-        f"a row of '{relation.name}' has {found} values",
+        f"a row of '{relation.name}' has {count} values",
         instead=f"expected {len(relation.columns)}: {names}",
         at=at,
     )

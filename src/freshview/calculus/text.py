@@ -144,14 +144,16 @@ def _show(e: Expr, level: int, *, braced: bool) -> str:
         case Exists(body):
             return f"Exists({_show(body, _ADD, braced=False)})"
         case Top(keys, order, limit, body):
-            by = ", ".join(
-                show_name(o.var) + " desc" * o.descending + " nulls first" * o.nulls_first
-                for o in order
-            )
+            by = ", ".join(map(show_order, order))
             inside = _show(body, _ADD, braced=False)
             return f"Top[{show_names(keys)}; {by}; {limit}]({inside})"
         case _:
             assert_never(e)
+
+
+def show_order(o: Order) -> str:
+    """A variable that rows are ordered by."""
+    return show_name(o.var) + " desc" * o.descending + " nulls first" * o.nulls_first
 
 
 def read(text: str) -> Expr:
@@ -258,12 +260,7 @@ def _call(tokens: Tokens, name: str, word: str, braced: bool) -> Expr:
 
 
 def _arguments(tokens: Tokens) -> tuple[Expr, ...]:
-    args: list[Expr] = []
-    while not tokens.accept(")"):
-        if args:
-            tokens.expect(",")
-        args.append(_comparison(tokens))
-    return tuple(args)
+    return tokens.list_of(_comparison, ")")
 
 
 def _lifting(tokens: Tokens) -> Expr:
@@ -293,22 +290,23 @@ def _bracket(tokens: Tokens, name: str, word: str) -> Expr:
 
 def _top(tokens: Tokens) -> Expr:
     keys = tokens.names(";")
-    order: list[Order] = []
-    while not tokens.accept(";"):
-        if order:
-            tokens.expect(",")
-        var = tokens.name()
-        descending = tokens.accept("desc")
-        nulls_first = tokens.accept("nulls")
-        if nulls_first:
-            tokens.expect("first")
-        order.append(Order(var, descending, nulls_first))
+    order = tokens.list_of(read_order, ";")
     limit = int(tokens.next().text)
     tokens.expect("]")
     tokens.expect("(")
     body = read_term(tokens)
     tokens.expect(")")
-    return Top(keys, tuple(order), limit, body)
+    return Top(keys, order, limit, body)
+
+
+def read_order(tokens: Tokens) -> Order:
+    """Take a variable that rows are ordered by."""
+    var = tokens.name()
+    descending = tokens.accept("desc")
+    nulls_first = tokens.accept("nulls")
+    if nulls_first:
+        tokens.expect("first")
+    return Order(var, descending, nulls_first)
 
 
 def read_constant(tokens: Tokens) -> Value:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 
 from freshview.lexer import Cursor, Token, tokenize, unexpected
+
+T = TypeVar("T")
 
 _TOKEN = re.compile(
     r"""
@@ -37,12 +41,16 @@ class Tokens(Cursor):
 
     def names(self, close: str) -> tuple[str, ...]:
         """Take names separated by commas, up to and with the closing sign."""
-        names: list[str] = []
+        return self.list_of(Tokens.name, close)
+
+    def list_of(self, item: Callable[[Tokens], T], close: str) -> tuple[T, ...]:
+        """Take items separated by commas, up to and with the closing sign."""
+        items: list[T] = []
         while not self.accept(close):
-            if names:
+            if items:
                 self.expect(",")
-            names.append(self.name())
-        return tuple(names)
+            items.append(item(self))
+        return tuple(items)
 
 
 def _without_quotes(token: Token) -> Token:

@@ -36,28 +36,28 @@ class Names:
     ('x_1', 'y', 'x_2')
     """
 
-    def __init__(self, taken: set[str] | None = None, most: int | None = None) -> None:
-        self.taken: set[str] = set(taken or ())
+    def __init__(self, used: set[str] | None = None, most: int | None = None) -> None:
+        self.used: set[str] = set(used or ())
         self.most = most
         self._next: dict[str, int] = {}
 
     def fresh(self, hint: str) -> str:
         """A name like `hint` that was not given out before."""
-        if self.most is not None and len(self.taken) >= self.most:
+        if self.most is not None and len(self.used) >= self.most:
             raise TooDeep(
                 f"the query needs more than {self.most:,} variables",
                 instead="nest fewer conditions and subqueries inside one another",
             )
-        if hint not in self.taken:
-            self.taken.add(hint)
+        if hint not in self.used:
+            self.used.add(hint)
             return hint
         stem, _, tail = hint.rpartition("_")
         stem = stem if stem and tail.isdigit() else hint
         n = self._next.get(stem, 1)
-        while f"{stem}_{n}" in self.taken:
+        while f"{stem}_{n}" in self.used:
             n += 1
         self._next[stem] = n + 1
-        self.taken.add(f"{stem}_{n}")
+        self.used.add(f"{stem}_{n}")
         return f"{stem}_{n}"
 
 

@@ -66,7 +66,7 @@ def _live(db: Database, book: list[Event], console: Console) -> None:
 
 
 def _picture(db: Database, event: Event, number: int) -> RenderableType:
-    parts: list[RenderableType] = [Text(f"event {number}: {_told(event)}")]
+    parts: list[RenderableType] = [Text(f"event {number}: {_sentence(event)}")]
     for view in db.views:
         parts += [Text(f"\n{TITLES[view.name]}"), drawn(view.schema, map(rounded, view.rows()))]
     return Group(*parts)
@@ -77,7 +77,7 @@ def rounded(row: Row) -> Row:
     return tuple(round(v, 2) if isinstance(v, float) else v for v in row)
 
 
-def _told(event: Event) -> str:
+def _sentence(event: Event) -> str:
     _, order, broker, volume, price = event.row
     verb = "enters" if event.multiplicity > 0 else "leaves"
     return f"order {order} of broker {broker} {verb} the {event.side}, {volume} at {price}"

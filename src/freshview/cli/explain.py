@@ -19,7 +19,7 @@ from freshview.sql import load
 
 
 def explain_script(script: Path, name: str, settings: DatabaseSettings) -> Iterator[str]:
-    """What is to be told about the view of a name, or about all; no kernel is compiled for it."""
+    """What there is to say about the view of a name, or about all; no kernel is compiled for it."""
     if settings.engine != "native":
         db = read_script(script, settings)
         for view in [db.view(name)] if name else db.views:

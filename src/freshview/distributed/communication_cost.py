@@ -57,7 +57,7 @@ class CommunicationCost:
 FREE = CommunicationCost()
 
 
-class CostModel:
+class CommunicationCostModel:
     """The cost model of one program's transformers; `paid` ones are free, since they are shared."""
 
     def __init__(self, program: Program, options: DistributionOptions) -> None:
@@ -85,16 +85,16 @@ class CostModel:
         item = Item(canonical(plain, to), size, is_view, kind == "gather")
         return CommunicationCost(before.rounds + 1, before.items | {item})
 
-    def total(self, bill: CommunicationCost) -> Total:
-        """The total of a cost, for comparisons."""
-        items = bill.items
+    def cost(self, plan: CommunicationCost, /) -> Total:
+        """The cost of a plan that needs these transformers."""
+        items = plan.items
         size = 0.0
         for item in items:
             if item.moved not in self.paid:
                 size += item.size
         views = sum(i.is_view and bool(outs(i.moved[0])) for i in items)
         if self.options.measure == "time":
-            time = bill.rounds + size / BYTES_A_ROUND + ROUNDS_A_MAP * views
+            time = plan.rounds + size / BYTES_A_ROUND + ROUNDS_A_MAP * views
             return (time, float(len(items)))
         gathers = sum(i.is_gather for i in items)
         return (float(len(items)), float(views), float(gathers), size)

@@ -22,7 +22,7 @@ from freshview.calculus.terms import View
 from freshview.calculus.types import INT
 from freshview.calculus.walk import Names
 from freshview.distributed.common_subexpressions import share_common
-from freshview.distributed.communication_cost import CostModel
+from freshview.distributed.communication_cost import CommunicationCostModel
 from freshview.distributed.fusion import blocks, fuse_blocks
 from freshview.distributed.locate import locate
 from freshview.distributed.locations import AtomLocations
@@ -102,7 +102,7 @@ class DistributedCompiler:
         self.functions = functions
         self.placement = placement or choose_placement(program, options)
         self.places = AtomLocations.of(program, self.placement)
-        self.taken = {m.name for m in program.maps} | {r.name for r in program.relations}
+        self.used = {m.name for m in program.maps} | {r.name for r in program.relations}
 
     def streams(self) -> tuple[str, ...]:
         """The relations with batch triggers, in the order of the triggers."""
@@ -127,7 +127,7 @@ class DistributedCompiler:
     def readout(self, query: Query) -> Readout:
         """The blocks that gather a query's rows on the driver."""
         columns = tuple(dict.fromkeys(query.vars))
-        names = Names(set(self.taken))
+        names = Names(set(self.used))
         result = names.fresh(RESULT)
         placement = MapPlacement(
             result, self._columns(query, columns), INT, Local(), temporary=True
@@ -157,12 +157,12 @@ class DistributedCompiler:
     ) -> PassResults:
         """Run every pass that the options enable over the statements."""
         places = places or self.places
-        names = names or Names(set(self.taken))
-        taken = set(names.taken)
-        prices = CostModel(self.program, self.options)
+        names = names or Names(set(self.used))
+        used = set(names.used)
+        prices = CommunicationCostModel(self.program, self.options)
         located: tuple[PlacedStatement, ...] = ()
         if trace or not self.options.push:
-            first = Names(set(names.taken)) if self.options.push else names
+            first = Names(set(names.used)) if self.options.push else names
             located = tuple(locate(s, places, prices, first) for s in statements)
         pushed = located
         if self.options.push:
@@ -174,7 +174,7 @@ class DistributedCompiler:
             if self.options.share
             else (steps, maker.temporaries)
         )
-        shared, temporaries = rename_temporaries(shared, temporaries, Names(taken))
+        shared, temporaries = rename_temporaries(shared, temporaries, Names(used))
         fused = fuse_blocks(shared) if self.options.fuse else blocks(shared)
         return PassResults(
             statements, located, pushed, tuple(steps), tuple(shared), fused, tuple(temporaries)

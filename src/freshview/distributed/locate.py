@@ -14,7 +14,7 @@ from dataclasses import replace
 from freshview.calculus.terms import Expr, View
 from freshview.calculus.text import show
 from freshview.calculus.walk import Names, bottom_up
-from freshview.distributed.communication_cost import CostModel
+from freshview.distributed.communication_cost import CommunicationCostModel
 from freshview.distributed.location_rules import PartitionLocal
 from freshview.distributed.locations import AtomLocations
 from freshview.distributed.search import PlacedTerm, Search
@@ -22,7 +22,9 @@ from freshview.distributed.terms import Placed, PlacedStatement, PlacementProble
 from freshview.program.terms import Statement
 
 
-def locate(s: Statement, places: AtomLocations, prices: CostModel, names: Names) -> PlacedStatement:
+def locate(
+    s: Statement, places: AtomLocations, prices: CommunicationCostModel, names: Names
+) -> PlacedStatement:
     """A statement with the transformers that it needs, found without looking ahead."""
     at = places.atom(s.target)
     plan = Search(places, prices, lookahead=False).best(s.term, s.target, at)

@@ -8,7 +8,11 @@ from typing import assert_never
 from freshview.calculus.scope import stored
 from freshview.calculus.terms import Delta, Rel, View
 from freshview.calculus.walk import subterms
-from freshview.distributed.communication_cost import BYTES_A_COLUMN, BYTES_A_ROUND, CostModel
+from freshview.distributed.communication_cost import (
+    BYTES_A_COLUMN,
+    BYTES_A_ROUND,
+    CommunicationCostModel,
+)
 from freshview.distributed.locations import AtomLocations
 from freshview.distributed.options import DistributionOptions, sized
 from freshview.distributed.search import Search
@@ -98,7 +102,7 @@ class _PlacementSearch:
     ) -> None:
         self.program = program
         self.pinned = pinned
-        self.prices = CostModel(program, options)
+        self.prices = CommunicationCostModel(program, options)
         self.workers = options.workers
         self.keys = Keys(program, options)
         self.read = read_by_triggers(program)
@@ -213,7 +217,7 @@ class _PlacementSearch:
             search = Search(places, self.prices, lookahead=True)
             plan = search.best(s.term, s.target, places.atom(s.target))
             rounds = float(plan.bill.rounds) if plan else float("inf")
-            rest = self.prices.total(plan.bill)[0] - rounds if plan else 0.0
+            rest = self.prices.cost(plan.bill)[0] - rounds if plan else 0.0
             self._memo[key] = rounds, rest
         return self._memo[key]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from freshview.calculus.walk import Names
-from freshview.distributed.communication_cost import CostModel
+from freshview.distributed.communication_cost import CommunicationCostModel
 from freshview.distributed.locate import placed
 from freshview.distributed.locations import AtomLocations
 from freshview.distributed.search import Search
@@ -13,7 +13,7 @@ from freshview.program.terms import Statement
 
 
 def push_transformers(
-    s: Statement, places: AtomLocations, prices: CostModel, names: Names
+    s: Statement, places: AtomLocations, prices: CommunicationCostModel, names: Names
 ) -> PlacedStatement:
     """A statement with the cheapest transformers that the search finds.
 

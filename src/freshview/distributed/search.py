@@ -39,7 +39,12 @@ from freshview.calculus.terms import (
     View,
 )
 from freshview.calculus.walk import subterms
-from freshview.distributed.communication_cost import FREE, CommunicationCost, CostModel, Total
+from freshview.distributed.communication_cost import (
+    FREE,
+    CommunicationCost,
+    CommunicationCostModel,
+    Total,
+)
 from freshview.distributed.location_rules import (
     PartitionLocal,
     Tag,
@@ -89,7 +94,9 @@ class Search:
     transformers.
     """
 
-    def __init__(self, places: AtomLocations, prices: CostModel, *, lookahead: bool) -> None:
+    def __init__(
+        self, places: AtomLocations, prices: CommunicationCostModel, *, lookahead: bool
+    ) -> None:
         self.places = places
         self.prices = prices
         self.lookahead = lookahead
@@ -105,7 +112,7 @@ class Search:
 
     def _cost(self, bill: CommunicationCost, moves: tuple[Move, ...]) -> Total:
         """The measure by which plans are compared."""
-        return self.prices.total(bill) if self.lookahead else (float(_count_moves(moves)),)
+        return self.prices.cost(bill) if self.lookahead else (float(_count_moves(moves)),)
 
     def ways(self, e: Expr, need: Names) -> Plans:
         """The plans of a term, moved ones included; the context reads only the variables `need`."""
@@ -246,7 +253,7 @@ class Search:
         if kind is None:
             return
         bill = self.prices.move(plan.bill, kind, sent, to)
-        if self.lookahead and not _better(self.prices.total(bill), plans.get(to)):
+        if self.lookahead and not _better(self.prices.cost(bill), plans.get(to)):
             return
         term = sum_(keys, plan.term)
         columns = term.vars if isinstance(term, View) and _distinct(term.vars) else keys

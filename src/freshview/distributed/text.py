@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import assert_never
 
-from freshview.calculus.pretty_print import WIDTH, break_lines
+from freshview.calculus.pretty_print import after_head
 from freshview.calculus.terms import Delta, Expr, View
 from freshview.calculus.text import show
 from freshview.calculus.walk import subterms
@@ -118,10 +118,7 @@ def show_short(s: Step, indent: int = 0) -> str:
 
 
 def _after(head: str, text: str, indent: int) -> str:
-    flat = f"{head} {text};"
-    if indent + len(flat) <= WIDTH:
-        return flat
-    return f"{head}\n{' ' * (indent + 2)}{break_lines(text, indent + 2)};"
+    return after_head(head, text, indent, indent + 2, opened=False) + ";"
 
 
 def show_block(b: Block, *, short: bool = False) -> str:

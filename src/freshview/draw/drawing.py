@@ -1,4 +1,4 @@
-"""Drawings: shapes and words on a sheet, told once for SVG (`svg.py`) and PDF (`pdf.py`).
+"""Drawings: shapes and words on a sheet, described once for SVG (`svg.py`) and PDF (`pdf.py`).
 
 Coordinates are points from the upper left corner; the y of words is their baseline. Words are
 measured with the widths of Helvetica, which every PDF reader has, so both outputs agree.

@@ -44,13 +44,13 @@ def listed_in_payload(head: Sequence[str], atoms: Sequence[Rel]) -> Join:
 class Union:
     """The values of variables under those that they depend on, and the unions under each of them.
 
-    `view` reads the map that holds them; `given` are its other keys. There are several variables
-    where a chain of them has nothing else under it.
+    `view` reads the map that holds them; `outer_keys` are its other keys. There are several
+    variables where a chain of them has nothing else under it.
     """
 
     vars: tuple[str, ...]
     view: View
-    given: tuple[str, ...]
+    outer_keys: tuple[str, ...]
     below: tuple[Union, ...]
 
 
@@ -137,11 +137,11 @@ class Result:
         groups: dict[View, dict[Row, dict[Row, int]]] = {}
         for union in _all(factorized.roots):
             keys = union.view.vars
-            at, given = ([keys.index(k) for k in some] for some in (union.vars, union.given))
+            at, outer = ([keys.index(k) for k in some] for some in (union.vars, union.outer_keys))
             groups_of_view = groups.setdefault(union.view, {})
             for row, n in contents[union.view.name].items():
                 value = tuple(row[i] for i in at)
-                groups_of_view.setdefault(tuple(row[i] for i in given), {})[value] = n
+                groups_of_view.setdefault(tuple(row[i] for i in outer), {})[value] = n
         return cls(factorized, groups)
 
     def size(self) -> int:
@@ -161,7 +161,7 @@ class Result:
             yield tuple(row[v] for v in self.factorized.head), n
 
     def _values(self, union: Union, row: Mapping[str, Value]) -> Mapping[Row, int]:
-        return self.groups[union.view].get(tuple(row[v] for v in union.given), {})
+        return self.groups[union.view].get(tuple(row[v] for v in union.outer_keys), {})
 
     def _product(
         self, unions: tuple[Union, ...], row: dict[str, Value], n: int

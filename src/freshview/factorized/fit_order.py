@@ -28,7 +28,7 @@ def fit_order(order: VariableOrder, join: Join, relations: Sequence[Relation]) -
     known = _known(join.atoms, relations)
     names = {name: _variable(name, known, join) for name, _ in order.above}
     above = [(names[name], None if up is None else names[up]) for name, up in order.above]
-    return VariableOrder(_with_rest(tuple(above), join.atoms))
+    return VariableOrder(tuple(above)).with_rest(join.atoms)
 
 
 def _known(atoms: Sequence[Rel], relations: Sequence[Relation]) -> dict[str, set[str]]:
@@ -58,18 +58,3 @@ def _variable(name: str, known: dict[str, set[str]], join: Join) -> str:
             instead="write relation.column",
         )
     return next(iter(variables))
-
-
-def _with_rest(
-    above: tuple[tuple[str, str | None], ...], atoms: Sequence[Rel]
-) -> tuple[tuple[str, str | None], ...]:
-    extended = list(above)
-    for atom in atoms:
-        order = VariableOrder(tuple(extended))
-        there = [v for v in atom.vars if v in order.parents]
-        last = max(there, key=lambda v: len(order.path(v)), default=None)
-        for v in dict.fromkeys(atom.vars):
-            if v not in order.parents:
-                extended.append((v, last))
-                last = v
-    return tuple(extended)

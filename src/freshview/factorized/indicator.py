@@ -2,7 +2,7 @@
 
 A view that joins two sides of a triangle pairs what the third side never connects. An indicator
 of the third, 1 where it has a row, leaves those pairs out and multiplies no payload twice
-(F-IVM 2018, App. B). Which relations to watch is told by the reduction of Graham, Yu and
+(F-IVM 2018, App. B). Which relations to watch follows from the reduction of Graham, Yu and
 Ozsoyoglu: the edges that it cannot remove are in a cycle.
 """
 

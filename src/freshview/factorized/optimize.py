@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 
 from freshview.calculus.schema import Relation
 from freshview.calculus.terms import Rel
+from freshview.cost_model import nearly_cheapest
 from freshview.factorized.order import VariableOrder
 from freshview.factorized.terms import Join
 from freshview.program.cost import STATIC_ROWS, STREAM_ROWS, Statistics
@@ -32,7 +33,7 @@ Parts = tuple[tuple[str, str | None], ...]
 
 
 @dataclass(frozen=True)
-class Found:
+class PartOrder:
     """An order of a part: what its views join, rows that pass through them, and the order.
 
     A root of the part stands above None.
@@ -87,7 +88,7 @@ def cheapest(join: Join, sizes: Sizes) -> VariableOrder:
     above: list[tuple[str, str | None]] = []
     for part in search.parts(search.shared):
         above.extend(search.best(part).order)
-    return VariableOrder(search.with_local(tuple(above)))
+    return VariableOrder(tuple(above)).with_rest(join.atoms)
 
 
 class _Search:
@@ -103,7 +104,7 @@ class _Search:
             v: {w for a in join.atoms if v in a.vars for w in a.vars if w in self.shared}
             for v in self.shared
         }
-        self.known: dict[frozenset[str], Found] = {}
+        self.known: dict[frozenset[str], PartOrder] = {}
 
     def parts(self, names: Iterable[str]) -> list[list[str]]:
         """Groups of variables that share relations, directly or through each other."""
@@ -119,13 +120,12 @@ class _Search:
             left = [v for v in left if v not in part]
         return components
 
-    def best(self, part: Sequence[str]) -> Found:
+    def best(self, part: Sequence[str]) -> PartOrder:
         """The order of least cost of a part."""
         key = frozenset(part)
         if key not in self.known:
             options = [self._under(v, part) for v in self._tops(part)]
-            least = NEARLY * min(o.cost for o in options)
-            near = [o for o in options if o.cost <= least]
+            near = nearly_cheapest(options, lambda o: o.cost, NEARLY)
             self.known[key] = min(near, key=lambda o: o.passing)
         return self.known[key]
 
@@ -140,7 +140,7 @@ class _Search:
 
         return [min(tops, key=largest_rest)]
 
-    def _under(self, top: str, part: Sequence[str]) -> Found:
+    def _under(self, top: str, part: Sequence[str]) -> PartOrder:
         """The best order of a part with this variable on top."""
         above = {w for v in part for w in self.near[v]} - set(part)
         cost = self.size(frozenset({top}) | above)
@@ -151,7 +151,7 @@ class _Search:
             branch = self.best(rest)
             cost, passing = cost + branch.cost, passing + branch.passing
             order.extend((v, top if parent is None else parent) for v, parent in branch.order)
-        return Found(cost, passing, tuple(order))
+        return PartOrder(cost, passing, tuple(order))
 
     def size(self, names: frozenset[str]) -> float:
         """How many rows a view over these variables may have: by values, or by rows with them."""
@@ -172,16 +172,3 @@ class _Search:
             total *= self.sizes.rows.get(best.name, 1.0)
             left -= set(best.vars)
         return total
-
-    def with_local(self, above: Parts) -> Parts:
-        """Variables of one relation alone hang in a chain under the lowest that it shares."""
-        order = VariableOrder(above)
-        extended = list(above)
-        for atom in self.join.atoms:
-            shared = [v for v in atom.vars if v in self.shared]
-            last = max(shared, key=lambda v: len(order.path(v)), default=None)
-            for v in dict.fromkeys(atom.vars):
-                if v not in self.shared:
-                    extended.append((v, last))
-                    last = v
-        return tuple(extended)

@@ -52,6 +52,23 @@ class VariableOrder:
             below_each[parent].append(name)
         return {name: tuple(below) for name, below in below_each.items()}
 
+    def with_rest(self, atoms: Iterable[Rel]) -> VariableOrder:
+        """The order with all the variables of these atoms.
+
+        Those that are missing hang in a chain under the lowest that their atom has in the order.
+
+        >>> str(read_order("A").with_rest([Rel("R", ("A", "B", "C")), Rel("S", ("A", "D"))]))
+        'A - {B - C, D}'
+        """
+        order = self
+        for atom in atoms:
+            there = [v for v in atom.vars if v in order.parents]
+            last = max(there, key=lambda v: len(order.path(v)), default=None)
+            missing = [v for v in dict.fromkeys(atom.vars) if v not in order.parents]
+            chain = zip(missing, [last, *missing], strict=False)
+            order = VariableOrder((*order.above, *chain)) if missing else order
+        return order
+
     def path(self, name: str) -> tuple[str, ...]:
         """The variables from the root down to this one.
 

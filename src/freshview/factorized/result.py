@@ -72,7 +72,7 @@ def keep_factorized(
         factorized = factorize(query.name, head, join.atoms, declared, chosen, functions, tests)
     except NotFactorized as e:
         raise _across(join) or e from None
-    words = _told(order, join, declared)
+    words = _show_order(order, join, declared)
     note = f"strategy: a factorized result, never listed, in the variable order {words}"
     program = replace(factorized.program, notes=(note, *factorized.program.notes))
     return Result(query, sources, replace(factorized, program=program))
@@ -186,7 +186,7 @@ def _titles(join: Join, declared: Sequence[Relation]) -> dict[str, str]:
     return {v: title if several[title] == 1 else v for v, title in titles.items()}
 
 
-def _told(order: VariableOrder, join: Join, declared: Sequence[Relation]) -> str:
+def _show_order(order: VariableOrder, join: Join, declared: Sequence[Relation]) -> str:
     titles = _titles(join, declared)
     return str(
         VariableOrder(

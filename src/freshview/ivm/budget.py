@@ -37,7 +37,7 @@ class Budget:
     limit: int = ALL_DELTAS
     nodes: int = 0
     deltas: int = 0
-    given_up: int = 0
+    refused: int = 0
 
     def allow(self, e: Expr) -> None:
         """Give a query as much more as its own size asks for."""
@@ -56,10 +56,10 @@ class Budget:
     def refusal(self, change: Expr, definition: Expr) -> str:
         """Why a delta is not taken, or nothing; one that is taken is counted."""
         if is_too_large(change, definition):
-            self.given_up += 1
+            self.refused += 1
             return f"its delta has {size(change):,} nodes, more than planning may take"
         if self.is_spent:
-            self.given_up += 1
+            self.refused += 1
             return f"the deltas taken so far have {self.nodes:,} nodes, all that planning may take"
         self.spend(change)
         return ""

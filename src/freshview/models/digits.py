@@ -3,7 +3,7 @@
 A kernel adds doubles up: sums of squares about a centre have an error of about EPSILON * sqrt(n)
 times themselves, and rows that were deleted have left one of EPSILON times their own squares. Where
 a variance is so small beside these that it has lost digits, the kernel is filled anew from the rows
-that are kept, about the means. What that does not help is told, or refused.
+that are kept, about the means. Where that does not help, there is a warning or an error.
 """
 
 from __future__ import annotations

@@ -110,9 +110,9 @@ struct Arena {
 
   // Maps what another process has added to the file.
   void refresh() {
-    struct stat told;
-    if (file < 0 || fstat(file, &told) != 0 || u64(told.st_size) <= ready) return;
-    if (!map_file(u64(told.st_size) < reserve ? u64(told.st_size) : reserve))
+    struct stat status;
+    if (file < 0 || fstat(file, &status) != 0 || u64(status.st_size) <= ready) return;
+    if (!map_file(u64(status.st_size) < reserve ? u64(status.st_size) : reserve))
       fail("freshview: the file of the state cannot be mapped.\n");
   }
 

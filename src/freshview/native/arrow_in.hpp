@@ -232,7 +232,7 @@ const void* rescaled(Room& room, const Source& s, const Column& c, Problem& p, i
 }
 
 // Decimals of the scale that is asked for, 64 bits each: used where they lie, or the lower halves
-// of 128 bits. Null where one of them is missing or does not fit: then they are told one by one.
+// of 128 bits. Null where one of them is missing or does not fit: then they are read one by one.
 inline const void* same_scale(Room& room, const Source& s, int bits, int digits) {
   const i64 most = digits > 0 && digits < 19 ? i64(ten_to(digits) - 1) : INT64_MAX;
   auto fits = [=](i64 x) { return (-most <= x) & (x <= most); };
@@ -275,15 +275,15 @@ const void* decimals(Room& room, const Source& s, const Column& c, Problem& p) {
     if (!comma) return wrong_type(s, p);
     int scale = atoi(comma + 1), bits = 128, digits = atoi(format + 2);
     const i128 end = digits > 0 && digits < 38 ? ten_to(digits) : ten_to(38);
-    auto told = [=](i128 x) { return -end < x && x < end; };  // no more digits than the type says
+    auto in_range = [=](i128 x) { return -end < x && x < end; };  // no more digits than the type says
     if (const char* next = strchr(comma + 1, ',')) bits = atoi(next + 1);
     if (scale == c.scale && sizeof(To) == 8 && bits <= 128)
       if (const void* as_they_are = same_scale(room, s, bits, digits)) return as_they_are;
     auto wide = [&](auto sample) {
       using T = decltype(sample);
       if (scale == c.scale && sizeof(To) == 16)
-        if (const void* as_they_are = same_scale_wide<T>(room, s, told)) return as_they_are;
-      auto raw = [&](i64 i, i128& x) { x = s.at<T>(i); return told(x); };
+        if (const void* as_they_are = same_scale_wide<T>(room, s, in_range)) return as_they_are;
+      auto raw = [&](i64 i, i128& x) { x = s.at<T>(i); return in_range(x); };
       return rescaled<To>(room, s, c, p, scale, raw);
     };
     if (bits == 32) return wide(i32());
@@ -292,7 +292,7 @@ const void* decimals(Room& room, const Source& s, const Column& c, Problem& p) {
     if (bits != 256) return wrong_type(s, p);
     return rescaled<To>(room, s, c, p, scale, [&](i64 i, i128& x) {
       x = s.at<i128>(2 * i + s.first);
-      return s.at<i128>(2 * i + s.first + 1) == (x < 0 ? -1 : 0) && told(x);
+      return s.at<i128>(2 * i + s.first + 1) == (x < 0 ? -1 : 0) && in_range(x);
     });
   }
   const i64* from = integers(room, s);

@@ -132,8 +132,8 @@ inline bool to_decimal(i128 x, int from, int scale, i128 limit, i128& out) {
 // To a multiple of a power of ten, halves away from zero.
 template <class T> inline bool round_within(T x, int places, T& out) {
   if (places > 38) return out = 0, true;
-  i128 found = round_to<i128>(x, power_of_ten(places));
-  return -power_of_ten(38) < found && found < power_of_ten(38) && narrowed(found, out);
+  i128 rounded = round_to<i128>(x, power_of_ten(places));
+  return -power_of_ten(38) < rounded && rounded < power_of_ten(38) && narrowed(rounded, out);
 }
 
 inline bool to_bool(Str s, i8& out) {

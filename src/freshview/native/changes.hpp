@@ -75,34 +75,34 @@ inline PyObject* entry(PyObject*, PyObject* const* args, intptr_t n) {
   Instance* x = arity(n, 4) ? instance_in(args[0]) : nullptr;
   if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[2], -1, 2, sign))
     return nullptr;
-  Entry* made = static_cast<Entry*>(malloc(sizeof(Entry)));
-  if (!made) return PyErr_NoMemory();
+  Entry* row_entry = static_cast<Entry*>(malloc(sizeof(Entry)));
+  if (!row_entry) return PyErr_NoMemory();
   PyObject* instead = args[3] == &_Py_NoneStruct ? nullptr : args[3];
-  *made = Entry{x, args[0], instead, int(relation), sign};
-  Own capsule(PyCapsule_New(made, ENTRY, drop_entry));
-  if (!capsule) return free(made), nullptr;
+  *row_entry = Entry{x, args[0], instead, int(relation), sign};
+  Own capsule(PyCapsule_New(row_entry, ENTRY, drop_entry));
+  if (!capsule) return free(row_entry), nullptr;
   Py_IncRef(args[0]);
   if (instead) Py_IncRef(instead);
   return PyCFunction_NewEx(&row_method, capsule, nullptr);
 }
 
 // divert(instance, relation, on): how many single rows were taken since the last call; from now on
-// those of the relation go elsewhere, or come here again. Only the first 64 relations can be told.
+// those of the relation go elsewhere, or come here again: so for the first 64 relations only.
 inline PyObject* divert(PyObject*, PyObject* const* args, intptr_t n) {
   i64 relation, on;
   Instance* x = arity(n, 3) ? instance_in(args[0]) : nullptr;
   if (!x || !number(args[1], 0, kernel.relations < 64 ? kernel.relations : 64, relation) ||
       !number(args[2], 0, 2, on))
     return nullptr;
-  u64 taken;
+  u64 singles;
   {
     Locked lock(*x);
-    taken = x->singles;
+    singles = x->singles;
     x->singles = 0;
     u64 bit = u64(1) << relation;
     x->diverted = on ? x->diverted | bit : x->diverted & ~bit;
   }
-  return PyLong_FromUnsignedLongLong(taken);
+  return PyLong_FromUnsignedLongLong(singles);
 }
 
 // How often each row of a batch counts: null for once each, as the batch's sign says.
@@ -112,11 +112,11 @@ struct Counts {
 };
 
 // Takes counts that lie in memory as 64 bits each, and asks for what is read `next`. Whether they do;
-// one that is no count is told by its row.
-inline bool counts_in_place(PyObject* given, i64 rows, i64 sign, const char* next, Counts& out,
+// `bad` is the row of one that is no count.
+inline bool counts_in_place(PyObject* values, i64 rows, i64 sign, const char* next, Counts& out,
                             i64& bad) {
   Py_buffer view;
-  if (PyObject_GetBuffer(given, &view, WithFormat | 0x8)) return PyErr_Clear(), false;
+  if (PyObject_GetBuffer(values, &view, WithFormat | 0x8)) return PyErr_Clear(), false;
   bool fits = view.ndim == 1 && view.itemsize == 8 && view.format && view.len == rows * 8 &&
               (!strcmp(view.format, "l") || !strcmp(view.format, "q"));
   if (fits) {
@@ -136,28 +136,28 @@ inline bool counts_in_place(PyObject* given, i64 rows, i64 sign, const char* nex
 }
 
 // Takes the counts of a batch; false with an error where they do not belong to its rows.
-inline bool counts_in(Instance& x, int relation, Room& room, PyObject* given, i64 rows, i64 sign,
+inline bool counts_in(Instance& x, int relation, Room& room, PyObject* values, i64 rows, i64 sign,
                       const char* next, Counts& out) {
-  if (given == &_Py_NoneStruct) return true;
+  if (values == &_Py_NoneStruct) return true;
   out.at = room.array<i64>(rows);
   i64 bad = -1;
   Own other(nullptr);
-  bool taken = counts_in_place(given, rows, sign, next, out, bad);
-  if (!taken && given->type != &PyList_Type) {
-    Py_IncRef(given);
-    other.object = raise_kernel_error(x, relation, "odd counts", 0, 0, given);
+  bool in_place = counts_in_place(values, rows, sign, next, out, bad);
+  if (!in_place && values->type != &PyList_Type) {
+    Py_IncRef(values);
+    other.object = raise_kernel_error(x, relation, "odd counts", 0, 0, values);
     if (!other) return false;
-    given = other;
-    taken = counts_in_place(given, rows, sign, next, out, bad);
+    values = other;
+    in_place = counts_in_place(values, rows, sign, next, out, bad);
   }
   if (bad >= 0)
     return raise_kernel_error(x, relation, "count", bad, 0, PyLong_FromLongLong(INT64_MIN)), false;
-  if (taken) return true;
-  Own counts(PySequence_Tuple(given));
+  if (in_place) return true;
+  Own counts(PySequence_Tuple(values));
   if (!counts) return false;
-  i64 found = PyTuple_Size(counts);
-  if (found != rows)
-    return raise_kernel_error(x, relation, "counts", rows, 0, PyLong_FromLongLong(found)), false;
+  i64 length = PyTuple_Size(counts);
+  if (length != rows)
+    return raise_kernel_error(x, relation, "counts", rows, 0, PyLong_FromLongLong(length)), false;
   for (i64 i = 0; i < rows; i++) {
     PyObject* count = PyTuple_GetItem(counts, i);
     if (!take_int(count, out.at[i])) {
@@ -183,15 +183,15 @@ inline void add_counts(int relation, Room& room, Counts counts, Part* first) {
 inline PyObject* row_in(Instance& x, int relation, i64 i, PyObject* row, PyObject* kept) {
   int width = kernel.relation[relation].width;
   if (row->type == &PyTuple_Type && PyTuple_Size(row) == width) return row;
-  Own made(nullptr);
+  Own tuple(nullptr);
   if (row->type == &PyList_Type && PyList_Size(row) == width) {
-    made.object = PyList_AsTuple(row);
+    tuple.object = PyList_AsTuple(row);
   } else {
     Py_IncRef(row);
-    made.object = raise_kernel_error(x, relation, "odd", i, 0, row);  // mappings and such; raises for others
+    tuple.object = raise_kernel_error(x, relation, "odd", i, 0, row);  // mappings and such; raises for others
   }
-  if (!made || PyList_Append(kept, made)) return nullptr;
-  return made;
+  if (!tuple || PyList_Append(kept, tuple)) return nullptr;
+  return tuple;
 }
 
 // apply_rows(instance, relation, rows, counts or None, sign)
@@ -261,8 +261,8 @@ inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const 
   Problem problem;
   const int* where = where_in(x, relation, schema, problem);
   if (!where) return nullptr;
-  auto* told = static_cast<ArrowSchema*>(PyCapsule_GetPointer(schema, "arrow_schema"));
-  if (!told || !is_whole(*told, array, problem)) return told ? raise_kernel_error(x, int(relation), problem) : nullptr;
+  auto* fields = static_cast<ArrowSchema*>(PyCapsule_GetPointer(schema, "arrow_schema"));
+  if (!fields || !is_whole(*fields, array, problem)) return fields ? raise_kernel_error(x, int(relation), problem) : nullptr;
   const Relation& r = kernel.relation[relation];
   int* kept = own.room->array<int>(r.width + 1);  // another thread may bring another schema
   memcpy(kept, where, size_t(r.width) * sizeof(int));
@@ -279,7 +279,7 @@ inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const 
   bool whole;
   {
     Unlocked others(array.length > SMALL);
-    whole = attempt([&] { part = table_in(*own.room, r, *told, kept, array, problem); });
+    whole = attempt([&] { part = table_in(*own.room, r, *fields, kept, array, problem); });
   }
   if (!whole) return raise_kernel_error(x, int(relation), "full", 0, 0, nullptr);
   if (!part) return raise_kernel_error(x, int(relation), problem);

@@ -55,7 +55,7 @@ inline void gain(f64* __restrict to, const f64* __restrict from, f64 c, int n) {
   if (n & 1) gain<fresh, 1>(to + i, from + i, c);
 }
 
-// Slots of a table are mostly told by this, so it looks at four numbers at a time.
+// Slots of a table are mostly recognized by this, so it looks at four numbers at a time.
 inline bool all_zero(const f64* from, int n) {
   typedef u64 Four __attribute__((vector_size(32), aligned(8), may_alias));
   Four any = {};

@@ -2,7 +2,7 @@
 //
 // Linear probing; deletion shifts back what follows, so there are no tombstones; a slot is empty
 // when its payloads are zero, so there are no flags, and zeroed memory is an empty map. How it
-// grows is told in `segments.hpp`.
+// grows is in `segments.hpp`.
 //
 //   struct Rec {  // generated: keys, then payloads
 //     struct Key;

@@ -229,19 +229,19 @@ inline void choose_piece(const Relation& r, const Part& part, i64 from, Part& pi
 }
 
 // Whether there is room for the change of a part: for its rows and their texts, and for what tables
-// may grow by, which follows their size. Rows that go need next to nothing, if that is `told`: a
-// state that is full can be made smaller.
-inline bool has_room(Instance& x, const Relation& r, const Part& part, i64 sign, bool told) {
-  auto comes = [&](i64 i) { return !told || (part.count ? part.count[i] : sign) > 0; };
+// may grow by, which follows their size. With `only_new`, rows that go need
+// next to nothing: a state that is full can be made smaller.
+inline bool has_room(Instance& x, const Relation& r, const Part& part, i64 sign, bool only_new) {
+  auto comes = [&](i64 i) { return !only_new || (part.count ? part.count[i] : sign) > 0; };
   u64 wanted = 0;
-  if (!told) wanted = u64(part.size) * PER_ROW;
+  if (!only_new) wanted = u64(part.size) * PER_ROW;
   else for (i64 i = 0; i < part.size; i++) wanted += comes(i) ? PER_ROW : 0;
   for (int c = 0; c < r.width; c++) {
     if (r.columns[c].kind != Text || !part.column[c]) continue;
     const Str* texts = static_cast<const Str*>(part.column[c]);
     for (i64 i = 0; i < part.size; i++) wanted += comes(i) ? 2 * u64(texts[i].size) : 0;
   }
-  wanted += told && !wanted ? SPARE / 16 : SPARE + x.env.arena.used() / 16;
+  wanted += only_new && !wanted ? SPARE / 16 : SPARE + x.env.arena.used() / 16;
   return x.env.arena.prepare(wanted) && x.env.scratch.prepare(wanted);
 }
 
@@ -365,9 +365,9 @@ inline bool number(PyObject* given, i64 low, i64 high, i64& out) {
   return false;
 }
 
-inline bool arity(intptr_t found, intptr_t wanted) {
-  if (found != wanted) PyErr_SetString(PyExc_ValueError, "wrong number of arguments");
-  return found == wanted;
+inline bool arity(intptr_t count, intptr_t wanted) {
+  if (count != wanted) PyErr_SetString(PyExc_ValueError, "wrong number of arguments");
+  return count == wanted;
 }
 
 }  // namespace edge

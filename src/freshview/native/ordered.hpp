@@ -1,7 +1,7 @@
 // An ordered map that knows the sums of its ranges: a B+-tree whose inner nodes keep the total of
 // every child.
 //
-// Ranges are told by predicates on keys that hold on a prefix of the order, so one tree serves
+// Ranges are described by predicates on keys that hold on a prefix of the order, so one tree serves
 // <, <=, and comparisons with expressions of the key. Besides its total, an inner node keeps the
 // first entry of every child: a search sees real entries only, and need not look ahead.
 //

@@ -5,8 +5,8 @@
 // hash, and a full segment splits in two by one more bit. Only the upper 32 bits of a hash are
 // used: the first of them choose the segment, the last the slot.
 //
-// This is written for records of any type, told by a `Shape`, so that it is compiled once and not
-// for every map of a kernel; what happens most, looking records up and moving those of a segment
+// This is written for records of any type, which a `Shape` describes, so that it is compiled once
+// and not for every map of a kernel; what happens most, looking records up and moving those of a segment
 // that splits, is in `flat.hpp`.
 #pragma once
 

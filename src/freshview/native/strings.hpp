@@ -83,9 +83,9 @@ inline bool text_starts(Str& text, Str piece) {
 }
 
 inline bool text_passes(Str& text, Str piece) {
-  const void* found = memmem(text.at, text.size, piece.at, piece.size);
-  if (found == nullptr) return false;
-  u32 past = u32(static_cast<const char*>(found) - text.at) + piece.size;
+  const void* match = memmem(text.at, text.size, piece.at, piece.size);
+  if (match == nullptr) return false;
+  u32 past = u32(static_cast<const char*>(match) - text.at) + piece.size;
   text = Str{text.at + past, text.size - past};
   return true;
 }

@@ -11,12 +11,13 @@ from freshview.calculus.schema import Query, Relation
 from freshview.calculus.scope import relations as relations_of
 from freshview.calculus.scope import stored
 from freshview.calculus.terms import Rel, Sum
+from freshview.cost_model import nearly_cheapest
 from freshview.factorized import compile as factorized
 from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.readout import NotFactorized
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions
-from freshview.program.cost import Statistics, program_cost
+from freshview.program.cost import ProgramCostModel, Statistics
 from freshview.program.terms import Map, Program
 
 MOST_STEPS = 4
@@ -64,14 +65,14 @@ def choose(
 
     def plan(name: str, options: DeltaOptions) -> Plan:
         program = compile_queries(queries, relations, options, functions)
-        return Plan(name, options, program, program_cost(program, statistics))
+        return Plan(name, options, program, model.cost(program))
 
+    model = ProgramCostModel(statistics)
     whole = [(name, o) for name, o in _strategies(mode) if caches or not o.caches]
     start = [plan(name, options) for name, options in whole]
     allowed = [p for p in start if not (strict and recomputed(p.program))] or start[:1]
-    least = min(p.cost for p in allowed)
     # Estimates are rough: of the plans that are nearly as good, the one that keeps the most.
-    best = next(p for p in allowed if WORTHWHILE * p.cost <= least)
+    best, *_ = nearly_cheapest(allowed, lambda p: p.cost, 1 / WORTHWHILE)
     best, changes = _descend(best, plan, strict)
     tree = _view_tree(queries, relations, mode, statistics, functions)
     if tree is not None:
@@ -96,7 +97,7 @@ def _view_tree(
         program = factorized.compile_queries(queries, relations, options, functions)
     except NotFactorized:
         return None
-    return Plan("factorized", mode, program, program_cost(program, statistics))
+    return Plan("factorized", mode, program, ProgramCostModel(statistics).cost(program))
 
 
 def _strategies(mode: DeltaOptions) -> list[tuple[str, DeltaOptions]]:

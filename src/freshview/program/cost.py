@@ -77,6 +77,17 @@ Values: TypeAlias = frozenset[tuple[str, float]]
 Nested: TypeAlias = tuple[Estimate, dict[str, float]]
 
 
+@dataclass(frozen=True)
+class ProgramCostModel:
+    """Programs by their work, for data of these statistics."""
+
+    statistics: Statistics
+
+    def cost(self, plan: Program, /) -> float:
+        """The estimated work per unit of time."""
+        return program_cost(plan, self.statistics)
+
+
 def program_cost(program: Program, statistics: Statistics) -> float:
     """The estimated work per unit of time."""
     model = Model(program, statistics)

@@ -12,11 +12,11 @@ from freshview.errors import ProgramProblem
 from freshview.lexer import unexpected
 from freshview.program.listing import WORDS, Listing
 from freshview.program.terms import Event, Map, Statement, Trigger
-from freshview.program.text import expect_all, read_list, read_name
+from freshview.program.text import expect_all, read_name
 
 
 def read_m3(text: str, file: str = "<text>") -> Listing:
-    """A listing from its text; what is wrong with it is told with its place."""
+    """A listing from its text; an error names its place."""
     return _Reader(Tokens(text, file)).listing()
 
 
@@ -76,7 +76,7 @@ class _Reader:
             raise unexpected(kind, "TYPE, STREAM or TABLE")
         name = self.tokens.name()
         self.tokens.expect("(")
-        columns = read_list(self.tokens, ")", lambda t: Column(read_name(t), self._read_type()))
+        columns = self.tokens.list_of(lambda t: Column(read_name(t), self._read_type()), ")")
         self.tokens.expect(";")
         self.relations.append(Relation(name, columns, kind.text == "TABLE"))
 
@@ -86,7 +86,7 @@ class _Reader:
         self.tokens.expect("(")
         payload = self._read_type()
         self._words(") [ ] [")
-        keys = read_list(self.tokens, "]", self._key)
+        keys = self.tokens.list_of(self._key, "]")
         self.tokens.expect(":=")
         if self.tokens.peek().text == "0" and self.tokens.peek(1).text == "L":
             self._words("0 L")
@@ -218,7 +218,7 @@ class _Reader:
         fn = self.tokens.name()
         into = self.tokens.name() if self.tokens.accept(":") else ""
         self._words("] (")
-        return Apply(fn, read_list(self.tokens, ")", lambda _: self._term()), into)
+        return Apply(fn, self.tokens.list_of(lambda _: self._term(), ")"), into)
 
     def _named(self, name: str, word: str) -> Expr:
         if word == "AggSum":

@@ -1,7 +1,7 @@
 """Which relations refer to which: a join on a whole primary key says so, without a declaration.
 
-Sizes that nobody has told are guessed by it: a relation that others refer to has fewer rows than
-they have, and a column that refers to keys has as many values as there are keys.
+Sizes that statistics do not have are guessed by it: a relation that others refer to has fewer rows
+than they have, and a column that refers to keys has as many values as there are keys.
 """
 
 from __future__ import annotations

@@ -11,11 +11,11 @@ Functions of values stand as [f](x).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import assert_never
 
 from freshview.calculus.build import is_zero
-from freshview.calculus.pretty_print import WIDTH
+from freshview.calculus.pretty_print import Document, DocumentPart, Indented, NewLine, lay_out
 from freshview.calculus.schema import Relation
 from freshview.calculus.scope import is_value
 from freshview.calculus.terms import (
@@ -40,7 +40,7 @@ from freshview.calculus.types import INT, Type
 from freshview.errors import ProgramProblem
 from freshview.program.listing import Listing
 from freshview.program.terms import Map, Statement, Trigger
-from freshview.program.text import rule, show_name
+from freshview.program.text import show_name, show_sections
 
 STEP = 4
 
@@ -58,8 +58,7 @@ def show_m3(p: Listing) -> str:
         ),
         ("TRIGGERS", [_show_trigger(t, known) for t in p.triggers]),
     ]
-    shown = ["\n".join([rule(title), *lines]) for title, lines in sections if lines]
-    return "\n\n".join(shown) + "\n"
+    return show_sections(sections)
 
 
 def show_type(t: Type, *, payload: bool = False) -> str:
@@ -99,27 +98,33 @@ def show_statement(s: Statement, known: Mapping[str, Type], indent: int = 0) -> 
 
 
 def _after(head: str, term: Expr, known: Mapping[str, Type], indent: int) -> str:
-    used = indent + len(head) + len(" ;")
-    return f"{head} {_broken(term, known, indent, used)};"
+    column = indent + len(head) + len(" ;")
+    return f"{head} {lay_out(_document(term, known), indent, column)};"
 
 
-def _broken(e: Expr, known: Mapping[str, Type], indent: int, used: int) -> str:
-    """A term over several lines, `used` of the first: what a sum adds up stands on its own."""
-    flat = show_term(e, known)
-    if used + len(flat) <= WIDTH:
-        return flat
-    inner = indent + STEP
+def _document(e: Expr, known: Mapping[str, Type]) -> Document:
+    return Document(show_term(e, known), lambda: _broken(e, known))
+
+
+def _broken(e: Expr, known: Mapping[str, Type]) -> Iterable[DocumentPart]:
+    """What a sum adds up stands on its own, and every factor but the first below its product."""
     match e:
         case Sum(keys, body):
-            lines = _broken(body, known, inner, inner)
-            return f"AggSum([{show_names(keys)}],\n{' ' * inner}{lines}\n{' ' * indent})"
-        case Mul(parts):
-            first = _broken(parts[0], known, indent, indent + 1)
-            shown = [first, *(_broken(f, known, inner, inner + 2) for f in parts[1:])]
-            lines = f"\n{' ' * inner}* ".join(shown)
-            return f"({lines})"
+            yield f"AggSum([{show_names(keys)}],"
+            yield NewLine(STEP)
+            yield Indented(_document(body, known), STEP, STEP)
+            yield NewLine()
+            yield ")"
+        case Mul((first, *rest)):
+            yield "("
+            yield Indented(_document(first, known), 0, 1)
+            for f in rest:
+                yield NewLine(STEP)
+                yield "* "
+                yield Indented(_document(f, known), STEP, STEP + 2)
+            yield ")"
         case _:
-            return flat
+            yield show_term(e, known)
 
 
 def show_term(e: Expr, known: Mapping[str, Type]) -> str:

@@ -13,21 +13,18 @@ A name that is not a plain one stands between quotes. Comments run from -- to th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from typing import TypeVar
+from collections.abc import Iterable
 
-from freshview.calculus.pretty_print import WIDTH, show_term
+from freshview.calculus.pretty_print import WIDTH, after_head, show_term
 from freshview.calculus.schema import Column, Query, Relation
 from freshview.calculus.terms import Expr, Order, View
-from freshview.calculus.text import read_term, show, show_names
+from freshview.calculus.text import read_order, read_term, show, show_names, show_order
 from freshview.calculus.text import show_name as in_term
 from freshview.calculus.tokens import Tokens
 from freshview.calculus.types import Type, read_type
 from freshview.depth import deep
 from freshview.lexer import unexpected
 from freshview.program.terms import Event, Map, Program, Statement, Trigger
-
-T = TypeVar("T")
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9.$]*")
 
@@ -42,13 +39,15 @@ def show_program(p: Program) -> str:
         ("queries", [_show_query(q) for q in p.queries]),
         ("triggers", [_show_trigger(t) for t in p.triggers]),
     ]
-    shown = ["\n".join([rule(title), *lines]) for title, lines in sections if lines]
+    return show_sections(sections)
+
+
+def show_sections(sections: Iterable[tuple[str, list[str]]]) -> str:
+    """Sections that have lines, each below a line with its title."""
+    shown = [
+        "\n".join([f"-- {title} ".ljust(WIDTH, "-"), *lines]) for title, lines in sections if lines
+    ]
     return "\n\n".join(shown) + "\n" if shown else ""
-
-
-def rule(title: str) -> str:
-    """The line above a section."""
-    return f"-- {title} ".ljust(WIDTH, "-")
 
 
 def show_name(name: str) -> str:
@@ -80,13 +79,9 @@ def _show_map(m: Map) -> str:
 def _show_query(q: Query) -> str:
     pairs = zip(q.columns, q.vars, strict=True)
     columns = ", ".join(f"{show_name(c.name)} {c.type} = {in_term(v)}" for c, v in pairs)
-    order = f"\n  ORDER BY {', '.join(map(_show_order, q.order))}" if q.order else ""
+    order = f"\n  ORDER BY {', '.join(map(show_order, q.order))}" if q.order else ""
     head = f"DECLARE QUERY {show_name(q.name)}({columns}) :="
     return f"{_after(head, q.term, 0, 2)}{order};"
-
-
-def _show_order(o: Order) -> str:
-    return in_term(o.var) + " desc" * o.descending + " nulls first" * o.nulls_first
 
 
 def _show_trigger(t: Trigger) -> str:
@@ -112,14 +107,7 @@ def show_statement(s: Statement, indent: int = 0) -> str:
 
 
 def _after(head: str, term: Expr, column: int, indent: int) -> str:
-    """A term behind its head: on the same line if it fits there, or if its first line does."""
-    flat = f"{head} {show(term)}"
-    if column + len(flat) < WIDTH:
-        return flat
-    lines = show_term(term, indent)
-    first = lines.split("\n", 1)[0]
-    opened = first.endswith("(") and column + len(head) + len(first) < WIDTH
-    return f"{head} {lines}" if opened else f"{head}\n{' ' * indent}{lines}"
+    return after_head(head, show(term), column, indent)
 
 
 @deep
@@ -159,16 +147,6 @@ def read_name(tokens: Tokens) -> str:
     return tokens.name()
 
 
-def read_list(tokens: Tokens, close: str, item: Callable[[Tokens], T]) -> tuple[T, ...]:
-    """Take items separated by commas, up to and with the closing sign."""
-    items: list[T] = []
-    while not tokens.accept(close):
-        if items:
-            tokens.expect(",")
-        items.append(item(tokens))
-    return tuple(items)
-
-
 def _read_type(tokens: Tokens) -> Type:
     text = tokens.name()
     if tokens.accept("("):
@@ -187,11 +165,11 @@ def _read_relation(tokens: Tokens) -> Relation:
         raise unexpected(kind, "STREAM or TABLE")
     name = read_name(tokens)
     tokens.expect("(")
-    columns = read_list(tokens, ")", _read_column)
+    columns = tokens.list_of(_read_column, ")")
     key: tuple[str, ...] = ()
     if tokens.accept("KEY"):
         tokens.expect("(")
-        key = read_list(tokens, ")", read_name)
+        key = tokens.list_of(read_name, ")")
     tokens.expect(";")
     return Relation(name, columns, kind.text == "TABLE", key)
 
@@ -200,10 +178,10 @@ def _read_map(tokens: Tokens) -> Map:
     tokens.expect("MAP")
     name = tokens.name()
     tokens.expect("[")
-    keys = read_list(tokens, "]", _read_column)
+    keys = tokens.list_of(_read_column, "]")
     inputs: tuple[Column, ...] = ()
     if tokens.accept("["):
-        inputs, keys = keys, read_list(tokens, "]", _read_column)
+        inputs, keys = keys, tokens.list_of(_read_column, "]")
     tokens.expect(":")
     payload = _read_type(tokens)
     tokens.expect(":=")
@@ -217,13 +195,13 @@ def _read_query(tokens: Tokens) -> Query:
     tokens.expect("QUERY")
     name = read_name(tokens)
     tokens.expect("(")
-    pairs = read_list(tokens, ")", _read_result)
+    pairs = tokens.list_of(_read_result, ")")
     tokens.expect(":=")
     term = read_term(tokens)
     order: tuple[Order, ...] = ()
     if tokens.accept("ORDER"):
         tokens.expect("BY")
-        order = read_list(tokens, ";", _read_order)
+        order = tokens.list_of(read_order, ";")
     else:
         tokens.expect(";")
     return Query(name, tuple(c for c, _ in pairs), tuple(v for _, v in pairs), term, order)
@@ -233,15 +211,6 @@ def _read_result(tokens: Tokens) -> tuple[Column, str]:
     column = _read_column(tokens)
     tokens.expect("=")
     return column, tokens.name()
-
-
-def _read_order(tokens: Tokens) -> Order:
-    var = tokens.name()
-    descending = tokens.accept("desc")
-    nulls_first = tokens.accept("nulls")
-    if nulls_first:
-        tokens.expect("first")
-    return Order(var, descending, nulls_first)
 
 
 def _read_trigger(tokens: Tokens) -> Trigger:

@@ -21,11 +21,11 @@ OPERATORS = frozenset(
 """Functions that stand for what is written otherwise: / and AVG, a || b, d + INTERVAL '1' DAY."""
 
 
-def check_callable(what: str, given: object) -> None:
+def check_callable(what: str, value: object) -> None:
     """Refuse what cannot be called, now and not with the first row."""
-    if not callable(given):
+    if not callable(value):
         raise FreshviewError(
-            f"{what} is {given!r}, which cannot be called", instead="give a function"
+            f"{what} is {value!r}, which cannot be called", instead="give a function"
         )
 
 

@@ -44,11 +44,11 @@ class Product:
 
     parts: tuple[Expr, ...]
     visible: frozenset[str]
-    given: frozenset[str]
+    bound: frozenset[str]
 
     def is_local(self, name: str) -> bool:
         """Whether nothing outside the product knows this variable."""
-        return name not in self.visible and name not in self.given
+        return name not in self.visible and name not in self.bound
 
     def may_rename(self, old: str, new: str) -> bool:
         """Whether one name can stand for the other inside every Top.
@@ -59,7 +59,7 @@ class Product:
         for t in self.choices:
             seen = free(t)
             chosen = outs(t) - set(t.keys)
-            if old in chosen and (new in self.given or new in seen):
+            if old in chosen and (new in self.bound or new in seen):
                 return False
             if new in chosen and old in seen:
                 return False
@@ -70,7 +70,7 @@ class Product:
         names: dict[str, str] = {}
         for f in self.parts[i:]:
             match f:
-                case Lift(x, Var(t)) if x not in names and x not in self.given and t in self.given:
+                case Lift(x, Var(t)) if x not in names and x not in self.bound and t in self.bound:
                     if not self.may_rename(x, t):
                         break
                     names[x] = t
@@ -170,9 +170,9 @@ def _equate(p: Product, i: int, x: str, y: str) -> tuple[Expr, ...] | None:
     for kept, other in ((x, y), (y, x)):
         if not p.may_rename(kept, other) or p.is_local(kept):
             continue
-        if kept not in p.given and p.binders[kept]:
+        if kept not in p.bound and p.binders[kept]:
             # Both are seen outside: join on one of them and say what the other is.
-            if other in p.given:
+            if other in p.bound:
                 return (Lift(kept, Var(other)), *_renamed(rest, {kept: other}))
             return (*_renamed(rest, {kept: other}), Lift(kept, Var(other)))
     return None
@@ -197,8 +197,8 @@ def _assign_variable(p: Product, i: int, x: str, y: str) -> tuple[Expr, ...] | N
         return _renamed(p.others(i), {y: x})
     if not p.may_rename(x, y):
         return None
-    if x in p.given:
-        if y in p.given or not p.binders[y]:
+    if x in p.bound:
+        if y in p.bound or not p.binders[y]:
             return (*p.parts[:i], Cmp("=", Var(x), Var(y)), *p.parts[i + 1 :])
         if not p.may_rename(y, x):
             return None
@@ -220,7 +220,7 @@ def _still_reads(f: Expr, x: str) -> bool:
 
 def _assign_value(p: Product, i: int, x: str, body: Expr) -> tuple[Expr, ...] | None:
     """(x := value): carried to its readers; kept while an atom or the outside needs x bound."""
-    if x in p.given:
+    if x in p.bound:
         return (*p.parts[:i], Cmp("=", Var(x), body), *p.parts[i + 1 :])
     rest = p.others(i)
     if any(isinstance(f, Lift) and f.var == x for f in rest):
@@ -228,7 +228,7 @@ def _assign_value(p: Product, i: int, x: str, body: Expr) -> tuple[Expr, ...] | 
     if x in free(body):
         return None
     carried = tuple([_with_value(f, x, body) for f in rest])
-    if carried[:i] != rest[:i] and not ins(mul(*carried[:i])) <= p.given:
+    if carried[:i] != rest[:i] and not ins(mul(*carried[:i])) <= p.bound:
         carried = (*rest[:i], *carried[i:])  # what the value reads is bound later than x is
     needed = x in p.visible or any(_still_reads(f, x) for f in carried)
     if not needed:
@@ -268,7 +268,7 @@ def _assign_query(p: Product, i: int, x: str, body: Expr) -> tuple[Expr, ...] | 
     uses = p.uses[x] - 1  # besides the assignment
     if uses == 1 and Var(x) in rest:
         # The body's variables are bound by the context, so Q is one number here.
-        bound = frozenset().union(*(outs(f) for f in rest)) | p.given
+        bound = frozenset().union(*(outs(f) for f in rest)) | p.bound
         if outs(body) <= bound:
             return tuple(body if f == Var(x) else f for f in rest)
     if not uses:

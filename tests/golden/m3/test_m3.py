@@ -36,16 +36,16 @@ def choices(name: str) -> DiagramOptions:
 
 def translated(name: str, *, inline: bool) -> Translated:
     chosen = replace(choices(name), inline=inline)
-    [found] = translate(FOLDER / name / "query.sql", chosen, Log())
-    return found
+    [translation] = translate(FOLDER / name / "query.sql", chosen, Log())
+    return translation
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_listing(name: str, golden: Golden) -> None:
     for file, inline in (("plain.m3", False), ("query.m3", True)):
-        made = translated(name, inline=inline).listing
-        text = show_m3(made)
-        assert read_m3(text, file) == made
+        listing = translated(name, inline=inline).listing
+        text = show_m3(listing)
+        assert read_m3(text, file) == listing
         golden(FOLDER / name / file, text)
 
 

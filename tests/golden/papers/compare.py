@@ -24,7 +24,7 @@ from freshview.simplify import simplify
 class Pair:
     """A map of the compiler's, and the paper's map that it is: name, and where its keys go."""
 
-    found: Map
+    compiled: Map
     expected: Map
     places: tuple[int, ...]
 
@@ -33,7 +33,7 @@ class Pair:
         return View(self.expected.name, tuple(view.vars[i] for i in self.places))
 
 
-def pair_maps(found: Program, expected: Program) -> dict[str, Pair]:
+def pair_maps(compiled: Program, expected: Program) -> dict[str, Pair]:
     """The compiler's maps by name with the paper's maps of the same definition.
 
     Raises an AssertionError that names the maps which only one side has.
@@ -41,25 +41,25 @@ def pair_maps(found: Program, expected: Program) -> dict[str, Pair]:
     pairs: dict[str, Pair] = {}
     missing: list[str] = []
     for wanted in expected.maps:
-        for m in found.maps:
+        for m in compiled.maps:
             places = same_map(m, wanted)
             if places is not None and m.name not in pairs:
                 pairs[m.name] = Pair(m, wanted, places)
                 break
         else:
             missing.append(f"{wanted.name} := {show(wanted.definition)}")
-    extra = [f"{m.name} := {show(m.definition)}" for m in found.maps if m.name not in pairs]
+    extra = [f"{m.name} := {show(m.definition)}" for m in compiled.maps if m.name not in pairs]
     assert not missing, f"the compiler has no map {missing}; it has {extra} instead"
     assert not extra, f"the paper has no map {extra}"
     return pairs
 
 
-def same_map(found: Map, expected: Map) -> tuple[int, ...] | None:
+def same_map(compiled: Map, expected: Map) -> tuple[int, ...] | None:
     """For each key of the expected map, its place among the keys of the found one."""
-    names = alike(_defined(expected), _defined(found))
-    if names is None or len(found.keys) != len(expected.keys):
+    names = alike(_defined(expected), _defined(compiled))
+    if names is None or len(compiled.keys) != len(expected.keys):
         return None
-    keys = [k.name for k in found.keys]
+    keys = [k.name for k in compiled.keys]
     return tuple(keys.index(names[k.name]) for k in expected.keys)
 
 
@@ -75,12 +75,12 @@ def normal(e: Expr, keys: tuple[str, ...], known: frozenset[str] = frozenset()) 
     return simplify(sum_(keys, mul(plain, View("any", ("thing",)))), known=known)
 
 
-def same_sum(found: Expr, expected: Expr, fixed: frozenset[str] = frozenset()) -> str:
+def same_sum(compiled: Expr, expected: Expr, fixed: frozenset[str] = frozenset()) -> str:
     """What tells two terms in normal form apart, in words; nothing if they are alike.
 
     Addend by addend: each has variables of its own, also where two addends share a name.
     """
-    left = list(addends(found))
+    left = list(addends(compiled))
     for wanted in addends(expected):
         match = next((e for e in left if alike(wanted, e, fixed) is not None), None)
         if match is None:
@@ -89,11 +89,11 @@ def same_sum(found: Expr, expected: Expr, fixed: frozenset[str] = frozenset()) -
     return f"there is also {[show(e) for e in left]}" if left else ""
 
 
-def in_words_of(found: Program, expected: Program, pairs: dict[str, Pair]) -> list[Trigger]:
+def in_words_of(compiled: Program, expected: Program, pairs: dict[str, Pair]) -> list[Trigger]:
     """The compiler's triggers with the paper's names of maps and of trigger variables."""
     params = {(t.event, t.relation): t.params for t in expected.triggers}
     triggers: list[Trigger] = []
-    for t in found.triggers:
+    for t in compiled.triggers:
         names = dict(zip(t.params, params.get((t.event, t.relation), t.params), strict=True))
         statements = tuple(_translated(s, pairs, names) for s in t.statements)
         triggers.append(replace(t, params=tuple(names.values()), statements=statements))
@@ -114,7 +114,7 @@ def statements(triggers: Iterable[Trigger]) -> dict[str, Expr]:
 
     Statements on one map that bind its keys in different ways add up to one term.
     """
-    found: dict[str, Expr] = {}
+    compiled: dict[str, Expr] = {}
     for t in triggers:
         for s in t.statements:
             place = f"{t.event} {t.relation}: {s.target.name} {s.op}"
@@ -122,29 +122,29 @@ def statements(triggers: Iterable[Trigger]) -> dict[str, Expr]:
             # The target as a factor, so that a key can only match the same key.
             term = mul(View("target", s.target.vars), s.term)
             flat = normal(term, seen, frozenset(t.params))
-            found[place] = add(found.get(place, ZERO), flat)
-    return found
+            compiled[place] = add(compiled.get(place, ZERO), flat)
+    return compiled
 
 
-def assert_same_triggers(found: list[Trigger], expected: tuple[Trigger, ...]) -> None:
+def assert_same_triggers(compiled: list[Trigger], expected: tuple[Trigger, ...]) -> None:
     """Every statement of the paper is the compiler's, and none is left."""
-    ours, theirs = statements(found), statements(expected)
+    ours, theirs = statements(compiled), statements(expected)
     assert ours.keys() == theirs.keys()
     params = frozenset(p for t in expected for p in t.params)
     problems = {place: same_sum(ours[place], theirs[place], params) for place in theirs}
     assert not any(problems.values()), {k: v for k, v in problems.items() if v}
 
 
-def with_missing(expected: Program, found: list[Trigger]) -> Program:
+def with_missing(expected: Program, compiled: list[Trigger]) -> Program:
     """The paper's program, with the compiler's triggers for the events that it does not print."""
     printed = {(t.event, t.relation) for t in expected.triggers}
-    others = tuple(t for t in found if (t.event, t.relation) not in printed)
+    others = tuple(t for t in compiled if (t.event, t.relation) not in printed)
     return replace(expected, triggers=expected.triggers + others)
 
 
-def reading_maps(expected: Program, found: Program, pairs: dict[str, Pair]) -> Program:
+def reading_maps(expected: Program, compiled: Program, pairs: dict[str, Pair]) -> Program:
     """The paper's program with a query that reads its maps: the compiler's, translated."""
-    queries = tuple(replace(q, term=_over_expected(q.term, pairs)) for q in found.queries)
+    queries = tuple(replace(q, term=_over_expected(q.term, pairs)) for q in compiled.queries)
     return replace(expected, queries=queries)
 
 

@@ -14,12 +14,12 @@ from freshview.simplify import finish, simplify
 from tests.golden.papers.compare import normal, same_sum
 
 
-def same(found: Expr, expected: str, given: str = "") -> None:
+def same(actual: Expr, expected: str, bound: str = "") -> None:
     """Equal up to names and algebra; `given` are the trigger variables."""
-    known = frozenset(given.split())
+    known = frozenset(bound.split())
     wanted = read(expected)
     keys = tuple(sorted(outs(wanted) | known))
-    assert not same_sum(normal(found, keys, known), normal(wanted, keys, known), known)
+    assert not same_sum(normal(actual, keys, known), normal(wanted, keys, known), known)
 
 
 def test_example_6() -> None:

@@ -47,15 +47,15 @@ def paper(name: str) -> tuple[Program, Program]:
     expected = read_program(path.read_text(), str(path))
     batches = any(t.event == "batch" for t in expected.triggers)
     options = DeltaOptions(mode="batch" if batches else "tuple")
-    found = compile_queries(expected.queries, expected.relations, options)
-    check_program(found)
-    return expected, found
+    compiled = compile_queries(expected.queries, expected.relations, options)
+    check_program(compiled)
+    return expected, compiled
 
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_same_maps_and_statements(name: str) -> None:
-    expected, found = paper(name)
-    triggers = in_words_of(found, expected, pair_maps(found, expected))
+    expected, compiled = paper(name)
+    triggers = in_words_of(compiled, expected, pair_maps(compiled, expected))
     printed = {(t.event, t.relation) for t in expected.triggers}
     shown = [t for t in triggers if (t.event, t.relation) in printed]
     assert_same_triggers(shown, expected.triggers)
@@ -64,21 +64,21 @@ def test_same_maps_and_statements(name: str) -> None:
 @pytest.mark.parametrize("name", PAPERS)
 def test_deletes_mirror_inserts(name: str) -> None:
     """What the paper leaves out is nothing but the duals of what it prints."""
-    expected, found = paper(name)
-    events = {(t.event, t.relation) for t in found.triggers}
+    expected, compiled = paper(name)
+    events = {(t.event, t.relation) for t in compiled.triggers}
     duals = {("delete", t.relation) for t in expected.triggers if t.event == "insert"}
     assert events == {(t.event, t.relation) for t in expected.triggers} | duals
 
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_both_programs_keep_every_map_fresh(name: str) -> None:
-    original, found = paper(name)
-    pairs = pair_maps(found, original)
-    whole = with_missing(original, in_words_of(found, original, pairs))
-    whole = reading_maps(whole, found, pairs)
+    original, compiled = paper(name)
+    pairs = pair_maps(compiled, original)
+    whole = with_missing(original, in_words_of(compiled, original, pairs))
+    whole = reading_maps(whole, compiled, pairs)
     check_program(whole)
     [query] = original.queries
-    engines = [Engine(whole), Engine(found)]
+    engines = [Engine(whole), Engine(compiled)]
     live: dict[str, Counter] = {r.name: Counter() for r in original.relations}
     filled = 0
     for relation, changes in _changes(name, original, Random(name)):
@@ -102,7 +102,7 @@ def _changes(name: str, program: Program, rng: Random) -> list[tuple[str, list[t
     domains = DOMAINS.get(name, {})
     most = 5 if any(t.event == "batch" for t in program.triggers) else 1
     live: list[tuple[str, tuple]] = []
-    made: list[tuple[str, list[tuple]]] = []
+    stream: list[tuple[str, list[tuple]]] = []
     for _ in range(60):
         relation = rng.choice(program.relations)
         changes: list[tuple] = []
@@ -116,16 +116,16 @@ def _changes(name: str, program: Program, rng: Random) -> list[tuple[str, list[t
                 sign = 1
                 live.append((relation.name, row))
             changes.append((row, sign))
-        made.append((relation.name, changes))
-    return made
+        stream.append((relation.name, changes))
+    return stream
 
 
 def test_table_of_example_1() -> None:
     """The states of the views of Example 1, as printed."""
-    original, found = paper("ex01_count_of_product")
-    pairs = pair_maps(found, original)
-    name = {pair.expected.name: pair.found.name for pair in pairs.values()}
-    engine = Engine(found)
+    original, compiled = paper("ex01_count_of_product")
+    pairs = pair_maps(compiled, original)
+    name = {pair.expected.name: pair.compiled.name for pair in pairs.values()}
+    engine = Engine(compiled)
     rows: Counter[str] = Counter()
 
     def insert(relation: str) -> tuple[int, ...]:

@@ -59,8 +59,8 @@ def test_inference_refuses(text: str, problem: type[FreshviewError], complaint: 
     ],
 )
 def test_inference_finds(text: str, payload: str, types: dict[str, str]) -> None:
-    found, bound = infer(read(text), SCHEMA)
-    assert str(found) == payload
+    actual, bound = infer(read(text), SCHEMA)
+    assert str(actual) == payload
     assert {v: str(t) for v, t in bound.items()} == types
 
 

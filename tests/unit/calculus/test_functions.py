@@ -63,9 +63,9 @@ from freshview.errors import UnknownName
 )
 def test_answer_of(fn: str, args: tuple[Value, ...], answer: Value) -> None:
     with decimal.localcontext(EXACT):
-        found = call(BUILTINS[fn], args)
-    assert found == answer
-    assert type(found) is type(answer)
+        actual = call(BUILTINS[fn], args)
+    assert actual == answer
+    assert type(actual) is type(answer)
 
 
 def test_a_registry_does_not_change() -> None:

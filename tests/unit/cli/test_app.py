@@ -193,8 +193,8 @@ def address(line: str) -> tuple[str, int]:
 
 
 def test_a_port_in_use_is_one_line(shell: Shell, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
         path = tmp_path / "busy.sql"
         path.write_text(
             f"CREATE STREAM r (a INT) FROM SOCKET '127.0.0.1' {port} LINE DELIMITED CSV;"

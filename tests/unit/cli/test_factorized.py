@@ -28,12 +28,12 @@ def test_compile_writes_m3_drawings_and_a_log(shell: Shell, thesis: Path) -> Non
     )
     assert done.code == 0
     assert done.err == ""
-    made = [Path(line) for line in done.out.splitlines()]
-    assert [p.suffix for p in made[:6]] == [".m3", ".svg", ".pdf", ".log", ".m3", ".mmd"]
-    assert "struct Ring {" in made[6].read_text(), "the kernel has the header inside"
-    assert made[0].read_text() == (FOLDER / "thesis" / "query.m3").read_text()
-    assert made[2].read_bytes().startswith(b"%PDF-1.4")
-    log = made[3].read_text()
+    files = [Path(line) for line in done.out.splitlines()]
+    assert [p.suffix for p in files[:6]] == [".m3", ".svg", ".pdf", ".log", ".m3", ".mmd"]
+    assert "struct Ring {" in files[6].read_text(), "the kernel has the header inside"
+    assert files[0].read_text() == (FOLDER / "thesis" / "query.m3").read_text()
+    assert files[2].read_bytes().startswith(b"%PDF-1.4")
+    log = files[3].read_text()
     for said in (
         "types: Ring of ring.hpp",
         "6 variables, order A - {B - F, C - {D, E}}",

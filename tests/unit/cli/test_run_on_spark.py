@@ -61,8 +61,8 @@ def test_a_run_prints_progress_and_views_and_a_later_one_goes_on(tmp_path: Path)
     (tmp_path / "items.tbl").write_text("pen|tool|\nink||\n")
     script, checkpoint = tmp_path / "sales.sql", tmp_path / "checkpoint"
     script.write_text(SCRIPT)
-    told = ("--checkpoint", checkpoint, "--metrics", tmp_path / "figures.prom")
-    code, out, err = run(script, "--batch", 2, *told)
+    options = ("--checkpoint", checkpoint, "--metrics", tmp_path / "figures.prom")
+    code, out, err = run(script, "--batch", 2, *options)
     assert code == 0, err
     assert out.splitlines() == [
         "rows read: 2 of items, 3 of sales",
@@ -82,11 +82,11 @@ def test_a_run_prints_progress_and_views_and_a_later_one_goes_on(tmp_path: Path)
     assert "cannot hold 'many'" in json.loads(letters.read_text())["reason"]
     with (tmp_path / "sales.csv").open("a") as file:
         file.write("ink,1\n")
-    code, out, err = run(script, *told, "--out", tmp_path / "views")
+    code, out, err = run(script, *options, "--out", tmp_path / "views")
     assert (code, len(err.splitlines())) == (0, 1), err
     assert (tmp_path / "views" / "totals.csv").read_text() == "kind,amount\n,5\ntool,8\n"
     script.write_text(SCRIPT.replace("SUM(s.amount)", "COUNT(*)"))
-    code, out, err = run(script, *told)
+    code, out, err = run(script, *options)
     assert (code, out) == (2, "")
     assert "belongs to other views, streams or sources; choose another --checkpoint" in err
     assert err.count("\n") == 1

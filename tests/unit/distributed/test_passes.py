@@ -63,9 +63,9 @@ def passes(
 def test_example_521_goes_from_two_rounds_to_one() -> None:
     """The bottom-up algorithm moves twice; the search moves the other operand, once."""
     placement = Placement({"M": Dist(("a",)), "M1": Dist(("a",)), "M2": Dist(("b",))})
-    made = passes(EXAMPLE, placement)
+    results = passes(EXAMPLE, placement)
     places = AtomLocations.of(read_program(EXAMPLE), placement)
-    [located], [pushed] = made.located, made.pushed
+    [located], [pushed] = results.located, results.pushed
     assert show_placed(located, places) == (
         "M[a]^[a] += Repart[a](Sum[a](Repart[b](M1[a, b]^[a]) * M2[a, b]^[b]));"
     )
@@ -144,12 +144,12 @@ def test_two_transformers_are_one(first, second, expected) -> None:
     """Fig. 5.3, and what replication adds to it."""
     kind, to, at = first
     twice = move(second[0], second[1], at, move(kind, to, at))
-    made = simplify(PlacedStatement(View("Q", ("a",)), "+=", twice)).source
-    assert [m.kind for m in made.moves] == ([expected] if expected else [])
+    simplified = simplify(PlacedStatement(View("Q", ("a",)), "+=", twice)).source
+    assert [m.kind for m in simplified.moves] == ([expected] if expected else [])
     if expected:
-        assert made.moves[0].body.term == View("M", ("a",))
+        assert simplified.moves[0].body.term == View("M", ("a",))
     else:
-        assert made.term == View("M", ("a",))
+        assert simplified.term == View("M", ("a",))
 
 
 def compute(text: str, at: Location) -> Compute:
@@ -195,9 +195,9 @@ def test_gathers_wait_for_the_end_of_the_job() -> None:
         Transfer("repart", "s", "r", A, (0,)),
         compute("M[a] += r[a]", A),
     ]
-    made = fuse_blocks(steps)
-    assert [b.mode for b in made] == ["distributed", "local", "distributed", "local"]
-    assert count_jobs(made) == Jobs(1, 2)
+    blocks = fuse_blocks(steps)
+    assert [b.mode for b in blocks] == ["distributed", "local", "distributed", "local"]
+    assert count_jobs(blocks) == Jobs(1, 2)
 
 
 def test_a_job_ends_where_the_driver_must_see_a_result() -> None:
@@ -230,10 +230,10 @@ def test_sharing_sees_through_names_and_the_order_of_columns() -> None:
     }
     """
     placement = Placement({"M": Dist(("a",)), "N": Dist(("a",))})
-    made = passes(text, placement)
-    assert sum(isinstance(s, Transfer) for s in made.single) == 2
-    assert sum(isinstance(s, Transfer) for s in made.shared) == 1
-    assert len(made.shared) == 4
+    results = passes(text, placement)
+    assert sum(isinstance(s, Transfer) for s in results.single) == 2
+    assert sum(isinstance(s, Transfer) for s in results.shared) == 1
+    assert len(results.shared) == 4
 
 
 def test_what_is_written_in_between_is_not_shared() -> None:
@@ -249,22 +249,22 @@ def test_what_is_written_in_between_is_not_shared() -> None:
     }
     """
     placement = Placement({"M": Dist(("a",)), "N": Local(), "O": Local()})
-    made = passes(text, placement)
-    gathers = [s for s in made.shared if isinstance(s, Transfer) and s.kind == "gather"]
+    results = passes(text, placement)
+    gathers = [s for s in results.shared if isinstance(s, Transfer) and s.kind == "gather"]
     assert len(gathers) == 2
 
 
 def test_q3_fuses_to_few_blocks() -> None:
     """Fig. 5.5 ends with 2 local and 2 distributed blocks; a copy of q03_Orders spares one more."""
-    program = compiled(case("tpch_seed", "q03"), DeltaOptions())
+    program = compiled(case("tpch_papers", "q03"), DeltaOptions())
     maps: dict[str, Location] = {
         m.name: Dist(("o_orderkey",)) for m in program.maps if m.name != "q03_Orders"
     }
     placement = Placement({**maps, "q03_Orders": Replicated()})
-    made = distribute(program, placement).routines[-1]
-    assert made.relations == ("Lineitem", "Orders", "Customer")
-    assert [b.mode for b in made.blocks] == ["distributed", "local", "distributed"]
-    assert count_jobs(made.blocks) == Jobs(1, 2)
+    routine = distribute(program, placement).routines[-1]
+    assert routine.relations == ("Lineitem", "Orders", "Customer")
+    assert [b.mode for b in routine.blocks] == ["distributed", "local", "distributed"]
+    assert count_jobs(routine.blocks) == Jobs(1, 2)
     spread = Placement({**maps, "q03_Orders": Dist(("c_custkey",))})
     modes = [b.mode for b in distribute(program, spread).routines[-1].blocks]
     assert modes == ["distributed", "local", "distributed", "local", "distributed"]
@@ -273,12 +273,12 @@ def test_q3_fuses_to_few_blocks() -> None:
 
 
 def test_the_smallest_routine_is_taken() -> None:
-    program = compiled(case("tpch_seed", "q03"), DeltaOptions())
-    made = distribute(program)
-    assert made.routine("Orders").relations == ("Orders",)
-    assert made.routine("Orders", "Customer").relations == ("Lineitem", "Orders", "Customer")
+    program = compiled(case("tpch_papers", "q03"), DeltaOptions())
+    distributed = distribute(program)
+    assert distributed.routine("Orders").relations == ("Orders",)
+    assert distributed.routine("Orders", "Customer").relations == ("Lineitem", "Orders", "Customer")
     with pytest.raises(PlacementProblem, match="Nation"):
-        made.routine("Nation")
+        distributed.routine("Nation")
 
 
 def test_what_cannot_be_spread_is_named() -> None:
@@ -320,7 +320,7 @@ def test_a_placement_must_fit(at: Location | None, words: str) -> None:
 
 
 def test_a_map_stays_where_it_was_told_to() -> None:
-    program = compiled(case("tpch_seed", "q03"), DeltaOptions())
+    program = compiled(case("tpch_papers", "q03"), DeltaOptions())
     pinned: dict[str, Location] = {"q03_Orders": Local(), "q03": Dist(("o_orderdate",))}
     placed_maps = choose_placement(program, DistributionOptions(), pinned)
     assert {name: placed_maps.maps[name] for name in pinned} == pinned
@@ -329,7 +329,7 @@ def test_a_map_stays_where_it_was_told_to() -> None:
 
 def test_a_key_is_known_under_the_names_of_columns_joined_with_it() -> None:
     """Lineitem's orderkey is no key of its own, but Orders has one that it is joined with."""
-    program = compiled(case("tpch_seed", "q03"), DeltaOptions())
+    program = compiled(case("tpch_papers", "q03"), DeltaOptions())
     placed_maps = by_key(program, DistributionOptions()).maps
     assert placed_maps["q03_Orders_2"] == Dist(("o_orderkey",))
     assert placed_maps["q03_Orders"] == Dist(("c_custkey",))
@@ -347,6 +347,6 @@ def test_names_of_temporary_maps_are_free() -> None:
         maps=(replace(m, name="got"),),
         triggers=(replace(t, statements=(replace(s, target=View("got", ("a",))),)),),
     )
-    made = distribute(named, Placement({"got": A}))
-    assert {h.name for h in made.routines[0].maps} == {"send", "got_1"}
+    distributed = distribute(named, Placement({"got": A}))
+    assert {h.name for h in distributed.routines[0].maps} == {"send", "got_1"}
     assert Names({"got"}).fresh("got") == "got_1"

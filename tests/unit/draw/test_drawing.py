@@ -63,21 +63,21 @@ rooms = st.recursive(
 
 
 def places(room: Room, spot: Spot) -> list[tuple[Room, Spot]]:
-    found = [(room, spot)]
+    spots = [(room, spot)]
     for child, place in zip(room.children, spot.children, strict=True):
-        found += places(child, place)
-    return found
+        spots += places(child, place)
+    return spots
 
 
 @given(rooms)
 def test_no_two_nodes_of_a_tree_overlap(room: Room) -> None:
     spot, width, height = tidy(room, across=5, down=7)
-    found = places(room, spot)
-    for r, s in found:
+    spots = places(room, spot)
+    for r, s in spots:
         assert s.x - r.left >= -1e-6
         assert s.x + r.right <= width + 1e-6
         assert s.y + r.height / 2 <= height + 1e-6
-    for (a, at), (b, bt) in combinations(found, 2):
+    for (a, at), (b, bt) in combinations(spots, 2):
         beside = at.x + a.right <= bt.x - b.left + 1e-6 or bt.x + b.right <= at.x - a.left + 1e-6
         above = abs(at.y - bt.y) >= (a.height + b.height) / 2 - 1e-6
         assert beside or above
@@ -101,10 +101,10 @@ def overlap(a: Area, b: Area) -> bool:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_two_labels_overlap(name: str) -> None:
-    for made in translate(FOLDER / name / "query.sql", choices(name), Log()):
-        for tree in made.hybrids:
+    for translation in translate(FOLDER / name / "query.sql", choices(name), Log()):
+        for tree in translation.hybrids:
             drawing = picture(tree, "a tree")
-            labels = [(i, found) for i in drawing.items if (found := area(i)) is not None]
+            labels = [(i, box) for i in drawing.items if (box := area(i)) is not None]
             for (a, first), (b, second) in combinations(labels, 2):
                 scripts = a.size != b.size  # above and below the line, right after their letter
                 assert scripts or not overlap(first, second), (a, b)

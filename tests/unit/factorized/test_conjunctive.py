@@ -44,61 +44,63 @@ def test_the_result_has_eight_rows_that_count_ten() -> None:
     assert payload.table(HEAD) == ROWS
 
 
-def result(made: Factorized, engine: Engine) -> Result:
-    return Result.of(made, {m.name: engine.contents(m.name) for m in made.program.maps})
+def result(factorized: Factorized, engine: Engine) -> Result:
+    return Result.of(factorized, {m.name: engine.contents(m.name) for m in factorized.program.maps})
 
 
 def test_a_factorized_result_is_unions_under_values() -> None:
-    made = factorize("Q", HEAD, ATOMS, relations(), OPTIONS)
-    check_program(made.program)
-    [a] = made.roots
-    engine = filled(made.program)
+    factorized = factorize("Q", HEAD, ATOMS, relations(), OPTIONS)
+    check_program(factorized.program)
+    [a] = factorized.roots
+    engine = filled(factorized.program)
     assert engine.contents(a.view.name) == {(1,): 8, (2,): 2}
-    found = result(made, engine)
+    rows = result(factorized, engine)
     under = {
-        u.vars[0]: found.groups[u.view] for u in (*a.below, *(d for u in a.below for d in u.below))
+        u.vars[0]: rows.groups[u.view] for u in (*a.below, *(d for u in a.below for d in u.below))
     }
     assert under["B"] == {(1,): {(1,): 1, (2,): 1}, (2,): {(3,): 1}, (3,): {(4,): 1}}
     assert under["C"] == {(1,): {(1,): 2, (2,): 2}, (2,): {(2,): 2}}
     # for c2 once
     assert under["D"] == {(1,): {(1,): 1}, (2,): {(2,): 1, (3,): 1}, (3,): {(4,): 1}}
-    assert found.total() == 10
-    assert dict(found.rows()) == ROWS
+    assert rows.total() == 10
+    assert dict(rows.rows()) == ROWS
 
 
 @pytest.mark.parametrize("mode", ["batch", "tuple"])
 def test_a_factorized_result_follows_changes(mode: str) -> None:
-    made = factorize("Q", HEAD, ATOMS, relations(), ViewTreeOptions(mode=mode, orders={"Q": ORDER}))
-    engine = filled(made.program)
+    factorized = factorize(
+        "Q", HEAD, ATOMS, relations(), ViewTreeOptions(mode=mode, orders={"Q": ORDER})
+    )
+    engine = filled(factorized.program)
     engine.apply("T", [((1, 1), -1), ((2, 2), 3)])
     engine.apply("S", [((3, 1, 7), 1), ((2, 2, 4), -1)])
     listing = filled(compile_joins({"Q": listed_by_keys(HEAD, ATOMS)}, relations(), OPTIONS))
     listing.apply("T", [((1, 1), -1), ((2, 2), 3)])
     listing.apply("S", [((3, 1, 7), 1), ((2, 2, 4), -1)])
-    assert dict(result(made, engine).rows()) == {r[:4]: r[4] for r in listing.rows("Q")}
+    assert dict(result(factorized, engine).rows()) == {r[:4]: r[4] for r in listing.rows("Q")}
 
 
 def test_a_variable_that_is_not_in_the_head_is_only_counted() -> None:
-    made = factorize("Q", "ABC", ATOMS, relations(), OPTIONS)
-    found = result(made, filled(made.program))
+    factorized = factorize("Q", "ABC", ATOMS, relations(), OPTIONS)
+    rows = result(factorized, filled(factorized.program))
     short: dict[tuple[int, ...], int] = {}
     for row, n in ROWS.items():
         short[row[:3]] = short.get(row[:3], 0) + n
-    assert dict(found.rows()) == short
+    assert dict(rows.rows()) == short
 
 
 def test_views_of_a_self_join_are_kept_once_and_read_twice() -> None:
     edges = [r for r in relations() if r.name == "R"]
     assert COLUMNS["R"] == "AB"
     atoms = [Rel("R", ("X", "Y")), Rel("R", ("X", "Z"))]
-    made = factorize("Q", "XYZ", atoms, edges)
-    engine = Engine(made.program)
+    factorized = factorize("Q", "XYZ", atoms, edges)
+    engine = Engine(factorized.program)
     engine.apply("R", [((1, 5), 1), ((1, 6), 2), ((2, 7), 1)])
-    assert dict(result(made, engine).rows()) == {
+    assert dict(result(factorized, engine).rows()) == {
         (1, 5, 5): 1,
         (1, 5, 6): 2,
         (1, 6, 5): 2,
         (1, 6, 6): 4,
         (2, 7, 7): 1,
     }
-    assert len(made.program.maps) == 4  # the count, X, and for Y and Z the same two
+    assert len(factorized.program.maps) == 4  # the count, X, and for Y and Z the same two

@@ -33,9 +33,9 @@ def relations(names: str, static: str = "") -> list[Relation]:
 
 
 def program(join: Join, names: str, mode: Any = "batch", **rest: Any) -> Program:
-    made = compile_joins({"Q": join}, relations(names), ViewTreeOptions(mode=mode, **rest))
-    check_program(made)
-    return made
+    compiled = compile_joins({"Q": join}, relations(names), ViewTreeOptions(mode=mode, **rest))
+    check_program(compiled)
+    return compiled
 
 
 def test_a_triangle_is_watched_where_two_of_its_sides_meet() -> None:

@@ -39,10 +39,10 @@ class Ring(Pair):
 
 
 def functions() -> Functions:
-    found = BUILTINS
+    known = BUILTINS
     for v in "ABFD":
-        found = found.with_lift(f"f_{v}", Ring, Ring.of)
-    return found
+        known = known.with_lift(f"f_{v}", Ring, Ring.of)
+    return known
 
 
 def relations(static: str = "") -> tuple[Relation, ...]:
@@ -60,9 +60,9 @@ def join() -> Join:
 
 def listing(*, inline: bool, static: str = "") -> str:
     tree = hybrid("Q", join(), read_dtree(DTREE).order, relations(static))
-    made = make_listing([tree], relations(static), {}, functions(), inline=inline)
-    text = show_m3(made)
-    assert read_m3(text) == made
+    program = make_listing([tree], relations(static), {}, functions(), inline=inline)
+    text = show_m3(program)
+    assert read_m3(text) == program
     return text
 
 

@@ -40,11 +40,11 @@ def snowflake(name: str) -> tuple[tuple[Relation, ...], Join]:
 def skeleton(order: VariableOrder, names: str) -> dict[str, str | None]:
     """Which of the named variables stands above which."""
     shared = names.split()
-    found: dict[str, str | None] = {}
+    parents: dict[str, str | None] = {}
     for v in shared:
         above = [w for w in order.path(v)[:-1] if w in shared]
-        found[v] = above[-1] if above else None
-    return found
+        parents[v] = above[-1] if above else None
+    return parents
 
 
 SIZES = Statistics(
@@ -135,11 +135,11 @@ def test_a_chain_of_four_as_in_the_paper() -> None:
     for i, matrix in enumerate(a, 1):
         rows = [((r, c, x), 1) for r, line in enumerate(matrix) for c, x in enumerate(line)]
         engine.apply(f"A{i}", rows)
-    found = {row[:2]: row[2] for row in engine.rows("Q")}
+    product = {row[:2]: row[2] for row in engine.rows("Q")}
     want = a[0]
     for m in a[1:]:
         want = [[sum(x * m[k][j] for k, x in enumerate(line)) for j in (0, 1)] for line in want]
-    assert found == {(i, j): want[i][j] for i in (0, 1) for j in (0, 1)}
+    assert product == {(i, j): want[i][j] for i in (0, 1) for j in (0, 1)}
 
 
 def test_a_long_path_is_ordered_in_no_time() -> None:

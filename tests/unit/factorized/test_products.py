@@ -88,11 +88,11 @@ def chain(n: int, *, products: bool) -> Program:
         Relation(f"A{i}", tuple(Column(c, INT) for c in (f"X{i}", f"X{i + 1}", f"P{i}")))
         for i in (1, 2, 3)
     ]
-    made = natural_join(tuple(declared), ("X1", "X4"), tuple(Var(f"P{i}") for i in (1, 2, 3)))
+    join = natural_join(tuple(declared), ("X1", "X4"), tuple(Var(f"P{i}") for i in (1, 2, 3)))
     groups = {"A2": (("X2", "P2"), ("X3", "P2"))} if products else {}
     order = read_order("X1 - X4 - X3 - {X2 - {P1, P2}, P3}")
     return compile_joins(
-        {"Q": made}, declared, ViewTreeOptions(orders={"Q": order}, products=groups)
+        {"Q": join}, declared, ViewTreeOptions(orders={"Q": order}, products=groups)
     )
 
 
@@ -129,8 +129,8 @@ def cost_of_rank_1(n: int) -> int:
     cost = engine.work - before
     changed = [[x + u[i] * v[j] for j, x in enumerate(line)] for i, line in enumerate(b)]
     want = product(a, changed, c)
-    found = {row[:2]: row[2] for row in engine.rows("Q")}
-    assert found == {(i, j): x for i, line in enumerate(want) for j, x in enumerate(line) if x}
+    cells = {row[:2]: row[2] for row in engine.rows("Q")}
+    assert cells == {(i, j): x for i, line in enumerate(want) for j, x in enumerate(line) if x}
     return cost
 
 

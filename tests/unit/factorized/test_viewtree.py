@@ -122,12 +122,12 @@ def test_free_variables_stay() -> None:
 
 
 def test_functions_of_variables_on_two_branches_meet_at_the_view_above_both() -> None:
-    made = join("", [Apply("greatest", (Var("B"), Var("D")))])
-    tree = view_tree(made, ORDER)
+    natural = join("", [Apply("greatest", (Var("B"), Var("D")))])
+    tree = view_tree(natural, ORDER)
     assert show(definition(tree)) == (
         "Sum[](R(A, B) * Sum[A, D](Sum[A, C](S(A, C, E)) * T(C, D)) * {greatest(B, D)})"
     )
-    program = compile_joins({"Q": made}, relations(), options())
+    program = compile_joins({"Q": natural}, relations(), options())
     check_program(program)
     # B and D of the ten joined rows: (1,1)x2 (2,1)x2 (1,2) (1,3) (2,2) (2,3) (3,2) (3,3)
     assert filled(program).rows("Q") == [(1 * 2 + 2 * 2 + 2 + 3 + 2 + 3 + 3 + 3,)]
@@ -135,8 +135,8 @@ def test_functions_of_variables_on_two_branches_meet_at_the_view_above_both() ->
 
 def test_a_ring_pays_for_all_models_at_once() -> None:
     """Ex. 6.3: V_ST[a2] of the degree-5 cofactor ring, the rows and columns of the text mended."""
-    made = join("", lift("cofactor", "Cofactor", "ABCDE"))
-    engine = filled(compile_joins({"Q": made}, relations(), options()))
+    natural = join("", lift("cofactor", "Cofactor", "ABCDE"))
+    engine = filled(compile_joins({"Q": natural}, relations(), options()))
     c2, d2, d3, e4 = 2, 2, 3, 4
     assert engine.contents("V_ST_at_C")[(2,)] == Cofactor(
         2,
@@ -156,8 +156,8 @@ def test_a_ring_pays_for_all_models_at_once() -> None:
 
 def test_average_is_one_pass() -> None:
     """RingAvg: COUNT and SUM(A) of the join in one payload."""
-    made = join("", [Apply("pair", (Var("A"),), "Pair")])
-    [(pair,)] = filled(compile_joins({"Q": made}, relations(), options())).rows("Q")
+    natural = join("", [Apply("pair", (Var("A"),), "Pair")])
+    [(pair,)] = filled(compile_joins({"Q": natural}, relations(), options())).rows("Q")
     assert (pair.count, pair.sum) == (10, 8 * 1 + 2 * 2)
 
 

@@ -150,7 +150,7 @@ def test_as_numpy_code() -> None:
     exec(p.code("L", "numpy"), space)
     u, v = 1e-3 * np.eye(N)[:, [0]], np.eye(N)[:, [1]]
     *views, _, _ = signature(space["on_L"]).parameters
-    found = space["on_L"](*(p[name] for name in views), u, v)
+    actual = space["on_L"](*(p[name] for name in views), u, v)
     p.update("L", u=u, v=v)
-    np.testing.assert_allclose(found[-1], p["rank"], rtol=1e-10)
+    np.testing.assert_allclose(actual[-1], p["rank"], rtol=1e-10)
     assert "while true" in p.code("L", "octave")

@@ -235,11 +235,11 @@ def test_orders(connect: Any) -> None:
         "3 price double 1 {1} 0\n4 kind string 3 {1,3} 0\n5 size int 0 {0} 0\n"
         "sales 2 item,store,units\nitems 4 item,price,kind\nshops 5 store,size\n"
     )
-    given = ("item - store", "Store - {item - {units, price - kind}, shops.size}", dtree)
-    made = [Cofactor(db, ALL, order=o) for o in given]
+    orders = ("item - store", "Store - {item - {units, price - kind}, shops.size}", dtree)
+    cofactors = [Cofactor(db, ALL, order=o) for o in orders]
     data(db)
-    assert len({m.element() for m in made}) == 1
-    assert "V_sales_shops_at_shops_store" in db.program(made[0].name).maps[1].name
+    assert len({m.element() for m in cofactors}) == 1
+    assert "V_sales_shops_at_shops_store" in db.program(cofactors[0].name).maps[1].name
     with pytest.raises(OrderProblem, match="'colour' of the variable order is no column"):
         Cofactor(db, ALL, order="item - {store, colour}")
     with pytest.raises(OrderProblem, match="two branches"):

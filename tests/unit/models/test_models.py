@@ -134,8 +134,8 @@ def test_rows_to_predict(db: Any, cof: Cofactor) -> None:
     assert model.coef_names_ == ("x", "c=b")
     rows = [{"x": 3, "c": "a"}, {"x": 3, "c": "b"}]
     columns = {"x": [3, 3], "c": ["a", "b"]}
-    for given in (rows, columns, pa.table(columns), [(3, "a"), (3, "b")]):
-        assert model.predict(given) == pytest.approx([30, 35])
+    for data in (rows, columns, pa.table(columns), [(3, "a"), (3, "b")]):
+        assert model.predict(data) == pytest.approx([30, 35])
     assert model.score(rows, [30, 36]) == pytest.approx(1 - 1 / 18)
     with pytest.raises(BadRow, match="the data has no 'q' in 'c'; its categories are 'a', 'b'"):
         model.predict([(3, "q")])

@@ -97,9 +97,9 @@ class Shop:
 
     def apply(self, batches: int = 1) -> None:
         for _ in range(batches):
-            made = self.batch()
-            self.flow.apply(made)
-            self.count(made)
+            batch = self.batch()
+            self.flow.apply(batch)
+            self.count(batch)
 
     def rest(self) -> None:
         """Wait until no snapshot is on its way."""

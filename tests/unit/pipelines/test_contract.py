@@ -150,18 +150,18 @@ def test_what_is_kept_to_check_outlives_a_stop_and_the_loss_of_memory(make: Make
 
 def random_batch(rng: random.Random) -> dict[str, Any]:
     """Few keys and few rows, so that what comes and goes is often there, and often not."""
-    made = {}
+    batch = {}
     if rng.random() < 0.7:
-        made["o"] = [
+        batch["o"] = [
             ((rng.randint(1, 4), rng.choice((1, 2, None)), "a", None), rng.choice((1, 1, -1)))
             for _ in range(rng.randint(1, 3))
         ]
-    if rng.random() < 0.7 or not made:
-        made["i"] = [
+    if rng.random() < 0.7 or not batch:
+        batch["i"] = [
             ((rng.randint(1, 4), rng.choice((D("1.00"), None)), 0.5), rng.choice((1, 1, 2, -1)))
             for _ in range(rng.randint(1, 3))
         ]
-    return made
+    return batch
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -393,10 +393,10 @@ MISGIVEN: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("what", MISGIVEN)
 def test_tables_that_do_not_fit_are_refused(make_plain: Maker, what: str) -> None:
-    given, said = MISGIVEN[what]
+    tables, said = MISGIVEN[what]
     flow = make_plain(NAMED)
     with pytest.raises(FreshviewError, match=said):
-        flow.push({"s": given})
+        flow.push({"s": tables})
     assert flow.version == 0
     flow.stop()
 
@@ -541,18 +541,18 @@ def test_a_batch_of_a_source_that_was_interrupted_counts_once(tmp_path: Path, wh
     def flow() -> Pipeline:
         settings = FlowSettings(3, str(tmp_path / "memory"), native=False)
         choices = PipelineOptions(checkpoint=tmp_path / "checkpoint", workers=2, settings=settings)
-        made = Pipeline(choices, runner, tmp_path)  # type: ignore[arg-type]
-        made.declare(
+        pipeline = Pipeline(choices, runner, tmp_path)  # type: ignore[arg-type]
+        pipeline.declare(
             f"{script}CREATE VIEW n AS SELECT COUNT(*) AS n FROM i;"
             "CREATE VIEW m AS SELECT COUNT(*) AS n FROM o;"
         )
-        return made
+        return pipeline
 
     started = flow()
     begin = started._begin
 
-    def begin_and_break(*given: Any) -> None:
-        begin(*given)
+    def begin_and_break(*arguments: Any) -> None:
+        begin(*arguments)
         runner.broken = True
 
     started._begin = begin_and_break  # type: ignore[method-assign]
@@ -689,10 +689,10 @@ def test_rows_that_are_applied_after_all_are_no_dead_letters(
     calls = iter(range(9))
     apply = flow._running_flow().apply
 
-    def die(*given: Any) -> int:
+    def die(*arguments: Any) -> int:
         if next(calls):
             raise KeyboardInterrupt
-        return apply(*given)
+        return apply(*arguments)
 
     monkeypatch.setattr(flow._running_flow(), "apply", die)
     with pytest.raises(KeyboardInterrupt):

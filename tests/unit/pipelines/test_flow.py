@@ -302,11 +302,11 @@ class TestAnInterruptedBatch:
         runner = Lost()
         s = Shop(tmp_path, runner=runner)
         s.apply(1)
-        made, runner.lost = s.batch(), True
+        batch, runner.lost = s.batch(), True
         with pytest.raises(Interrupted, match="version 2 is logged"):
-            s.flow.apply(made)
+            s.flow.apply(batch)
         runner.lost = False
-        s.count(made)
+        s.count(batch)
         return s
 
     def test_stays_until_there_is_memory(self, tmp_path: Path, again: bool) -> None:
@@ -361,17 +361,17 @@ def test_a_full_disk(tmp_path: Path, every: int) -> None:
     s = Shop(tmp_path, 2)
     refused = interrupted = 0
     for _ in range(12):
-        made = s.batch()
+        batch = s.batch()
         with full_disk(every):
             try:
-                s.flow.apply(made)
+                s.flow.apply(batch)
             except CheckpointProblem:
                 refused += 1
                 s.number -= 1
                 continue
             except Interrupted:
                 interrupted += 1
-        s.count(made)
+        s.count(batch)
         s.check()
     assert refused + interrupted
     s.check()
@@ -416,10 +416,10 @@ class TestTwoDrivers:
                 s.flow.checkpoint()
             write(*args)
 
-        made = s.batch()
-        s.count(made)
+        batch = s.batch()
+        s.count(batch)
         with mock.patch.object(commit_log, "write_commit", late):
-            old.apply(made)
+            old.apply(batch)
         for _ in range(2):
             assert s.flow.version == 5
             s.check()

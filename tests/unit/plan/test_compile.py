@@ -40,23 +40,23 @@ def program(text: str, options: PlanOptions) -> Program:
 
 @pytest.mark.parametrize("strategy", ["reeval", "first-order", "project", "higher-order"])
 def test_a_strategy_that_is_asked_for_is_taken(strategy: str) -> None:
-    made = program(EDGES, PlanOptions(strategy=strategy))
-    assert made.notes[0] == f"strategy: {strategy}, as asked for"
-    assert recomputed(made) == (strategy == "reeval")
+    compiled = program(EDGES, PlanOptions(strategy=strategy))
+    assert compiled.notes[0] == f"strategy: {strategy}, as asked for"
+    assert recomputed(compiled) == (strategy == "reeval")
 
 
 def test_auto_keeps_the_base_relations_of_a_cycle() -> None:
-    made = program(EDGES, PlanOptions())
-    assert "cyclic" in made.notes[0]
-    assert all(len(m.keys) <= 2 for m in made.maps)
-    assert "reeval" in made.notes[0]  # what it was compared with
+    compiled = program(EDGES, PlanOptions())
+    assert "cyclic" in compiled.notes[0]
+    assert all(len(m.keys) <= 2 for m in compiled.maps)
+    assert "reeval" in compiled.notes[0]  # what it was compared with
 
 
 def test_auto_caches_a_nested_aggregate_over_few_prices() -> None:
     c = case("finance", "vwap")
-    made = compile_queries([c.query], list(c.catalog.relations.values()), PlanOptions())
-    assert any(m.inputs for m in made.maps)
-    assert "view caches" in made.notes[0]
+    compiled = compile_queries([c.query], list(c.catalog.relations.values()), PlanOptions())
+    assert any(m.inputs for m in compiled.maps)
+    assert "view caches" in compiled.notes[0]
 
 
 CORRELATED = """
@@ -94,18 +94,18 @@ def test_sizes_and_rates_change_the_choice() -> None:
 
 def test_the_estimate_ranks_strategies_as_the_work_does() -> None:
     """Cheaper by estimate is cheaper by count, where both are clear: within a factor of ten."""
-    c = case("tpch_seed", "q17")
+    c = case("tpch_papers", "q17")
     relations = list(c.catalog.relations.values())
-    found = []
+    costs = []
     for strategy in ("higher-order", "reeval"):
-        made = compile_queries([c.query], relations, PlanOptions(strategy=strategy))
-        engine = Engine(made)
+        compiled = compile_queries([c.query], relations, PlanOptions(strategy=strategy))
+        engine = Engine(compiled)
         engine.load(c.workload.tables(seed=1))
         for batch in c.workload.stream(seed=1, batches=20, max_size=100, live=300):
             for relation in dict.fromkeys(r for r, _, _ in batch):
                 engine.apply(relation, [(row, m) for r, row, m in batch if r == relation])
-        found.append((program_cost(made, Statistics()), engine.work))
-    (cost, work), (cost_again, work_again) = found
+        costs.append((program_cost(compiled, Statistics()), engine.work))
+    (cost, work), (cost_again, work_again) = costs
     assert cost * 10 < cost_again
     assert work * 2 < work_again
 
@@ -124,7 +124,7 @@ def test_an_unknown_strategy_is_refused() -> None:
 
 def test_no_cache_is_keyed_by_the_parameters_of_a_trigger() -> None:
     # Once a KeyError: a map that is inlined asked for a cache over the trigger's row.
-    c = case("tpch_seed", "q21")
+    c = case("tpch_papers", "q21")
     chosen = compile_queries(
         [c.query],
         list(c.catalog.relations.values()),
@@ -142,13 +142,13 @@ SELECT r.a, COUNT(*) AS n, SUM(s.c) AS total FROM r, s WHERE r.b = s.b GROUP BY 
 
 
 def test_factorized_keeps_joins_and_names_what_is_none() -> None:
-    made = program(JOINED, PlanOptions(strategy="factorized", strict=True))
-    assert made.notes[0] == "strategy: factorized, as asked for"
-    assert "variable order" in made.notes[1]
-    assert not recomputed(made)
+    compiled = program(JOINED, PlanOptions(strategy="factorized", strict=True))
+    assert compiled.notes[0] == "strategy: factorized, as asked for"
+    assert "variable order" in compiled.notes[1]
+    assert not recomputed(compiled)
     # Both aggregates read one view of r, and one each of s.
-    assert [len(m.keys) for m in made.maps] == [1, 2, 1, 1, 1]
-    engine = Engine(made)
+    assert [len(m.keys) for m in compiled.maps] == [1, 2, 1, 1, 1]
+    engine = Engine(compiled)
     engine.apply("r", [((1, 5), 1), ((2, 5), 1)])
     engine.apply("s", [((5, 7), 1), ((5, 8), 1)])
     assert engine.rows("query") == [(1, 2, 15), (2, 2, 15)]

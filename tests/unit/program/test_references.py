@@ -26,8 +26,8 @@ def test_a_chain_of_references() -> None:
         "SELECT x.name, SUM(l.price) AS p FROM nation x, customer y, orders z, line l "
         "WHERE x.n = y.n AND y.c = z.c AND z.o = l.o GROUP BY x.name"
     )
-    found = references(program)
-    assert (found["line"], found["orders"]) == ({"orders"}, {"customer"})
+    edges = references(program)
+    assert (edges["line"], edges["orders"]) == ({"orders"}, {"customer"})
     assert levels(program) | {"back": 0} == {
         "line": 0,
         "orders": 1,

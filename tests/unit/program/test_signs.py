@@ -16,7 +16,7 @@ from freshview.sql.load import load
 
 
 @pytest.mark.parametrize(
-    ("plus", "minus", "found"),
+    ("plus", "minus", "expected"),
     [
         ("M[a]", "M[a]", "M[a]"),
         ("a * M[a]", "-1 * a * M[a]", "sign' * a * M[a]"),
@@ -38,9 +38,9 @@ from freshview.sql.load import load
         ("a * M[a]", "2 * a * M[a]", None),
     ],
 )
-def test_signed(plus: str, minus: str, found: str | None) -> None:
+def test_signed(plus: str, minus: str, expected: str | None) -> None:
     term = signed(read(plus), read(minus))
-    assert (None if term is None else show(term)) == found
+    assert (None if term is None else show(term)) == expected
 
 
 def test_statements_match_one_by_one() -> None:

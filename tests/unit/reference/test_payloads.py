@@ -85,8 +85,8 @@ def test_a_ring_of_ones_own_runs_beside_the_others() -> None:
 
     functions = BUILTINS.with_lift("shear", Matrix, shear)
     term = read("Sum[](R(x, y) * [shear: Matrix](x) * [shear: Matrix](y))")
-    found = evaluate(term, Database({"R": {(1, 2): 1, (3, 4): 2}}), functions=functions)
-    assert found == {(): shear(3) + 2 * shear(7)}
+    actual = evaluate(term, Database({"R": {(1, 2): 1, (3, 4): 2}}), functions=functions)
+    assert actual == {(): shear(3) + 2 * shear(7)}
 
 
 def test_lifts_show_their_ring() -> None:

@@ -15,11 +15,11 @@ from tests.differential.casts import REFUSED, TYPES, Asked, table
 from tests.unit.databases import Connect
 
 
-def is_answer(found: Any, a: Asked) -> bool:
+def is_answer(actual: Any, a: Asked) -> bool:
     """Whether this is the answer, written in the same way."""
-    if isinstance(found, float) and found == 0:
+    if isinstance(actual, float) and actual == 0:
         return a.answer is not REFUSED and a.answer == 0.0  # zero has no sign
-    return type(found) is type(a.answer) and str(found) == str(a.answer)
+    return type(actual) is type(a.answer) and str(actual) == str(a.answer)
 
 
 def test_constants_are_cast_as_spark_does() -> None:
@@ -29,22 +29,22 @@ def test_constants_are_cast_as_spark_does() -> None:
         sql = f"CREATE VIEW v{number} AS SELECT CAST({a.constant} AS {a.type}) AS x"
         try:
             (view,) = db.execute(sql)
-            (found,) = view.rows()[0]
+            (actual,) = view.rows()[0]
         except FreshviewError as e:
-            found = REFUSED if e.at is not None and e.instead else e
-        if found is not a.answer if a.answer is REFUSED else not is_answer(found, a):
-            wrong.append((a, found))
+            actual = REFUSED if e.at is not None and e.instead else e
+        if actual is not a.answer if a.answer is REFUSED else not is_answer(actual, a):
+            wrong.append((a, actual))
     assert wrong == []
 
 
 def of_columns(source: type) -> dict[str, list[Asked]]:
     """The casts of a type's columns, by the type that they go to."""
-    found: dict[str, list[Asked]] = defaultdict(list)
+    by_type: dict[str, list[Asked]] = defaultdict(list)
     for a in table():
         written = source is Decimal and a.type == "STRING"  # which depends on the column's type
         if type(a.value) is source and not written and not _is_wide(a):
-            found[a.type].append(a)
-    kinds = {k: asked for k, asked in found.items() if _is_possible(source, k)}
+            by_type[a.type].append(a)
+    kinds = {k: asked for k, asked in by_type.items() if _is_possible(source, k)}
     assert kinds
     return kinds
 
@@ -81,9 +81,9 @@ def test_columns_are_cast_as_constants_are(connect: Connect, source: type) -> No
     for column, asked in enumerate(kinds.values()):
         answers = {repr(a.value): a for a in asked}
         for number, value in enumerate(values):
-            a, found = answers.get(repr(value)), rows[number][column]
+            a, actual = answers.get(repr(value)), rows[number][column]
             if a is not None:
-                assert found is None if a.answer is REFUSED else is_answer(found, a), a
+                assert actual is None if a.answer is REFUSED else is_answer(actual, a), a
     db.delete("t", list(enumerate(values)))
     assert len(db.view("v").rows()) == 1
 

@@ -303,11 +303,11 @@ def test_a_kernel_whose_own_maps_overflow_gives_way(
     monkeypatch.setattr(maintained, "run_as_kernel", lambda *_, **__: None)
     db = freshview.connect(engine="native")
     db.execute(SUMS)
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         db.insert("t", [(1, MOST), (1, MOST), (1, -MOST), (1, -MOST)])
     assert (db.view("v").engine, rows(db)) == ("reference", [(1, 0)])
-    assert any("stays with the reference engine" in str(w.message) for w in told)
+    assert any("stays with the reference engine" in str(w.message) for w in warned)
     monkeypatch.undo()
     db.insert("t", [(2, i) for i in range(tiering.TIER_UP_ROWS)])
     assert db.view("v").engine == "native"
@@ -356,10 +356,10 @@ def test_values_of_other_classes_become_values_of_pythons_own(run: Run) -> None:
     moment = pandas.Timestamp("2024-01-01 00:00:00.000001")
     db.insert("t", [(Kind.ONE, numpy.str_("a"), numpy.float64(2), Day(2024, 1, 1), moment)])
     db.insert("t", [(2, "b", 2, date(2024, 1, 1), datetime(2024, 1, 1, fold=1))])
-    found = rows(db)
-    assert [[type(v) for v in row] for row in found] == [[int, str, float, date, datetime]] * 2
+    actual = rows(db)
+    assert [[type(v) for v in row] for row in actual] == [[int, str, float, date, datetime]] * 2
     assert (
-        repr(found[1])
+        repr(actual[1])
         == "(2, 'b', 2.0, datetime.date(2024, 1, 1), datetime.datetime(2024, 1, 1, 0, 0))"
     )
     db.delete("t", [(1, "a", 2.0, date(2024, 1, 1), datetime(2024, 1, 1, 0, 0, 0, 1))])

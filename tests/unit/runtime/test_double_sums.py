@@ -41,11 +41,11 @@ Row = tuple[Any, ...]
 
 @pytest.fixture
 def db(connect: Connect) -> Database:
-    found = connect()
-    found.execute(SCHEMA)
+    database = connect()
+    database.execute(SCHEMA)
     for name, text in VIEWS.items():
-        found.execute(f"CREATE VIEW {name} AS {text}")
-    return found
+        database.execute(f"CREATE VIEW {name} AS {text}")
+    return database
 
 
 def read(db: Database, name: str) -> dict[Row, Row]:
@@ -160,12 +160,12 @@ def test_large_multiplicities_of_a_value(db: Database) -> None:
     assert sizes(db) == 0
 
 
-def near(found: float | None, exact: Fraction, seen: Fraction) -> bool:
+def near(actual: float | None, exact: Fraction, seen: Fraction) -> bool:
     """Within the stated bound: of the sum itself, and of all that went into it and out of it."""
-    if found is None:
+    if actual is None:
         return False
     bound = Fraction(EPS) * abs(exact) + Fraction(2.0**-104) * 100 * seen
-    return abs(Fraction(found) - exact) <= bound + Fraction(5e-324)
+    return abs(Fraction(actual) - exact) <= bound + Fraction(5e-324)
 
 
 def test_random_streams_stay_within_the_stated_bound(db: Database) -> None:
@@ -203,17 +203,17 @@ def check(db: Database, a: Counter[Row], b: Counter[Row], seen: dict[str, Fracti
     sums: dict[int, Fraction] = {}
     for (k, y), n in b.items():
         sums[k] = sums.get(k, Fraction(0)) + n * Fraction(y)
-    found = read(db, "grouped")
-    assert found.keys() == {(k,) for k in sums}
+    actual = read(db, "grouped")
+    assert actual.keys() == {(k,) for k in sums}
     for k, exact in sums.items():
-        assert near(found[k,][0], exact, seen["b"]), (k, found[k,], float(exact))
+        assert near(actual[k,][0], exact, seen["b"]), (k, actual[k,], float(exact))
     if b:
         assert near(read(db, "whole")[()][0], sum(sums.values(), Fraction(0)), seen["b"])
     joins: dict[int, Fraction] = {}
     for (k, x, _), n in a.items():
         if k in sums:
             joins[k] = joins.get(k, Fraction(0)) + n * Fraction(x) * sums[k]
-    found = read(db, "joined")
-    assert found.keys() == {(k,) for k in joins}
+    actual = read(db, "joined")
+    assert actual.keys() == {(k,) for k in joins}
     for k, exact in joins.items():
-        assert near(found[k,][0], exact, seen["a"] * seen["b"]), (k, found[k,], float(exact))
+        assert near(actual[k,][0], exact, seen["a"] * seen["b"]), (k, actual[k,], float(exact))

@@ -66,7 +66,7 @@ def test_like_knows_its_escape_character(connect: Connect) -> None:
     )
     db.insert("t", [(s, p) for s in TEXTS for p, _ in LIKES])
     for row in db.view("known").rows():
-        assert list(row[1:]) == [*(row[0] in found for _, found in LIKES), row[0] == "a!"]
+        assert list(row[1:]) == [*(row[0] in matching for _, matching in LIKES), row[0] == "a!"]
     by_pattern = dict(LIKES)
     for s, p, k, _ in db.view("free").rows():
         assert k == (s in by_pattern[p])
@@ -98,8 +98,8 @@ def test_doubles_are_rounded_by_the_digits_they_show(connect: Connect) -> None:
     db.execute(f"CREATE STREAM t (x DOUBLE NOT NULL); CREATE VIEW v AS SELECT x, {columns} FROM t")
     values = sorted({x for x, _ in ROUNDED} | {n / 1000 for n in range(-1000, 1000, 7)})
     db.insert("t", [(x,) for x in values])
-    for x, *found in db.view("v").rows():
-        for n, r in zip(places, found, strict=True):
+    for x, *rounded in db.view("v").rows():
+        for n, r in zip(places, rounded, strict=True):
             if (x, n) in ROUNDED:
                 assert r == ROUNDED[x, n], (x, n)
                 literal = repr(x) if "e" in repr(x) else f"{x!r}e0"

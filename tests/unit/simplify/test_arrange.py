@@ -21,8 +21,8 @@ BATCHES = "(DELTA P)(t, a, x) * (DELTA P)(t, b, y) * (DELTA P)(t, c, z) * (DELTA
 def visits(e: Expr) -> int:
     work = Work()
     stores = Stores({"C": Store(CHAIN)}, {"P": Store(FRAME)}, {"M": Store(FRAME)})
-    found = compile_term(e, stores, work=work)(())
-    assert len(found) == len(CHAIN)
+    result = compile_term(e, stores, work=work)(())
+    assert len(result) == len(CHAIN)
     return work.visits
 
 

@@ -243,10 +243,10 @@ DYING = """
     from pathlib import Path
     from tests.unit.spark.test_sinks import Maker, push
     flow = Maker(Path(sys.argv[1]))()
-    def told(version, table):
+    def on_version(version, table):
         if version == 3:
             os.kill(os.getpid(), signal.SIGKILL)
-    flow.on_version("totals", told, changes=sys.argv[2] == "True")
+    flow.on_version("totals", on_version, changes=sys.argv[2] == "True")
     for number in range(1, 5):
         push(flow, number)
 """

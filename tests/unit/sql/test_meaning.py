@@ -41,14 +41,14 @@ def random_tables(rng: random.Random) -> Tables:
 
 def rows_of(query: Query, tables: Tables, catalog: Catalog) -> Counter[tuple[object, ...]]:
     """The query's rows by the reference meaning of its term."""
-    found: Counter[tuple[object, ...]] = Counter()
+    counts: Counter[tuple[object, ...]] = Counter()
     answer = evaluate(query.term, Database(tables), {}, catalog.functions, query.vars)
     for row, count in answer.items():
         assert int(count) == count > 0
         for value, column in zip(row, query.columns, strict=True):
             assert column.type.kind == "null" or fits(value, column.type), (value, column)
-        found[tuple(plain(v) for v in row)] += int(count)
-    return found
+        counts[tuple(plain(v) for v in row)] += int(count)
+    return counts
 
 
 def local_variables(e: Expr) -> list[str]:

@@ -100,23 +100,23 @@ def test_what_is_no_ring_is_refused(sql: str, place: str, said: str) -> None:
 
 
 def test_a_select_is_aggregates_over_a_join() -> None:
-    _, [found] = load_joined(
+    _, [joined] = load_joined(
         SCHEMA + "CREATE VIEW v (x, n, t) AS"
         " SELECT b, COUNT(*), SUM(2 * r.a * (c + 1) * (c * 3)) FROM r JOIN s ON r.a = s.a"
         " WHERE b > 3 AND d = DATE '2020-01-01' GROUP BY b"
     )
-    assert (found.name, found.keys) == ("v", (("x", "b"),))
-    assert [show(a) for a in found.atoms] == ["r(a, b, d)", "s(a, c)"]
-    assert [show(t) for t in found.tests] == ["{b > 3}", "{d = date '2020-01-01'}"]
-    assert [(n, [show(f) for f in fs]) for n, fs in found.sums] == [
+    assert (joined.name, joined.keys) == ("v", (("x", "b"),))
+    assert [show(a) for a in joined.atoms] == ["r(a, b, d)", "s(a, c)"]
+    assert [show(t) for t in joined.tests] == ["{b > 3}", "{d = date '2020-01-01'}"]
+    assert [(n, [show(f) for f in fs]) for n, fs in joined.sums] == [
         ("n", []),
         ("t", ["2 * a", "c + 1.0e0", "3.0e0 * c"]),
     ]
 
 
 def test_equal_names_of_other_columns_stay_apart() -> None:
-    _, [found] = load_joined(SCHEMA + "SELECT SUM(x.b * y.b) FROM r x JOIN r y ON x.a = y.a")
-    assert [show(a) for a in found.atoms] == ["r(a, x_b, x_d)", "r(a, y_b, y_d)"]
+    _, [joined] = load_joined(SCHEMA + "SELECT SUM(x.b * y.b) FROM r x JOIN r y ON x.a = y.a")
+    assert [show(a) for a in joined.atoms] == ["r(a, x_b, x_d)", "r(a, y_b, y_d)"]
 
 
 JOINED: tuple[tuple[str, str, str], ...] = (

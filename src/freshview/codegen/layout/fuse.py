@@ -1,6 +1,6 @@
 """Fusion: maps over the same rows share one record, so that one look-up serves them all.
 
-A count, a sum and a sum of squares over one join have the same keys. They are told by their
+A count, a sum and a sum of squares over one join have the same keys. They are recognized by their
 definitions: equal up to renaming when the factors that only weigh rows are left out. A map over
 some of the rows of another, as `SUM(CASE ...)` gives, joins it too, where no more rows are walked
 through for that.

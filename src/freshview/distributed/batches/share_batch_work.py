@@ -35,14 +35,14 @@ def share_batch_work(distributed: Distributed, functions: Functions = BUILTINS) 
     """
     maps = {m.name: (tuple(c.type for c in m.keys), m.payload) for m in distributed.program.maps}
     schema = Schema({r.name: r.types for r in distributed.program.relations}, maps, functions)
-    taken = set(maps) | {r.name for r in distributed.program.relations}
+    used = set(maps) | {r.name for r in distributed.program.relations}
     return replace(
-        distributed, routines=tuple(_routine(r, schema, taken) for r in distributed.routines)
+        distributed, routines=tuple(_routine(r, schema, used) for r in distributed.routines)
     )
 
 
-def _routine(r: Routine, schema: Schema, taken: set[str]) -> Routine:
-    names = Names(taken | {h.name for h in r.maps})
+def _routine(r: Routine, schema: Schema, used: set[str]) -> Routine:
+    names = Names(used | {h.name for h in r.maps})
     steps = [s for b in r.blocks for s in b.steps]
     terms = [s.statement.term for s in steps if isinstance(s, Compute) and _is_worked(s)]
     count = Counter(canonical(p, Local())[0] for t in terms for p in _parts(t))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from freshview.distributed.matrix.terms import Exchange, Gather, MatrixSchedule, Scatter, Step
 from freshview.linear.compile.trigger import Trigger
 from freshview.linear.language.sizes import NOTHING, Size, total
-from freshview.linear.strategy.rates import Rates, trigger_seconds
+from freshview.linear.strategy.rates import Rates, SecondsModel
 
 JOB_SECONDS = 0.1
 """Seconds of an empty job, or of one more empty stage of it."""
@@ -49,7 +49,7 @@ def seconds(
     stages = sum(len(j) for j in schedule.jobs)
     cells = moved(schedule.steps, workers).at(sizes)
     return (
-        trigger_seconds(trigger, sizes, rates) / workers
+        SecondsModel(sizes, rates).cost(trigger) / workers
         + stages * JOB_SECONDS
         + cells * CELL_SECONDS
     )

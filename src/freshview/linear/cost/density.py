@@ -1,4 +1,4 @@
-"""How full a matrix is: the share of its cells that may differ from zero, where that can be told.
+"""How full a matrix is: the share of its cells that may differ from zero, where that is known.
 
 Unlike the rest of what is known of a matrix, this depends on values: on those of the inputs, which
 are counted, and on the sizes. Cells are taken to be independent, so that the density of a product

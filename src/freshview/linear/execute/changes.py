@@ -156,7 +156,7 @@ def _check_changes(changes: object) -> None:
 def replacement(
     name: str, shape: tuple[int, int], ring: Semiring, **by: Unpack[Assigned]
 ) -> Replacement:
-    """What is to be replaced; of a line or a cell that is told twice, the last counts."""
+    """What is to be replaced; of a line or a cell that is there twice, the last counts."""
     rows, cols, cells = _one_kind(name, by, Assigned)
     to = by.get("to")
     if cells is not None:
@@ -191,7 +191,7 @@ def replacement(
 def _one_kind(
     name: str, by: Added | Assigned, wanted: type
 ) -> tuple[object, object, Sequence[tuple[int, int, float]] | None]:
-    """Rows, columns and cells, of which at most one is told."""
+    """Rows, columns and cells, of which at most one may be there."""
     for word in by:
         if word not in wanted.__annotations__:
             known = ", ".join(wanted.__annotations__)
@@ -257,7 +257,7 @@ def _cells(
 
 
 def _triples(name: str, cells: object) -> list[tuple[int, int, float]]:
-    """Cells as they are told: a row, a column and a value each."""
+    """Cells as a list: a row, a column and a value each."""
     try:
         return [(i, j, x) for i, j, x in cells]  # type: ignore[attr-defined]
     except (TypeError, ValueError):

@@ -320,9 +320,9 @@ class Program:
             self._compute(n, fresh)
         self.values = {n: fresh[n] for n in self._kept}
         self._lay(self._columns)
-        self._told(why)
+        self._report_reevaluation(why)
 
-    def _told(self, why: str) -> None:
+    def _report_reevaluation(self, why: str) -> None:
         self.report.reevaluated(why)
 
     def check(self) -> float:

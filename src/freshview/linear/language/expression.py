@@ -135,7 +135,7 @@ def _join(make: Callable[..., Expr], *parts: Matrix) -> Matrix:
 def matrix(
     name: str, rows: Extent, cols: Extent | None = None, *traits: str, dynamic: bool = True
 ) -> Matrix:
-    """An input; square if only its rows are told. Traits: symmetric, diagonal, lower, upper."""
+    """An input; square if it has only rows. Traits: symmetric, diagonal, lower, upper."""
     for t in traits:
         if t not in TRAITS:
             raise FreshviewError(f"{t!r} is no trait", instead=f"use {', '.join(TRAITS)}")

@@ -56,7 +56,7 @@ def pagerank(
 ) -> Matrix:
     """The ranks of pages; column j of `links` says where page j leads.
 
-    After some rounds, or, if none are told, when a round changes them by less than a tolerance.
+    After so many rounds, or else when a round changes them by less than a tolerance.
     The columns of `links` sum up to 1; from a page that leads nowhere, whose column is empty, one
     goes on anywhere. Ranks sum up to the number of pages, so that the program need not know it:
     divide by it for probabilities.
@@ -80,7 +80,7 @@ def power_iteration(
 ) -> Matrix:
     """The direction of the dominant eigenvector.
 
-    A^rounds * start, not normalized; or, if no rounds are told, of length 1 and to a tolerance.
+    A^rounds * start, not normalized; or, without `rounds`, of length 1 and to a tolerance.
     """
     if rounds is not None:
         return iterate(rounds, start, lambda x: a @ x)

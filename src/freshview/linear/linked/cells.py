@@ -27,7 +27,7 @@ class Columns:
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of a matrix that are told, by their place row by row; the others are zero."""
+    """The cells of a matrix that have a value, by their place row by row; the others are zero."""
 
     places: Array
     values: Array

@@ -53,7 +53,7 @@ class Labels:
 
 
 def fixed_labels(size: str, keys: int | Sequence[object]) -> Labels:
-    """Labels that are told: a list of keys, or how many places there are, counted from 0."""
+    """Labels that are declared: a list of keys, or how many places there are, counted from 0."""
     labels = Labels(size, tuple(range(keys) if isinstance(keys, int) else keys), True)
     for i, key in enumerate(labels.keys):
         if labels.places[key] != i:

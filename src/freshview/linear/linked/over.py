@@ -159,7 +159,7 @@ class Linked:
         self._labels, self._cells = labels, new
 
     def _index(self, read: Mapping[str, Columns]) -> dict[str, Labels]:
-        """The labels of all named sizes: those that are told, or those that occur."""
+        """The labels of all named sizes: those that are declared, or those that occur."""
         occur: dict[str, list[tuple[str, pa.ChunkedArray]]] = {}
         for n, c in read.items():
             i = self._inputs[n]
@@ -178,7 +178,7 @@ class Linked:
         return labelled.fixed_labels(str(s), s.number or 0)
 
     def _make(self, known: Mapping[str, Labels], new: Mapping[str, Cells]) -> None:
-        """The program with matrices of the right shapes; what it has done so far stays told."""
+        """The program with matrices of the right shapes; its report stays as it is."""
         values = dict(self._arrays)
         for n, c in new.items():
             i = self._inputs[n]

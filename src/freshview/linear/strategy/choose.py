@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from freshview.cost_model import CostModel, nearly_cheapest
 from freshview.linear.compile.delta import derive
 from freshview.linear.compile.normal import Normal
 from freshview.linear.compile.options import STRATEGIES, MatrixOptions, Strategy
@@ -13,8 +14,8 @@ from freshview.linear.compile.trigger_compiler import candidates
 from freshview.linear.cost.operations import Sizes
 from freshview.linear.language.show import show
 from freshview.linear.strategy.fill import Fill
-from freshview.linear.strategy.rates import Rates, trigger_seconds
-from freshview.linear.strategy.sparse_cost import trigger_operations
+from freshview.linear.strategy.rates import Rates, SecondsModel
+from freshview.linear.strategy.sparse_cost import SparseOperationsModel
 
 
 @dataclass(frozen=True)
@@ -41,18 +42,32 @@ def choose(
         (strategy, only), *_ = triggers.items()
         return Choice(only, strategy, "it was asked for")
     at = {**sizes, str(next(iter(triggers.values())).rank): float(rank)}
-    if rates is None:
-        price = {
-            s: t.cost().at(at) if fill is None else trigger_operations(t, at, fill)
-            for s, t in triggers.items()
-        }
-        what, unit = "takes the fewest operations", ""
-    else:
-        price = {s: trigger_seconds(t, at, rates) for s, t in triggers.items()}
+    model = _cost_model(at, rates, fill)
+    costs = {s: model.cost(t) for s, t in triggers.items()}
+    best, *_ = nearly_cheapest(sorted(triggers, key=STRATEGIES.index), costs.__getitem__)
+    what, unit = "takes the fewest operations", ""
+    if rates is not None:
         what, unit = "is expected to be fastest", " s"
-    best = min(triggers, key=lambda s: (price[s], STRATEGIES.index(s)))
-    prices = ", ".join(f"{s} {price[s]:.3g}{unit}" for s in triggers)
-    return Choice(triggers[best], best, f"{best} {what} for an update of rank {rank}: {prices}")
+    compared = ", ".join(f"{s} {cost:.3g}{unit}" for s, cost in costs.items())
+    return Choice(triggers[best], best, f"{best} {what} for an update of rank {rank}: {compared}")
+
+
+@dataclass(frozen=True, slots=True)
+class OperationsModel:
+    """Triggers by their operations, on every cell."""
+
+    sizes: Sizes
+
+    def cost(self, plan: Trigger, /) -> float:
+        """Operations of one run."""
+        return plan.cost().at(self.sizes)
+
+
+def _cost_model(sizes: Sizes, rates: Rates | None, fill: Fill | None) -> CostModel[Trigger, float]:
+    """By seconds where rates are known, else by operations, fewer where matrices are sparse."""
+    if rates is not None:
+        return SecondsModel(sizes, rates)
+    return OperationsModel(sizes) if fill is None else SparseOperationsModel(sizes, fill)
 
 
 def phases(program: Normal, changed: str, options: MatrixOptions) -> str:

@@ -28,7 +28,7 @@ class Fill:
 
 
 def rounded(share: float) -> float:
-    """A density rounded up to a power of two, so that few of them are told apart.
+    """A density rounded up to a power of two, so that there are few of them.
 
     >>> rounded(0.3), rounded(0.0), rounded(1.0)
     (0.5, 0.0, 1.0)

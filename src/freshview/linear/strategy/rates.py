@@ -68,18 +68,26 @@ def measured(ring: Semiring = REAL) -> Rates:
     )
 
 
-def trigger_seconds(t: Trigger, sizes: Sizes, rates: Rates) -> float:
-    """How long a trigger takes for an update of the rank that `sizes` tell."""
-    statements = (*t.assignments, *t.again)
-    spent = sum(seconds(w, sizes, rates) for s in statements for w in work(s.term, t.scope, sizes))
-    for u in t.updates:
-        m = t.scope[u.view]
-        cells = m.rows.at(sizes) * m.cols.at(sizes)
-        spent += cells / rates.memory
-        if not isinstance(u.change, Dense):
-            rank = infer(u.change.left, t.scope).cols.at(sizes)
-            spent += cells * rank / rates.update
-    return spent
+@dataclass(frozen=True, slots=True)
+class SecondsModel:
+    """Triggers by how long they take, for updates of the rank that `sizes` tell."""
+
+    sizes: Sizes
+    rates: Rates
+
+    def cost(self, plan: Trigger, /) -> float:
+        """The seconds that a trigger takes."""
+        sizes, rates = self.sizes, self.rates
+        terms = [s.term for s in (*plan.assignments, *plan.again)]
+        spent = sum(seconds(w, sizes, rates) for e in terms for w in work(e, plan.scope, sizes))
+        for u in plan.updates:
+            m = plan.scope[u.view]
+            cells = m.rows.at(sizes) * m.cols.at(sizes)
+            spent += cells / rates.memory
+            if not isinstance(u.change, Dense):
+                rank = infer(u.change.left, plan.scope).cols.at(sizes)
+                spent += cells * rank / rates.update
+        return spent
 
 
 def seconds(w: Work, sizes: Sizes, rates: Rates) -> float:

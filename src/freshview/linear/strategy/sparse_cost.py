@@ -7,6 +7,7 @@ counted at the densities that are known, case by case as `kernels` decides.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 from freshview.linear.compile.trigger import Dense, Trigger, Update
@@ -21,19 +22,28 @@ UNION = 8 * FULL / WORD
 """What a cell of a union of packed rows takes, in the operations of a product by BLAS."""
 
 
-def trigger_operations(t: Trigger, sizes: Sizes, fill: Fill) -> float:
-    """Operations of one run; what is computed anew finds the input as full as the update leaves it.
+@dataclass(frozen=True, slots=True)
+class SparseOperationsModel:
+    """Triggers by the operations that the kernels do not skip."""
 
-    The views among the assignments are as full as they were before it.
-    """
-    before = assigned(t, sizes, fill)
-    added = multiplied(fill.left, fill.right, t.rank.at(sizes))
-    filled = {**fill.known, t.input: min(1.0, fill.known.get(t.input, 1.0) + added)}
-    after = densities(t.again, t.scope, filled, sizes)
-    every = [w for s in t.assignments for w in work(s.term, t.scope, sizes, before)]
-    every += [w for s in t.again for w in work(s.term, t.scope, sizes, after)]
-    spent = sum(operations(w, sizes, fill.semiring) for w in every)
-    return spent + sum(_update(t, u, sizes, before) for u in t.updates)
+    sizes: Sizes
+    fill: Fill
+
+    def cost(self, plan: Trigger, /) -> float:
+        """Operations of one run.
+
+        What is computed anew finds the input as full as the update leaves it; the views among the
+        assignments are as full as they were before it.
+        """
+        sizes, fill = self.sizes, self.fill
+        before = assigned(plan, sizes, fill)
+        added = multiplied(fill.left, fill.right, plan.rank.at(sizes))
+        share = min(1.0, fill.known.get(plan.input, 1.0) + added)
+        after = densities(plan.again, plan.scope, {**fill.known, plan.input: share}, sizes)
+        every = [w for s in plan.assignments for w in work(s.term, plan.scope, sizes, before)]
+        every += [w for s in plan.again for w in work(s.term, plan.scope, sizes, after)]
+        spent = sum(operations(w, sizes, fill.semiring) for w in every)
+        return spent + sum(_update(plan, u, sizes, before) for u in plan.updates)
 
 
 def assigned(t: Trigger, sizes: Sizes, fill: Fill) -> dict[str, float]:

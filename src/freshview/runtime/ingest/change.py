@@ -279,17 +279,17 @@ def _as_table(relation: Relation, table: object) -> pa.Table:
 
 def _from_columns(relation: Relation, columns: Mapping[str, object]) -> pa.RecordBatch:
     moments = {c.name.lower(): c for c in relation.columns if c.type.kind == "timestamp"}
-    given = {
+    arrays = {
         name: _moments(relation, moments[str(name).lower()], c)
         if isinstance(c, list | tuple) and str(name).lower() in moments
         else c
         for name, c in columns.items()
     }
     try:
-        made = pa.RecordBatch.from_pydict({name: pa.array(c) for name, c in given.items()})
+        batch = pa.RecordBatch.from_pydict({name: pa.array(c) for name, c in arrays.items()})
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as e:
         raise BadRow(f"these are no columns of '{relation.name}': {e}") from e
-    return usual(relation, made)
+    return usual(relation, batch)
 
 
 def _moments(relation: Relation, column: Column, values: Sequence[object]) -> list[object]:

@@ -135,8 +135,8 @@ def _exact(relation: Relation, table: pa.Table, rows: list[Row]) -> list[Row]:
     """
     longer = {
         i: c.type.scale
-        for i, (c, given) in enumerate(zip(relation.columns, table.schema.types, strict=True))
-        if c.type.kind == "decimal" and pa.types.is_decimal(given) and given.scale > c.type.scale
+        for i, (c, type_) in enumerate(zip(relation.columns, table.schema.types, strict=True))
+        if c.type.kind == "decimal" and pa.types.is_decimal(type_) and type_.scale > c.type.scale
     }
     if not longer:
         return rows
@@ -163,13 +163,13 @@ def usual(relation: Relation, table: pa.Table) -> pa.Table:
     schema = table.schema
     if _last and schema.equals(_last[0]):
         return table
-    unusual, made_up = _unusual(), pa.BaseExtensionType
-    if not any(t.id in unusual or isinstance(t, made_up) for t in schema.types):
+    unusual, extension = _unusual(), pa.BaseExtensionType
+    if not any(t.id in unusual or isinstance(t, extension) for t in schema.types):
         _last[:] = [schema]
         return table
-    made = []
+    columns = []
     for field, column in zip(schema, table.columns, strict=True):
-        if isinstance(field.type, made_up):
+        if isinstance(field.type, extension):
             column = _stored(column)
         if pa.types.is_run_end_encoded(column.type):
             column = pc.run_end_decode(column)
@@ -177,8 +177,8 @@ def usual(relation: Relation, table: pa.Table) -> pa.Table:
             column = column.cast(pa.float32())
         if pa.types.is_nested(column.type):
             raise _nested(relation, field)
-        made.append(column)
-    return type(table).from_arrays(made, names=schema.names)
+        columns.append(column)
+    return type(table).from_arrays(columns, names=schema.names)
 
 
 def _stored(column: pa.Array) -> pa.Array:

@@ -15,9 +15,9 @@ def file_name(name: str) -> str:
     >>> file_name("daily sales"), file_name("../x"), file_name("..")
     ('daily sales', '..%2Fx', '%%2E%2E')
     """
-    found = quote(name, safe=" ")
+    quoted = quote(name, safe=" ")
     if not name.strip("."):
-        found = f"%{name.replace('.', '%2E')}"
-    if len(found) <= LONGEST:
-        return found
-    return f"{found[:LONGEST]}-{sha256(name.encode()).hexdigest()[:16]}"
+        quoted = f"%{name.replace('.', '%2E')}"
+    if len(quoted) <= LONGEST:
+        return quoted
+    return f"{quoted[:LONGEST]}-{sha256(name.encode()).hexdigest()[:16]}"

@@ -99,7 +99,7 @@ class StoredBase:
 
     def fill(self, instance: Instance, index: int) -> None:
         """Give all the rows to a running kernel."""
-        *columns, counts = self._columns()  # a row is told once, however often it is there
+        *columns, counts = self._columns()  # a row is sent once, however often it is there
         rows = pa.Table.from_arrays(columns, [c.name for c in self.relation.columns])
         instance.apply_arrow(index, rows, counts.combine_chunks())
 

@@ -196,8 +196,8 @@ def _values(
     table = read(union.view.name)
     columns = {v: table.column(i).combine_chunks() for i, v in enumerate(union.view.vars)}
     counts = table.column(table.num_columns - 1).to_numpy()
-    if above is not None and union.given:
-        codes, wanted = _codes(*([some[v] for v in union.given] for some in (columns, above)))
+    if above is not None and union.outer_keys:
+        codes, wanted = _codes(*([some[v] for v in union.outer_keys] for some in (columns, above)))
     else:
         codes, wanted = np.zeros(len(counts), np.int64), np.zeros(_length(above), np.int64)
     order = np.argsort(codes, kind="stable")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 MOST_VERSIONS = 1000
-"""How many versions back changes are kept, unless `track` is told otherwise."""
+"""How many versions back changes are kept, unless `track` says otherwise."""
 
 
 class History:

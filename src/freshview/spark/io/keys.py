@@ -139,8 +139,8 @@ class KeyStore:
         """
         with self._writing(LATER) as db:
             if token is not None and token != self.token:
-                found = "SELECT relation, events FROM expected WHERE token = ?"
-                expected = db.execute(found, (token,)).fetchall()
+                query = "SELECT relation, events FROM expected WHERE token = ?"
+                expected = db.execute(query, (token,)).fetchall()
                 if expected:
                     self._take_over(token, {name: _unpacked(data) for name, data in expected})
             db.execute("DELETE FROM expected")

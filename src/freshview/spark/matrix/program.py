@@ -277,7 +277,7 @@ class SparkProgram(Program):
             places = RowRanges.of(m.lost.index)
             cells = {ROWS: places.rows, COLS: places.cols, VALUES: m.lost.values}
             self._flow.change(replacing(m.name), cells, 0)
-        self._told(why)
+        self._report_reevaluation(why)
 
     def _measure(self, moves: Sequence[Move]) -> None:
         """The matrices are elsewhere: their drift is measured from time to time only."""
@@ -290,7 +290,7 @@ class SparkProgram(Program):
 
     def _all_again(self, why: str) -> None:
         self._flow.change(RECOMPUTE, {}, 0)
-        self._told(why)
+        self._report_reevaluation(why)
 
     def __getitem__(self, name: str) -> Array:
         """A copy of an input, a result, or an intermediate matrix, gathered to the driver."""

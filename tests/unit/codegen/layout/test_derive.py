@@ -15,7 +15,7 @@ R = Relation("R", (Column("a", INT), Column("b", INT)))
 S = Relation("S", (Column("b", INT), Column("c", INT)))
 
 
-def made(name: str, definition: str, *keys: str) -> Map:
+def map_of(name: str, definition: str, *keys: str) -> Map:
     return Map(name, tuple(Column(k, INT) for k in keys), INT, read(definition))
 
 
@@ -35,27 +35,27 @@ def names(p: Program) -> list[str]:
 
 
 def test_existence_is_asked_of_the_count() -> None:
-    count, some = made("n", "Sum[a](R(a, b))", "a"), made("e", "Exists(Sum[x](R(x, y)))", "x")
-    whole = made("q", "Sum[a](R(a, b)) * Exists(Sum[a](R(a, c)))", "a")
+    count, some = map_of("n", "Sum[a](R(a, b))", "a"), map_of("e", "Exists(Sum[x](R(x, y)))", "x")
+    whole = map_of("q", "Sum[a](R(a, b)) * Exists(Sum[a](R(a, c)))", "a")
     p = program([whole, count, some], {"n": "1", "q": "e[a] * n[a]", "e": "Exists(n[x])"}, "q")
-    found = derive(p)
-    assert names(found) == ["q", "n"]
-    told = {s.target.name: show(s.term) for s in found.triggers[0].statements}
-    assert told == {"n": "1", "q": "n[a] * Exists(n[a])"}
+    derived = derive(p)
+    assert names(derived) == ["q", "n"]
+    terms = {s.target.name: show(s.term) for s in derived.triggers[0].statements}
+    assert terms == {"n": "1", "q": "n[a] * Exists(n[a])"}
     # What reads the count as it was before the change comes before the count is changed.
-    assert [s.target.name for s in found.triggers[0].statements] == ["q", "n"]
+    assert [s.target.name for s in derived.triggers[0].statements] == ["q", "n"]
 
 
-JOIN = made("j", "Sum[a, b](R(a, b) * S(b, c) * {a > b})", "a", "b")
-PARTS = [made("r", "R(x, y)", "y", "x"), made("s", "Sum[b](S(b, c))", "b")]
+JOIN = map_of("j", "Sum[a, b](R(a, b) * S(b, c) * {a > b})", "a", "b")
+PARTS = [map_of("r", "R(x, y)", "y", "x"), map_of("s", "Sum[b](S(b, c))", "b")]
 
 
 def test_a_join_is_the_product_of_its_parts() -> None:
-    view = made("v", "Sum[](R(a, b) * S(b, c))")
+    view = map_of("v", "Sum[](R(a, b) * S(b, c))")
     p = program([view, JOIN, *PARTS], {"v": "Sum[](j[a, b])", "r": "1", "s": "1"}, "v")
-    found = derive(p)
-    assert names(found) == ["v", "r", "s"]
-    assert show(found.triggers[0].statements[0].term) == "Sum[](r[b, a] * {a > b} * s[b])"
+    derived = derive(p)
+    assert names(derived) == ["v", "r", "s"]
+    assert show(derived.triggers[0].statements[0].term) == "Sum[](r[b, a] * {a > b} * s[b])"
 
 
 def test_a_join_that_is_shown_is_kept() -> None:
@@ -65,19 +65,22 @@ def test_a_join_that_is_shown_is_kept() -> None:
 
 def test_a_join_that_is_shown_can_be_factorised() -> None:
     p = program([JOIN, *PARTS], {"j": "r[b, a] * s[b]", "r": "1", "s": "1"}, "j")
-    found = derive(p, factorise=True)
-    assert names(found) == ["r", "s"]
-    assert show(found.queries[0].term) == "r[b, a] * s[b] * {a > b}"
+    derived = derive(p, factorise=True)
+    assert names(derived) == ["r", "s"]
+    assert show(derived.queries[0].term) == "r[b, a] * s[b] * {a > b}"
 
 
 def test_a_join_over_what_its_keys_do_not_tell_is_kept() -> None:
-    view, some = made("v", "Sum[](R(a, b) * S(b, c))"), made("j", "Sum[a](R(a, b) * S(b, c))", "a")
+    view, some = (
+        map_of("v", "Sum[](R(a, b) * S(b, c))"),
+        map_of("j", "Sum[a](R(a, b) * S(b, c))", "a"),
+    )
     p = program([view, some, *PARTS], {"v": "Sum[](j[a])", "j": "s[b]", "r": "1", "s": "1"}, "v")
     assert "j" in names(derive(p))
 
 
 def test_a_map_for_derived_ones_only_goes_with_them() -> None:
-    view, lone = made("v", "Sum[](R(a, b) * S(b, c))"), made("l", "S(b, c) * c", "b", "c")
+    view, lone = map_of("v", "Sum[](R(a, b) * S(b, c))"), map_of("l", "S(b, c) * c", "b", "c")
     terms = {"v": "Sum[](j[a, b])", "j": "Sum[](l[b, c])", "r": "1", "s": "1", "l": "1"}
     p = program([view, JOIN, *PARTS, lone], terms, "v")
     assert names(derive(p)) == ["v", "r", "s"]
@@ -86,12 +89,12 @@ def test_a_map_for_derived_ones_only_goes_with_them() -> None:
 def test_a_join_that_leaves_out_most_of_what_it_is_made_of_is_kept() -> None:
     """A row of R meets all the rows of S with its b, and few of them may have a c in T."""
     t = Relation("T", (Column("c", INT),))
-    view = made("v", "Sum[](R(a, b) * S(b, c) * T(c) * {c > 5})")
-    join = made("j", "S(b, c) * T(c) * {c > 5}", "b", "c")
-    few, every = made("t", "T(c) * {c > 5}", "c"), made("t", "T(c)", "c")
-    parts = [made("s", "S(b, c)", "b", "c")]
+    view = map_of("v", "Sum[](R(a, b) * S(b, c) * T(c) * {c > 5})")
+    join = map_of("j", "S(b, c) * T(c) * {c > 5}", "b", "c")
+    few, every = map_of("t", "T(c) * {c > 5}", "c"), map_of("t", "T(c)", "c")
+    parts = [map_of("s", "S(b, c)", "b", "c")]
     fills = {"v": "Sum[](j[b, c])", "s": "1", "t": "1"}
     for last, names_left in ((few, ["v", "j", "s", "t"]), (every, ["v", "s", "t"])):
-        definition = join if last is few else made("j", "S(b, c) * T(c)", "b", "c")
+        definition = join if last is few else map_of("j", "S(b, c) * T(c)", "b", "c")
         p = program([view, definition, *parts, last], fills, "v")
         assert names(derive(replace(p, relations=(*p.relations, t)))) == names_left

@@ -27,10 +27,10 @@ def another_user(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_folder_is_made_for_one_user(tmp_path: Path) -> None:
-    found = private_folder(tmp_path / "a" / "b")
-    assert mode(found) == 0o700
-    found.chmod(0o777)
-    assert mode(private_folder(found)) == 0o700
+    folder = private_folder(tmp_path / "a" / "b")
+    assert mode(folder) == 0o700
+    folder.chmod(0o777)
+    assert mode(private_folder(folder)) == 0o700
 
 
 def test_a_link_of_this_user_is_followed(tmp_path: Path) -> None:
@@ -56,12 +56,12 @@ def test_the_folder_behind_a_link_must_be_ours_too(
 ) -> None:
     (tmp_path / "far").mkdir()
     (tmp_path / "near").symlink_to(tmp_path / "far")
-    told = os.fstat
+    fstat = os.fstat
 
     def of_another(fd: int) -> os.stat_result:
-        found = list(told(fd))
-        found[4] += 1
-        return os.stat_result(found)
+        fields = list(fstat(fd))
+        fields[4] += 1
+        return os.stat_result(fields)
 
     monkeypatch.setattr(private.os, "fstat", of_another)
     with pytest.raises(NotPrivate):

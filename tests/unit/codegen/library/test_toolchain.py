@@ -35,16 +35,16 @@ def kernel(answer: int) -> str:
 
 
 def answer(library: Path) -> int:
-    found: int = ctypes.CDLL(str(library)).answer()
-    return found
+    number: int = ctypes.CDLL(str(library)).answer()
+    return number
 
 
 @pytest.fixture(scope="module")
 def compiler() -> CppCompiler:
-    found = find_compiler()
-    if found is None:
+    first = find_compiler()
+    if first is None:
         pytest.skip("there is no C++ compiler")
-    return found
+    return first
 
 
 @pytest.fixture(scope="module")
@@ -218,8 +218,8 @@ def test_the_first_compiler_that_answers_is_taken(
     script(tmp_path / "c++", "echo broken >&2; exit 1")
     script(tmp_path / "clang++", "echo Debian clang version 99.0")
     monkeypatch.setenv("PATH", str(tmp_path))
-    found = find_compiler()
-    assert found == CppCompiler((str(tmp_path / "clang++"),), "Debian clang version 99.0", "clang")
+    chosen = find_compiler()
+    assert chosen == CppCompiler((str(tmp_path / "clang++"),), "Debian clang version 99.0", "clang")
 
 
 def test_the_compiler_in_a_wheel_is_the_last_resort(
@@ -229,10 +229,10 @@ def test_the_compiler_in_a_wheel_is_the_last_resort(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("sys.executable", str(tmp_path / "python"))
     monkeypatch.setattr("importlib.util.find_spec", lambda name: name)
-    found = find_compiler()
-    assert found is not None
-    assert (found.kind, found.version) == ("zig", "ziglang c++ --version")
-    assert found.command[1:] == ("-m", "ziglang", "c++", "-nostdlib++")
+    chosen = find_compiler()
+    assert chosen is not None
+    assert (chosen.kind, chosen.version) == ("zig", "ziglang c++ --version")
+    assert chosen.command[1:] == ("-m", "ziglang", "c++", "-nostdlib++")
 
 
 def test_many_are_built_in_their_order(compiler: CppCompiler, cache: Path) -> None:

@@ -16,7 +16,7 @@ from freshview.sql import load
 from tests.differential.sql_cases import FIRSTS, SCHEMA
 
 
-def found(text: str, *bound: str) -> tuple[str, list[str], tuple[str, ...]] | None:
+def choice_of(text: str, *bound: str) -> tuple[str, list[str], tuple[str, ...]] | None:
     e = read(text)
     assert isinstance(e, Top)
     f = first_rows_of(e, set(bound))
@@ -34,15 +34,15 @@ def found(text: str, *bound: str) -> tuple[str, list[str], tuple[str, ...]] | No
     ],
 )
 def test_the_first_entries_of_a_map(text: str) -> None:
-    assert found(text, "g", "y") == ("M", ["x"], ())
+    assert choice_of(text, "g", "y") == ("M", ["x"], ())
 
 
 def test_ties_are_broken_by_the_other_variables() -> None:
-    assert found("Top[g; x desc; 1](M[c, g, b, x])", "g") == ("M", ["x", "b", "c"], ())
+    assert choice_of("Top[g; x desc; 1](M[c, g, b, x])", "g") == ("M", ["x", "b", "c"], ())
 
 
 def test_one_choice_for_each_group() -> None:
-    assert found("Top[g; x; 1](M[g, x])") == ("M", ["x"], ("g",))
+    assert choice_of("Top[g; x; 1](M[g, x])") == ("M", ["x"], ("g",))
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_one_choice_for_each_group() -> None:
     ],
 )
 def test_other_choices(text: str) -> None:
-    assert found(text, "g", "y") is None
+    assert choice_of(text, "g", "y") is None
 
 
 def program(sql: str, mode: Mode = "tuple") -> Program:

@@ -47,24 +47,24 @@ def test_side(text: str, where: int | None) -> None:
     assert side(test, {"x": 1}) == where
 
 
-def found(text: str, *bound: str) -> list[tuple[str, str, tuple[str, ...]]]:
+def bounds_of(text: str, *bound: str) -> list[tuple[str, str, tuple[str, ...]]]:
     e = read(text)
     assert isinstance(e, Sum)
     return [(r.atom.name, r.x, r.groups) for r in ranges(e, set(bound))]
 
 
 def test_a_sum_over_a_range() -> None:
-    assert found("Sum[](M[x] * {x > y})", "y") == [("M", "x", ())]
-    assert found("Sum[](M[k, x] * {x > y})", "y", "k") == [("M", "x", ())]
+    assert bounds_of("Sum[](M[x] * {x > y})", "y") == [("M", "x", ())]
+    assert bounds_of("Sum[](M[k, x] * {x > y})", "y", "k") == [("M", "x", ())]
 
 
 def test_one_range_for_each_group() -> None:
-    assert found("Sum[g](M[g, x] * {x > y})", "y") == [("M", "x", ("g",))]
+    assert bounds_of("Sum[g](M[g, x] * {x > y})", "y") == [("M", "x", ("g",))]
 
 
 def test_a_condition_through_another_range() -> None:
     text = "Sum[](M[x] * (s := Sum[](N[z] * {z > x})) * {y > s})"
-    assert found(text, "y") == [("M", "x", ())]
+    assert bounds_of(text, "y") == [("M", "x", ())]
 
 
 @pytest.mark.parametrize(
@@ -80,4 +80,4 @@ def test_a_condition_through_another_range() -> None:
 )
 def test_what_is_no_range(text: str) -> None:
     expected = [("M", "x", ())] if "{x < y}" in text else []
-    assert found(text, "y") == expected
+    assert bounds_of(text, "y") == expected

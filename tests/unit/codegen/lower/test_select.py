@@ -31,7 +31,7 @@ def test_shared_tests(terms: list[str], expected: list[str]) -> None:
 
 
 def test_a_loop_without_branches_chooses_rows() -> None:
-    c = case("tpch_seed", "q06")
+    c = case("tpch_papers", "q06")
     program = compiled(c, DeltaOptions(mode="tuple"))
     text = emit(program, c.catalog.functions)
     assert "chosen += ((c10 < i32(9131ll)) & (c10 >= i32(8766ll)) & (c4 < i64(2400ll))" in text
@@ -39,7 +39,7 @@ def test_a_loop_without_branches_chooses_rows() -> None:
 
 
 def test_look_ups_by_the_row_are_shared() -> None:
-    c = case("tpch_seed", "q18")
+    c = case("tpch_papers", "q18")
     program = compiled(c, DeltaOptions(mode="tuple"))
     text = emit(program, c.catalog.functions)
     trigger = text[text.index("static void on_Lineitem") : text.index("static void on_Orders")]

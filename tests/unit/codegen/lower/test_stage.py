@@ -21,17 +21,17 @@ def statement(target: str, term: str) -> Statement:
 
 
 def test_a_level_reads_the_one_below_it() -> None:
-    given = [
+    statements = [
         statement("Q[]", f"Sum[]({HIGH} * U[a])"),
         statement("V2[a]", HIGH),
         statement("V0[c, d]", "Sum[c, d]((DELTA R)(c, d, y) * V1[d])"),
     ]
-    tables, found = stage(given)
+    tables, staged = stage(statements)
     assert [(t.name, show(t.term)) for t in tables] == [
         ("level0", LOW),
         ("level1", "Sum[a](level0[a, b] * W[a, b])"),
     ]
-    assert [show(s.term) for s in found] == [
+    assert [show(s.term) for s in staged] == [
         "Sum[](level1[a] * U[a])",
         "level1[a]",
         "level0[c, d]",
@@ -39,8 +39,8 @@ def test_a_level_reads_the_one_below_it() -> None:
 
 
 def test_what_stands_once_is_left_where_it_is() -> None:
-    given = [statement("V2[a]", HIGH)]
-    assert stage(given) == ([], given)
+    statements = [statement("V2[a]", HIGH)]
+    assert stage(statements) == ([], statements)
 
 
 def test_kernels_of_cofactors_go_level_by_level() -> None:
@@ -51,9 +51,9 @@ def test_kernels_of_cofactors_go_level_by_level() -> None:
 
 def test_a_sum_that_meets_rows_of_its_own_becomes_a_table() -> None:
     left, right = "Sum[a]((DELTA R)(a, b) * V1[b, a])", "Sum[d](Aside[c] * V2[c, d])"
-    tables, [found] = stage([statement("Q[a, d]", f"{left} * {right}")], shared=False)
+    tables, [staged] = stage([statement("Q[a, d]", f"{left} * {right}")], shared=False)
     assert [show(t.term) for t in tables] == [left, right]
-    assert show(found.term) == "level0[a] * level1[d]"
+    assert show(staged.term) == "level0[a] * level1[d]"
 
 
 def test_what_is_looked_up_stays_where_it_is() -> None:
@@ -62,6 +62,6 @@ def test_what_is_looked_up_stays_where_it_is() -> None:
         "Sum[a, c]((DELTA R)(a, b) * Sum[a, c](V1[a, x] * V2[x, c]))",  # found by what comes
         "Sum[a, c](Sum[a, b]((DELTA R)(a, b, x)) * W[b, c])",  # no join inside
     ):
-        tables, [found] = stage([statement("Q[a]", term)], shared=False)
+        tables, [staged] = stage([statement("Q[a]", term)], shared=False)
         assert tables == []
-        assert show(found.term) == term
+        assert show(staged.term) == term

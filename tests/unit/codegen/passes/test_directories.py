@@ -17,10 +17,10 @@ def housed(workload: str, name: str, passes: KernelPasses = USUAL_PASSES) -> set
 
 def test_sums_by_order_lie_beside_the_orders() -> None:
     line = "using Rec_m_q18_Lineitem_2 = Head0_m_q18_Customer_Lineitem;"
-    assert housed("tpch_seed", "q18") == {line}
-    assert housed("tpch_seed", "q18", KernelPasses(directories=False)) == set()
+    assert housed("tpch_papers", "q18") == {line}
+    assert housed("tpch_papers", "q18", KernelPasses(directories=False)) == set()
 
 
 def test_tables_with_other_keys_stay_apart() -> None:
     """Orders of a segment's customers are few beside all that have lines of a date."""
-    assert housed("tpch_seed", "q03") == set()
+    assert housed("tpch_papers", "q03") == set()

@@ -36,11 +36,11 @@ def test_numpy_text_runs(name: str, strategy: Any) -> None:
     exec(emit.numpy(t), names)
     views, arguments = emit._signature(t)
     u, v = 0.1 * random.standard_normal((2, 6, 1))
-    given = [u if a == t.left else v if a == t.right else p[a] for a in arguments]
-    found = dict(zip(views, names["on_A"](*given), strict=True))
+    operands = [u if a == t.left else v if a == t.right else p[a] for a in arguments]
+    actual = dict(zip(views, names["on_A"](*operands), strict=True))
     p.update("A", u=u, v=v)
     for out in p.normal.outputs:
-        np.testing.assert_allclose(found[out], p[out], rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(actual[out], p[out], rtol=1e-9, atol=1e-12)
 
 
 def test_octave_text() -> None:
@@ -64,8 +64,8 @@ def test_octave_text_runs(tmp_path: Path) -> None:
     t = p.trigger("A")
     views, arguments = emit._signature(t)
     (tmp_path / "on_A.m").write_text(emit.octave(t))
-    given = {a: p[a] if a in p.values else np.ones((3, 1)) for a in arguments}
-    script = [f"{n} = {np.array2string(a, separator=',')};" for n, a in given.items()]
+    values = {a: p[a] if a in p.values else np.ones((3, 1)) for a in arguments}
+    script = [f"{n} = {np.array2string(a, separator=',')};" for n, a in values.items()]
     script.append(f"[{', '.join(views)}] = on_A({', '.join(arguments)}); disp(W(1, 1))")
     done = subprocess.run(
         ["octave", "--quiet", "--eval", "\n".join(script).replace("\n ", "")],

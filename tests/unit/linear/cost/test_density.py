@@ -35,13 +35,13 @@ KNOWN = {"A": 0.003, "B": 0.02, "X": 0.1, "L": 0.01, "D": 1 / 300}
 def drawn(seed: int) -> dict[str, Array]:
     """Independent cells, as many as `KNOWN` says on average; L and D keep their form."""
     random = np.random.default_rng(seed)
-    made = {
+    matrices = {
         name: random.random((int(m.rows.at(SIZES)), int(m.cols.at(SIZES)))) < KNOWN[name]
         for name, m in SCOPE.items()
     }
-    made["L"] = np.tril(random.random((300, 300)) < 2 * KNOWN["L"])
-    made["D"] = np.eye(300, dtype=bool)
-    return made
+    matrices["L"] = np.tril(random.random((300, 300)) < 2 * KNOWN["L"])
+    matrices["D"] = np.eye(300, dtype=bool)
+    return matrices
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,9 @@ def drawn(seed: int) -> dict[str, Array]:
 def test_expected_density_bounds_what_there_is(text: str) -> None:
     e = read(text)
     expected = density(e, SCOPE, KNOWN, SIZES)
-    found = [BOOLEAN.density(evaluate(e, drawn(s), BOOLEAN, SIZES)) for s in range(5)]
-    assert np.mean(found) <= 1.1 * expected + 1e-9
-    assert np.mean(found) >= expected / 4  # a bound, not just a full matrix
+    shares = [BOOLEAN.density(evaluate(e, drawn(s), BOOLEAN, SIZES)) for s in range(5)]
+    assert np.mean(shares) <= 1.1 * expected + 1e-9
+    assert np.mean(shares) >= expected / 4  # a bound, not just a full matrix
 
 
 def test_densities_of_constants_and_of_what_nobody_knows() -> None:
@@ -90,9 +90,9 @@ def test_densities_of_constants_and_of_what_nobody_knows() -> None:
 def test_statements_in_order() -> None:
     source = "dynamic A(n, n); B := A * A; output C := B * A;"
     program = compile_source(Program(source, A=np.eye(3)).source, MatrixOptions())
-    found = densities(program.statements, program.scope, {"A": 0.01}, {"n": 50.0})
-    assert found["B"] == pytest.approx(multiplied(0.01, 0.01, 50))
-    assert found["C"] == pytest.approx(multiplied(found["B"], 0.01, 50))
+    shares = densities(program.statements, program.scope, {"A": 0.01}, {"n": 50.0})
+    assert shares["B"] == pytest.approx(multiplied(0.01, 0.01, 50))
+    assert shares["C"] == pytest.approx(multiplied(shares["B"], 0.01, 50))
 
 
 @pytest.mark.parametrize(
@@ -154,8 +154,8 @@ def test_factors_of_an_update_count_as_full_as_they_are() -> None:
 
 def test_explain_tells_what_is_mostly_empty() -> None:
     text = "dynamic A(n, n); output C := A * A;"
-    told = Program(text, A=graph(0.003, "min-plus"), semiring="min-plus").explain("A")
-    line = next(x for x in told.splitlines() if x.startswith("taken to be mostly empty"))
+    text_of_plan = Program(text, A=graph(0.003, "min-plus"), semiring="min-plus").explain("A")
+    line = next(x for x in text_of_plan.splitlines() if x.startswith("taken to be mostly empty"))
     assert line.endswith("(share of cells): A 0.0032, C 0.0031, u_A 0.0039, v_A 0.0039")
     full = Program(text, A=np.ones((3, 3)), semiring="min-plus").explain("A")
     assert "mostly empty" not in full

@@ -22,11 +22,11 @@ def square() -> Program:
     return Program("dynamic A(n, n); static B(n, n); output C := A * B;", A=np.eye(3), B=np.eye(3))
 
 
-def refused(complaint: str, **told: Any) -> None:
+def refused(complaint: str, **update: Any) -> None:
     """A change of the square is refused with these words, and nothing changes."""
     p = square()
     with pytest.raises(BadUpdate) as e:
-        p.change(**told)
+        p.change(**update)
     assert complaint in str(e.value)
     np.testing.assert_array_equal(p["A"], np.eye(3))
 
@@ -166,9 +166,9 @@ def test_explain_tells_strategy_cost_and_views() -> None:
 def test_seconds_decide_where_they_are_measured() -> None:
     a = linear.matrix("A", "n")
     p = Program({"P": linear.powers(a, 16)}, A=np.eye(300) / 2, measure=True)
-    found = p.choice("A", 300)
-    assert found.strategy == "reevaluate"
-    assert "is expected to be fastest for an update of rank 300" in found.why
+    choice = p.choice("A", 300)
+    assert choice.strategy == "reevaluate"
+    assert "is expected to be fastest for an update of rank 300" in choice.why
     p.update("A", rows=[1, 2], v=np.full((2, 300), 1e-3))
     np.testing.assert_allclose(p["P"], np.linalg.matrix_power(p["A"], 16), rtol=1e-9, atol=1e-12)
 

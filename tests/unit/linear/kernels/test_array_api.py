@@ -41,14 +41,14 @@ OTHERS = ("torch", "cupy", "array_api_strict")
 
 def places() -> list[Any]:
     """Backends and devices to run on: those that are installed."""
-    found = [pytest.param(thin, None, id="thin")]
-    found += [pytest.param(name, None, id=name) for name in OTHERS if find_spec(name)]
+    params = [pytest.param(thin, None, id="thin")]
+    params += [pytest.param(name, None, id=name) for name in OTHERS if find_spec(name)]
     if find_spec("torch"):
         import torch  # type: ignore[import-not-found,unused-ignore]
 
         if torch.cuda.is_available():
-            found.append(pytest.param("torch", "cuda", id="torch on cuda"))
-    return found
+            params.append(pytest.param("torch", "cuda", id="torch on cuda"))
+    return params
 
 
 PLACES = pytest.mark.parametrize(("backend", "device"), places())

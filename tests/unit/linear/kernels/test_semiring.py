@@ -60,6 +60,6 @@ def test_symmetric_products_are_computed_by_half(ring: Semiring, share: float) -
         asked.append(x.shape[0] * y.shape[1])
         return ring.multiply(x, y)
 
-    found = replace(ring, multiply=counted).mirrored(a, a)
-    np.testing.assert_array_equal(found, ring.product(a, a))
+    actual = replace(ring, multiply=counted).mirrored(a, a)
+    np.testing.assert_array_equal(actual, ring.product(a, a))
     assert sum(asked) < 0.6 * n * n

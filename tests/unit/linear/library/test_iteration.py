@@ -57,14 +57,14 @@ def test_forms_that_are_none() -> None:
 @pytest.mark.parametrize("strategy", ["incremental", "reevaluate"])
 @pytest.mark.parametrize(("form", "s"), [("linear", 1), ("exponential", 16), (4, 4)])
 def test_compiled_costs_grow_as_the_table_says(form: Form, s: int, strategy: Strategy) -> None:
-    made = {}
+    ratios = {}
     for n in (1000, 4000):
         options = MatrixOptions(sizes={"n": n}, strategy=strategy)
         source = source_of({"P": linear.powers(linear.matrix("A", "n"), 16, form)}, "real")
-        found = trigger(compile_source(source, options), "A", options).cost()
-        made[n] = found.at({"n": n, "k": 1}) / table("powers", n, 0, 16, s)[strategy]
-    assert made[1000] == pytest.approx(made[4000], rel=0.1)
-    assert 0.5 < made[4000] < 8
+        cost = trigger(compile_source(source, options), "A", options).cost()
+        ratios[n] = cost.at({"n": n, "k": 1}) / table("powers", n, 0, 16, s)[strategy]
+    assert ratios[1000] == pytest.approx(ratios[4000], rel=0.1)
+    assert 0.5 < ratios[4000] < 8
 
 
 def test_narrow_models_are_hybrid_and_wide_ones_incremental() -> None:

@@ -31,10 +31,10 @@ def clicks() -> fv.Database:
 
 
 def matrix_of(db: fv.Database, view: str, rows: list[Any], cols: list[Any]) -> Any:
-    made = np.zeros((len(rows), len(cols)))
+    matrix = np.zeros((len(rows), len(cols)))
     for row, column, value in db.view(view).rows():
-        made[rows.index(row), cols.index(column)] = value
-    return made
+        matrix[rows.index(row), cols.index(column)] = value
+    return matrix
 
 
 def test_results_follow_the_view() -> None:
@@ -117,8 +117,8 @@ def test_several_views_change_at_once() -> None:
     for house in range(8):
         db.apply(sold(house))
     x, y = linear.matrix("X", "m", "n"), linear.matrix("Y", "m", 1)
-    told = {"m": 20, "n": ["size", "age"]}
-    fresh = linear.over(db, {"beta": linear.ols(x, y)}, {"X": "x", "Y": "y"}, labels=told)
+    labels = {"m": 20, "n": ["size", "age"]}
+    fresh = linear.over(db, {"beta": linear.ols(x, y)}, {"X": "x", "Y": "y"}, labels=labels)
     for house in range(8, 16):
         db.apply(sold(house))
         a = matrix_of(db, "x", list(range(20)), ["size", "age"])

@@ -16,7 +16,7 @@ def graph(seed: int, cols: int = N, share: float = 0.01) -> Array:
     return np.random.default_rng(seed).random((N, cols)) < share
 
 
-def made(text: str, ring: str = "boolean", **values: Array) -> Program:
+def program_of(text: str, ring: str = "boolean", **values: Array) -> Program:
     return Program(text, values, semiring=ring, strategy="incremental")
 
 
@@ -33,7 +33,7 @@ def made(text: str, ring: str = "boolean", **values: Array) -> Program:
     ],
 )
 def test_order_follows_reads(text: str, columns: bool) -> None:
-    p = made(text, A=graph(1), X=graph(2, 16))
+    p = program_of(text, A=graph(1), X=graph(2, 16))
     a = p.values["A"]
     assert a.flags.f_contiguous == columns
     assert a.flags.c_contiguous != columns
@@ -43,13 +43,13 @@ def test_order_follows_reads(text: str, columns: bool) -> None:
 
 def test_full_factors_are_counted_and_need_no_order() -> None:
     """Where the narrow side is full, ways are counted: nothing is read by columns."""
-    p = made(
+    p = program_of(
         "static A(n, n); dynamic X(n, 16); output Y := A * (A * X);",
         A=graph(1, share=0.9),
         X=graph(2, 16),
     )
     assert p.values["A"].flags.f_contiguous  # A * u_X, of one cell
-    q = made(
+    q = program_of(
         "static A(n, n); static B(n, n); dynamic X(n, 16); output Y := A * (B * X);",
         A=graph(1),
         B=graph(3, share=0.9),
@@ -60,7 +60,7 @@ def test_full_factors_are_counted_and_need_no_order() -> None:
 
 
 def test_other_semirings_stay_by_rows() -> None:
-    p = made(
+    p = program_of(
         "static A(n, n); dynamic X(n, 16); output Y := A * X;",
         "max-times",
         A=graph(1),
@@ -73,7 +73,7 @@ def test_other_semirings_stay_by_rows() -> None:
 def test_order_survives_updates_losses_and_errors() -> None:
     """Deltas in place, computing anew, and going back after an error keep it, and the answer."""
     text = "dynamic A(n, n); dynamic X(n, 16); output Y := A * (A * (A * (A * X)));"
-    p = made(text, A=graph(1), X=graph(2, 16))
+    p = program_of(text, A=graph(1), X=graph(2, 16))
     assert p.values["A"].flags.f_contiguous
 
     def check() -> None:

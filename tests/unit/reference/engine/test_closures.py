@@ -13,11 +13,11 @@ from freshview.reference.engine.store import Cache, Store, Stores
 ROWS = {(i, i % 10): 1 for i in range(1000)}
 
 
-def cost(text: str, **given: int) -> int:
+def cost(text: str, **variables: int) -> int:
     work = Work()
     stores = Stores({"R": Store(ROWS), "U": Store({(3,): 1})})
-    rows_of = compile_term(read(text), stores, tuple(given), work=work)
-    rows_of(tuple(given.values()))
+    rows_of = compile_term(read(text), stores, tuple(variables), work=work)
+    rows_of(tuple(variables.values()))
     return work.visits
 
 

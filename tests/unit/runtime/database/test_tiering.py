@@ -76,9 +76,9 @@ def test_a_view_that_needs_python_stays_with_one_warning() -> None:
     rows = [("x",)] * TIER_UP_ROWS
     db.insert("t", rows)
     wait(db)
-    with pytest.warns(FreshviewWarning, match="'u' stays with the reference engine: ") as told:
+    with pytest.warns(FreshviewWarning, match="'u' stays with the reference engine: ") as warned:
         db.insert("t", rows)
-    assert len(told) == 1
+    assert len(warned) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         db.insert("t", rows)
@@ -91,9 +91,9 @@ def test_a_view_that_needs_python_stays_with_one_warning() -> None:
 def test_without_a_compiler_the_reference_engine_stays_with_one_warning() -> None:
     db = freshview.connect()
     db.execute(STREAM + SUMS + SUMS.replace(" s ", " z "))
-    with pytest.warns(FreshviewWarning, match=r"there is no C\+\+ compiler") as told:
+    with pytest.warns(FreshviewWarning, match=r"there is no C\+\+ compiler") as warned:
         db.insert("r", MANY)
-    assert len(told) == 1
+    assert len(warned) == 1
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         db.insert("r", MANY)
@@ -268,22 +268,22 @@ def test_statistics_tell_sizes_and_work(native: None) -> None:
     db = freshview.connect(engine="native", profile=True)
     db.execute(STREAM + SUMS)
     db.insert("r", MANY)
-    told = db.view("s").statistics()
-    assert told.engine == "native"
-    assert set(told.rows.values()) == {7}
-    assert told.bytes > 0
-    assert told.writes >= TIER_UP_ROWS
-    assert db.view("s").work == told.visits + told.writes
+    statistics = db.view("s").statistics()
+    assert statistics.engine == "native"
+    assert set(statistics.rows.values()) == {7}
+    assert statistics.bytes > 0
+    assert statistics.writes >= TIER_UP_ROWS
+    assert db.view("s").work == statistics.visits + statistics.writes
 
 
 def test_statistics_of_the_reference_engine() -> None:
     db = freshview.connect(engine="reference")
     db.execute(STREAM + SUMS)
     db.insert("r", MANY)
-    told = db.view("s").statistics()
-    assert (told.engine, told.bytes, told.build_seconds) == ("reference", 0, 0.0)
-    assert set(told.rows.values()) == {7}
-    assert told.writes > 0
+    statistics = db.view("s").statistics()
+    assert (statistics.engine, statistics.bytes, statistics.build_seconds) == ("reference", 0, 0.0)
+    assert set(statistics.rows.values()) == {7}
+    assert statistics.writes > 0
 
 
 @pytest.mark.native

@@ -124,10 +124,10 @@ BAD: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_what_does_not_fit_is_refused(db: Database, case: str) -> None:
-    given, said = BAD[case]
+    change, said = BAD[case]
     db.insert("r", ROWS)
     with pytest.raises(BadRow, match=said):
-        db.insert("r", given)
+        db.insert("r", change)
     assert (db.view("all_r").rows(), db.version) == (ROWS, 1)
 
 

@@ -140,7 +140,7 @@ def test_a_batch_is_decomposed_where_it_pays(engine: Any) -> None:
     CREATE VIEW n AS SELECT a, COUNT(*) AS n FROM R NATURAL JOIN S GROUP BY a;
     """
     grid = [((a, b), 1) for a in range(10) for b in range(8) if (a, b) != (9, 7)]
-    found = []
+    results = []
     for decompose in (True, False):
         db = freshview.connect("factorized", engine=engine, products={"S": [("b",), ("c",)]})
         db.execute(script)
@@ -149,11 +149,11 @@ def test_a_batch_is_decomposed_where_it_pays(engine: Any) -> None:
         db.apply({"S": [((0, 100), 1), ((1, 101), 2)]}, decompose=decompose)
         db.apply({"S": [(row, -n) for row, n in grid]}, decompose=decompose)
         db.apply({"S": grid}, decompose=decompose)
-        found.append(
+        results.append(
             (sorted(db.view("n").rows()), db.view("n").work if engine == "reference" else 0)
         )
-    assert found[0][0] == found[1][0]
-    assert found[0][1] <= found[1][1]
+    assert results[0][0] == results[1][0]
+    assert results[0][1] <= results[1][1]
 
 
 def test_a_snapshot_goes_on_with_products(tmp_path: Any) -> None:

@@ -31,16 +31,16 @@ def received(*pieces: bytes, most: int = 1) -> tuple[list[Item], int]:
                     sent += len(piece)
         except OSError:  # it has hung up
             pass
-    found = [items.get(timeout=20)]
-    while found[-1].row != END and found[-1].error is None:
-        found.append(items.get(timeout=20))
+    rows = [items.get(timeout=20)]
+    while rows[-1].row != END and rows[-1].error is None:
+        rows.append(items.get(timeout=20))
     listener.close()
-    return found, sent
+    return rows, sent
 
 
 def test_rows_come_to_their_end() -> None:
-    found, _ = received(b"1,a\n2,", b'"b\nc"\n', b"3,d")
-    assert [i.row for i in found] == [(1, "a"), (2, "b\nc"), (3, "d"), END]
+    items, _ = received(b"1,a\n2,", b'"b\nc"\n', b"3,d")
+    assert [i.row for i in items] == [(1, "a"), (2, "b\nc"), (3, "d"), END]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_rows_come_to_their_end() -> None:
     ids=["line", "quote", "utf-8"],
 )
 def test_a_row_without_an_end_is_refused(first: bytes, piece: bytes) -> None:
-    found, sent = received(first, piece, most=2000)
-    assert isinstance(found[-1].error, BadRow)
-    assert "more than 1,048,576 characters" in str(found[-1].error)
+    items, sent = received(first, piece, most=2000)
+    assert isinstance(items[-1].error, BadRow)
+    assert "more than 1,048,576 characters" in str(items[-1].error)
     assert sent < 100 * sockets.LONGEST, "it was read to its end"

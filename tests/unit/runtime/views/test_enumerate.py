@@ -31,16 +31,18 @@ def listed(result: Result) -> Counter[tuple[Any, ...]]:
 @pytest.mark.parametrize("make", ENGINES)
 @pytest.mark.parametrize("head", ["ABCD", "ABC", "AB", "A", "DCBA"])
 def test_all_the_rows_are_there_as_often_as_they_count(make: Any, head: str) -> None:
-    made = factorize("Q", head, join().atoms, relations(), ViewTreeOptions(orders={"Q": ORDER}))
-    engine = make(made.program)
-    for name, given in ROWS.items():
-        engine.apply(name, [(row, 1) for row in given])
+    factorized = factorize(
+        "Q", head, join().atoms, relations(), ViewTreeOptions(orders={"Q": ORDER})
+    )
+    engine = make(factorized.program)
+    for name, inserted in ROWS.items():
+        engine.apply(name, [(row, 1) for row in inserted])
     engine.apply("T", [((1, 1), -1), ((2, 2), 3)])
-    reference = filled(made.program)
+    reference = filled(factorized.program)
     reference.apply("T", [((1, 1), -1), ((2, 2), 3)])
-    contents = {m.name: reference.contents(m.name) for m in made.program.maps}
-    wanted = listed(Result.of(made, contents))
-    rows = Rows(made, engine)
+    contents = {m.name: reference.contents(m.name) for m in factorized.program.maps}
+    wanted = listed(Result.of(factorized, contents))
+    rows = Rows(factorized, engine)
     assert len(rows) == wanted.total()
     assert Counter(rows[k] for k in range(len(rows))) == wanted
     assert rows[-1] == rows[len(rows) - 1]
@@ -54,13 +56,15 @@ def test_all_the_rows_are_there_as_often_as_they_count(make: Any, head: str) -> 
 
 
 def test_numbers_that_no_row_has() -> None:
-    made = factorize("Q", "ABCD", join().atoms, relations(), ViewTreeOptions(orders={"Q": ORDER}))
-    rows = Rows(made, filled(made.program))
+    factorized = factorize(
+        "Q", "ABCD", join().atoms, relations(), ViewTreeOptions(orders={"Q": ORDER})
+    )
+    rows = Rows(factorized, filled(factorized.program))
     with pytest.raises(IndexError, match="there is no row 10 among 10"):
         rows[10]
     with pytest.raises(BadRow, match="from 0 to 9"):
         rows.take([3, 10])
-    empty = Rows(made, Engine(made.program))
+    empty = Rows(factorized, Engine(factorized.program))
     assert len(empty) == 0
     assert list(empty.stream()) == []
 
@@ -69,24 +73,24 @@ def test_variables_of_one_relation_share_a_view() -> None:
     wide = Relation("W", tuple(Column(c, INT) for c in "kabc"))
     names = Relation("N", (Column("k", INT), Column("s", STRING), Column("t", STRING)))
     atoms = [Rel("W", tuple("kabc")), Rel("N", tuple("kst"))]
-    made = factorize("Q", "kabcst", atoms, [wide, names])
-    [k] = made.roots
+    factorized = factorize("Q", "kabcst", atoms, [wide, names])
+    [k] = factorized.roots
     assert sorted("".join(sorted(u.vars)) for u in k.below) == ["abc", "st"]
-    engine = Engine(made.program)
+    engine = Engine(factorized.program)
     engine.apply("W", [((1, a, a + 1, 7), 1) for a in range(3)])
     engine.apply("N", [((1, "x", "y"), 2), ((1, "x", "z"), 1), ((2, "u", "v"), 1)])
-    rows = Rows(made, engine)
+    rows = Rows(factorized, engine)
     assert len(rows) == 9
     assert Counter(rows[i] for i in range(9))[1, 2, 3, 7, "x", "y"] == 2
 
 
 def test_a_product_of_relations_without_a_common_variable() -> None:
     declared = [Relation(n, (Column("x", INT),)) for n in "RS"]
-    made = factorize("Q", "ab", [Rel("R", ("a",)), Rel("S", ("b",))], declared)
-    engine = Engine(made.program)
+    factorized = factorize("Q", "ab", [Rel("R", ("a",)), Rel("S", ("b",))], declared)
+    engine = Engine(factorized.program)
     engine.apply("R", [((1,), 1), ((2,), 1)])
     engine.apply("S", [((b,), 1) for b in range(3)])
-    rows = Rows(made, engine)
+    rows = Rows(factorized, engine)
     assert {rows[i] for i in range(6)} == {(a, b) for a in (1, 2) for b in range(3)}
 
 

@@ -114,8 +114,8 @@ def test_changes_can_feed_another_database(db: Database, connect: Connect) -> No
 rows = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["a", None])), max_size=6)
 
 
-def table(given: list[Any]) -> pa.Table:
-    columns = list(zip(*given, strict=True)) or [(), ()]
+def table(rows: list[Any]) -> pa.Table:
+    columns = list(zip(*rows, strict=True)) or [(), ()]
     return pa.table(
         [pa.array(columns[0], pa.int64()), pa.array(columns[1], pa.string())], ["k", "k"]
     )

@@ -30,8 +30,8 @@ def test_clauses_become_data() -> None:
 
 
 def test_a_debezium_topic_is_one_of_changes() -> None:
-    found = source("KAFKA 't' (bootstrap := 'h:9092', format := 'Debezium')")
-    assert dict(found.options) == {
+    kafka = source("KAFKA 't' (bootstrap := 'h:9092', format := 'Debezium')")
+    assert dict(kafka.options) == {
         "bootstrap": "h:9092",
         "format": "debezium",
         "changes": "debezium",
