@@ -112,7 +112,7 @@ def _improved(loops: Loops, layout: Layout, terms: Terms, passes: KernelPasses) 
             body = share(body)
             row = body[0].row if body and isinstance(body[0], Batch) else ""
             body = share_lookups(body, layout, row) if row else body
-        if passes.prefetch and f.kind == "relation":
+        if passes.prefetch:
             body = prefetch(body, layout, terms.columns)
         functions.append(replace(f, body=body))
     return Loops(tuple(functions))

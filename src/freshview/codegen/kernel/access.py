@@ -7,7 +7,8 @@ from freshview.codegen.kernel.rows import record_fields
 from freshview.codegen.kernel.tables import CppTable
 from freshview.codegen.kernel.text import Opened
 from freshview.codegen.kernel.values import Scope
-from freshview.codegen.loops.terms import At, FirstOfGroups, Get, Scan, Slice, SortKey
+from freshview.codegen.loops.parts import SortKey
+from freshview.codegen.loops.terms import At, FirstOfGroups, Get, Scan, Slice
 
 VISIT = "FR_VISIT(1);"
 

@@ -11,7 +11,8 @@ from freshview.codegen.kernel.rows import batch_fields
 from freshview.codegen.kernel.text import Lines, Opened, indented
 from freshview.codegen.kernel.values import Scope
 from freshview.codegen.loops.facts import columns_read
-from freshview.codegen.loops.terms import Batch, Block, Holds, If, Times
+from freshview.codegen.loops.parts import Holds
+from freshview.codegen.loops.terms import Batch, Block, If, Times
 from freshview.program.signs import MOST
 
 CHUNK = 1024

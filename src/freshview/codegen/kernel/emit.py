@@ -33,6 +33,7 @@ from freshview.codegen.kernel.records import emptying
 from freshview.codegen.kernel.tables import CppTable
 from freshview.codegen.kernel.text import Lines, Opened, indented
 from freshview.codegen.kernel.values import Scope
+from freshview.codegen.loops.parts import Weight
 from freshview.codegen.loops.terms import (
     Answer,
     Assign,
@@ -68,7 +69,6 @@ from freshview.codegen.loops.terms import (
     Turn,
     Unless,
     Walk,
-    Weight,
     Yield,
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from freshview.codegen.kernel.tables import CppTable
 from freshview.codegen.kernel.values import Scope
-from freshview.codegen.loops.terms import Fetch
+from freshview.codegen.loops.parts import Fetch
 
 PREFETCH_DISTANCE = 8
 """How many rows before its turn the memory of a row is fetched: what a core has under way."""

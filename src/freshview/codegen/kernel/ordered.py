@@ -9,15 +9,8 @@ from freshview.codegen.kernel.rows import entry_fields, raw_fields
 from freshview.codegen.kernel.tables import CppTable
 from freshview.codegen.kernel.text import Lines, Opened, indented
 from freshview.codegen.kernel.values import Scope
-from freshview.codegen.loops.terms import (
-    Block,
-    EachGroup,
-    FirstRows,
-    Range,
-    RangeSum,
-    Search,
-    Walk,
-)
+from freshview.codegen.loops.parts import Search
+from freshview.codegen.loops.terms import Block, EachGroup, FirstRows, Range, RangeSum, Walk
 
 Emit = Callable[[Block, Scope], Lines]
 

@@ -21,7 +21,7 @@ from freshview.codegen.kernel.tables import CppTable
 from freshview.codegen.kernel.text import Lines, indented
 from freshview.codegen.kernel.values import Scope
 from freshview.codegen.layout.terms import MapPlace
-from freshview.codegen.loops.terms import Values, Weight
+from freshview.codegen.loops.parts import Values, Weight
 from freshview.errors import NotNative
 from freshview.program.terms import Map
 

@@ -24,7 +24,7 @@ from freshview.codegen.cpp.types import (
     zero_if_null,
 )
 from freshview.codegen.kernel.tables import CppTable
-from freshview.codegen.loops.terms import (
+from freshview.codegen.loops.parts import (
     Fits,
     Holds,
     Missing,

@@ -8,28 +8,25 @@ from freshview.calculus.terms import Var
 from freshview.calculus.types import Type
 from freshview.codegen.cpp.types import batch_type, cpp_type
 from freshview.codegen.layout.terms import Columns, Layout, Sort, Sorts
+from freshview.codegen.loops.parts import Fetch, NoNegative, Search, Values
 from freshview.codegen.loops.terms import (
     At,
     Batch,
     Block,
     Collect,
     EachGroup,
-    Fetch,
     FirstRows,
     Function,
     Get,
     If,
     Loops,
-    NoNegative,
     Output,
     Probe,
     RangeSum,
     Scan,
-    Search,
     Slice,
     Stmt,
     Unless,
-    Values,
     Walk,
 )
 from freshview.codegen.loops.walk import all_names_read, blocks, is_part, statements

@@ -13,75 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from freshview.calculus.terms import Expr
 from freshview.calculus.types import Type
-from freshview.codegen.layout.terms import Columns, Sorts, Table
-
-Value: TypeAlias = Expr
-Values: TypeAlias = tuple[Expr, ...]
-Weight: TypeAlias = tuple[Expr, ...]
-
-
-# -- tests -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Holds:
-    """A comparison, or a function that tells true from false."""
-
-    value: Value
-
-
-@dataclass(frozen=True, slots=True)
-class There:
-    """A multiplicity is one of some rows, even if their numbers cancel out."""
-
-    value: Value
-
-
-@dataclass(frozen=True, slots=True)
-class NotZero:
-    """A number is not zero."""
-
-    value: Value
-
-
-@dataclass(frozen=True, slots=True)
-class Same:
-    """A key column of a record has a wanted value."""
-
-    table: str
-    column: int
-    field: Value
-    value: Value
-
-
-@dataclass(frozen=True, slots=True)
-class NoNegative:
-    """No number of a payload column is negative."""
-
-    table: str
-    payload: int
-
-
-@dataclass(frozen=True, slots=True)
-class Fits:
-    """A value that was looked for (`Look`) has no more digits than a key of that type."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """A table has no record with these keys, or one of the tests fails."""
-
-    table: str
-    keys: Values
-    tests: tuple[Test, ...] = ()
-
-
-Test: TypeAlias = Holds | There | NotZero | Same | NoNegative | Fits | Missing
-
+from freshview.codegen.layout.terms import Columns, Table
+from freshview.codegen.loops.parts import Fetch, Search, SortKey, Test, Value, Values, Weight
 
 # -- definitions -----------------------------------------------------------------------------------
 
@@ -156,15 +90,6 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Search:
-    """Entries of an ordered index with wanted values in its leading columns."""
-
-    table: str
-    sorts: Sorts
-    known: tuple[tuple[int, Value], ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Range:
     """A range of the entries of a search: from where `up` holds, to where `down` does no more.
 
@@ -217,17 +142,6 @@ class Find:
     value: Value
     type: Type
     body: Block
-
-
-@dataclass(frozen=True, slots=True)
-class Fetch:
-    """Memory that a row to come will need: a record or a slice, by columns of that row."""
-
-    table: str
-    columns: Columns
-    keys: Values
-    index: bool = False
-    write: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,15 +235,6 @@ class FirstRows:
     body: Block
     others: str = ""
     wanted: Columns = ()
-
-
-@dataclass(frozen=True, slots=True)
-class SortKey:
-    """One column of an order."""
-
-    column: int
-    descending: bool = False
-    nulls_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any, get_args
 from freshview.calculus.scope import free
 from freshview.calculus.terms import Node
 from freshview.calculus.walk import rename as rename_value
+from freshview.codegen.loops.parts import Search
 from freshview.codegen.loops.terms import (
     Block,
     Definition,
@@ -101,7 +102,7 @@ def _values(x: Any) -> Iterator[Node]:
 
 def is_part(x: Any) -> bool:
     """Whether something is a node of loops: a test, a range, a search, a statement."""
-    return type(x).__module__ == Range.__module__
+    return type(x).__module__ in (Search.__module__, Range.__module__)
 
 
 def names_read(s: Any) -> frozenset[str]:

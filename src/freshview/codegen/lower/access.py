@@ -10,19 +10,8 @@ from freshview.calculus.terms import Cmp, Expr, Var
 from freshview.calculus.types import INT, Type
 from freshview.codegen.cpp.types import digits_lost
 from freshview.codegen.layout.terms import Layout, MapPlace
-from freshview.codegen.loops.terms import (
-    Batch,
-    Find,
-    Get,
-    Holds,
-    If,
-    Look,
-    Product,
-    Same,
-    Scan,
-    Slice,
-    Stmt,
-)
+from freshview.codegen.loops.parts import Holds, Same
+from freshview.codegen.loops.terms import Batch, Find, Get, If, Look, Product, Scan, Slice, Stmt
 from freshview.codegen.lower.context import Bound, Count, Local, Names, Next
 from freshview.codegen.options import KernelPasses
 from freshview.program.terms import Map

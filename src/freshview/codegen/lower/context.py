@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from freshview.calculus.terms import Apply, Expr, Var
 from freshview.calculus.types import Type
-from freshview.codegen.loops.terms import Stmt, Weight
+from freshview.codegen.loops.parts import Weight
+from freshview.codegen.loops.terms import Stmt
 
 
 @dataclass

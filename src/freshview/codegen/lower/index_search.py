@@ -9,7 +9,8 @@ from freshview.calculus.terms import Expr, View
 from freshview.calculus.types import Type
 from freshview.codegen.cpp.types import digits_lost
 from freshview.codegen.layout.terms import MapPlace, Sort, Sorts, Table
-from freshview.codegen.loops.terms import EachGroup, Fits, Search, Stmt, Test
+from freshview.codegen.loops.parts import Fits, Search, Test
+from freshview.codegen.loops.terms import EachGroup, Stmt
 from freshview.codegen.lower.access import Access
 from freshview.codegen.lower.context import Bound, Local
 

@@ -7,15 +7,14 @@ from freshview.calculus.terms import Cmp, Exists, Expr, Sum, Var, View
 from freshview.calculus.types import Type
 from freshview.codegen.layout.dependencies import is_determined
 from freshview.codegen.layout.terms import Sort, Table
+from freshview.codegen.loops.parts import NoNegative, There
 from freshview.codegen.loops.terms import (
     Answer,
     Block,
     If,
-    NoNegative,
     Range,
     RangeSum,
     Stmt,
-    There,
     Turn,
     Unless,
     Walk,

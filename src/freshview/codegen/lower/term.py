@@ -31,7 +31,8 @@ from freshview.calculus.terms import (
 )
 from freshview.calculus.walk import subterms
 from freshview.codegen.layout.terms import MapPlace
-from freshview.codegen.loops.terms import If, Stmt, There
+from freshview.codegen.loops.parts import There
+from freshview.codegen.loops.terms import If, Stmt
 from freshview.codegen.lower.context import Bound, Count, Next
 from freshview.codegen.lower.first_rows import lower_first_rows
 from freshview.codegen.lower.nested import (

@@ -15,13 +15,13 @@ from freshview.calculus.types import INT
 from freshview.codegen.cpp.code import identifier
 from freshview.codegen.layout.terms import Layout, MapPlace, Table
 from freshview.codegen.loops.facts import scans
+from freshview.codegen.loops.parts import Holds
 from freshview.codegen.loops.terms import (
     Batch,
     Block,
     Call,
     Collect,
     Function,
-    Holds,
     Let,
     Release,
     Stmt,

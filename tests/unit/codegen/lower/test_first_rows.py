@@ -7,8 +7,8 @@ import pytest
 from freshview.calculus.terms import Top
 from freshview.calculus.text import read
 from freshview.codegen.kernel.source import write
-from freshview.codegen.options import KernelPasses
 from freshview.codegen.lower.first_rows import first_rows_of
+from freshview.codegen.options import KernelPasses
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions, Mode
 from freshview.program.terms import Program

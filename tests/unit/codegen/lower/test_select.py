@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from freshview.calculus.text import read, show
+from freshview.codegen.loops.parts import Holds
+from freshview.codegen.loops.terms import Batch, If
+from freshview.codegen.loops.walk import statements
 from freshview.codegen.lower.select import shared_tests
-from freshview.codegen.kernel.source import emit
 from freshview.codegen.options import KernelPasses
+from freshview.codegen.pipeline import plan_kernel
 from freshview.ivm.options import DeltaOptions
 from tests.differential.harness import case, compiled
 
@@ -30,20 +33,14 @@ def test_shared_tests(terms: list[str], expected: list[str]) -> None:
     assert [show(t) for t in shared_tests([read(t) for t in terms], row)] == expected
 
 
-def test_a_loop_without_branches_chooses_rows() -> None:
+def test_shared_tests_choose_the_rows_of_a_batch() -> None:
     c = case("tpch_papers", "q06")
     program = compiled(c, DeltaOptions(mode="tuple"))
-    text = emit(program, c.catalog.functions)
-    assert "chosen += ((c10 < i32(9131ll)) & (c10 >= i32(8766ll)) & (c4 < i64(2400ll))" in text
-    assert "chosen" not in emit(program, c.catalog.functions, KernelPasses(select=False))
-
-
-def test_look_ups_by_the_row_are_shared() -> None:
-    c = case("tpch_papers", "q18")
-    program = compiled(c, DeltaOptions(mode="tuple"))
-    text = emit(program, c.catalog.functions)
-    trigger = text[text.index("static void on_Lineitem") : text.index("static void on_Orders")]
-    look_up = "find(e.arena, Rec_m_q18_Lineitem_2::Key{c0})"
-    assert trigger.count(look_up) == 2  # for an insertion, and for a deletion
-    alone = emit(program, c.catalog.functions, KernelPasses(share=False))
-    assert alone.count(look_up) > 20
+    loops = plan_kernel(program, c.catalog.functions).loops
+    [batch] = [s for f in loops.functions for s in f.body if isinstance(s, Batch) and s.body]
+    tests = [show(t.value) for t in batch.tests if isinstance(t, Holds)]
+    assert f"{{{batch.row}.c4 < 24}}" in tests
+    assert len(tests) == 5
+    assert not any(isinstance(s, If) for s in statements(batch.body))
+    plain = plan_kernel(program, c.catalog.functions, KernelPasses(select=False)).loops
+    assert all(not s.tests for f in plain.functions for s in f.body if isinstance(s, Batch))
