@@ -184,7 +184,7 @@ inline void top(Arena& scratch, Rows<Rec>& rows, i64 limit, Less less, Same same
   const Rec** list = scratch.at<const Rec*>(scratch.take(room * sizeof(Rec*)));
   i64 n = 0;
   // A row with a negative multiplicity is not there.
-  rows.each(scratch, [&](const Rec& r) { if (r.p0 > 0) list[n++] = &r; });
+  rows.each(scratch, [&](const Rec& r) { if (r.sum > 0) list[n++] = &r; });
   const Rec** other = n > 1 ? scratch.at<const Rec*>(scratch.take(room * sizeof(Rec*))) : nullptr;
   for (i64 width = 1; width < n; width *= 2) {  // merge sort, bottom up
     for (i64 from = 0; from < n; from += 2 * width) {
@@ -198,7 +198,7 @@ inline void top(Arena& scratch, Rows<Rec>& rows, i64 limit, Less less, Same same
   for (i64 i = 0; i < n; i++) {
     if (i && !same_group(*list[i - 1], *list[i])) left = limit;
     if (left <= 0) continue;
-    i64 taken = list[i]->p0 < left ? list[i]->p0 : left;
+    i64 taken = list[i]->sum < left ? list[i]->sum : left;
     left -= taken;
     f(*list[i], taken);
   }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -72,7 +71,7 @@ def _held_text(fn: str, args: list[Cpp]) -> CppType:
 
 def _kept(x: Cpp) -> Cpp:
     """A symbol that is not in a variable or record, as a text that stays until the batch ends."""
-    if x.cpp_type != "Sym" or re.fullmatch(r"[\w.]+|\w+->\w+", x.text):
+    if x.cpp_type != "Sym" or x.stays:
         return x
     return Cpp(f"kept_text(e, {x.text})", x.type, "Str")
 

@@ -61,7 +61,7 @@ def _rows(t: CofactorType, row: Row) -> Cpp:
     text = f"row({', '.join([*watch, row.times, *row.lifts])})"
     if row.marks:
         return Cpp(f"marked(e.scratch, {text}, {', '.join(row.marks)})", t, SEEN, row=row)
-    return Cpp(text, t, t.cpp_type, row=row)
+    return Cpp(text, t, t.cpp_type, row=row, pending="row")
 
 
 def ring_product(a: Cpp, b: Cpp) -> Cpp:
@@ -119,8 +119,10 @@ def _product(a: Cpp, b: Cpp) -> Cpp:
     one = _one_row(a, b)
     if one is not None:
         return _rows(t, one)
-    word, kind = ("join", SEEN) if t.categories else ("mul", t.cpp_type)
-    return Cpp(f"{word}({multiplied_out(a)}, {multiplied_out(b)})", t, kind)
+    sides = f"({multiplied_out(a)}, {multiplied_out(b)})"
+    if t.categories:
+        return Cpp(f"join{sides}", t, SEEN, pending="join")
+    return Cpp(f"mul{sides}", t, t.cpp_type, pending="product")
 
 
 def _cofactors(x: Cpp) -> CofactorType:
@@ -141,6 +143,6 @@ def _one_row(a: Cpp, b: Cpp) -> Row | None:
 
 def multiplied_out(x: Cpp) -> str:
     """An element that is there: a product is only multiplied when it is needed."""
-    if x.text.startswith("join("):
+    if x.pending == "join":
         return f"made(e.scratch, {x.text})"
-    return f"whole({x.text})" if x.text.startswith(("mul(", "row(")) else x.text
+    return f"whole({x.text})" if x.pending else x.text

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from decimal import Decimal
-from typing import NamedTuple, assert_never
+from typing import Literal, NamedTuple, TypeAlias, assert_never
 
 from freshview.calculus.casts import WIDE
 from freshview.calculus.domain import limit
@@ -37,6 +37,10 @@ reference engine, and is written again with all its decimals in 128 bits (`widen
 EPOCH = date(1970, 1, 1)
 
 
+Pending: TypeAlias = Literal["row", "product", "join"] | None
+"""A row, a product, or a product with categories that is not computed yet."""
+
+
 class Row(NamedTuple):
     """A row, so many times, and the values of its variables: continuous and categorical ones."""
 
@@ -60,6 +64,10 @@ class Cpp:
     """The factors of an element of a ring that is a product."""
     row: Row | None = field(default=None, compare=False)
     """What the element of a ring is made of, if it is a single row."""
+    pending: Pending = field(default=None, compare=False)
+    """What has yet to be computed of an element of a ring: it may be added to another at once."""
+    stays: bool = field(default=False, compare=False)
+    """Whether it is a name of something in memory, and not computed."""
 
     @property
     def nullable(self) -> bool:
@@ -241,7 +249,8 @@ def _in_ring(x: Cpp, to: RingType) -> Cpp:
     if not isinstance(to, CofactorType):
         raise NotNative(f"a whole number is no element of the ring {to.ring}, which has no one")
     times = f"f64({x.text})"
-    return Cpp(f"row({times})", cofactor_type(()), cofactor_type(()).cpp_type, row=Row(times))
+    t = cofactor_type(())
+    return Cpp(f"row({times})", t, t.cpp_type, row=Row(times), pending="row")
 
 
 def gain(to: str, t: Type, x: Cpp, where: str = "") -> str:

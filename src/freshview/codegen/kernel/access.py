@@ -58,7 +58,7 @@ def open_first_of_groups(s: FirstOfGroups, scope: Scope) -> Opened:
     """The first rows of each group of a transient table."""
     t = scope.tables[s.table]
     order = [*(SortKey(i, nulls_first=True) for i in s.groups), *s.order]
-    same = " && ".join(f"same(a.k{i}, b.k{i})" for i in s.groups) or "true"
+    same = " && ".join(f"same(a.{t.key(i)}, b.{t.key(i)})" for i in s.groups) or "true"
     pair = f"[&](const {t.record}& a, const {t.record}& b)"
     opener = (
         f"top(e.scratch, {t.name}, {s.limit}, {pair} {{ {_less(order, t)} }}, "
@@ -73,7 +73,8 @@ def _less(order: list[SortKey], table: CppTable) -> str:
     """The statements that tell whether a record stands before another one."""
     tests = []
     for o in order:
-        t, a, b = table.keys[o.column], f"a.k{o.column}", f"b.k{o.column}"
+        key = table.key(o.column)
+        t, a, b = table.keys[o.column], f"a.{key}", f"b.{key}"
         if t.nullable:
             here, there = (a, b) if o.nulls_first else (b, a)
             tests.append(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from freshview.calculus.types import INT
 from freshview.codegen.cpp.types import Cpp, batch_type
 from freshview.codegen.kernel.fetch import PREFETCH_DISTANCE, fetching
-from freshview.codegen.kernel.rows import batch_fields
+from freshview.codegen.kernel.rows import array_name, batch_fields, column_name
 from freshview.codegen.kernel.text import Lines, Opened, indented
 from freshview.codegen.kernel.values import Scope
 from freshview.codegen.loops.facts import columns_read
@@ -21,12 +21,13 @@ CHUNK = 1024
 
 def open_batch(s: Batch, scope: Scope) -> Opened:
     """The loop over the rows of a batch."""
-    types = scope.relations[s.relation]
-    inside = scope.with_row(s.row, batch_fields(s.row, types))
+    columns = scope.relations[s.relation].columns
+    inside = scope.with_row(s.row, batch_fields(s.row, columns))
 
     def loads(block: Block) -> Lines:
         return [
-            f"const {batch_type(types[j])} c{j}_{s.row} = col{j}[{s.row}];"
+            f"const {batch_type(columns[j].type)} {column_name(s.row, columns, j)} = "
+            f"{array_name(columns, j)}[{s.row}];"
             for j in sorted(columns_read(block, s.row))
         ]
 
@@ -85,11 +86,12 @@ def _fetches(s: Batch, scope: Scope) -> Lines:
     """What is fetched for a row some turns before its own."""
     if not s.fetches:
         return []
-    types = scope.relations[s.relation]
+    columns = scope.relations[s.relation].columns
 
     def later(field: str) -> Cpp:
-        t = types[int(field[1:])]
-        return Cpp(f"col{field[1:]}[later]", t, batch_type(t))
+        j = int(field[1:])
+        t = columns[j].type
+        return Cpp(f"{array_name(columns, j)}[later]", t, batch_type(t))
 
     lines = indented(fetching(f, scope.with_row(s.row, later)) for f in s.fetches)
     if s.tests:

@@ -158,6 +158,8 @@ def _define(s: Let | Product | Look | Intern | Probe | Turn, scope: Scope) -> tu
     match s:
         case Let(name, value, exact):
             x = nearest_double(scope.value(value))
+            if isinstance(x.type, RingType) and x.stays:  # it need not be copied
+                return [], scope.with_local(name, x)
             text = x.text
             if exact and x.cpp_type == "i64" and not x.nullable:
                 text = f"known(o, {text})"
@@ -217,10 +219,10 @@ def _effect(
             return [gain(total.text, total.type, scope.product(weight))]
         case Gain(row, table, payload, weight):
             t = scope.tables[table]
-            to = f"{row}->p{payload}"
+            to = f"{row}->{t.payload(payload)}"
             return [gain(to, t.payloads[payload], scope.product(weight), t.where)]
         case Assign(row, table, payload, weight):
-            return [_assign(f"{row}->p{payload}", scope.tables[table], payload, weight, scope)]
+            return [_assign(row, scope.tables[table], payload, weight, scope)]
         case Answer():
             return [f"return {scope.answer};"]
         case Clear(table):
@@ -235,8 +237,9 @@ def _effect(
             assert_never(s)
 
 
-def _assign(to: str, table: CppTable, payload: int, weight: Weight, scope: Scope) -> str:
+def _assign(row: str, table: CppTable, payload: int, weight: Weight, scope: Scope) -> str:
     t, m = table.payloads[payload], scope.product(weight)
+    to = f"{row}->{table.payload(payload)}"
     if is_mixed(t):
         return f"assign({table.where}, {to}, {convert(m, t).text});"
     value = summand(m) if t.kind == "double" else convert(m, t)

@@ -12,7 +12,7 @@ from freshview.codegen.cpp.ring_types import RingType
 from freshview.codegen.cpp.types import batch_type, is_mixed
 from freshview.codegen.kernel.emit import Emitter
 from freshview.codegen.kernel.output import Outputs
-from freshview.codegen.kernel.rows import batch_fields
+from freshview.codegen.kernel.rows import array_name, batch_fields, column_name
 from freshview.codegen.kernel.text import Lines, indented
 from freshview.codegen.kernel.values import Scope
 from freshview.codegen.layout.terms import Layout
@@ -55,8 +55,7 @@ class FunctionWriter:
             q = next(q for q in self.program.queries if q.name == f.of)
             parameters = "const Batch& b, Output& out"
             before = self._key(q, f)
-            types = tuple(c.type for c in q.columns)
-            scope = scope.with_row("key", batch_fields("", types))
+            scope = scope.with_row("key", batch_fields("key", q.columns))
         lines = [*before, *emitter.block(body, scope)]
         if f.kind == "refresh":
             lines = ["if (s.stale) {", "  s.stale = false;", *indented(lines), "}"]
@@ -67,7 +66,7 @@ class FunctionWriter:
         """The columns of the batch that are read."""
         r = next(r for r in self.program.relations if r.name == f.of)
         lines = [
-            f"const {t}* col{j} = static_cast<const {t}*>(b.column[{j}]);"
+            f"const {t}* {array_name(r.columns, j)} = static_cast<const {t}*>(b.column[{j}]);"
             for j, t in ((j, batch_type(r.types[j])) for j in sorted(relation_columns(f)))
         ]
         if self.watched and not r.static:
@@ -85,7 +84,9 @@ class FunctionWriter:
         lines = []
         for j in f.key:
             t = batch_type(q.columns[j].type)
-            lines.append(f"const {t} c{j} = *static_cast<const {t}*>(b.column[{sum(wide[:j])}]);")
+            name = column_name("key", q.columns, j)
+            at = sum(wide[:j])
+            lines.append(f"const {t} {name} = *static_cast<const {t}*>(b.column[{at}]);")
         return lines
 
     def _flags(self, f: Function) -> str:

@@ -26,7 +26,8 @@ def _beyond(search: Search, entry: str, scope: Scope) -> str:
     """Entries with other leading columns than the wanted ones stand before or behind them."""
     t = scope.tables[search.table]
     wanted = [(i, scope.key(e, t.keys[i])) for i, e in search.known]
-    tests = [f"if (!same({entry}.k{i}, {x})) return sorts({entry}.k{i}, {x});" for i, x in wanted]
+    own = [(f"{entry}.{t.key(i)}", x) for i, x in wanted]
+    tests = [f"if (!same({key}, {x})) return sorts({key}, {x});" for key, x in own]
     return " ".join([f"(void){entry};", *tests])
 
 
@@ -70,7 +71,7 @@ def _ends(r: Range, scope: Scope, emit: Emit) -> Lines:
         elif r.turns:
             x = next(sort.column for sort in r.search.sorts if sort.column not in _known(r))
             call = f"{r.turns[1]}.upto" if holds else f"!{r.turns[0]}.from"
-            body.append(f"return {call}({r.at}.k{x}, [&]() -> bool {{")
+            body.append(f"return {call}({r.at}.{t.key(x)}, [&]() -> bool {{")
             body += indented(emit(block, replace(inside, answer="true")))
             body += ["  return false;", "});"]
         else:
@@ -87,7 +88,8 @@ def _known(r: Range) -> set[int]:
 def open_each_group(s: EachGroup, scope: Scope) -> Opened:
     """A loop over the groups of an index, found one after the other by search."""
     t, tree, entry = _tree(s.search, scope)
-    later = " ".join(f"if (!same(a.k{i}, b.k{i})) return sorts(a.k{i}, b.k{i});" for i in s.columns)
+    pairs = [(f"a.{t.key(i)}", f"b.{t.key(i)}") for i in s.columns]
+    later = " ".join(f"if (!same({a}, {b})) return sorts({a}, {b});" for a, b in pairs)
     beyond = _beyond(s.search, "k", scope)
     opener = (
         f"each_group(e.arena, {tree}, "
@@ -103,17 +105,17 @@ def open_first_rows(s: FirstRows, scope: Scope) -> Opened:
     """The first rows of a search, until enough of them are counted."""
     t, tree, entry = _tree(s.search, scope)
     first = next(sort.column for sort in s.search.sorts if sort.column not in dict(s.search.known))
-    absent = "false" if s.nulls == "as_sorted" else f"is_null(k.k{first})"
-    number = f"v.p{s.payload}"
+    absent = "false" if s.nulls == "as_sorted" else f"is_null(k.{t.key(first)})"
+    number = f"v.{t.payload(s.payload)}"
     number = f"i128({number} != 0)" if s.once else number
     count = f"(void)k; return {number};"
     if s.others:
         others = scope.tables[s.others]
-        wanted = ", ".join(f"k.k{i}" for i in s.wanted)
+        wanted = ", ".join(f"k.{t.key(i)}" for i in s.wanted)
         count = (
             f"i128 n = {number}; "
             f"if (const auto* r = {others.name}.find(e.scratch, {others.record}::Key{{{wanted}}})) "
-            f"n += r->p0; return n;"
+            f"n += r->{others.payload(0)}; return n;"
         )
     key = f"const {entry}& k"
     opener = (

@@ -76,13 +76,14 @@ class Outputs:
     def map(self, m: Map, place: MapPlace, table: CppTable) -> Lines:
         """The contents of a map."""
         t = table.payloads[place.payload]
-        payload = read_payload(f"r.p{place.payload}", t, "e.arena")
+        own = f"r.{table.payload(place.payload)}"
+        payload = read_payload(own, t, "e.arena")
         in_parts = self.parts and payload.cpp_type == SUM
-        gone = is_gone(payload) if in_parts else f"r.p{place.payload} == 0"
+        gone = is_gone(payload) if in_parts else f"{own} == 0"
         plain = ["const i64 at = out.next();", "out.count[at] = 1;"]
         for i, column in enumerate(place.columns):
             kind = cpp_type(table.keys[column])
-            plain.append(f"static_cast<{kind}*>(out.column[{i}])[at] = r.k{column};")
+            plain.append(f"static_cast<{kind}*>(out.column[{i}])[at] = r.{table.key(column)};")
         elements: Elements = []
         if isinstance(t, RingType):
             elements.append((payload.text, t, len(m.keys)))

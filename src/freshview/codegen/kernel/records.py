@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from freshview.calculus.types import Type
 from freshview.codegen.cpp.types import BYTES, SUM, Cpp, cpp_payload_type, cpp_type, is_gone
 from freshview.codegen.kernel.tables import CppTable
 from freshview.codegen.layout.terms import Sort
@@ -19,6 +18,7 @@ def declare_all(storages: Sequence[CppTable]) -> list[str]:
             continue  # declared with its host
         look = (
             *map(cpp_type, s.keys),
+            *s.fields,
             *s.lookup_columns,
             "|",
             *map(cpp_payload_type, s.payloads),
@@ -26,7 +26,9 @@ def declare_all(storages: Sequence[CppTable]) -> list[str]:
             *s.indexes,
         )
         look = (*look, s.pooled)
-        guests = ((at, *map(cpp_payload_type, t.payloads)) for at, t in s.tenants.items())
+        guests = (
+            (at, *t.fields, *map(cpp_payload_type, t.payloads)) for at, t in s.tenants.items()
+        )
         first = known.setdefault((*look, *guests), s)
         if first is s:
             out.append(declare(s))
@@ -41,11 +43,11 @@ def declare_all(storages: Sequence[CppTable]) -> list[str]:
 
 def declare(s: CppTable) -> str:
     """The C++ of a record and of the heads of its indexes."""
-    fields = [f"{cpp_type(t)} k{i};" for i, t in enumerate(s.keys)]
-    payloads = [f"{cpp_payload_type(t)} p{j};" for j, t in enumerate(s.payloads)]
+    fields = [f"{cpp_type(t)} {s.key(i)};" for i, t in enumerate(s.keys)]
+    payloads = _payload_fields(s)
     links = [f"u32 link[{max(1, 2 * len(s.indexes))}];"] if s.pooled else []
     body = f"  {' '.join(_widest_first([*fields, *payloads]) + links)}\n"
-    empty = " && ".join(_is_gone(j, t) for j, t in enumerate(s.payloads))
+    empty = " && ".join(_is_gone(s, j) for j in range(len(s.payloads)))
     out = _record(s.record, tuple(range(len(s.keys))), s, body, f"return {empty};")
     for j, positions in enumerate(s.indexes):
         guest = s.tenants.get(positions)
@@ -53,14 +55,16 @@ def declare(s: CppTable) -> str:
         numbers = (
             []
             if guest is None
-            else [f"{cpp_payload_type(t)} p{n};" for n, t in enumerate(guest.payloads)]
+            else [
+                f"{cpp_payload_type(t)} {guest.payload(n)};" for n, t in enumerate(guest.payloads)
+            ]
         )
-        fields = [*(f"{cpp_type(owner.keys[i])} k{i};" for i in at), *numbers]
+        fields = [*(f"{cpp_type(owner.keys[i])} {owner.key(i)};" for i in at), *numbers]
         body = f"  {' '.join(_widest_first(fields))} u32 first; u32 count;\n"
-        of = ", ".join(f"r.k{i}" for i in positions)
+        of = ", ".join(f"r.{s.key(i)}" for i in positions)
         body += f"  template <class R> static Key of(const R& r) {{ return Key{{{of}}}; }}\n"
-        guests = [] if guest is None else guest.payloads
-        empty = " && ".join(["first == 0", *(_is_gone(n, t) for n, t in enumerate(guests))])
+        guests = [] if guest is None else [_is_gone(guest, n) for n in range(len(guest.payloads))]
+        empty = " && ".join(["first == 0", *guests])
         out += _record(f"Head{j}_{s.name}", at, owner, body, f"return {empty};")
     return out
 
@@ -74,12 +78,11 @@ def declare_orders(s: CppTable) -> str:
         return ""
     wide = {j: SUM if t.kind == "double" else "i128" for j, t in enumerate(s.payloads)}
     exact = SUM not in wide.values()
-    fields = " ".join(f"{t} p{j};" for j, t in wide.items())
-    adds = " ".join(
-        f"gain(p{j}, x.p{j});" if t == SUM else f"p{j} += x.p{j};" for j, t in wide.items()
-    )
-    new = ", ".join(f"{t}(b.p{j})" + (f" - a.p{j}" if exact else "") for j, t in wide.items())
-    empty = " && ".join(_is_gone(j, s.payloads[j]) for j in wide)
+    fields = " ".join(f"{t} {s.payload(j)};" for j, t in wide.items())
+    named = [(s.payload(j), t) for j, t in wide.items()]
+    adds = " ".join(f"gain({p}, x.{p});" if t == SUM else f"{p} += x.{p};" for p, t in named)
+    new = ", ".join(f"{t}(b.{p})" + (f" - a.{p}" if exact else "") for p, t in named)
+    empty = " && ".join(_is_gone(s, j) for j in wide)
     out = (
         f"struct Sum_{s.name} {{\n"
         f"  {fields}\n"
@@ -95,13 +98,13 @@ def declare_orders(s: CppTable) -> str:
     )
     for j, sorts in enumerate(s.orders):
         columns = [sort.column for sort in sorts]
-        keys = " ".join(f"{cpp_type(s.keys[i])} k{i};" for i in columns)
+        keys = " ".join(f"{cpp_type(s.keys[i])} {s.key(i)};" for i in columns)
         less = " ".join(
-            f"if (!same(k{i}, x.k{i})) return {_before(sort, f'k{i}', f'x.k{i}')};"
-            for i, sort in zip(columns, sorts, strict=True)
+            f"if (!same({k}, x.{k})) return {_before(sort, k, f'x.{k}')};"
+            for k, sort in zip(map(s.key, columns), sorts, strict=True)
         )
-        equal = " && ".join(f"same(k{i}, x.k{i})" for i in columns)
-        of = ", ".join(f"r.k{i}" for i in columns)
+        equal = " && ".join(f"same({s.key(i)}, x.{s.key(i)})" for i in columns)
+        of = ", ".join(f"r.{s.key(i)}" for i in columns)
         name = f"Ord{j}_{s.name}"
         out += (
             f"struct {name} {{\n"
@@ -129,7 +132,8 @@ def follow(s: CppTable) -> str:
             f"  s.{s.name}_U_o{j}.add(e.arena, Ord{j}_{s.name}::of(b), Sum_{s.name}::change(a, b));"
         )
     for j in range(len(s.payloads)):
-        lines.append(f"  s.{s.name}_U_below{j} += (b.p{j} < 0) - (a.p{j} < 0);")
+        p = s.payload(j)
+        lines.append(f"  s.{s.name}_U_below{j} += (b.{p} < 0) - (a.{p} < 0);")
     return "\n".join([*lines, "}\n"])
 
 
@@ -161,8 +165,13 @@ def members(s: CppTable) -> list[str]:
     return out
 
 
-def _is_gone(payload: int, t: Type) -> str:
-    return is_gone(Cpp(f"p{payload}", t, cpp_payload_type(t)))
+def _is_gone(s: CppTable, j: int) -> str:
+    t = s.payloads[j]
+    return is_gone(Cpp(s.payload(j), t, cpp_payload_type(t)))
+
+
+def _payload_fields(s: CppTable) -> list[str]:
+    return [f"{cpp_payload_type(t)} {s.payload(j)};" for j, t in enumerate(s.payloads)]
 
 
 def _widest_first(fields: list[str]) -> list[str]:
@@ -171,18 +180,19 @@ def _widest_first(fields: list[str]) -> list[str]:
 
 
 def _record(name: str, positions: tuple[int, ...], s: CppTable, body: str, empty: str) -> str:
-    keys = "".join(f" {cpp_type(s.keys[i])} k{i};" for i in positions)
-    copies = "".join(f" k{i} = k.k{i};" for i in positions)
-    own = ", ".join(f"k{i}" for i in positions)
+    keys = "".join(f" {cpp_type(s.keys[i])} {s.key(i)};" for i in positions)
+    copies = "".join(f" {s.key(i)} = k.{s.key(i)};" for i in positions)
+    own = ", ".join(s.key(i) for i in positions)
     unused = "const Key&" if not positions else "const Key& k"
     columns = (
         tuple(i for i in positions if i in s.lookup_columns) if name == s.record else positions
     )
-    out = f"struct {name} {{\n  struct Key {{{keys} }};\n{body}{_finders('Key', columns)}"
+    named = [s.key(i) for i in columns]
+    out = f"struct {name} {{\n  struct Key {{{keys} }};\n{body}{_finders('Key', named)}"
     if columns != positions:
         # The other keys follow from these: a record is looked up by its part.
-        parts = "".join(f" {cpp_type(s.keys[i])} k{i};" for i in columns)
-        out += f"  struct Part {{{parts} }};\n{_finders('Part', columns)}"
+        parts = "".join(f" {cpp_type(s.keys[i])} {s.key(i)};" for i in columns)
+        out += f"  struct Part {{{parts} }};\n{_finders('Part', named)}"
     return out + (
         f"  u64 hash() const {{ return hash(Key{{{own}}}); }}\n"
         f"  void set({unused}) {{{copies} }}\n"
@@ -191,11 +201,11 @@ def _record(name: str, positions: tuple[int, ...], s: CppTable, body: str, empty
     )
 
 
-def _finders(key: str, positions: tuple[int, ...]) -> str:
-    equal = " && ".join(f"same(k{i}, k.k{i})" for i in positions) or "true"
-    parameter = f"const {key}& k" if positions else f"const {key}&"
+def _finders(key: str, names: list[str]) -> str:
+    equal = " && ".join(f"same({name}, k.{name})" for name in names) or "true"
+    parameter = f"const {key}& k" if names else f"const {key}&"
     return (
-        f"  static u64 hash({parameter}) {{ return {_hash([f'k.k{i}' for i in positions])}; }}\n"
+        f"  static u64 hash({parameter}) {{ return {_hash([f'k.{name}' for name in names])}; }}\n"
         f"  bool is({parameter}) const {{ return {equal}; }}\n"
     )
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from freshview.calculus.schema import Column
 from freshview.calculus.types import INT, Type
+from freshview.codegen.cpp.code import identifier
 from freshview.codegen.cpp.ring_elements import SEEN
 from freshview.codegen.cpp.types import (
     Cpp,
@@ -25,8 +27,10 @@ def record_fields(table: CppTable, row: str, arrow: str) -> Fields:
             return Cpp(f"n{row}", INT, "i64")
         at = int(field[1:])
         if field[0] == "p":
-            return read_payload(f"{row}{arrow}{field}", table.payloads[at], table.where)
-        return Cpp(f"{row}{arrow}{field}", table.keys[at], cpp_type(table.keys[at]))
+            text = f"{row}{arrow}{table.payload(at)}"
+            return read_payload(text, table.payloads[at], table.where)
+        text = f"{row}{arrow}{table.key(at)}"
+        return Cpp(text, table.keys[at], cpp_type(table.keys[at]), stays=True)
 
     return look
 
@@ -38,16 +42,32 @@ def read_payload(text: str, t: Type, where: str) -> Cpp:
     return Cpp(text, t, cpp_payload_type(t))
 
 
-def batch_fields(row: str, types: Sequence[Type], prefix: str = "") -> Fields:
+def batch_fields(row: str, columns: Sequence[Column]) -> Fields:
     """The columns of a row of a batch, and how often it comes (`count`)."""
 
     def look(field: str) -> Cpp:
         if field == "count":
             return Cpp(f"b.count[{row}]", INT, "i64")
-        t = types[int(field[1:])]
-        return Cpp(f"{field}_{row}" if row else field, t, batch_type(t))
+        j = int(field[1:])
+        return Cpp(column_name(row, columns, j), columns[j].type, batch_type(columns[j].type))
 
     return look
+
+
+def column_name(row: str, columns: Sequence[Column], j: int) -> str:
+    """A column of a row, as a local of C++: after the column, with the number of the row."""
+    return f"{_plain(columns, j)}_{row.rpartition('_')[2]}"
+
+
+def array_name(columns: Sequence[Column], j: int) -> str:
+    """A column of a batch, as an array of C++."""
+    return f"all_{_plain(columns, j)}"
+
+
+def _plain(columns: Sequence[Column], j: int) -> str:
+    name = identifier(columns[j].name)
+    alone = [c.name for c in columns].count(columns[j].name) == 1 and name[:1].isalpha()
+    return name if alone else f"c{j}_{name}"
 
 
 def entry_fields(table: CppTable, row: str, sums: str) -> Fields:
@@ -58,8 +78,9 @@ def entry_fields(table: CppTable, row: str, sums: str) -> Fields:
             return Cpp(f"n{row}", INT, "i64")
         at = int(field[1:])
         if field[0] == "k":
-            return Cpp(f"{row}.{field}", table.keys[at], cpp_type(table.keys[at]))
-        t, total = table.payloads[at], f"{sums}.{field}"
+            text = f"{row}.{table.key(at)}"
+            return Cpp(text, table.keys[at], cpp_type(table.keys[at]), stays=True)
+        t, total = table.payloads[at], f"{sums}.{table.payload(at)}"
         text = total if t.kind == "double" else f"narrow<{cpp_type(t)}>(o, {total})"
         return Cpp(text, t, cpp_payload_type(t))
 
@@ -70,7 +91,8 @@ def raw_fields(table: CppTable, sums: str) -> Fields:
     """The sums of an ordered index with all their bits."""
 
     def look(field: str) -> Cpp:
-        t = table.payloads[int(field[1:])]
-        return Cpp(f"{sums}.{field}", t, cpp_payload_type(t))
+        at = int(field[1:])
+        t = table.payloads[at]
+        return Cpp(f"{sums}.{table.payload(at)}", t, cpp_payload_type(t))
 
     return look

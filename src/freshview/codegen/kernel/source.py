@@ -88,7 +88,7 @@ class _Kernel:
         self.rings = ring_columns(plan.loops)
         queries = {q.name: q for q in program.queries}
         self.outputs = Outputs(queries, self.categories, passes.parts)
-        self.scope = Scope(plan.schema, self.tables, {r.name: r.types for r in program.relations})
+        self.scope = Scope(plan.schema, self.tables, {r.name: r for r in program.relations})
         self.functions = FunctionWriter(
             self.program, self.layout, self.outputs, self.scope, self.rings, bool(self.slots)
         )

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from freshview.calculus.types import Type
+from freshview.codegen.cpp.code import identifier
 from freshview.codegen.cpp.types import payload_size, size_of
 from freshview.codegen.layout.terms import Columns, Layout, Sorts, Table
+
+SUM_FIELD = "sum"
+"""What payload columns are called; the second one has its number behind it."""
+
+NUMBERED = re.compile(r"_\d+$")
+"""What tells a variable from another one of the same column."""
 
 LARGE = 128
 """Bytes of keys and payloads above which records lie apart from the slots of their table."""
@@ -31,6 +40,31 @@ class CppTable:
     def name(self) -> str:
         """Its name in C++."""
         return self.own.name
+
+    def key(self, i: int) -> str:
+        """The name of a key column in C++."""
+        return self.fields[i]
+
+    def payload(self, j: int) -> str:
+        """The name of a payload column in C++."""
+        return f"{SUM_FIELD}_{j + 1}" if j else SUM_FIELD
+
+    @cached_property
+    def fields(self) -> list[str]:
+        """The names of all key columns in C++, after the columns that they come from.
+
+        The underscore at the end keeps them apart from words of C++, macros and other members.
+        """
+        out: list[str] = []
+        for i in range(len(self.keys)):
+            name = NUMBERED.sub("", self.own.names[i]) if self.own.names else f"k{i}"
+            name = identifier(name) + "_"
+            if not name[0].isalpha():
+                name = f"k{name}"
+            while name in out:
+                name += "_"
+            out.append(name)
+        return out
 
     @property
     def keys(self) -> tuple[Type, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import assert_never
 
 from freshview.calculus.check import Schema
+from freshview.calculus.schema import Relation
 from freshview.calculus.terms import Add, Cmp, Expr, Mul, Var
 from freshview.calculus.types import DOUBLE, INT, Type
 from freshview.calculus.walk import children
@@ -47,7 +48,7 @@ class Scope:
 
     schema: Schema
     tables: Mapping[str, CppTable]
-    relations: Mapping[str, tuple[Type, ...]]
+    relations: Mapping[str, Relation]
     locals: Mapping[str, Cpp] = field(default_factory=dict)
     rows: Mapping[str, Fields] = field(default_factory=dict)
     raw: Mapping[str, Fields] = field(default_factory=dict)
@@ -59,7 +60,7 @@ class Scope:
 
     def with_local(self, name: str, x: Cpp) -> Scope:
         """The same with one more local."""
-        return replace(self, locals={**self.locals, name: x})
+        return replace(self, locals={**self.locals, name: replace(x, stays=True)})
 
     def with_row(self, name: str, fields: Fields, raw: Fields | None = None) -> Scope:
         """The same with one more row."""

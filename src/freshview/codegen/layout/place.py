@@ -37,7 +37,7 @@ def place_maps(program: Program, functions: Functions, passes: KernelPasses) -> 
     for r in program.relations:
         if r.static and r.name in read:
             name = f"r_{identifier(r.name)}"
-            tables[name] = Table(name, r.types, (INT,))
+            tables[name] = Table(name, r.types, (INT,), names=tuple(c.name for c in r.columns))
             places[r.name] = MapPlace(name, 0, tuple(range(len(r.columns))))
     for r in program.relations:
         if not r.static:
@@ -49,7 +49,8 @@ def _table(
     program: Program, name: str, first: Map, payloads: tuple[Type, ...], passes: KernelPasses
 ) -> Table:
     """The table of a group of maps."""
-    table = Table(name, tuple(c.type for c in first.keys), payloads)
+    names = tuple(c.name for c in first.keys)
+    table = Table(name, tuple(c.type for c in first.keys), payloads, names=names)
     # In a batch, rows of one key may come in any order; row by row, deletions come first.
     if passes.keys and not any(t.event == "batch" for t in program.triggers):
         columns = determining(first, {r.name: r for r in program.relations})

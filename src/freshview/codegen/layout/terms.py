@@ -45,6 +45,8 @@ class Table:
     """Hash indexes: the key columns by which slices are asked for."""
     orders: tuple[Sorts, ...] = ()
     """Ordered aggregate indexes: the key columns in the order by which they sort."""
+    names: tuple[str, ...] = ()
+    """What its keys are called, if anything."""
     home: tuple[str, Columns] | None = None
     """The index of another table in whose heads the records of this one lie."""
 

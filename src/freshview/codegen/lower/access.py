@@ -9,7 +9,7 @@ from freshview.calculus.check import Schema
 from freshview.calculus.terms import Cmp, Expr, Var
 from freshview.calculus.types import INT, Type
 from freshview.codegen.cpp.types import digits_lost
-from freshview.codegen.layout.terms import Layout, MapPlace
+from freshview.codegen.layout.terms import Layout, MapPlace, Table
 from freshview.codegen.loops.parts import Holds, Same
 from freshview.codegen.loops.terms import Batch, Find, Get, If, Look, Product, Scan, Slice, Stmt
 from freshview.codegen.lower.context import Bound, Count, Local, Names, Next
@@ -39,7 +39,7 @@ class Access:
 
     def batch(self, name: str, names: tuple[str, ...], env: Bound, m: Count, k: Next) -> list[Stmt]:
         """All the rows of the batch, as they came."""
-        row = self.names.fresh("j")
+        row = self.names.fresh("i")
         columns = batch_columns(row, self.columns[name])
         body = self.bind(names, columns, env, m.times(Var(f"{row}.count"), INT), k)
         return [Batch(row, name, tuple(body))]
@@ -58,7 +58,7 @@ class Access:
             if set(table.lookup_columns) <= keys.keys():
                 return self._get(place, keys, names, env, m, k)
             definition, many = self._hoist_product(m)
-            row = self.names.fresh("r")
+            row = self.names.fresh(row_name(table))
             body = tuple(self._go_on(place, row, names, env, many, k))
             if not keys:
                 return [*definition, Scan(row, table.name, body)]
@@ -96,7 +96,7 @@ class Access:
     ) -> list[Stmt]:
         """The one record of these keys; what is not looked up by is compared."""
         table = self.layout.tables[place.table]
-        row = self.names.fresh("r")
+        row = self.names.fresh(row_name(table))
         body = self._go_on(place, row, names, env, m, k)
         for i in sorted(keys, reverse=True):
             if i not in table.lookup_columns:
@@ -136,27 +136,32 @@ class Access:
         return body
 
     def _hoist_product(self, m: Count) -> tuple[list[Stmt], Count]:
-        """A factor before a loop: an element of a ring is multiplied out once, not by row."""
-        if not m.ring or (len(m.weight) == 1 and isinstance(m.weight[0], Var)):
+        """A factor before a loop: a cofactor is multiplied out once, not by row."""
+        if not m.cofactor or (len(m.weight) == 1 and isinstance(m.weight[0], Var)):
             return [], m
-        name = self.names.fresh("v")
-        return [Product(name, m.weight)], Count((Var(name),), ring=True)
+        name = self.names.fresh("product")
+        return [Product(name, m.weight)], Count((Var(name),), cofactor=True)
 
     # -- values as keys ----------------------------------------------------------------------------
 
     def seek(self, x: Local, t: Type, then: Keyed) -> list[Stmt]:
         """A bound value as a key to look up; what no record can have finds none."""
         if _needs_search(x, t):
-            name = self.names.fresh("y")
+            name = self.names.fresh("key")
             return [Find(name, x.value, t, tuple(then(Var(name))))]
         return then(x.value)
 
     def look(self, x: Local, t: Type) -> tuple[list[Stmt], Expr]:
         """A bound value as a key to look up, whether or not there can be a record."""
         if _needs_search(x, t):
-            name = self.names.fresh("y")
+            name = self.names.fresh("key")
             return [Look(name, x.value, t)], Var(name)
         return [], x.value
+
+
+def row_name(table: Table) -> str:
+    """What a record of a table is called: after the map, or the relation."""
+    return "row" if table.transient else table.name.partition("_")[2]
 
 
 def batch_columns(row: str, types: Sequence[Type]) -> list[Local]:

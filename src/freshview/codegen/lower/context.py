@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from freshview.calculus.terms import Apply, Expr, Var
 from freshview.calculus.types import Type
+from freshview.codegen.cpp.code import identifier
+from freshview.codegen.cpp.ring_types import CofactorType
 from freshview.codegen.loops.parts import Weight
 from freshview.codegen.loops.terms import Stmt
+
+NUMBERED = re.compile(r"_\d+$")
+"""What tells a variable from another one of the same column."""
 
 
 @dataclass
@@ -19,17 +25,28 @@ class Names:
     So two computations that do the same look the same, wherever they stand.
     """
 
-    family: str = ""
+    depth: int = 0
     count: int = 0
 
     def fresh(self, kind: str) -> str:
-        """A name that no other local has."""
+        """A name that no other local has.
+
+        >>> names = Names()
+        >>> names.fresh("row"), names.inside().fresh("row"), names.fresh("sum_1")
+        ('row_1', 'row_a1', 'sum_2')
+        """
         self.count += 1
-        return f"{kind}{self.family}{self.count}"
+        plain = NUMBERED.sub("", identifier(kind)).strip("_")
+        family = "a" * self.depth if self.depth < 4 else f"a{self.depth}a"
+        return f"{plain}_{family}{self.count}"
+
+    def after(self, variable: str) -> str:
+        """A name after a variable; what computes a local does not depend on that."""
+        return self.fresh("x" if self.depth or not variable[:1].isalpha() else variable)
 
     def inside(self) -> Names:
         """The names of what computes a local."""
-        return Names(self.family + "_")
+        return Names(self.depth + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +66,15 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """What a row counts for: a product, and whether that is an element of a ring."""
+    """What a row counts for: a product, and whether that is a cofactor."""
 
     weight: Weight = ()
-    ring: bool = False
+    cofactor: bool = False
 
     def times(self, value: Expr, t: Type | None = None) -> Count:
         """The product with a value, or with a number of a type."""
-        ring = isinstance(value, Apply) and bool(value.ring)
-        ring = ring or (t is not None and t.kind == "ring")
-        return Count((*self.weight, value), self.ring or ring)
+        lifted = isinstance(value, Apply) and value.ring == "Cofactor"
+        return Count((*self.weight, value), self.cofactor or lifted or isinstance(t, CofactorType))
 
 
 ONE = Count()

@@ -122,7 +122,7 @@ def _walk(
     names = sorted(outs(e.body) - inner.keys())
 
     def first(known: Known) -> list[Stmt]:
-        row = terms.names.fresh("r")
+        row = terms.names.fresh("entry")
         # A variable that is bound outside, but is no key, is tested after the choice.
         columns = [search.local(row, v) for v in names]
         body = terms.bind(names, columns, env, m.times(Var(f"{row}.n"), INT), k)
@@ -192,7 +192,7 @@ def _choose_among(
         count = (Var(f"{row}.{number}"),)
         return tuple(write(rows, 0, all_columns, keys, count, "+=", within.names))
 
-    r = within.names.fresh("r")
+    r = within.names.fresh("entry")
     entry_keys = [search.local(r, v).value for v in names]
     wanted = tuple(search.column(v) for v in names)
     walked: Stmt = _first(e, c, search, known, r, put(r, entry_keys, "n"), others.name, wanted)
@@ -214,7 +214,7 @@ def _alone(
     put: Callable[[str, list[Expr], str], tuple[Stmt, ...]],
 ) -> Stmt:
     """The other rows that the index has no entry for."""
-    r = within.names.fresh("r")
+    r = within.names.fresh("row")
     columns = [x.value for x in columns_of(r, others)]
     by_column = {search.column(v): columns[i] for i, v in enumerate(names)} | dict(known)
     whole = tuple(by_column[i] for i in range(len(search.table.keys)))

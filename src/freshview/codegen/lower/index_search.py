@@ -80,7 +80,7 @@ class IndexSearch:
         self, tables: Access, known: Known, env: Bound, then: Callable[[Known, Bound], list[Stmt]]
     ) -> list[Stmt]:
         """A loop over the groups of the index, found one after the other by search."""
-        row = tables.names.fresh("g")
+        row = tables.names.fresh("group")
         bound = dict(env)
         inside = dict(known)
         for v in self.groups:

@@ -33,7 +33,7 @@ def lower_lift(
         return [*before, If((test,), tuple(k(env, m)))]
     if is_value(body) and isinstance(body, Var):
         return k({**env, var: env[body.name]}, m)
-    name = terms.names.fresh("x")
+    name = terms.names.after(var)
     exact = isinstance(body, Add | Mul) or not is_value(body)
     rest = k({**env, var: Local(name, t)}, m)
     return [*before, Let(name, value, exact), *rest]
@@ -86,7 +86,7 @@ def release(
     terms: TermLowering, table: Table, names: Sequence[str], env: Bound, k: Next
 ) -> list[Stmt]:
     """The rows of a transient table, each once; `k` is told its number."""
-    row = terms.names.fresh("r")
+    row = terms.names.fresh("row")
     number = Count().times(Var(f"{row}.p0"), table.payloads[0])
     return [Scan(row, table.name, tuple(terms.bind(names, columns_of(row, table), env, number, k)))]
 
@@ -125,7 +125,7 @@ def first_of_groups(
     order = tuple(
         SortKey(at[o.var], o.descending, o.nulls_first) for o in total_order(e.order, at.keys())
     )
-    row = terms.names.fresh("r")
+    row = terms.names.fresh("row")
     # A variable that is bound outside, but is no key, is tested after the choice.
     count = m.times(Var(f"{row}.n"), INT)
     body = terms.bind(names, columns_of(row, rows), env, count, k)

@@ -65,11 +65,11 @@ def _out(terms: Terms, q: Query, env: Bound, m: Count) -> list[Stmt]:
         x = env[v]
         value = x.value
         if x.type.kind == "string" and not is_symbol(value):
-            name = terms.names.fresh("y")
+            name = terms.names.fresh("text" if x.type.kind == "string" else "number")
             interned.append(Intern(name, value))
             value = Var(name)
         elif digits_lost(x.type, c.type):  # it equals a number of the column
-            name = terms.names.fresh("y")
+            name = terms.names.fresh("text" if x.type.kind == "string" else "number")
             shortened.append((name, x, c.type))
             value = Var(name)
         values.append(value)

@@ -106,14 +106,14 @@ def _add_up(terms: TermLowering, r: RangeOfTerm, env: Bound, m: Count, k: Next) 
 
     def summed(known: Known, b: Bound, turns: tuple[str, ...]) -> list[Stmt]:
         of = _ends(terms, r, search, known, turns, b)
-        name = terms.names.fresh("q")
+        name = terms.names.fresh("sums")
         return [RangeSum(name, of), *_leave(terms, r, name, b, m, k)]
 
     def begin(known: Known) -> list[Stmt]:
         if not r.groups:
             return summed(known, env, ())
         # Where a condition turns does not depend on the group: what one has found, all know.
-        turns = [Turn(terms.names.fresh("u"), search.type(r.x)) for _ in ("up", "down")]
+        turns = [Turn(terms.names.fresh("turn"), search.type(r.x)) for _ in ("up", "down")]
         names = tuple(t.name for t in turns)
         return [
             *turns,
@@ -131,7 +131,7 @@ def _walk(
 
     def begin(known: Known) -> list[Stmt]:
         of = _ends(terms, r, search, known, (), env)
-        row = terms.names.fresh("r")
+        row = terms.names.fresh("entry")
         seen = {v: search.local(row, v) for v in r.groups or (r.x,)}
         body = _leave(terms, r, row, {**env, **seen}, m, k)
         return [Walk(row, of, tuple(body), grouped=bool(r.groups))]
@@ -177,7 +177,7 @@ def _ends(
 ) -> Range:
     """Where a range begins, and where it ends."""
     within = terms.inner()
-    entry = within.names.fresh("k")
+    entry = within.names.fresh("entry")
     at = {**env, r.x: search.local(entry, r.x)}
 
     def holds(parts: list[Expr]) -> Block:

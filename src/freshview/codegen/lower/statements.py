@@ -144,7 +144,7 @@ class Statements:
 
     def _pour(self, rows: Table, group: Sequence[Statement]) -> Stmt:
         """Write a transient table to the targets of statements."""
-        row = self.terms.names.fresh("r")
+        row = self.terms.names.fresh("row")
         body: list[Stmt] = []
         for i, s in enumerate(group):
             place = self._place(s)

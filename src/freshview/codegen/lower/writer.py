@@ -70,7 +70,7 @@ class TermLowering(Access, ABC):
         for part in addends(e):
             body += inner.emit(part, env, ONE, collect, last=True)
         t = self.payload(e, env)
-        name = self.names.fresh("t")
+        name = self.names.fresh("total")
         return Total(name, t, tuple(body)), Local(name, t)
 
     def payload(self, e: Expr, env: Bound) -> Type:

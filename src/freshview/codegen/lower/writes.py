@@ -29,11 +29,11 @@ def write(
     by_column: dict[int, Expr] = {}
     for column, key in zip(columns, keys, strict=True):
         if table.keys[column].kind == "string" and not is_symbol(key):
-            name = names.fresh("y")
+            name = names.fresh("text")
             interned.append(Intern(name, key))
             key = Var(name)
         by_column[column] = key
-    row = names.fresh("w")
+    row = names.fresh("into")
     wanted = tuple(by_column[i] for i in sorted(by_column))
     change = (Gain if op == "+=" else Assign)(row, table.name, payload, weight)
     return [*interned, At(row, table.name, wanted, (change,))]

@@ -8,73 +8,73 @@ namespace fr {
 
 struct Rec_m_vwap {
   struct Key { };
-  Sum p0; i64 p1;
+  Sum sum; i64 sum_2;
   static u64 hash(const Key&) { return 0x9e3779b97f4a7c15ull; }
   bool is(const Key&) const { return true; }
   u64 hash() const { return hash(Key{}); }
   void set(const Key&) { }
-  bool empty() const { return p0.gone() && p1 == 0; }
+  bool empty() const { return sum.gone() && sum_2 == 0; }
 };
 
 struct Rec_m_vwap_Bids {
-  struct Key { f64 k0; };
-  Sum p0; Sum p2; f64 k0; i64 p1;
-  static u64 hash(const Key& k) { return mix(word(k.k0), 0); }
-  bool is(const Key& k) const { return same(k0, k.k0); }
-  u64 hash() const { return hash(Key{k0}); }
-  void set(const Key& k) { k0 = k.k0; }
-  bool empty() const { return p0.gone() && p1 == 0 && p2.gone(); }
+  struct Key { f64 b1_price_; };
+  Sum sum; Sum sum_3; f64 b1_price_; i64 sum_2;
+  static u64 hash(const Key& k) { return mix(word(k.b1_price_), 0); }
+  bool is(const Key& k) const { return same(b1_price_, k.b1_price_); }
+  u64 hash() const { return hash(Key{b1_price_}); }
+  void set(const Key& k) { b1_price_ = k.b1_price_; }
+  bool empty() const { return sum.gone() && sum_2 == 0 && sum_3.gone(); }
 };
 
 struct Rec_m_vwap_Bids_2 {
   struct Key { };
-  Sum p1; i64 p0;
+  Sum sum_2; i64 sum;
   static u64 hash(const Key&) { return 0x9e3779b97f4a7c15ull; }
   bool is(const Key&) const { return true; }
   u64 hash() const { return hash(Key{}); }
   void set(const Key&) { }
-  bool empty() const { return p0 == 0 && p1.gone(); }
+  bool empty() const { return sum == 0 && sum_2.gone(); }
 };
 
 struct Rec_tmp0 {
   struct Key { };
-  Sum p0; i64 p1; i64 p2;
+  Sum sum; i64 sum_2; i64 sum_3;
   static u64 hash(const Key&) { return 0x9e3779b97f4a7c15ull; }
   bool is(const Key&) const { return true; }
   u64 hash() const { return hash(Key{}); }
   void set(const Key&) { }
-  bool empty() const { return p0.gone() && p1 == 0 && p2 == 0; }
+  bool empty() const { return sum.gone() && sum_2 == 0 && sum_3 == 0; }
 };
 
 struct Rec_tmp1 {
-  struct Key { f64 k0; };
-  f64 k0; i64 p0;
-  static u64 hash(const Key& k) { return mix(word(k.k0), 0); }
-  bool is(const Key& k) const { return same(k0, k.k0); }
-  u64 hash() const { return hash(Key{k0}); }
-  void set(const Key& k) { k0 = k.k0; }
-  bool empty() const { return p0 == 0; }
+  struct Key { f64 k0_; };
+  f64 k0_; i64 sum;
+  static u64 hash(const Key& k) { return mix(word(k.k0_), 0); }
+  bool is(const Key& k) const { return same(k0_, k.k0_); }
+  u64 hash() const { return hash(Key{k0_}); }
+  void set(const Key& k) { k0_ = k.k0_; }
+  bool empty() const { return sum == 0; }
 };
 
 
 struct Sum_m_vwap_Bids {
-  Sum p0; i128 p1; Sum p2;
+  Sum sum; i128 sum_2; Sum sum_3;
   static constexpr bool exact = false;
-  void add(const Sum_m_vwap_Bids& x) { gain(p0, x.p0); p1 += x.p1; gain(p2, x.p2); }
-  bool empty() const { return p0.gone() && p1 == 0 && p2.gone(); }
+  void add(const Sum_m_vwap_Bids& x) { gain(sum, x.sum); sum_2 += x.sum_2; gain(sum_3, x.sum_3); }
+  bool empty() const { return sum.gone() && sum_2 == 0 && sum_3.gone(); }
   // What the index is told when a record changes: the difference, or, where that would
   // be rounded, the new value.
   static Sum_m_vwap_Bids change(const Rec_m_vwap_Bids& a, const Rec_m_vwap_Bids& b) {
-    (void)a; return Sum_m_vwap_Bids{Sum(b.p0), i128(b.p1), Sum(b.p2)};
+    (void)a; return Sum_m_vwap_Bids{Sum(b.sum), i128(b.sum_2), Sum(b.sum_3)};
   }
 };
 struct Ord0_m_vwap_Bids {
-  f64 k0;
-  static Ord0_m_vwap_Bids of(const Rec_m_vwap_Bids& r) { return Ord0_m_vwap_Bids{r.k0}; }
+  f64 b1_price_;
+  static Ord0_m_vwap_Bids of(const Rec_m_vwap_Bids& r) { return Ord0_m_vwap_Bids{r.b1_price_}; }
   bool less(Arena& arena, const Ord0_m_vwap_Bids& x) const {
-    (void)arena; if (!same(k0, x.k0)) return sorts(k0, x.k0); return false;
+    (void)arena; if (!same(b1_price_, x.b1_price_)) return sorts(b1_price_, x.b1_price_); return false;
   }
-  bool is(const Ord0_m_vwap_Bids& x) const { return same(k0, x.k0); }
+  bool is(const Ord0_m_vwap_Bids& x) const { return same(b1_price_, x.b1_price_); }
 };
 
 
@@ -96,29 +96,22 @@ struct State {
 
 namespace fr {
 
-#define OLD_m_vwap(w)
-#define NEW_m_vwap(w)
 
 static inline void follow_m_vwap_Bids(Env& e, const Rec_m_vwap_Bids& a, const Rec_m_vwap_Bids& b) {
   State& s = *e.state;
   s.m_vwap_Bids_U_o0.add(e.arena, Ord0_m_vwap_Bids::of(b), Sum_m_vwap_Bids::change(a, b));
-  s.m_vwap_Bids_U_below0 += (b.p0 < 0) - (a.p0 < 0);
-  s.m_vwap_Bids_U_below1 += (b.p1 < 0) - (a.p1 < 0);
-  s.m_vwap_Bids_U_below2 += (b.p2 < 0) - (a.p2 < 0);
+  s.m_vwap_Bids_U_below0 += (b.sum < 0) - (a.sum < 0);
+  s.m_vwap_Bids_U_below1 += (b.sum_2 < 0) - (a.sum_2 < 0);
+  s.m_vwap_Bids_U_below2 += (b.sum_3 < 0) - (a.sum_3 < 0);
 }
-#define OLD_m_vwap_Bids(w) const auto w##_old = *w;
-#define NEW_m_vwap_Bids(w) follow_m_vwap_Bids(e, w##_old, *w);
 
-#define OLD_m_vwap_Bids_2(w)
-#define NEW_m_vwap_Bids_2(w)
 
 static void on_Bids(Env& e, const Batch& b) {
-  State& s = *e.state;
-  bool o = false;
-  (void)e;
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
   (void)b;
-  const f64* col3 = static_cast<const f64*>(b.column[3]);
-  const f64* col4 = static_cast<const f64*>(b.column[4]);
+  const f64* all_volume = static_cast<const f64*>(b.column[3]);
+  const f64* all_price = static_cast<const f64*>(b.column[4]);
   // vwap_Bids[b1_price] +=
   //   Sum[b1_price]((DELTA Bids)(b1_t, b1_id, b1_broker_id, b1_volume, b1_price) * b1_volume) * b1_price;
   // vwap_Bids_2[] += Sum[]((DELTA Bids)(b3_t, b3_id, b3_broker_id, b3_volume, b3_price));
@@ -128,18 +121,26 @@ static void on_Bids(Env& e, const Batch& b) {
   // vwap_Bids_5[b2_price] +=
   //   Sum[b2_price]((DELTA Bids)(b2_t, b2_id, b2_broker_id, b2_volume, b2_price) * b2_volume);
   {
-    for (i64 j2 = 0; j2 < b.size; j2++) {
-      const f64 c3_j2 = col3[j2];
-      const f64 c4_j2 = col4[j2];
-      { auto* w3 = s.m_vwap_Bids.at(e.arena, {as_key(c4_j2)}); FR_WRITE; OLD_m_vwap_Bids(w3)
-        gain(w3->p0, times(times(b.count[j2], lift(c3_j2)), lift(c4_j2)));
-        w3->p1 = known(o, add<i64>(o, w3->p1, b.count[j2]));
-        gain(w3->p2, times(b.count[j2], lift(c3_j2)));
-      NEW_m_vwap_Bids(w3) if (w3->empty()) s.m_vwap_Bids.drop(e.arena, w3); }
-      { auto* w4 = s.m_vwap_Bids_2.at(e.arena, {}); FR_WRITE; OLD_m_vwap_Bids_2(w4)
-        w4->p0 = known(o, add<i64>(o, w4->p0, b.count[j2]));
-        gain(w4->p1, times(b.count[j2], lift(c3_j2)));
-      NEW_m_vwap_Bids_2(w4) if (w4->empty()) s.m_vwap_Bids_2.drop(e.arena, w4); }
+    for (i64 i_1 = 0; i_1 < b.size; i_1++) {
+      const f64 volume_1 = all_volume[i_1];
+      const f64 price_1 = all_price[i_1];
+      {
+        auto* into_26 = s.m_vwap_Bids.at(e.arena, {as_key(price_1)});
+        FR_WRITE;
+        const auto into_26_old = *into_26;
+        gain(into_26->sum, times(times(b.count[i_1], lift(volume_1)), lift(price_1)));
+        into_26->sum_2 = known(o, add<i64>(o, into_26->sum_2, b.count[i_1]));
+        gain(into_26->sum_3, times(b.count[i_1], lift(volume_1)));
+        follow_m_vwap_Bids(e, into_26_old, *into_26);
+        if (into_26->empty()) s.m_vwap_Bids.drop(e.arena, into_26);
+      }
+      {
+        auto* into_27 = s.m_vwap_Bids_2.at(e.arena, {});
+        FR_WRITE;
+        into_27->sum = known(o, add<i64>(o, into_27->sum, b.count[i_1]));
+        gain(into_27->sum_2, times(b.count[i_1], lift(volume_1)));
+        if (into_27->empty()) s.m_vwap_Bids_2.drop(e.arena, into_27);
+      }
     }
   }
   // vwap[] :=
@@ -157,178 +158,194 @@ static void on_Bids(Env& e, const Batch& b) {
   {
     Rows<Rec_tmp0> tmp0{};
     {
-      if (const auto* r4 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
+      if (const auto* vwap_Bids_6 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
         FR_VISIT(1);
-        if (r4->p0 != 0) {
+        if (vwap_Bids_6->sum != 0) {
           if (s.m_vwap_Bids_U_below1 == 0 && s.m_vwap_Bids_U_below2 == 0) {
-            Sum t8{};
+            Sum total_7{};
             {
-              if (const auto* r_1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
+              if (const auto* vwap_Bids_a1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
                 FR_VISIT(1);
-                gain(t8, r_1->p1);
+                gain(total_7, vwap_Bids_a1->sum_2);
               }
             }
-            const f64 x9 = value(t8);
-            Sum_m_vwap_Bids q10{};
+            const f64 sum_8 = value(total_7);
+            Sum_m_vwap_Bids sums_9{};
             {
-              auto before = [&](const Ord0_m_vwap_Bids& k_1) -> bool {
+              auto before = [&](const Ord0_m_vwap_Bids& entry_a1) -> bool {
                 FR_VISIT(1);
-                (void)k_1;
-                Sum t_3{};
+                (void)entry_a1;
+                Sum total_a2{};
                 {
-                  Sum_m_vwap_Bids q__1{};
+                  Sum_m_vwap_Bids sums_aa1{};
                   {
-                    auto before = [&](const Ord0_m_vwap_Bids& k___1) -> bool {
+                    auto before = [&](const Ord0_m_vwap_Bids& entry_aaa1) -> bool {
                       FR_VISIT(1);
-                      (void)k___1;
-                      if ((k___1.k0 > k_1.k0)) {
+                      (void)entry_aaa1;
+                      if ((entry_aaa1.b1_price_ > entry_a1.b1_price_)) {
                         return false;
                       }
                       return true;
                     };
-                    auto upto = [&](const Ord0_m_vwap_Bids& k___1) -> bool {
+                    auto upto = [&](const Ord0_m_vwap_Bids& entry_aaa1) -> bool {
                       FR_VISIT(1);
-                      (void)k___1;
+                      (void)entry_aaa1;
                       return true;
                     };
-                    q__1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
+                    sums_aa1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
                   }
-                  if (!q__1.p2.gone()) {
-                    gain(t_3, q__1.p2);
+                  if (!sums_aa1.sum_3.gone()) {
+                    gain(total_a2, sums_aa1.sum_3);
                   }
                 }
-                const f64 x_4 = value(t_3);
-                if ((mul<f64>(o, f64(0.25), x9) > x_4)) {
+                const f64 x_a3 = value(total_a2);
+                if ((mul<f64>(o, f64(0.25), sum_8) > x_a3)) {
                   return false;
                 }
                 return true;
               };
-              auto upto = [&](const Ord0_m_vwap_Bids& k_1) -> bool {
+              auto upto = [&](const Ord0_m_vwap_Bids& entry_a1) -> bool {
                 FR_VISIT(1);
-                (void)k_1;
-                i64 t_4{};
+                (void)entry_a1;
+                i64 total_a4{};
                 {
-                  Sum_m_vwap_Bids q__1{};
+                  Sum_m_vwap_Bids sums_aa1{};
                   {
-                    auto before = [&](const Ord0_m_vwap_Bids& k___1) -> bool {
+                    auto before = [&](const Ord0_m_vwap_Bids& entry_aaa1) -> bool {
                       FR_VISIT(1);
-                      (void)k___1;
-                      if ((k___1.k0 > k_1.k0)) {
+                      (void)entry_aaa1;
+                      if ((entry_aaa1.b1_price_ > entry_a1.b1_price_)) {
                         return false;
                       }
                       return true;
                     };
-                    auto upto = [&](const Ord0_m_vwap_Bids& k___1) -> bool {
+                    auto upto = [&](const Ord0_m_vwap_Bids& entry_aaa1) -> bool {
                       FR_VISIT(1);
-                      (void)k___1;
+                      (void)entry_aaa1;
                       return true;
                     };
-                    q__1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
+                    sums_aa1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
                   }
-                  if (q__1.p1 != 0) {
-                    t_4 = add<i64>(o, t_4, narrow<i64>(o, q__1.p1));
+                  if (sums_aa1.sum_2 != 0) {
+                    total_a4 = add<i64>(o, total_a4, narrow<i64>(o, sums_aa1.sum_2));
                   }
                 }
-                if (t_4 != 0) {
+                if (total_a4 != 0) {
                   return true;
                 }
                 return false;
               };
-              q10 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
+              sums_9 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
             }
-            if (!q10.p0.gone()) {
-              { auto* w12 = tmp0.at(e.scratch, {}); FR_WRITE;
-                gain(w12->p0, q10.p0);
-              if (w12->empty()) tmp0.drop(e.scratch, w12); }
+            if (!sums_9.sum.gone()) {
+              {
+                auto* into_34 = tmp0.at(e.scratch, {});
+                FR_WRITE;
+                gain(into_34->sum, sums_9.sum);
+                if (into_34->empty()) tmp0.drop(e.scratch, into_34);
+              }
             }
-            if (q10.p1 != 0) {
-              { auto* w13 = tmp0.at(e.scratch, {}); FR_WRITE;
-                w13->p1 = known(o, add<i64>(o, w13->p1, narrow<i64>(o, q10.p1)));
-              if (w13->empty()) tmp0.drop(e.scratch, w13); }
+            if (sums_9.sum_2 != 0) {
+              {
+                auto* into_36 = tmp0.at(e.scratch, {});
+                FR_WRITE;
+                into_36->sum_2 = known(o, add<i64>(o, into_36->sum_2, narrow<i64>(o, sums_9.sum_2)));
+                if (into_36->empty()) tmp0.drop(e.scratch, into_36);
+              }
             }
           }
           if (!(s.m_vwap_Bids_U_below1 == 0 && s.m_vwap_Bids_U_below2 == 0)) [&]() __attribute__((noinline, cold)) {
-            Sum t9{};
+            Sum total_10{};
             {
-              if (const auto* r_1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
+              if (const auto* vwap_Bids_a1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
                 FR_VISIT(1);
-                gain(t9, r_1->p1);
+                gain(total_10, vwap_Bids_a1->sum_2);
               }
             }
-            const f64 x10 = value(t9);
-            s.m_vwap_Bids.each(e.arena, [&](const Rec_m_vwap_Bids& r11) {
+            const f64 sum_11 = value(total_10);
+            s.m_vwap_Bids.each(e.arena, [&](const Rec_m_vwap_Bids& vwap_Bids_12) {
               FR_VISIT(1);
-              i64 t13{};
+              i64 total_13{};
               {
-                Sum_m_vwap_Bids q_1{};
+                Sum_m_vwap_Bids sums_a1{};
                 {
-                  auto before = [&](const Ord0_m_vwap_Bids& k__1) -> bool {
+                  auto before = [&](const Ord0_m_vwap_Bids& entry_aa1) -> bool {
                     FR_VISIT(1);
-                    (void)k__1;
-                    if ((k__1.k0 > r11.k0)) {
+                    (void)entry_aa1;
+                    if ((entry_aa1.b1_price_ > vwap_Bids_12.b1_price_)) {
                       return false;
                     }
                     return true;
                   };
-                  auto upto = [&](const Ord0_m_vwap_Bids& k__1) -> bool {
+                  auto upto = [&](const Ord0_m_vwap_Bids& entry_aa1) -> bool {
                     FR_VISIT(1);
-                    (void)k__1;
+                    (void)entry_aa1;
                     return true;
                   };
-                  q_1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
+                  sums_a1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
                 }
-                if (q_1.p1 != 0) {
-                  t13 = add<i64>(o, t13, narrow<i64>(o, q_1.p1));
+                if (sums_a1.sum_2 != 0) {
+                  total_13 = add<i64>(o, total_13, narrow<i64>(o, sums_a1.sum_2));
                 }
               }
-              if (t13 != 0) {
-                Sum t15{};
+              if (total_13 != 0) {
+                Sum total_14{};
                 {
-                  Sum_m_vwap_Bids q_1{};
+                  Sum_m_vwap_Bids sums_a1{};
                   {
-                    auto before = [&](const Ord0_m_vwap_Bids& k__1) -> bool {
+                    auto before = [&](const Ord0_m_vwap_Bids& entry_aa1) -> bool {
                       FR_VISIT(1);
-                      (void)k__1;
-                      if ((k__1.k0 > r11.k0)) {
+                      (void)entry_aa1;
+                      if ((entry_aa1.b1_price_ > vwap_Bids_12.b1_price_)) {
                         return false;
                       }
                       return true;
                     };
-                    auto upto = [&](const Ord0_m_vwap_Bids& k__1) -> bool {
+                    auto upto = [&](const Ord0_m_vwap_Bids& entry_aa1) -> bool {
                       FR_VISIT(1);
-                      (void)k__1;
+                      (void)entry_aa1;
                       return true;
                     };
-                    q_1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
+                    sums_a1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
                   }
-                  if (!q_1.p2.gone()) {
-                    gain(t15, q_1.p2);
+                  if (!sums_a1.sum_3.gone()) {
+                    gain(total_14, sums_a1.sum_3);
                   }
                 }
-                const f64 x16 = value(t15);
-                if ((mul<f64>(o, f64(0.25), x10) > x16)) {
-                  { auto* w18 = tmp0.at(e.scratch, {}); FR_WRITE;
-                    gain(w18->p0, r11.p0);
-                    w18->p1 = known(o, add<i64>(o, w18->p1, r11.p1));
-                  if (w18->empty()) tmp0.drop(e.scratch, w18); }
+                const f64 sum_15 = value(total_14);
+                if ((mul<f64>(o, f64(0.25), sum_11) > sum_15)) {
+                  {
+                    auto* into_35 = tmp0.at(e.scratch, {});
+                    FR_WRITE;
+                    gain(into_35->sum, vwap_Bids_12.sum);
+                    into_35->sum_2 = known(o, add<i64>(o, into_35->sum_2, vwap_Bids_12.sum_2));
+                    if (into_35->empty()) tmp0.drop(e.scratch, into_35);
+                  }
                 }
               }
             });
           }();
         }
       }
+      if (const auto* vwap_32 = s.m_vwap.find(e.arena, Rec_m_vwap::Key{})) {
+        FR_VISIT(1);
+        {
+          auto* into_33 = tmp0.at(e.scratch, {});
+          FR_WRITE;
+          into_33->sum_3 = known(o, add<i64>(o, into_33->sum_3, i64(1ll)));
+          if (into_33->empty()) tmp0.drop(e.scratch, into_33);
+        }
+      }
     }
-    if (const auto* r4 = s.m_vwap.find(e.arena, Rec_m_vwap::Key{})) {
+    tmp0.each(e.scratch, [&](const Rec_tmp0& row_38) {
       FR_VISIT(1);
-      { auto* w6 = tmp0.at(e.scratch, {}); FR_WRITE;
-        w6->p2 = known(o, add<i64>(o, w6->p2, i64(1ll)));
-      if (w6->empty()) tmp0.drop(e.scratch, w6); }
-    }
-    tmp0.each(e.scratch, [&](const Rec_tmp0& r5) {
-      { auto* w6 = s.m_vwap.at(e.arena, {}); FR_WRITE; OLD_m_vwap(w6)
-        w6->p0 = r5.p0;
-        w6->p1 = known(o, r5.p1);
-      NEW_m_vwap(w6) if (w6->empty()) s.m_vwap.drop(e.arena, w6); }
+      {
+        auto* into_39 = s.m_vwap.at(e.arena, {});
+        FR_WRITE;
+        into_39->sum = row_38.sum;
+        into_39->sum_2 = known(o, row_38.sum_2);
+        if (into_39->empty()) s.m_vwap.drop(e.arena, into_39);
+      }
     });
   }
   e.overflow |= o;
@@ -336,41 +353,46 @@ static void on_Bids(Env& e, const Batch& b) {
 }
 
 __attribute__((cold)) static void ready(Env& e) {
-  (void)e;
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
+  e.overflow |= o;
 }
 
 __attribute__((cold)) static void read_vwap(Env& e, Output& out) {
-  State& s = *e.state;
-  bool o = false;
-  (void)e;
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
   Rows<Rec_tmp1> tmp1{};
   {
-    Sum t_1{};
+    Sum total_a1{};
     {
-      if (const auto* r__1 = s.m_vwap.find(e.arena, Rec_m_vwap::Key{})) {
+      if (const auto* vwap_aa1 = s.m_vwap.find(e.arena, Rec_m_vwap::Key{})) {
         FR_VISIT(1);
-        gain(t_1, r__1->p0);
+        gain(total_a1, vwap_aa1->sum);
       }
     }
-    const f64 x_2 = value(t_1);
-    i64 t_3{};
+    const f64 x_a2 = value(total_a1);
+    i64 total_a3{};
     {
-      if (const auto* r__1 = s.m_vwap.find(e.arena, Rec_m_vwap::Key{})) {
+      if (const auto* vwap_aa1 = s.m_vwap.find(e.arena, Rec_m_vwap::Key{})) {
         FR_VISIT(1);
-        t_3 = add<i64>(o, t_3, r__1->p1);
+        total_a3 = add<i64>(o, total_a3, vwap_aa1->sum_2);
       }
     }
-    const i64 x_4 = known(o, t_3);
-    const f64 x_5 = (truth(x_4) ? x_2 : null<f64>());
-    { auto* w_6 = tmp1.at(e.scratch, {as_key(x_5)}); FR_WRITE;
-      w_6->p0 = known(o, add<i64>(o, w_6->p0, i64(1ll)));
-    if (w_6->empty()) tmp1.drop(e.scratch, w_6); }
+    const i64 x_a4 = known(o, total_a3);
+    const f64 x_a5 = (truth(x_a4) ? x_a2 : null<f64>());
+    {
+      auto* into_a6 = tmp1.at(e.scratch, {as_key(x_a5)});
+      FR_WRITE;
+      into_a6->sum = known(o, add<i64>(o, into_a6->sum, i64(1ll)));
+      if (into_a6->empty()) tmp1.drop(e.scratch, into_a6);
+    }
   }
-  tmp1.each(e.scratch, [&](const Rec_tmp1& r2) {
-    if (const i64 n = r2.p0; n > 0) {
+  tmp1.each(e.scratch, [&](const Rec_tmp1& row_2) {
+    FR_VISIT(1);
+    if (const i64 n = row_2.sum; n > 0) {
       const i64 at = out.next();
       out.count[at] = n;
-      static_cast<f64*>(out.column[0])[at] = r2.k0;
+      static_cast<f64*>(out.column[0])[at] = row_2.k0_;
     }
   });
   e.overflow |= o;
@@ -378,14 +400,15 @@ __attribute__((cold)) static void read_vwap(Env& e, Output& out) {
 }
 
 __attribute__((cold)) static void dump_vwap(Env& e, Output& out) {
-  State& s = *e.state;
-  (void)e;
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
   s.m_vwap.each(e.arena, [&](const Rec_m_vwap& r) {
-    if (r.p0 == 0) return;
+    if (r.sum == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<f64*>(out.column[0])[at] = value(r.p0);
+    static_cast<f64*>(out.column[0])[at] = value(r.sum);
   });
+  e.overflow |= o;
 }
 static u64 size_vwap(Env& e) {
   State& s = *e.state;
@@ -393,14 +416,15 @@ static u64 size_vwap(Env& e) {
 }
 
 __attribute__((cold)) static void dump_vwap_2(Env& e, Output& out) {
-  State& s = *e.state;
-  (void)e;
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
   s.m_vwap.each(e.arena, [&](const Rec_m_vwap& r) {
-    if (r.p1 == 0) return;
+    if (r.sum_2 == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<i64*>(out.column[0])[at] = r.p1;
+    static_cast<i64*>(out.column[0])[at] = r.sum_2;
   });
+  e.overflow |= o;
 }
 static u64 size_vwap_2(Env& e) {
   State& s = *e.state;
@@ -408,15 +432,16 @@ static u64 size_vwap_2(Env& e) {
 }
 
 __attribute__((cold)) static void dump_vwap_Bids(Env& e, Output& out) {
-  State& s = *e.state;
-  (void)e;
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
   s.m_vwap_Bids.each(e.arena, [&](const Rec_m_vwap_Bids& r) {
-    if (r.p0 == 0) return;
+    if (r.sum == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<f64*>(out.column[0])[at] = r.k0;
-    static_cast<f64*>(out.column[1])[at] = value(r.p0);
+    static_cast<f64*>(out.column[0])[at] = r.b1_price_;
+    static_cast<f64*>(out.column[1])[at] = value(r.sum);
   });
+  e.overflow |= o;
 }
 static u64 size_vwap_Bids(Env& e) {
   State& s = *e.state;
@@ -424,14 +449,15 @@ static u64 size_vwap_Bids(Env& e) {
 }
 
 __attribute__((cold)) static void dump_vwap_Bids_2(Env& e, Output& out) {
-  State& s = *e.state;
-  (void)e;
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
   s.m_vwap_Bids_2.each(e.arena, [&](const Rec_m_vwap_Bids_2& r) {
-    if (r.p0 == 0) return;
+    if (r.sum == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<i64*>(out.column[0])[at] = r.p0;
+    static_cast<i64*>(out.column[0])[at] = r.sum;
   });
+  e.overflow |= o;
 }
 static u64 size_vwap_Bids_2(Env& e) {
   State& s = *e.state;
@@ -439,14 +465,15 @@ static u64 size_vwap_Bids_2(Env& e) {
 }
 
 __attribute__((cold)) static void dump_vwap_Bids_3(Env& e, Output& out) {
-  State& s = *e.state;
-  (void)e;
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
   s.m_vwap_Bids_2.each(e.arena, [&](const Rec_m_vwap_Bids_2& r) {
-    if (r.p1 == 0) return;
+    if (r.sum_2 == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<f64*>(out.column[0])[at] = value(r.p1);
+    static_cast<f64*>(out.column[0])[at] = value(r.sum_2);
   });
+  e.overflow |= o;
 }
 static u64 size_vwap_Bids_3(Env& e) {
   State& s = *e.state;
@@ -454,15 +481,16 @@ static u64 size_vwap_Bids_3(Env& e) {
 }
 
 __attribute__((cold)) static void dump_vwap_Bids_4(Env& e, Output& out) {
-  State& s = *e.state;
-  (void)e;
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
   s.m_vwap_Bids.each(e.arena, [&](const Rec_m_vwap_Bids& r) {
-    if (r.p1 == 0) return;
+    if (r.sum_2 == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<f64*>(out.column[0])[at] = r.k0;
-    static_cast<i64*>(out.column[1])[at] = r.p1;
+    static_cast<f64*>(out.column[0])[at] = r.b1_price_;
+    static_cast<i64*>(out.column[1])[at] = r.sum_2;
   });
+  e.overflow |= o;
 }
 static u64 size_vwap_Bids_4(Env& e) {
   State& s = *e.state;
@@ -470,15 +498,16 @@ static u64 size_vwap_Bids_4(Env& e) {
 }
 
 __attribute__((cold)) static void dump_vwap_Bids_5(Env& e, Output& out) {
-  State& s = *e.state;
-  (void)e;
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
   s.m_vwap_Bids.each(e.arena, [&](const Rec_m_vwap_Bids& r) {
-    if (r.p2 == 0) return;
+    if (r.sum_3 == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<f64*>(out.column[0])[at] = r.k0;
-    static_cast<f64*>(out.column[1])[at] = value(r.p2);
+    static_cast<f64*>(out.column[0])[at] = r.b1_price_;
+    static_cast<f64*>(out.column[1])[at] = value(r.sum_3);
   });
+  e.overflow |= o;
 }
 static u64 size_vwap_Bids_5(Env& e) {
   State& s = *e.state;

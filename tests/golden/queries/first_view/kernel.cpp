@@ -7,43 +7,43 @@
 namespace fr {
 
 struct Rec_m_first_view {
-  struct Key { Sym k0; };
-  Sym k0; i64 p0; i64 p1;
-  static u64 hash(const Key& k) { return mix(word(k.k0), 0); }
-  bool is(const Key& k) const { return same(k0, k.k0); }
-  u64 hash() const { return hash(Key{k0}); }
-  void set(const Key& k) { k0 = k.k0; }
-  bool empty() const { return p0 == 0 && p1 == 0; }
+  struct Key { Sym o_customer_; };
+  Sym o_customer_; i64 sum; i64 sum_2;
+  static u64 hash(const Key& k) { return mix(word(k.o_customer_), 0); }
+  bool is(const Key& k) const { return same(o_customer_, k.o_customer_); }
+  u64 hash() const { return hash(Key{o_customer_}); }
+  void set(const Key& k) { o_customer_ = k.o_customer_; }
+  bool empty() const { return sum == 0 && sum_2 == 0; }
 };
 
 struct Rec_m_first_view_items {
-  struct Key { i64 k0; Sym k1; };
-  i64 k0; Sym k1; i64 p0; u32 link[2];
-  static u64 hash(const Key& k) { return mix(mix(word(k.k0), 0), word(k.k1)); }
-  bool is(const Key& k) const { return same(k0, k.k0) && same(k1, k.k1); }
-  u64 hash() const { return hash(Key{k0, k1}); }
-  void set(const Key& k) { k0 = k.k0; k1 = k.k1; }
-  bool empty() const { return p0 == 0; }
+  struct Key { i64 i_id_; Sym o_customer_; };
+  i64 i_id_; Sym o_customer_; i64 sum; u32 link[2];
+  static u64 hash(const Key& k) { return mix(mix(word(k.i_id_), 0), word(k.o_customer_)); }
+  bool is(const Key& k) const { return same(i_id_, k.i_id_) && same(o_customer_, k.o_customer_); }
+  u64 hash() const { return hash(Key{i_id_, o_customer_}); }
+  void set(const Key& k) { i_id_ = k.i_id_; o_customer_ = k.o_customer_; }
+  bool empty() const { return sum == 0; }
 };
 struct Head0_m_first_view_items {
-  struct Key { i64 k0; };
-  i64 k0; u32 first; u32 count;
-  template <class R> static Key of(const R& r) { return Key{r.k0}; }
-  static u64 hash(const Key& k) { return mix(word(k.k0), 0); }
-  bool is(const Key& k) const { return same(k0, k.k0); }
-  u64 hash() const { return hash(Key{k0}); }
-  void set(const Key& k) { k0 = k.k0; }
+  struct Key { i64 i_id_; };
+  i64 i_id_; u32 first; u32 count;
+  template <class R> static Key of(const R& r) { return Key{r.i_id_}; }
+  static u64 hash(const Key& k) { return mix(word(k.i_id_), 0); }
+  bool is(const Key& k) const { return same(i_id_, k.i_id_); }
+  u64 hash() const { return hash(Key{i_id_}); }
+  void set(const Key& k) { i_id_ = k.i_id_; }
   bool empty() const { return first == 0; }
 };
 
 struct Rec_m_first_view_orders {
-  struct Key { i64 k0; };
-  i64 k0; i64 p0; i64 p1;
-  static u64 hash(const Key& k) { return mix(word(k.k0), 0); }
-  bool is(const Key& k) const { return same(k0, k.k0); }
-  u64 hash() const { return hash(Key{k0}); }
-  void set(const Key& k) { k0 = k.k0; }
-  bool empty() const { return p0 == 0 && p1 == 0; }
+  struct Key { i64 i_id_; };
+  i64 i_id_; i64 sum; i64 sum_2;
+  static u64 hash(const Key& k) { return mix(word(k.i_id_), 0); }
+  bool is(const Key& k) const { return same(i_id_, k.i_id_); }
+  u64 hash() const { return hash(Key{i_id_}); }
+  void set(const Key& k) { i_id_ = k.i_id_; }
+  bool empty() const { return sum == 0 && sum_2 == 0; }
 };
 
 
@@ -63,58 +63,56 @@ struct State {
 
 namespace fr {
 
-#define OLD_m_first_view(w)
-#define NEW_m_first_view(w)
 
-#define OLD_m_first_view_items(w)
-#define NEW_m_first_view_items(w)
 
-#define OLD_m_first_view_orders(w)
-#define NEW_m_first_view_orders(w)
 
 static void on_orders(Env& e, const Batch& b) {
-  State& s = *e.state;
-  bool o = false;
-  (void)e;
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
   (void)b;
-  const i64* col0 = static_cast<const i64*>(b.column[0]);
-  const Str* col1 = static_cast<const Str*>(b.column[1]);
+  const i64* all_id = static_cast<const i64*>(b.column[0]);
+  const Str* all_customer = static_cast<const Str*>(b.column[1]);
   // first_view[o_customer] +=
   //   Sum[o_customer]((DELTA orders)(i_id, o_customer) * first_view_orders[i_id]);
   // first_view_2[o_customer] +=
   //   Sum[o_customer]((DELTA orders)(i_id, o_customer) * first_view_2_orders[i_id]);
   // first_view_items[i_id, o_customer] += (DELTA orders)(i_id, o_customer);
   {
-    for (i64 j2 = 0; j2 < b.size; j2++) {
-      if (const i64 later = j2 + 8; later < b.size) {
-        s.m_first_view_orders.prefetch(e.arena, Rec_m_first_view_orders::hash(Rec_m_first_view_orders::Key{col0[later]}));
+    for (i64 i_1 = 0; i_1 < b.size; i_1++) {
+      const i64 id_1 = all_id[i_1];
+      const Str customer_1 = all_customer[i_1];
+      if (const i64 later = i_1 + 8; later < b.size) {
+        s.m_first_view_orders.prefetch(e.arena, Rec_m_first_view_orders::hash(Rec_m_first_view_orders::Key{all_id[later]}));
       }
-      const i64 c0_j2 = col0[j2];
-      const Str c1_j2 = col1[j2];
-      if (const auto* r3 = s.m_first_view_orders.find(e.arena, Rec_m_first_view_orders::Key{c0_j2})) {
+      if (const auto* first_view_orders_2 = s.m_first_view_orders.find(e.arena, Rec_m_first_view_orders::Key{id_1})) {
         FR_VISIT(1);
-        const Sym y5 = put_text(e, c1_j2);
-        { auto* w6 = s.m_first_view.at(e.arena, {y5}); FR_WRITE; OLD_m_first_view(w6)
-          w6->p0 = known(o, add<i64>(o, w6->p0, mul<i64>(o, b.count[j2], r3->p0)));
-          w6->p1 = known(o, add<i64>(o, w6->p1, mul<i64>(o, b.count[j2], r3->p1)));
-        NEW_m_first_view(w6) if (w6->empty()) s.m_first_view.drop(e.arena, w6); }
+        const Sym text_6 = put_text(e, customer_1);
+        {
+          auto* into_7 = s.m_first_view.at(e.arena, {text_6});
+          FR_WRITE;
+          into_7->sum = known(o, add<i64>(o, into_7->sum, mul<i64>(o, b.count[i_1], first_view_orders_2->sum)));
+          into_7->sum_2 = known(o, add<i64>(o, into_7->sum_2, mul<i64>(o, b.count[i_1], first_view_orders_2->sum_2)));
+          if (into_7->empty()) s.m_first_view.drop(e.arena, into_7);
+        }
       }
-      const Sym y4 = put_text(e, c1_j2);
-      { auto* w5 = s.m_first_view_items.at(e.arena, {c0_j2, y4}); FR_WRITE; OLD_m_first_view_items(w5)
-        w5->p0 = known(o, add<i64>(o, w5->p0, b.count[j2]));
-      NEW_m_first_view_items(w5) if (w5->empty()) s.m_first_view_items.drop(e.arena, w5); }
+      const Sym text_10 = put_text(e, customer_1);
+      {
+        auto* into_11 = s.m_first_view_items.at(e.arena, {id_1, text_10});
+        FR_WRITE;
+        into_11->sum = known(o, add<i64>(o, into_11->sum, b.count[i_1]));
+        if (into_11->empty()) s.m_first_view_items.drop(e.arena, into_11);
+      }
     }
   }
   e.overflow |= o;
 }
 
 static void on_items(Env& e, const Batch& b) {
-  State& s = *e.state;
-  bool o = false;
-  (void)e;
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
   (void)b;
-  const i64* col0 = static_cast<const i64*>(b.column[0]);
-  const i64* col1 = static_cast<const i64*>(b.column[1]);
+  const i64* all_id = static_cast<const i64*>(b.column[0]);
+  const i64* all_price = static_cast<const i64*>(b.column[1]);
   // first_view[o_customer] +=
   //   Sum[o_customer]((DELTA items)(i_id, i_price) * first_view_items[i_id, o_customer]);
   // first_view_2[o_customer] +=
@@ -122,99 +120,106 @@ static void on_items(Env& e, const Batch& b) {
   // first_view_orders[i_id] += Sum[i_id]((DELTA items)(i_id, i_price));
   // first_view_2_orders[i_id] += Sum[i_id]((DELTA items)(i_id, i_price) * i_price);
   {
-    for (i64 j2 = 0; j2 < b.size; j2++) {
-      if (const i64 later = j2 + 8; later < b.size) {
-        s.m_first_view_items.template prefetch_slice<0>(e.arena, Head0_m_first_view_items::hash(Head0_m_first_view_items::Key{col0[later]}));
-        s.m_first_view_orders.prefetch_write(e.arena, {col0[later]});
+    for (i64 i_1 = 0; i_1 < b.size; i_1++) {
+      const i64 id_1 = all_id[i_1];
+      const i64 price_1 = all_price[i_1];
+      if (const i64 later = i_1 + 8; later < b.size) {
+        s.m_first_view_items.template prefetch_slice<0>(e.arena, Head0_m_first_view_items::hash(Head0_m_first_view_items::Key{all_id[later]}));
+        s.m_first_view_orders.prefetch_write(e.arena, {all_id[later]});
       }
-      const i64 c0_j2 = col0[j2];
-      const i64 c1_j2 = col1[j2];
-      s.m_first_view_items.template slice<0>(e.arena, Head0_m_first_view_items::Key{c0_j2}, [&](const Rec_m_first_view_items& r3) {
+      s.m_first_view_items.template slice<0>(e.arena, Head0_m_first_view_items::Key{id_1}, [&](const Rec_m_first_view_items& first_view_items_2) {
         FR_VISIT(1);
-        { auto* w5 = s.m_first_view.at(e.arena, {r3.k1}); FR_WRITE; OLD_m_first_view(w5)
-          w5->p0 = known(o, add<i64>(o, w5->p0, mul<i64>(o, b.count[j2], r3.p0)));
-          w5->p1 = known(o, add<i64>(o, w5->p1, mul<i64>(o, mul<i64>(o, b.count[j2], c1_j2), r3.p0)));
-        NEW_m_first_view(w5) if (w5->empty()) s.m_first_view.drop(e.arena, w5); }
+        {
+          auto* into_7 = s.m_first_view.at(e.arena, {first_view_items_2.o_customer_});
+          FR_WRITE;
+          into_7->sum = known(o, add<i64>(o, into_7->sum, mul<i64>(o, b.count[i_1], first_view_items_2.sum)));
+          into_7->sum_2 = known(o, add<i64>(o, into_7->sum_2, mul<i64>(o, mul<i64>(o, b.count[i_1], price_1), first_view_items_2.sum)));
+          if (into_7->empty()) s.m_first_view.drop(e.arena, into_7);
+        }
       });
-      { auto* w4 = s.m_first_view_orders.at(e.arena, {c0_j2}); FR_WRITE; OLD_m_first_view_orders(w4)
-        w4->p0 = known(o, add<i64>(o, w4->p0, b.count[j2]));
-        w4->p1 = known(o, add<i64>(o, w4->p1, mul<i64>(o, b.count[j2], c1_j2)));
-      NEW_m_first_view_orders(w4) if (w4->empty()) s.m_first_view_orders.drop(e.arena, w4); }
+      {
+        auto* into_9 = s.m_first_view_orders.at(e.arena, {id_1});
+        FR_WRITE;
+        into_9->sum = known(o, add<i64>(o, into_9->sum, b.count[i_1]));
+        into_9->sum_2 = known(o, add<i64>(o, into_9->sum_2, mul<i64>(o, b.count[i_1], price_1)));
+        if (into_9->empty()) s.m_first_view_orders.drop(e.arena, into_9);
+      }
     }
   }
   e.overflow |= o;
 }
 
 __attribute__((cold)) static void ready(Env& e) {
-  (void)e;
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
+  e.overflow |= o;
 }
 
 __attribute__((cold)) static void read_first_view(Env& e, Output& out) {
-  State& s = *e.state;
-  bool o = false;
-  (void)e;
-  s.m_first_view.each(e.arena, [&](const Rec_m_first_view& r1) {
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
+  s.m_first_view.each(e.arena, [&](const Rec_m_first_view& first_view_1) {
     FR_VISIT(1);
-    if (r1.p0 != 0) {
-      i64 t4{};
+    if (first_view_1.sum != 0) {
+      i64 total_2{};
       {
-        t4 = add<i64>(o, t4, r1.p0);
+        total_2 = add<i64>(o, total_2, first_view_1.sum);
       }
-      const i64 x5 = known(o, t4);
-      i64 t6{};
+      const i64 count_3 = known(o, total_2);
+      i64 total_4{};
       {
-        t6 = add<i64>(o, t6, r1.p1);
+        total_4 = add<i64>(o, total_4, first_view_1.sum_2);
       }
-      const i64 x7 = known(o, t6);
+      const i64 sum_5 = known(o, total_4);
       if (const i64 n = i64(1ll); n > 0) {
         const i64 at = out.next();
         out.count[at] = n;
-        static_cast<Sym*>(out.column[0])[at] = r1.k0;
-        static_cast<i64*>(out.column[1])[at] = x5;
-        static_cast<i64*>(out.column[2])[at] = x7;
+        static_cast<Sym*>(out.column[0])[at] = first_view_1.o_customer_;
+        static_cast<i64*>(out.column[1])[at] = count_3;
+        static_cast<i64*>(out.column[2])[at] = sum_5;
       }
     }
   });
   e.overflow |= o;
 }
+
 static const bool key_first_view[] = {true, false, false};
 static void find_first_view(Env& e, const Batch& b, Output& out) {
-  State& s = *e.state;
-  bool o = false;
-  (void)e;
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
   (void)b;
-  const Str c0 = *static_cast<const Str*>(b.column[0]);
-  if (Sym y1; find_text(e, c0, y1)) {
-    if (const auto* r2 = s.m_first_view.find(e.arena, Rec_m_first_view::Key{y1})) {
+  const Str customer_key = *static_cast<const Str*>(b.column[0]);
+  if (Sym key_1; find_text(e, customer_key, key_1)) {
+    if (const auto* first_view_2 = s.m_first_view.find(e.arena, Rec_m_first_view::Key{key_1})) {
       FR_VISIT(1);
-      if (r2->p0 != 0) {
-        i64 t5{};
+      if (first_view_2->sum != 0) {
+        i64 total_3{};
         {
-          if (Sym y_1; find_text(e, c0, y_1)) {
-            if (const auto* r_2 = s.m_first_view.find(e.arena, Rec_m_first_view::Key{y_1})) {
+          if (Sym key_a1; find_text(e, customer_key, key_a1)) {
+            if (const auto* first_view_a2 = s.m_first_view.find(e.arena, Rec_m_first_view::Key{key_a1})) {
               FR_VISIT(1);
-              t5 = add<i64>(o, t5, r_2->p0);
+              total_3 = add<i64>(o, total_3, first_view_a2->sum);
             }
           }
         }
-        const i64 x6 = known(o, t5);
-        i64 t7{};
+        const i64 count_4 = known(o, total_3);
+        i64 total_5{};
         {
-          if (Sym y_1; find_text(e, c0, y_1)) {
-            if (const auto* r_2 = s.m_first_view.find(e.arena, Rec_m_first_view::Key{y_1})) {
+          if (Sym key_a1; find_text(e, customer_key, key_a1)) {
+            if (const auto* first_view_a2 = s.m_first_view.find(e.arena, Rec_m_first_view::Key{key_a1})) {
               FR_VISIT(1);
-              t7 = add<i64>(o, t7, r_2->p1);
+              total_5 = add<i64>(o, total_5, first_view_a2->sum_2);
             }
           }
         }
-        const i64 x8 = known(o, t7);
+        const i64 sum_6 = known(o, total_5);
+        const Sym text_7 = put_text(e, customer_key);
         if (const i64 n = i64(1ll); n > 0) {
-          const Sym y10 = put_text(e, c0);
           const i64 at = out.next();
           out.count[at] = n;
-          static_cast<Sym*>(out.column[0])[at] = y10;
-          static_cast<i64*>(out.column[1])[at] = x6;
-          static_cast<i64*>(out.column[2])[at] = x8;
+          static_cast<Sym*>(out.column[0])[at] = text_7;
+          static_cast<i64*>(out.column[1])[at] = count_4;
+          static_cast<i64*>(out.column[2])[at] = sum_6;
         }
       }
     }
@@ -223,15 +228,16 @@ static void find_first_view(Env& e, const Batch& b, Output& out) {
 }
 
 __attribute__((cold)) static void dump_first_view(Env& e, Output& out) {
-  State& s = *e.state;
-  (void)e;
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
   s.m_first_view.each(e.arena, [&](const Rec_m_first_view& r) {
-    if (r.p0 == 0) return;
+    if (r.sum == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<Sym*>(out.column[0])[at] = r.k0;
-    static_cast<i64*>(out.column[1])[at] = r.p0;
+    static_cast<Sym*>(out.column[0])[at] = r.o_customer_;
+    static_cast<i64*>(out.column[1])[at] = r.sum;
   });
+  e.overflow |= o;
 }
 static u64 size_first_view(Env& e) {
   State& s = *e.state;
@@ -239,15 +245,16 @@ static u64 size_first_view(Env& e) {
 }
 
 __attribute__((cold)) static void dump_first_view_2(Env& e, Output& out) {
-  State& s = *e.state;
-  (void)e;
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
   s.m_first_view.each(e.arena, [&](const Rec_m_first_view& r) {
-    if (r.p1 == 0) return;
+    if (r.sum_2 == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<Sym*>(out.column[0])[at] = r.k0;
-    static_cast<i64*>(out.column[1])[at] = r.p1;
+    static_cast<Sym*>(out.column[0])[at] = r.o_customer_;
+    static_cast<i64*>(out.column[1])[at] = r.sum_2;
   });
+  e.overflow |= o;
 }
 static u64 size_first_view_2(Env& e) {
   State& s = *e.state;
@@ -255,16 +262,17 @@ static u64 size_first_view_2(Env& e) {
 }
 
 __attribute__((cold)) static void dump_first_view_items(Env& e, Output& out) {
-  State& s = *e.state;
-  (void)e;
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
   s.m_first_view_items.each(e.arena, [&](const Rec_m_first_view_items& r) {
-    if (r.p0 == 0) return;
+    if (r.sum == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<i64*>(out.column[0])[at] = r.k0;
-    static_cast<Sym*>(out.column[1])[at] = r.k1;
-    static_cast<i64*>(out.column[2])[at] = r.p0;
+    static_cast<i64*>(out.column[0])[at] = r.i_id_;
+    static_cast<Sym*>(out.column[1])[at] = r.o_customer_;
+    static_cast<i64*>(out.column[2])[at] = r.sum;
   });
+  e.overflow |= o;
 }
 static u64 size_first_view_items(Env& e) {
   State& s = *e.state;
@@ -272,15 +280,16 @@ static u64 size_first_view_items(Env& e) {
 }
 
 __attribute__((cold)) static void dump_first_view_orders(Env& e, Output& out) {
-  State& s = *e.state;
-  (void)e;
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
   s.m_first_view_orders.each(e.arena, [&](const Rec_m_first_view_orders& r) {
-    if (r.p0 == 0) return;
+    if (r.sum == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<i64*>(out.column[0])[at] = r.k0;
-    static_cast<i64*>(out.column[1])[at] = r.p0;
+    static_cast<i64*>(out.column[0])[at] = r.i_id_;
+    static_cast<i64*>(out.column[1])[at] = r.sum;
   });
+  e.overflow |= o;
 }
 static u64 size_first_view_orders(Env& e) {
   State& s = *e.state;
@@ -288,15 +297,16 @@ static u64 size_first_view_orders(Env& e) {
 }
 
 __attribute__((cold)) static void dump_first_view_2_orders(Env& e, Output& out) {
-  State& s = *e.state;
-  (void)e;
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
   s.m_first_view_orders.each(e.arena, [&](const Rec_m_first_view_orders& r) {
-    if (r.p1 == 0) return;
+    if (r.sum_2 == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<i64*>(out.column[0])[at] = r.k0;
-    static_cast<i64*>(out.column[1])[at] = r.p1;
+    static_cast<i64*>(out.column[0])[at] = r.i_id_;
+    static_cast<i64*>(out.column[1])[at] = r.sum_2;
   });
+  e.overflow |= o;
 }
 static u64 size_first_view_2_orders(Env& e) {
   State& s = *e.state;

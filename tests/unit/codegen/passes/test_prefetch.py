@@ -17,11 +17,11 @@ def test_what_rows_to_come_look_up_is_fetched(mode: str) -> None:
     c = case("tpch_papers", "q03")
     program = compiled(c, DeltaOptions(mode=mode))
     text = emit(program, c.catalog.functions)
-    assert re.search(r"prefetch\w*\(e\.arena, .*col\d+\[later\]", text)
+    assert re.search(r"prefetch\w*\(e\.arena, .*all_\w+\[later\]", text)
     assert "prefetch" not in emit(program, c.catalog.functions, KernelPasses(prefetch=False))
 
 
 def test_so_it_is_for_the_rows_of_a_table_that_is_walked_through() -> None:
     c = case("tpch_papers", "q16")
     text = emit(compiled(c, DeltaOptions(mode="batch")), c.catalog.functions)
-    assert re.search(r"each\(e\.arena, 8, \[&\]\(const \w+& soon\) \{ .*prefetch.*soon\.k0", text)
+    assert re.search(r"each\(e\.arena, 8, \[&\]\(const \w+& soon\) \{ .*prefetch.*soon\.\w+_", text)
