@@ -29,6 +29,7 @@ class KernelPasses:
     - `wide`: all decimals have 128 bits, also those with few digits after the point.
     - `parts`: sums of doubles in maps are put out in their parts, for another kernel to go on with.
     - `keys`: declared keys determine their rows. Only for input that is known to keep to them.
+    - `skip`: passes to leave out, by their names in `codegen/pipeline.py`.
     """
 
     derive: bool = True
@@ -47,6 +48,7 @@ class KernelPasses:
     wide: bool = False
     parts: bool = False
     keys: bool = False
+    skip: frozenset[str] = frozenset()
 
 
 USUAL_PASSES = KernelPasses()

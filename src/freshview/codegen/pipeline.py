@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from freshview.calculus.check import Schema
 from freshview.calculus.functions import BUILTINS, Functions
@@ -30,6 +31,7 @@ from freshview.codegen.options import USUAL_PASSES, KernelPasses
 from freshview.codegen.passes.defer import defer, deferrable
 from freshview.codegen.passes.directories import directories
 from freshview.codegen.passes.indexes import add_indexes
+from freshview.codegen.passes.merge_tests import merge_tests
 from freshview.codegen.passes.name_tables import name_tables
 from freshview.codegen.passes.prefetch import prefetch
 from freshview.codegen.passes.share import share
@@ -38,84 +40,160 @@ from freshview.program.terms import Program, Statement
 
 
 @dataclass(frozen=True)
-class KernelPlan:
-    """What a kernel will do: its program, its tables, its functions, and what is known of them."""
+class Draft:
+    """A kernel on its way: what the passes so far have decided."""
 
     program: Program
-    schema: Schema
-    layout: Layout
-    loops: Loops
-    scans: tuple[Statement, ...]
-    """Statements of triggers whose cost follows the data and not the change."""
+    functions: Functions
+    options: KernelPasses
+    layout: Layout = field(default_factory=Layout)
+    triggers: tuple[LoweredTrigger, ...] = ()
+    others: tuple[Function, ...] = ()
+    """Functions that are not of a relation's batches."""
+    loops: Loops = Loops(())
+
+    @property
+    def terms(self) -> Terms:
+        """What lowers terms over the tables that are there."""
+        program = self.program
+        return Terms(
+            schema=Schema(
+                relations={r.name: r.types for r in program.relations},
+                maps={m.name: (tuple(c.type for c in m.keys), m.payload) for m in program.maps},
+                functions=self.functions,
+            ),
+            layout=self.layout,
+            maps={m.name: m for m in program.maps},
+            columns={r.name: r.types for r in program.relations},
+            passes=self.options,
+        )
+
+    @property
+    def batch_tables(self) -> frozenset[str]:
+        """Tables whose rows came with the change."""
+        return frozenset(self.layout.places[name].table for name in _batch_maps(self.program))
+
+    @property
+    def scans(self) -> tuple[Statement, ...]:
+        """Statements of triggers whose cost follows the data and not the change."""
+        own = (s for t in self.triggers for s in scanning(t, self.batch_tables))
+        return tuple(s for s in own if s.target.name not in self.layout.deferred)
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A step from a program to the loops of its kernel: what it is called, and what it changes."""
+
+    name: str
+    level: Literal["program", "layout", "loops"]
+    run: Callable[[Draft], Draft]
+    switch: str = ""
+    """The field of the options that turns it on; any pass but `place` and `lower` can be skipped."""
+
+    def is_on(self, options: KernelPasses) -> bool:
+        """Whether it is to run."""
+        return self.name not in options.skip and (not self.switch or getattr(options, self.switch))
+
+
+def _widen(d: Draft) -> Draft:
+    return replace(d, program=widen(d.program))
+
+
+def _derive(d: Draft) -> Draft:
+    return replace(d, program=derive(d.program, factorise=d.options.factorise))
+
+
+def _place(d: Draft) -> Draft:
+    return replace(d, layout=place_maps(d.program, d.functions, d.options))
+
+
+def _defer(d: Draft) -> Draft:
+    return replace(d, layout=defer(d.program, d.terms, d.batch_tables))
+
+
+def _lower(d: Draft) -> Draft:
+    lowered = Triggers(d.program, d.terms)
+    triggers = tuple(lowered.lower(r) for r in d.program.relations)
+    return _assembled(replace(d, triggers=triggers, others=tuple(_others(d, triggers))))
+
+
+def _assembled(d: Draft) -> Draft:
+    """The functions of all relations, put together as the layout allows it; indexes follow."""
+    own = (
+        Function(
+            f"on_{identifier(t.relation.name)}",
+            "relation",
+            t.relation.name,
+            assemble(t, d.layout, d.options.keys and bool(t.relation.key)),
+        )
+        for t in d.triggers
+    )
+    loops = name_tables(Loops((*own, *d.others)))
+    return replace(d, loops=loops, layout=add_indexes(d.layout, loops))
+
+
+def _directories(d: Draft) -> Draft:
+    housed = directories(d.program, d.layout, _lookups(d))
+    if not any(t.home for t in housed.tables.values()):
+        return d
+    return _assembled(replace(d, layout=housed))
+
+
+def over_blocks(change: Callable[[Block], Block]) -> Callable[[Draft], Draft]:
+    """A pass that changes the body of every function."""
+
+    def run(d: Draft) -> Draft:
+        functions = tuple(replace(f, body=change(f.body)) for f in d.loops.functions)
+        return replace(d, loops=Loops(functions))
+
+    return run
+
+
+def _share_lookups(d: Draft) -> Draft:
+    def change(body: Block) -> Block:
+        row = body[0].row if body and isinstance(body[0], Batch) else ""
+        return share_lookups(body, d.layout, row) if row else body
+
+    return over_blocks(change)(d)
+
+
+def _prefetch(d: Draft) -> Draft:
+    columns = {r.name: r.types for r in d.program.relations}
+    return over_blocks(lambda body: prefetch(body, d.layout, columns))(d)
+
+
+PASSES = (
+    Pass("widen", "program", _widen, "wide"),
+    Pass("derive", "program", _derive, "derive"),
+    Pass("place", "layout", _place),
+    Pass("defer", "layout", _defer, "defer"),
+    Pass("lower", "loops", _lower),
+    Pass("directories", "layout", _directories, "directories"),
+    Pass("share", "loops", over_blocks(share), "share"),
+    Pass("share_lookups", "loops", _share_lookups, "share"),
+    Pass("merge_tests", "loops", over_blocks(merge_tests)),
+    Pass("prefetch", "loops", _prefetch, "prefetch"),
+)
+"""All the passes, in their order."""
+
+
+def drafts(
+    program: Program, functions: Functions = BUILTINS, options: KernelPasses = USUAL_PASSES
+) -> Iterator[tuple[Pass, Draft]]:
+    """The kernel of a program after each pass."""
+    draft = Draft(program, functions, options)
+    for step in PASSES:
+        if step.is_on(options):
+            draft = step.run(draft)
+            yield step, draft
 
 
 def plan_kernel(
     program: Program, functions: Functions = BUILTINS, passes: KernelPasses = USUAL_PASSES
-) -> KernelPlan:
+) -> Draft:
     """The layout and the loops of a program."""
-    if passes.wide:
-        program = widen(program)
-    if passes.derive:
-        program = derive(program, factorise=passes.factorise)
-    layout = place_maps(program, functions, passes)
-    terms = Terms(
-        schema=Schema(
-            relations={r.name: r.types for r in program.relations},
-            maps={m.name: (tuple(c.type for c in m.keys), m.payload) for m in program.maps},
-            functions=functions,
-        ),
-        layout=layout,
-        maps={m.name: m for m in program.maps},
-        columns={r.name: r.types for r in program.relations},
-        passes=passes,
-    )
-    batch_tables = frozenset(layout.places[name].table for name in _batch_tables(program))
-    if passes.defer:
-        layout = defer(program, terms, batch_tables)
-        terms = replace(terms, layout=layout)
-    triggers = [Triggers(program, terms).lower(r) for r in program.relations]
-    others = tuple(_others(program, terms, triggers))
-
-    def functions_of(layout: Layout) -> Loops:
-        own = (
-            Function(
-                f"on_{identifier(t.relation.name)}",
-                "relation",
-                t.relation.name,
-                assemble(t, layout, passes.keys and bool(t.relation.key)),
-            )
-            for t in triggers
-        )
-        return name_tables(Loops((*own, *others)))
-
-    loops = functions_of(layout)
-    indexed = add_indexes(layout, loops)
-    if passes.directories:
-        housed = directories(program, indexed, _lookups(loops, indexed, terms))
-        if any(t.home for t in housed.tables.values()):
-            loops = functions_of(housed)
-            indexed = add_indexes(housed, loops)
-    loops = _improved(loops, indexed, terms, passes)
-    put_off = layout.deferred
-    scans = tuple(
-        s for t in triggers for s in scanning(t, batch_tables) if s.target.name not in put_off
-    )
-    return KernelPlan(program, terms.schema, indexed, loops, scans)
-
-
-def _improved(loops: Loops, layout: Layout, terms: Terms, passes: KernelPasses) -> Loops:
-    """The loops after the passes that change how they run, and not what they ask for."""
-    functions = []
-    for f in loops.functions:
-        body = f.body
-        if passes.share:
-            body = share(body)
-            row = body[0].row if body and isinstance(body[0], Batch) else ""
-            body = share_lookups(body, layout, row) if row else body
-        if passes.prefetch:
-            body = prefetch(body, layout, terms.columns)
-        functions.append(replace(f, body=body))
-    return Loops(tuple(functions))
+    *_, (_, draft) = drafts(program, functions, passes)
+    return draft
 
 
 def _others(program: Program, terms: Terms, triggers: list[LoweredTrigger]) -> Iterator[Function]:
@@ -144,21 +222,22 @@ def _run(runs: Iterable[Sequence[Statement]], terms: Terms) -> Block:
     return tuple(block)
 
 
-def _batch_tables(program: Program) -> set[str]:
+def _batch_maps(program: Program) -> set[str]:
     """Maps that hold the last batch of a stream, put aside for that of another one."""
     statements = [s for t in program.triggers for s in t.statements]
     aside = {s.target.name for s in statements if s.op == ":=" and isinstance(s.term, Delta)}
     return aside - {s.target.name for s in statements if not isinstance(s.term, Delta)}
 
 
-def _lookups(loops: Loops, layout: Layout, terms: Terms) -> Iterator[set[tuple[str, Columns]]]:
+def _lookups(d: Draft) -> Iterator[set[tuple[str, Columns]]]:
     """By trigger and columns of its row: the tables that are asked by them, and by which keys."""
-    for f in loops.functions:
+    columns = {r.name: r.types for r in d.program.relations}
+    for f in d.loops.functions:
         if not (f.body and isinstance(f.body[0], Batch)) or f.kind != "relation":
             continue
         loop = f.body[0]
-        types = {f"c{j}": t for j, t in enumerate(terms.columns[loop.relation])}
+        types = {f"c{j}": t for j, t in enumerate(columns[loop.relation])}
         by_columns: dict[object, set[tuple[str, Columns]]] = {}
-        for x in lookups(loop.body, loop.row, types, layout):
+        for x in lookups(loop.body, loop.row, types, d.layout):
             by_columns.setdefault(x.keys, set()).add((x.table, x.columns))
         yield from by_columns.values()

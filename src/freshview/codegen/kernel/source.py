@@ -26,7 +26,7 @@ from freshview.codegen.kernel.tables import cpp_tables
 from freshview.codegen.kernel.values import Scope
 from freshview.codegen.loops.facts import relation_columns, ring_columns, transients
 from freshview.codegen.options import USUAL_PASSES, KernelPasses
-from freshview.codegen.pipeline import KernelPlan, plan_kernel
+from freshview.codegen.pipeline import Draft, plan_kernel
 from freshview.depth import deep
 from freshview.program.terms import Map, Program, Statement
 
@@ -69,7 +69,7 @@ def write(
 class _Kernel:
     """A kernel as text: its tables, its functions, and what it says of itself."""
 
-    def __init__(self, plan: KernelPlan, functions: Functions, passes: KernelPasses) -> None:
+    def __init__(self, plan: Draft, functions: Functions, passes: KernelPasses) -> None:
         program = plan.program
         self.plan = plan
         self.program = program
@@ -82,13 +82,13 @@ class _Kernel:
         # A constant is lifted where the query is read: no map knows of it.
         shown = (cofactors(x) for q in program.queries for x in subterms(q.term))
         lifted = frozenset(name for t in shown for name in t.slots)
-        self.categories = categories(program, plan.schema)
+        self.categories = categories(program, plan.terms.schema)
         self.headers = [functions.headers[name] for name in sorted(_rings(program, functions))]
         self.slots = numbered([*(t.slots for t in payloads), lifted])
         self.rings = ring_columns(plan.loops)
         queries = {q.name: q for q in program.queries}
         self.outputs = Outputs(queries, self.categories, passes.parts)
-        self.scope = Scope(plan.schema, self.tables, {r.name: r for r in program.relations})
+        self.scope = Scope(plan.terms.schema, self.tables, {r.name: r for r in program.relations})
         self.functions = FunctionWriter(
             self.program, self.layout, self.outputs, self.scope, self.rings, bool(self.slots)
         )
