@@ -50,7 +50,7 @@ class Draft:
     triggers: tuple[LoweredTrigger, ...] = ()
     others: tuple[Function, ...] = ()
     """Functions that are not of a relation's batches."""
-    loops: Loops = Loops(())
+    loops: Loops = field(default_factory=lambda: Loops(()))
 
     @property
     def terms(self) -> Terms:
@@ -88,7 +88,7 @@ class Pass:
     level: Literal["program", "layout", "loops"]
     run: Callable[[Draft], Draft]
     switch: str = ""
-    """The field of the options that turns it on; any pass but `place` and `lower` can be skipped."""
+    """The field of the options that turns it on."""
 
     def is_on(self, options: KernelPasses) -> bool:
         """Whether it is to run."""
@@ -196,9 +196,9 @@ def plan_kernel(
     return draft
 
 
-def _others(program: Program, terms: Terms, triggers: list[LoweredTrigger]) -> Iterator[Function]:
+def _others(d: Draft, triggers: Iterable[LoweredTrigger]) -> Iterator[Function]:
     """All the functions that are not of a relation's batches."""
-    layout = terms.layout
+    program, terms, layout = d.program, d.terms, d.layout
     recomputed = deferrable(program)
     for maps in dict.fromkeys(t.late for t in triggers if t.late):
         yield after_rows(maps, recomputed, terms)

@@ -37,6 +37,7 @@ class Names:
         """
         self.count += 1
         plain = NUMBERED.sub("", identifier(kind)).strip("_")
+        plain = plain if plain[:1].isalpha() else f"x{plain}"
         family = "a" * self.depth if self.depth < 4 else f"a{self.depth}a"
         return f"{plain}_{family}{self.count}"
 
