@@ -9,6 +9,8 @@
     map q_count in m_q p1 [k0, k1]                where a map or a static relation lies
     deferred q_top                                maps recomputed when they are read
     late q_max                                    maps recomputed once a batch
+
+Columns go by their numbers, as in loops.
 """
 
 from __future__ import annotations
@@ -155,9 +157,7 @@ def _read_table(tokens: Tokens, transient: bool) -> Table:
             home = host, read_columns(tokens)
         else:
             break
-    return Table(
-        name, keys, payloads, determining, transient, tuple(indexes), tuple(orders), home
-    )
+    return Table(name, keys, payloads, determining, transient, tuple(indexes), tuple(orders), home)
 
 
 def _read_place(tokens: Tokens) -> MapPlace:

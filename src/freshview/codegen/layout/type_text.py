@@ -3,6 +3,8 @@
     int   decimal(2)?   wide decimal(4)          as everywhere, and whether a decimal has 128 bits
     cofactor(x, y; shop)                         continuous variables; categorical ones
     header Stats(n int, total double) scaled     a ring of a C++ header: its numbers
+
+Elements of a ring have the type of their variables, where a program has one for all of them.
 """
 
 from __future__ import annotations

@@ -301,15 +301,13 @@ class _Reader(Parts):
             nulls = "first" if self.tokens.accept("first") else "last"
             if nulls == "last":
                 self.tokens.expect("last")
-        others, wanted = "", ()
+        others, wanted = "", Columns()
         if self.tokens.accept("plus"):
             others = self.name()
             self.tokens.expect("by")
             wanted = read_columns(self.tokens)
         body = self.block()
-        return FirstRows(
-            row, search, limit, descending, nulls, payload, once, body, others, wanted
-        )
+        return FirstRows(row, search, limit, descending, nulls, payload, once, body, others, wanted)
 
     def choose(self) -> Stmt:
         limit, row = self.number(), self.name()

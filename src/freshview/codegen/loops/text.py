@@ -240,7 +240,8 @@ def _definition(s: Definition) -> str:
         case Total(name, t, _):
             return f"total {show_name(name)} : {show_type(t)}"
         case Collect(name, table, _):
-            return f"collect {show_name(name)} {show_types(table.keys)} : {show_types(table.payloads)}"
+            types = f"{show_types(table.keys)} : {show_types(table.payloads)}"
+            return f"collect {show_name(name)} {types}"
         case Look(name, value, t):
             return f"look {show_name(name)} : {show_type(t)} = {show_value(value)}"
         case Intern(name, value):
