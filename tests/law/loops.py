@@ -8,7 +8,9 @@ from typing import Any
 
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.codegen.layout import text as layout_text
+from freshview.codegen.layout.check import check as check_layout
 from freshview.codegen.layout.terms import Layout
+from freshview.codegen.loops.check import check
 from freshview.codegen.loops.interpret.engine import Interpreter
 from freshview.codegen.loops.read import read
 from freshview.codegen.loops.terms import Loops
@@ -54,6 +56,8 @@ def plans(case: Case, names: Iterable[str] = PASSES) -> Iterator[tuple[str, Kern
 
 def well_formed(plan: KernelPlan, functions: Functions) -> None:
     """The text of a plan reads back, and its checkers find nothing."""
+    check_layout(plan.layout)
+    check(plan.loops, plan.layout, plan.program, functions)
     assert read(show(plan.loops)) == plan.loops
     assert layout_text.read(layout_text.show(plan.layout)) == plan.layout
 
