@@ -125,7 +125,9 @@ def test_wide_constants() -> None:
 def test_lines() -> None:
     gain = t.Gain("w5", "m_q03", 0, (Var("sign2"), Var("r3.p0")))
     at = t.At("w5", "m_q03", (A, Var("r3.k1")), (gain,))
-    loops = t.Loops((t.Function("on_R", "relation", "R", (t.Slice("r3", "m", (0,), (A,), (at,)),)),))
+    loops = t.Loops(
+        (t.Function("on_R", "relation", "R", (t.Slice("r3", "m", (0,), (A,), (at,)),)),)
+    )
     assert show(loops).splitlines() == [
         "relation on_R of R {",
         "  slice r3 in m by k0 = i1.c0 {",
