@@ -96,6 +96,16 @@ def show(e: Expr) -> str:
     return _show(e, 0, braced=False)
 
 
+def show_factor(e: Expr) -> str:
+    """A term as one factor of a product, which `read_factor` takes back.
+
+    >>> from freshview.calculus.build import const
+    >>> show_factor(add(Var("x"), Var("y"))), show_factor(const(-1))
+    ('(x + y)', '(-1)')
+    """
+    return _show(e, _ATOM, braced=False)
+
+
 _ADD, _MUL, _ATOM = 0, 1, 2
 
 
@@ -183,6 +193,11 @@ def read_term(tokens: Tokens, *, braced: bool = False) -> Expr:
             e = sub(e, _product(tokens, braced))
         else:
             return e
+
+
+def read_factor(tokens: Tokens) -> Expr:
+    """One factor of a product: a sum or a product only between parentheses."""
+    return _atom(tokens, braced=False)
 
 
 def _product(tokens: Tokens, braced: bool) -> Expr:

@@ -1,0 +1,1 @@
+"""What loops mean, over plain Python: the oracle of passes, without a compiler."""

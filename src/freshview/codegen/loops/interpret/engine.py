@@ -1,0 +1,182 @@
+"""An engine that runs loops: the calls of the reference engine, and the steps of a kernel."""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from freshview.algebra import EXACT, Number
+from freshview.calculus.domain import is_within
+from freshview.calculus.functions import BUILTINS, Functions
+from freshview.calculus.rows import checked
+from freshview.calculus.schema import Relation
+from freshview.calculus.types import Value
+from freshview.codegen.layout.terms import Layout
+from freshview.codegen.loops.interpret.records import Records
+from freshview.codegen.loops.interpret.run import Run, State
+from freshview.codegen.loops.interpret.values import Row, Values, as_key, nearest
+from freshview.codegen.loops.terms import Function, Loops
+from freshview.errors import Overflow, UnknownName
+from freshview.program.terms import Program
+
+Changes = Mapping[tuple[Value, ...], int] | Iterable[tuple[Sequence[Value], int]]
+Answer = dict[tuple[Any, ...], Number]
+
+
+class Interpreter:
+    """Runs the loops of a program: static tables first, then changes; queries at any time.
+
+    After every call the maps and the answers are those of the reference engine; a call that fails
+    changes nothing.
+
+    >>> from freshview.calculus.schema import Column, Query
+    >>> from freshview.calculus.text import read as term
+    >>> from freshview.calculus.types import INT
+    >>> from freshview.codegen.layout.text import read as read_layout
+    >>> from freshview.codegen.loops.read import read
+    >>> a = Column("a", INT)
+    >>> query = Query("q", (a,), ("a",), term("M[a]"))
+    >>> program = Program((Relation("R", (a,)),), (), (), (query,))
+    >>> loops = read('''
+    ...   relation on_R of R {
+    ...     batch i1 of R { at w2 in m[i1.c0] { gain w2.p0 += i1.count } }
+    ...   }
+    ...   ready ready { }
+    ...   read read_q of q { scan r1 in m { output q(r1.k0 : int) += r1.p0 } }
+    ... ''')
+    >>> engine = Interpreter(program, read_layout("table m [int] : [int]"), loops)
+    >>> engine.apply("R", [((1,), 2), ((2,), 1), ((2,), -1)])
+    >>> engine.read("q")
+    {(1,): 2}
+    """
+
+    def __init__(
+        self, program: Program, layout: Layout, loops: Loops, functions: Functions = BUILTINS
+    ) -> None:
+        self.program = program
+        self.layout = layout
+        self.functions = {f.name: f for f in loops.functions}
+        self.values = Values(functions)
+        self.relations = {r.name: r for r in program.relations}
+        self.state = State({name: Records(t) for name, t in layout.tables.items()})
+        self.loaded = False
+
+    def load(self, tables: Mapping[str, Iterable[Sequence[Value]]] | None = None) -> None:
+        """Load the static tables, and do what the program does when it is ready."""
+        self.loaded = True
+        for name, rows in (tables or {}).items():
+            self.apply(name, [(row, 1) for row in rows])
+        with self._all_or_nothing():
+            self._run(self._function("ready"))
+
+    def apply(self, relation: str, changes: Changes) -> None:
+        """A batch: rows with how many times they are inserted or, negative, deleted."""
+        if not self.loaded:
+            self.load()
+        if relation not in self.relations:
+            raise UnknownName(f"there is no relation '{relation}'", instead="declare it first")
+        of = self.relations[relation]
+        pairs = changes.items() if isinstance(changes, Mapping) else changes
+        batch = [Row(_row(of, row), [], times) for row, times in pairs]
+        with self._all_or_nothing():
+            self._run(self._function("relation", relation), batch)
+
+    def read(self, query: str) -> Answer:
+        """The rows of a query in the order of its columns, with their multiplicities."""
+        return self._read(query, self._function("read", query), {})
+
+    def find(self, query: str, key: Mapping[int, Value]) -> Answer:
+        """The rows of a query with these values in the columns by which it is looked up."""
+        columns = [c.type for c in self._query_columns(query)]
+        values = tuple(as_key(key.get(j), t) for j, t in enumerate(columns))
+        return self._read(query, self._function("find", query), {"key": Row(values, [])})
+
+    def lookup_columns(self, query: str) -> tuple[int, ...]:
+        """The columns by which the rows of a query are looked up; none if they cannot be."""
+        functions = (f for f in self.functions.values() if (f.kind, f.of) == ("find", query))
+        return next((f.key for f in functions), ())
+
+    def contents(self, name: str) -> Answer:
+        """The rows of a map."""
+        if not self.loaded:
+            self.load()
+        if name in self.layout.deferred:
+            with decimal.localcontext(EXACT):
+                self._run(self._function("refresh"))
+        place = self.layout.places[name]
+        rows: Answer = {}
+        for record in self.state.tables[place.table].records.values():
+            if record.payloads[place.payload]:
+                keys = tuple(record.values[i] for i in place.columns)
+                rows[keys] = nearest(record.payloads[place.payload])
+        return rows
+
+    def _function(self, kind: str, of: str = "") -> Function:
+        for f in self.functions.values():
+            if (f.kind, f.of) == (kind, of):
+                return f
+        raise UnknownName(f"the loops have no function to {kind} '{of}'")
+
+    def _run(self, f: Function, batch: Sequence[Row] = (), **names: Any) -> Answer:
+        run = Run(self.state, self.functions, self.values, batch)
+        run.function(f, names)
+        rows: Answer = {}
+        for row, n in run.rows:
+            rows[row] = rows.get(row, 0) + n
+        return rows
+
+    def _read(self, query: str, f: Function, names: Mapping[str, Any]) -> Answer:
+        if not self.loaded:
+            self.load()
+        with self._all_or_nothing():
+            rows = self._run(f, **names)
+        types = [c.type for c in self._query_columns(query)]
+        return {
+            tuple(as_key(x, t) for x, t in zip(row, types, strict=True)): n
+            for row, n in rows.items()
+        }
+
+    def _query_columns(self, query: str) -> Sequence[Any]:
+        return next(q for q in self.program.queries if q.name == query).columns
+
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        before = (
+            {name: records.copy() for name, records in self.state.tables.items()},
+            self.state.stale,
+        )
+        try:
+            with decimal.localcontext(EXACT):
+                yield
+                self._check()
+        except BaseException as e:
+            self.state.tables, self.state.stale = before
+            if isinstance(e, decimal.DecimalException | OverflowError):
+                raise _out_of_range(str(e)) from e
+            raise
+
+    def _check(self) -> None:
+        """Refuse numbers that are outside of the domain of values."""
+        for records in self.state.tables.values():
+            table = records.table
+            if table.transient:
+                continue
+            types = (*table.keys, *table.payloads)
+            for r in records.records.values():
+                numbers = zip((*r.values, *r.payloads), types, strict=True)
+                if not all(is_within(x, t) for x, t in numbers):
+                    raise OverflowError(f"the table '{table.name}' would hold {r.payloads}")
+
+
+def _row(relation: Relation, row: Sequence[Value]) -> tuple[Value, ...]:
+    return tuple(checked(relation, row))
+
+
+def _out_of_range(why: str) -> Overflow:
+    return Overflow(
+        f"this change takes a number of a view out of its range ({why})",
+        instead="nothing was changed; integers have 64 bits and decimals 38 digits, "
+        "use DOUBLE for larger ones",
+    )

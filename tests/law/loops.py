@@ -1,0 +1,122 @@
+"""Loops interpreted beside the reference engine: the same rows after every batch, by every pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from freshview.calculus.functions import BUILTINS, Functions
+from freshview.codegen.layout import text as layout_text
+from freshview.codegen.layout.check import check as check_layout
+from freshview.codegen.layout.terms import Layout
+from freshview.codegen.loops.check import check
+from freshview.codegen.loops.interpret.engine import Interpreter
+from freshview.codegen.loops.read import read
+from freshview.codegen.loops.terms import Loops
+from freshview.codegen.loops.text import show
+from freshview.codegen.options import KernelPasses
+from freshview.codegen.pipeline import KernelPlan, plan_kernel
+from freshview.errors import FreshviewError
+from freshview.program.terms import Program
+from freshview.reference.engine.run import Engine
+
+Batches = Iterable[Sequence[tuple[str, Any]]]
+"""Batches of changes: relations, each with its rows and how often they come."""
+
+USUAL = KernelPasses()
+PASSES: dict[str, KernelPasses] = {
+    "usual": USUAL,
+    **{f.name: replace(USUAL, **{f.name: not getattr(USUAL, f.name)}) for f in fields(USUAL)},
+}
+"""The usual passes, and these with one of them turned off, or on if it is off."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, the rows of its static tables, and batches of changes."""
+
+    program: Program
+    batches: Batches
+    static: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    functions: Functions = BUILTINS
+
+
+def plans(case: Case, names: Iterable[str] = PASSES) -> Iterator[tuple[str, KernelPlan]]:
+    """The plans that differ, by the names of the passes; all of them are well formed."""
+    seen: list[tuple[Loops, Layout]] = []
+    for name in names:
+        plan = plan_kernel(case.program, case.functions, PASSES[name])
+        if (plan.loops, plan.layout) in seen:
+            continue
+        seen.append((plan.loops, plan.layout))
+        well_formed(plan, case.functions)
+        yield name, plan
+
+
+def well_formed(plan: KernelPlan, functions: Functions) -> None:
+    """The text of a plan reads back, and its checkers find nothing."""
+    check_layout(plan.layout)
+    check(plan.loops, plan.layout, plan.program, functions)
+    assert read(show(plan.loops)) == plan.loops
+    assert layout_text.read(layout_text.show(plan.layout)) == plan.layout
+
+
+def agree(case: Case, names: Iterable[str] = PASSES) -> int:
+    """Queries and maps of every plan are those of the reference engine; how many plans there were.
+
+    What the reference engine refuses, the loops refuse, or the query that would show it.
+    """
+    reference = Engine(case.program, case.functions)
+    engines = {
+        name: Interpreter(plan.program, plan.layout, plan.loops, case.functions)
+        for name, plan in plans(case, names)
+    }
+    for engine in (reference, *engines.values()):
+        engine.load(case.static)
+    for number, batch in enumerate(((), *case.batches)):
+        for relation, changes in batch:
+            refused = _refuses(reference, relation, changes)
+            for name, engine in engines.items():
+                also = _refuses(engine, relation, changes)
+                assert also == refused or refused, f"{name}, batch {number}: refused {changes}"
+        _same_rows(reference, engines, number)
+    return len(engines)
+
+
+def _refuses(engine: Any, relation: str, changes: Any) -> bool:
+    try:
+        engine.apply(relation, changes)
+    except FreshviewError:
+        return True
+    return False
+
+
+def _same_rows(reference: Engine, engines: Mapping[str, Interpreter], number: int) -> None:
+    for q in reference.program.queries:
+        expected = {row: n for row, n in reference.read(q.name).items() if n > 0}
+        for name, engine in engines.items():
+            rows = engine.read(q.name)
+            assert rows == expected, _difference(f"query {q.name}", name, number, rows, expected)
+            _same_lookups(engine, q.name, expected, f"{name}, batch {number}")
+    for m in reference.program.maps:
+        expected = reference.contents(m.name)
+        for name, engine in engines.items():
+            if m.name in engine.layout.places:
+                rows = engine.contents(m.name)
+                assert rows == expected, _difference(f"map {m.name}", name, number, rows, expected)
+
+
+def _same_lookups(engine: Interpreter, query: str, expected: Any, where: str) -> None:
+    """The rows of each key are those of the whole answer that have it."""
+    columns = engine.lookup_columns(query)
+    for row in list(expected)[:3] if columns else ():
+        key = {j: row[j] for j in columns}
+        wanted = {r: n for r, n in expected.items() if all(r[j] == x for j, x in key.items())}
+        assert engine.find(query, key) == wanted, f"{where}: rows of {key} in {query}"
+
+
+def _difference(what: str, passes: str, number: int, rows: Any, expected: Any) -> str:
+    more = {row: n for row, n in rows.items() if expected.get(row) != n}
+    less = {row: n for row, n in expected.items() if rows.get(row) != n}
+    return f"{what}, passes '{passes}', batch {number}: {more} instead of {less}"

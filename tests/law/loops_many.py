@@ -1,0 +1,72 @@
+"""Many random programs: `python -m tests.law.loops_many sql 0 500` prints the seeds that differ.
+
+`sql` are SELECTs over tables of integers, `world` views over tables of every type.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+
+from freshview.errors import NotNative
+from freshview.ivm.compile import compile_queries
+from freshview.sql.load import load
+from tests.differential.harness import STRATEGIES, grouped
+from tests.differential.random_sql import random_script
+from tests.differential.streams import MODES, STATIC, random_stream, schema
+from tests.differential.worlds import world
+from tests.law.loops import Case, agree
+
+STRATEGY_NAMES = [s for s in STRATEGIES if s != "caches"]
+"""Kernels keep no view caches."""
+
+
+def sql_case(seed: int) -> Case:
+    """A SELECT over tables of integers, some of them static, by a strategy and in a mode."""
+    rng = random.Random(f"loops {seed}")
+    catalog = schema(rng.choice(list(STATIC)))
+    stream = random_stream(catalog, rng, 8)
+    catalog, queries = load(str(random_script(seed)), catalog=catalog)
+    options = replace(STRATEGIES[rng.choice(STRATEGY_NAMES)], mode=rng.choice(MODES))
+    program = compile_queries(queries, list(catalog.relations.values()), options, catalog.functions)
+    static = {name: [row for row, _ in rows] for name, rows in grouped(list(stream.static))}
+    return Case(program, [grouped(list(b)) for b in stream.batches], static, catalog.functions)
+
+
+def world_case(seed: int) -> Case:
+    """Views over tables of every type."""
+    rng = random.Random(f"loops {seed}")
+    w = world(seed)
+    views = [f"CREATE VIEW {v.name} AS {v.sql};" for v in w.views]
+    catalog, queries = load("\n".join([w.script(), *views]))
+    options = replace(STRATEGIES[rng.choice(STRATEGY_NAMES)], mode=rng.choice(MODES))
+    program = compile_queries(queries, list(catalog.relations.values()), options, catalog.functions)
+    return Case(program, [grouped(list(b)) for b in w.batches], functions=catalog.functions)
+
+
+KINDS: dict[str, Callable[[int], Case]] = {"sql": sql_case, "world": world_case}
+
+
+def main(kind: str, first: str, end: str) -> None:
+    """Run seeds and print what differs."""
+    outcomes: Counter[str] = Counter()
+    for seed in range(int(first), int(end)):
+        try:
+            outcomes["plans"] += agree(KINDS[kind](seed))
+            outcomes["equal"] += 1
+        except AssertionError as e:
+            outcomes["different"] += 1
+            print(f"{kind} {seed}: {str(e)[:2000]}", flush=True)
+        except NotNative:
+            outcomes["not native"] += 1
+        except Exception as e:
+            outcomes[type(e).__name__] += 1
+            print(f"{kind} {seed}: {type(e).__name__}: {e}", flush=True)
+    print(dict(outcomes))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
