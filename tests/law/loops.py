@@ -16,7 +16,8 @@ from freshview.codegen.loops.read import read
 from freshview.codegen.loops.terms import Loops
 from freshview.codegen.loops.text import show
 from freshview.codegen.options import KernelPasses
-from freshview.codegen.pipeline import KernelPlan, plan_kernel
+from freshview.codegen.pipeline import PASSES as STEPS
+from freshview.codegen.pipeline import Draft, plan_kernel
 from freshview.errors import FreshviewError
 from freshview.program.terms import Program
 from freshview.reference.engine.run import Engine
@@ -25,9 +26,17 @@ Batches = Iterable[Sequence[tuple[str, Any]]]
 """Batches of changes: relations, each with its rows and how often they come."""
 
 USUAL = KernelPasses()
+SKIPPED = ("share_lookups", "merge_tests")
+"""Passes without a switch of their own."""
+
 PASSES: dict[str, KernelPasses] = {
     "usual": USUAL,
-    **{f.name: replace(USUAL, **{f.name: not getattr(USUAL, f.name)}) for f in fields(USUAL)},
+    **{
+        f.name: replace(USUAL, **{f.name: not getattr(USUAL, f.name)})
+        for f in fields(USUAL)
+        if f.name != "skip"
+    },
+    **{s.name: replace(USUAL, skip=frozenset([s.name])) for s in STEPS if s.name in SKIPPED},
 }
 """The usual passes, and these with one of them turned off, or on if it is off."""
 
@@ -42,7 +51,7 @@ class Case:
     functions: Functions = BUILTINS
 
 
-def plans(case: Case, names: Iterable[str] = PASSES) -> Iterator[tuple[str, KernelPlan]]:
+def plans(case: Case, names: Iterable[str] = PASSES) -> Iterator[tuple[str, Draft]]:
     """The plans that differ, by the names of the passes; all of them are well formed."""
     seen: list[tuple[Loops, Layout]] = []
     for name in names:
@@ -54,7 +63,7 @@ def plans(case: Case, names: Iterable[str] = PASSES) -> Iterator[tuple[str, Kern
         yield name, plan
 
 
-def well_formed(plan: KernelPlan, functions: Functions) -> None:
+def well_formed(plan: Draft, functions: Functions) -> None:
     """The text of a plan reads back, and its checkers find nothing."""
     check_layout(plan.layout)
     check(plan.loops, plan.layout, plan.program, functions)

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from freshview.cli.compile import compile_script
 from freshview.cli.demo import run_demo
-from freshview.cli.explain import explain_on_spark, explain_script
+from freshview.cli.explain import explain_on_spark, explain_passes, explain_script
 from freshview.cli.factorized import DiagramOptions, compile_factorized, explain_factorized
 from freshview.cli.options import (
     BatchOption,
@@ -62,9 +62,25 @@ def explain(
     strict: StrictOption = False,
     spark: Annotated[bool, typer.Option("--spark", help="how it is spread over workers")] = False,
     dtree: DtreeOption = None,
+    passes: Annotated[
+        bool, typer.Option("--passes", help="the kernel after every pass: layout and loops")
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="with --passes: check what each pass has made")
+    ] = False,
 ) -> None:
     """Show each stage of a view: its term after every pass, its maps, triggers and the choice."""
     _check_dtree(dtree, strategy)
+    if check and not passes:
+        raise FreshviewError("--check belongs to --passes", instead="add --passes")
+    if passes:
+        if spark or dtree is not None:
+            raise FreshviewError(
+                "--passes shows the kernel of this process", instead="drop --spark and --dtree"
+            )
+        settings = DatabaseSettings(strategy=strategy, mode=mode, strict=strict, engine="native")
+        typer.echo("\n\n\n".join(explain_passes(script, view, settings, check)))
+        return
     if dtree is not None and (spark or engine != "reference"):
         raise FreshviewError(
             "--dtree is explained for the reference engine", instead="drop --spark and --engine"

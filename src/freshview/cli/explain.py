@@ -9,9 +9,11 @@ from freshview.calculus.functions import Functions
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.scope import relations
 from freshview.cli.script import read_script, read_text
+from freshview.codegen.explain import show_passes
 from freshview.distributed.explain import explain as spread
 from freshview.errors import UnknownName
 from freshview.plan.compile import compile_queries
+from freshview.program.text import show_program
 from freshview.runtime.compile.compile_view import compile_view
 from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.explain import explain
@@ -28,6 +30,16 @@ def explain_script(script: Path, name: str, settings: DatabaseSettings) -> Itera
     for query, used, functions in _wanted(script, name):
         plan = compile_view(query, used, settings, functions)
         yield explain(query, plan.program, plan=plan)
+
+
+def explain_passes(
+    script: Path, name: str, settings: DatabaseSettings, check: bool
+) -> Iterator[str]:
+    """The kernel of the views after every pass: program, layout, loops; `check` each of them."""
+    for query, used, functions in _wanted(script, name):
+        program = compile_view(query, used, settings, functions).program
+        shown = show_passes(program, functions, settings.passes, check)
+        yield f"== view {query.name}\n\n== program\n{show_program(program)}\n" + shown
 
 
 def explain_on_spark(script: Path, name: str, settings: DatabaseSettings) -> Iterator[str]:

@@ -105,6 +105,8 @@ def show(layout: Layout) -> str:
 def _show_table(t: Table) -> list[str]:
     kind = "transient" if t.transient else "table"
     lines = [f"{kind} {show_name(t.name)} {show_types(t.keys)} : {show_types(t.payloads)}"]
+    if t.names:
+        lines.append(f"  names {show_names(t.names)}")
     if t.determining is not None:
         lines.append(f"  key {show_columns(t.determining)}".rstrip())
     lines += [f"  index {show_columns(columns)}" for columns in t.indexes]
@@ -140,12 +142,15 @@ def _read_table(tokens: Tokens, transient: bool) -> Table:
     name, keys = tokens.name(), read_types(tokens)
     tokens.expect(":")
     payloads = read_types(tokens)
+    names: tuple[str, ...] = ()
     determining: Columns | None = None
     indexes: list[Columns] = []
     orders: list[Sorts] = []
     home: tuple[str, Columns] | None = None
     while True:
-        if tokens.accept("key"):
+        if tokens.accept("names"):
+            names = _read_names(tokens)
+        elif tokens.accept("key"):
             determining = read_columns(tokens)
         elif tokens.accept("index"):
             indexes.append(read_columns(tokens))
@@ -157,7 +162,16 @@ def _read_table(tokens: Tokens, transient: bool) -> Table:
             home = host, read_columns(tokens)
         else:
             break
-    return Table(name, keys, payloads, determining, transient, tuple(indexes), tuple(orders), home)
+    return Table(
+        name, keys, payloads, determining, transient, tuple(indexes), tuple(orders), names, home
+    )
+
+
+def _read_names(tokens: Tokens) -> tuple[str, ...]:
+    names = [tokens.name()]
+    while tokens.accept(","):
+        names.append(tokens.name())
+    return tuple(names)
 
 
 def _read_place(tokens: Tokens) -> MapPlace:

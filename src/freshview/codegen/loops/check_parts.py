@@ -11,22 +11,20 @@ from freshview.calculus.terms import Expr
 from freshview.calculus.types import Type
 from freshview.codegen.cpp.types import digits_lost
 from freshview.codegen.layout.terms import Layout, Sorts, Table
-from freshview.codegen.loops.terms import (
-    Block,
+from freshview.codegen.loops.parts import (
     Fetch,
-    FirstRows,
     Fits,
     Holds,
     Missing,
     NoNegative,
     NotZero,
-    Range,
     Same,
     Search,
     Test,
     There,
     Values,
 )
+from freshview.codegen.loops.terms import Block, FirstRows, Range
 from freshview.codegen.loops.visible import Visible, converts, entry_fields
 from freshview.errors import ProgramProblem
 

@@ -13,6 +13,7 @@ from freshview.calculus.types import Type
 from freshview.codegen.layout.terms import Columns, Table
 from freshview.codegen.layout.text import read_column, read_columns
 from freshview.codegen.layout.type_text import read_type, read_types
+from freshview.codegen.loops.parts import Fetch, Weight
 from freshview.codegen.loops.read_parts import Parts
 from freshview.codegen.loops.terms import (
     Answer,
@@ -24,7 +25,6 @@ from freshview.codegen.loops.terms import (
     Clear,
     Collect,
     EachGroup,
-    Fetch,
     Find,
     FirstOfGroups,
     FirstRows,
@@ -53,7 +53,6 @@ from freshview.codegen.loops.terms import (
     Turn,
     Unless,
     Walk,
-    Weight,
     Yield,
 )
 from freshview.codegen.loops.text import WIDE

@@ -12,7 +12,7 @@ from freshview.calculus.tokens import Tokens
 from freshview.calculus.walk import bottom_up
 from freshview.codegen.layout.terms import Columns
 from freshview.codegen.layout.text import read_column, read_sorts
-from freshview.codegen.loops.terms import (
+from freshview.codegen.loops.parts import (
     Fits,
     Holds,
     Missing,

@@ -10,7 +10,7 @@ from freshview.calculus.scope import free
 from freshview.calculus.terms import Expr
 from freshview.calculus.types import INT, Type, counted, product
 from freshview.codegen.layout.terms import Columns, Sorts, Table
-from freshview.codegen.loops.terms import Values, Weight
+from freshview.codegen.loops.parts import Values, Weight
 from freshview.errors import ProgramProblem, TypeProblem
 
 Fields = Mapping[str, Type]

@@ -11,7 +11,8 @@ from freshview.codegen.loops.terms import Loops
 
 def add_indexes(layout: Layout, loops: Loops) -> Layout:
     """The layout with the transient tables of the loops, and with every index that they search."""
-    tables = {**layout.tables, **{c.table.name: c.table for c in transients(loops)}}
+    kept = {name: t for name, t in layout.tables.items() if not t.transient}
+    tables = {**kept, **{c.table.name: c.table for c in transients(loops)}}
     hashed = indexes(loops)
     ordered = orders(loops, {name: len(t.keys) for name, t in tables.items()})
     return replace(

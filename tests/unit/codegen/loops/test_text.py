@@ -12,6 +12,7 @@ from freshview.calculus.text import read as term
 from freshview.calculus.types import DATE, INT, STRING, Type, decimal
 from freshview.codegen.cpp.ring_types import cofactor_type
 from freshview.codegen.layout.terms import Sort, Table
+from freshview.codegen.loops import parts
 from freshview.codegen.loops import terms as t
 from freshview.codegen.loops.read import read
 from freshview.codegen.loops.text import show
@@ -21,25 +22,25 @@ from freshview.errors import SyntaxProblem
 A, B = Var("i1.c0"), Var("r2.k1")
 SUM, TEST = term("i1.c0 + 2 * r2.p0"), term("{i1.c0 < r2.k1}")
 TALLY = (t.Tally((A,)),)
-SEARCH = t.Search("m", (Sort(0), Sort(1, True), Sort(2, False, True)), ((0, A), (1, SUM)))
-RANGE = t.Range(SEARCH, "k_1", (t.If((t.Holds(TEST),), (t.Answer(),)),), (), ("u1", "u2"))
-OPEN = t.Range(t.Search("m", (Sort(0),), ()), "k_1", (), (t.Answer(),))
+SEARCH = parts.Search("m", (Sort(0), Sort(1, True), Sort(2, False, True)), ((0, A), (1, SUM)))
+RANGE = t.Range(SEARCH, "k_1", (t.If((parts.Holds(TEST),), (t.Answer(),)),), (), ("u1", "u2"))
+OPEN = t.Range(parts.Search("m", (Sort(0),), ()), "k_1", (), (t.Answer(),))
 FETCHES = (
-    t.Fetch("m", (0,), (A,)),
-    t.Fetch("m", (1,), (A,), index=True),
-    t.Fetch("m", (0, 1), (A, B), write=True),
+    parts.Fetch("m", (0,), (A,)),
+    parts.Fetch("m", (1,), (A,), index=True),
+    parts.Fetch("m", (0, 1), (A, B), write=True),
 )
-TESTS: list[t.Test] = [
-    t.Holds(TEST),
-    t.Holds(term("{like(x, 'a%')}")),
-    t.Holds(Var("x")),
-    t.There(SUM),
-    t.NotZero(A),
-    t.Same("m", 1, B, A),
-    t.NoNegative("m", 0),
-    t.Fits("y1"),
-    t.Missing("m", (A, B)),
-    t.Missing("m", (), (t.Fits("y1"), t.Holds(TEST))),
+TESTS: list[parts.Test] = [
+    parts.Holds(TEST),
+    parts.Holds(term("{like(x, 'a%')}")),
+    parts.Holds(Var("x")),
+    parts.There(SUM),
+    parts.NotZero(A),
+    parts.Same("m", 1, B, A),
+    parts.NoNegative("m", 0),
+    parts.Fits("y1"),
+    parts.Missing("m", (A, B)),
+    parts.Missing("m", (), (parts.Fits("y1"), parts.Holds(TEST))),
 ]
 STATEMENTS: list[t.Stmt] = [
     t.Let("x1", SUM),
@@ -54,12 +55,12 @@ STATEMENTS: list[t.Stmt] = [
     t.Turn("u1", INT),
     t.RangeSum("q1", RANGE),
     t.If((*TESTS,), TALLY),
-    t.If((t.Holds(TEST),), TALLY, seldom=True),
+    t.If((parts.Holds(TEST),), TALLY, seldom=True),
     t.If((), ()),
-    t.Unless((t.NoNegative("m", 0),), TALLY),
+    t.Unless((parts.NoNegative("m", 0),), TALLY),
     t.Find("y1", SUM, Type("decimal", 2, wide=True), TALLY),
     t.Batch("i1", "my table", TALLY),
-    t.Batch("i1", "R", TALLY, (t.Holds(TEST),), True, FETCHES),
+    t.Batch("i1", "R", TALLY, (parts.Holds(TEST),), True, FETCHES),
     t.Times("", "i1", "insert", TALLY),
     t.Times("sign2", "i1", "either", TALLY),
     t.Get("r1", "m", (A, SUM), TALLY),
@@ -73,7 +74,9 @@ STATEMENTS: list[t.Stmt] = [
     t.FirstRows("r1", SEARCH, 1, True, "last", 1, True, TALLY, "tmp1", (1, 2)),
     t.FirstRows("r1", SEARCH, 1, True, "first", 1, False, TALLY),
     t.FirstOfGroups("r1", "tmp1", (), (), 2, TALLY),
-    t.FirstOfGroups("r1", "tmp1", (0, 1), (t.SortKey(2, True, True), t.SortKey(3)), 2, TALLY),
+    t.FirstOfGroups(
+        "r1", "tmp1", (0, 1), (parts.SortKey(2, True, True), parts.SortKey(3)), 2, TALLY
+    ),
     t.At("w1", "m", (A,), (t.Gain("w1", "m", 0, (A,)), t.Assign("w1", "m", 1, (B,)))),
     t.Group(("M[a] += it's;", "N[] +=\n  2;"), TALLY),
     t.Group((), ()),
@@ -100,7 +103,7 @@ def test_statement(s: t.Stmt) -> None:
 def test_no_node_is_left_out() -> None:
     inside = {t.Gain, t.Assign}
     assert {type(s) for s in STATEMENTS} | inside == {*DEFINITIONS, *SCOPES, *EFFECTS}
-    assert {type(x) for x in TESTS} == set(get_args(t.Test))
+    assert {type(x) for x in TESTS} == set(get_args(parts.Test))
 
 
 @pytest.mark.parametrize("kind", ["relation", "ready", "after", "refresh", "read", "find"])

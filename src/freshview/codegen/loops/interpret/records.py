@@ -7,7 +7,7 @@ from typing import Any
 
 from freshview.codegen.layout.terms import Columns, Sorts, Table
 from freshview.codegen.loops.interpret.values import Row
-from freshview.codegen.loops.terms import SortKey
+from freshview.codegen.loops.parts import SortKey
 
 Key = tuple[Any, ...]
 

@@ -16,6 +16,19 @@ from freshview.codegen.loops.interpret.values import (
     nearest,
     within_range,
 )
+from freshview.codegen.loops.parts import (
+    Fits,
+    Holds,
+    Missing,
+    NoNegative,
+    NotZero,
+    Same,
+    Search,
+    SortKey,
+    Test,
+    There,
+)
+from freshview.codegen.loops.parts import Values as Keys
 from freshview.codegen.loops.terms import (
     Answer,
     Assign,
@@ -29,42 +42,31 @@ from freshview.codegen.loops.terms import (
     Find,
     FirstOfGroups,
     FirstRows,
-    Fits,
     Function,
     Gain,
     Get,
     Group,
-    Holds,
     If,
     Intern,
     Let,
     Look,
-    Missing,
-    NoNegative,
-    NotZero,
     Output,
     Probe,
     Product,
     Range,
     RangeSum,
     Release,
-    Same,
     Scan,
-    Search,
     Slice,
-    SortKey,
     Stale,
     Stmt,
     Tally,
-    Test,
-    There,
     Times,
     Total,
     Turn,
     Unless,
     Walk,
 )
-from freshview.codegen.loops.terms import Values as Keys
 from freshview.program.signs import MOST, too_many
 
 TOTAL = "the total around"

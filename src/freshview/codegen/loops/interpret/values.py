@@ -34,7 +34,7 @@ from freshview.calculus.terms import (
     View,
 )
 from freshview.calculus.types import Type
-from freshview.codegen.loops.terms import Weight
+from freshview.codegen.loops.parts import Weight
 
 NAN = float("nan")
 
