@@ -5,21 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from freshview.calculus.functions import BUILTINS
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.scope import relations
 from freshview.codegen.kernel.source import emit
+from freshview.codegen.layout.text import show as show_layout
+from freshview.codegen.loops.text import show as show_loops
+from freshview.codegen.pipeline import plan_kernel
 from freshview.distributed.explain import explain
 from freshview.ivm.compile import compile_queries
 from freshview.program.check import check_program
 from freshview.program.terms import Program
 from freshview.program.text import show_program
+from freshview.runtime.compile.compile_view import compile_view
+from freshview.runtime.settings import DatabaseSettings, ModeChoice
 from freshview.sql.load import load
 from workloads import WORKLOADS
 
 FOLDER = Path(__file__).parent / "queries"
 NAMES = sorted(path.name for path in FOLDER.iterdir() if (path / "query.sql").exists())
-KERNELS = ("first_view", "vwap")
-"""Queries whose C++ is kept as well: a plain one, and one with an ordered index."""
+KERNELS = ("first_view", "left_join", "min_max", "q03", "vwap")
+"""Queries whose kernels are kept as well: as `connect()` builds them, and for batches."""
 SPREAD = ("q03", "q17")
 """Queries whose way to the workers is kept: a join of two trips, and nested aggregates."""
 
@@ -38,10 +44,21 @@ class Stages:
         term = Program((), (), (), (self.query,))
         texts = {"calculus.txt": show_program(term), "program.txt": show_program(self.program)}
         if self.query.name in KERNELS:
-            texts["kernel.cpp"] = emit(self.program)
+            texts |= self._kernel("auto", "") | self._kernel("batch", "_batch")
         if self.query.name in SPREAD:
             texts["spark.txt"] = explain(self.program) + "\n"
         return texts if self.source is None else {"query.sql": self.source.read_text(), **texts}
+
+    def _kernel(self, mode: ModeChoice, suffix: str) -> dict[str, str]:
+        """Layout, loops and C++ of the kernel that a user gets."""
+        settings = DatabaseSettings(engine="native", mode=mode)
+        program = compile_view(self.query, self.relations, settings, BUILTINS).program
+        plan = plan_kernel(program, BUILTINS, settings.passes)
+        return {
+            f"layout{suffix}.txt": show_layout(plan.layout),
+            f"loops{suffix}.txt": show_loops(plan.loops),
+            f"kernel{suffix}.cpp": emit(program, BUILTINS, settings.passes),
+        }
 
 
 def stages(name: str) -> Stages:

@@ -3,7 +3,9 @@
     queries/NAME/query.sql       the SQL; that of WORKLOAD_QUERY is a copy of the workload's
     queries/NAME/calculus.txt    what it means
     queries/NAME/program.txt     the maps and triggers that keep it fresh
-    queries/NAME/kernel.cpp      the C++ that runs them (of some)
+    queries/NAME/layout.txt      the tables of the kernel that a user gets (of some)
+    queries/NAME/loops.txt       what its functions do
+    queries/NAME/kernel.cpp      their C++; with _batch, those of triggers for batches
     queries/NAME/spark.txt       the blocks that run them on many workers (of some)
 
 A refactoring changes none of these files; another change shows in them what it does. To make

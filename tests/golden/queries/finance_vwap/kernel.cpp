@@ -106,43 +106,9 @@ static inline void follow_m_vwap_Bids(Env& e, const Rec_m_vwap_Bids& a, const Re
 }
 
 
-static void on_Bids(Env& e, const Batch& b) {
+static void after_vwap_vwap_2(Env& e) {
   [[maybe_unused]] State& s = *e.state;
   [[maybe_unused]] bool o = false;
-  (void)b;
-  const f64* all_volume = static_cast<const f64*>(b.column[3]);
-  const f64* all_price = static_cast<const f64*>(b.column[4]);
-  // vwap_Bids[b1_price] +=
-  //   Sum[b1_price]((DELTA Bids)(b1_t, b1_id, b1_broker_id, b1_volume, b1_price) * b1_volume) * b1_price;
-  // vwap_Bids_2[] += Sum[]((DELTA Bids)(b3_t, b3_id, b3_broker_id, b3_volume, b3_price));
-  // vwap_Bids_3[] += Sum[]((DELTA Bids)(b3_t, b3_id, b3_broker_id, b3_volume, b3_price) * b3_volume);
-  // vwap_Bids_4[b2_price] +=
-  //   Sum[b2_price]((DELTA Bids)(b2_t, b2_id, b2_broker_id, b2_volume, b2_price));
-  // vwap_Bids_5[b2_price] +=
-  //   Sum[b2_price]((DELTA Bids)(b2_t, b2_id, b2_broker_id, b2_volume, b2_price) * b2_volume);
-  {
-    for (i64 i_1 = 0; i_1 < b.size; i_1++) {
-      const f64 volume_1 = all_volume[i_1];
-      const f64 price_1 = all_price[i_1];
-      {
-        auto* into_26 = s.m_vwap_Bids.at(e.arena, {as_key(price_1)});
-        FR_WRITE;
-        const auto into_26_old = *into_26;
-        gain(into_26->sum, times(times(b.count[i_1], lift(volume_1)), lift(price_1)));
-        into_26->sum_2 = known(o, add<i64>(o, into_26->sum_2, b.count[i_1]));
-        gain(into_26->sum_3, times(b.count[i_1], lift(volume_1)));
-        follow_m_vwap_Bids(e, into_26_old, *into_26);
-        if (into_26->empty()) s.m_vwap_Bids.drop(e.arena, into_26);
-      }
-      {
-        auto* into_27 = s.m_vwap_Bids_2.at(e.arena, {});
-        FR_WRITE;
-        into_27->sum = known(o, add<i64>(o, into_27->sum, b.count[i_1]));
-        gain(into_27->sum_2, times(b.count[i_1], lift(volume_1)));
-        if (into_27->empty()) s.m_vwap_Bids_2.drop(e.arena, into_27);
-      }
-    }
-  }
   // vwap[] :=
   //   Exists(vwap_Bids_2[]) *
   //   Sum[](
@@ -158,19 +124,19 @@ static void on_Bids(Env& e, const Batch& b) {
   {
     Rows<Rec_tmp0> tmp0{};
     {
-      if (const auto* vwap_Bids_6 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
+      if (const auto* vwap_Bids_1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
         FR_VISIT(1);
-        if (vwap_Bids_6->sum != 0) {
+        if (vwap_Bids_1->sum != 0) {
           if (s.m_vwap_Bids_U_below1 == 0 && s.m_vwap_Bids_U_below2 == 0) {
-            Sum total_7{};
+            Sum total_2{};
             {
               if (const auto* vwap_Bids_a1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
                 FR_VISIT(1);
-                gain(total_7, vwap_Bids_a1->sum_2);
+                gain(total_2, vwap_Bids_a1->sum_2);
               }
             }
-            const f64 sum_8 = value(total_7);
-            Sum_m_vwap_Bids sums_9{};
+            const f64 sum_3 = value(total_2);
+            Sum_m_vwap_Bids sums_4{};
             {
               auto before = [&](const Ord0_m_vwap_Bids& entry_a1) -> bool {
                 FR_VISIT(1);
@@ -199,7 +165,7 @@ static void on_Bids(Env& e, const Batch& b) {
                   }
                 }
                 const f64 x_a3 = value(total_a2);
-                if ((mul<f64>(o, f64(0.25), sum_8) > x_a3)) {
+                if ((mul<f64>(o, f64(0.25), sum_3) > x_a3)) {
                   return false;
                 }
                 return true;
@@ -235,44 +201,44 @@ static void on_Bids(Env& e, const Batch& b) {
                 }
                 return false;
               };
-              sums_9 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
+              sums_4 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
             }
-            if (!sums_9.sum.gone()) {
+            if (!sums_4.sum.gone()) {
               {
-                auto* into_34 = tmp0.at(e.scratch, {});
+                auto* into_24 = tmp0.at(e.scratch, {});
                 FR_WRITE;
-                gain(into_34->sum, sums_9.sum);
-                if (into_34->empty()) tmp0.drop(e.scratch, into_34);
+                gain(into_24->sum, sums_4.sum);
+                if (into_24->empty()) tmp0.drop(e.scratch, into_24);
               }
             }
-            if (sums_9.sum_2 != 0) {
+            if (sums_4.sum_2 != 0) {
               {
-                auto* into_36 = tmp0.at(e.scratch, {});
+                auto* into_26 = tmp0.at(e.scratch, {});
                 FR_WRITE;
-                into_36->sum_2 = known(o, add<i64>(o, into_36->sum_2, narrow<i64>(o, sums_9.sum_2)));
-                if (into_36->empty()) tmp0.drop(e.scratch, into_36);
+                into_26->sum_2 = known(o, add<i64>(o, into_26->sum_2, narrow<i64>(o, sums_4.sum_2)));
+                if (into_26->empty()) tmp0.drop(e.scratch, into_26);
               }
             }
           }
           if (!(s.m_vwap_Bids_U_below1 == 0 && s.m_vwap_Bids_U_below2 == 0)) [&]() __attribute__((noinline, cold)) {
-            Sum total_10{};
+            Sum total_5{};
             {
               if (const auto* vwap_Bids_a1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
                 FR_VISIT(1);
-                gain(total_10, vwap_Bids_a1->sum_2);
+                gain(total_5, vwap_Bids_a1->sum_2);
               }
             }
-            const f64 sum_11 = value(total_10);
-            s.m_vwap_Bids.each(e.arena, [&](const Rec_m_vwap_Bids& vwap_Bids_12) {
+            const f64 sum_6 = value(total_5);
+            s.m_vwap_Bids.each(e.arena, [&](const Rec_m_vwap_Bids& vwap_Bids_7) {
               FR_VISIT(1);
-              i64 total_13{};
+              i64 total_8{};
               {
                 Sum_m_vwap_Bids sums_a1{};
                 {
                   auto before = [&](const Ord0_m_vwap_Bids& entry_aa1) -> bool {
                     FR_VISIT(1);
                     (void)entry_aa1;
-                    if ((entry_aa1.b1_price_ > vwap_Bids_12.b1_price_)) {
+                    if ((entry_aa1.b1_price_ > vwap_Bids_7.b1_price_)) {
                       return false;
                     }
                     return true;
@@ -285,18 +251,18 @@ static void on_Bids(Env& e, const Batch& b) {
                   sums_a1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
                 }
                 if (sums_a1.sum_2 != 0) {
-                  total_13 = add<i64>(o, total_13, narrow<i64>(o, sums_a1.sum_2));
+                  total_8 = add<i64>(o, total_8, narrow<i64>(o, sums_a1.sum_2));
                 }
               }
-              if (total_13 != 0) {
-                Sum total_14{};
+              if (total_8 != 0) {
+                Sum total_9{};
                 {
                   Sum_m_vwap_Bids sums_a1{};
                   {
                     auto before = [&](const Ord0_m_vwap_Bids& entry_aa1) -> bool {
                       FR_VISIT(1);
                       (void)entry_aa1;
-                      if ((entry_aa1.b1_price_ > vwap_Bids_12.b1_price_)) {
+                      if ((entry_aa1.b1_price_ > vwap_Bids_7.b1_price_)) {
                         return false;
                       }
                       return true;
@@ -309,17 +275,17 @@ static void on_Bids(Env& e, const Batch& b) {
                     sums_a1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
                   }
                   if (!sums_a1.sum_3.gone()) {
-                    gain(total_14, sums_a1.sum_3);
+                    gain(total_9, sums_a1.sum_3);
                   }
                 }
-                const f64 sum_15 = value(total_14);
-                if ((mul<f64>(o, f64(0.25), sum_11) > sum_15)) {
+                const f64 sum_10 = value(total_9);
+                if ((mul<f64>(o, f64(0.25), sum_6) > sum_10)) {
                   {
-                    auto* into_35 = tmp0.at(e.scratch, {});
+                    auto* into_25 = tmp0.at(e.scratch, {});
                     FR_WRITE;
-                    gain(into_35->sum, vwap_Bids_12.sum);
-                    into_35->sum_2 = known(o, add<i64>(o, into_35->sum_2, vwap_Bids_12.sum_2));
-                    if (into_35->empty()) tmp0.drop(e.scratch, into_35);
+                    gain(into_25->sum, vwap_Bids_7.sum);
+                    into_25->sum_2 = known(o, add<i64>(o, into_25->sum_2, vwap_Bids_7.sum_2));
+                    if (into_25->empty()) tmp0.drop(e.scratch, into_25);
                   }
                 }
               }
@@ -327,29 +293,68 @@ static void on_Bids(Env& e, const Batch& b) {
           }();
         }
       }
-      if (const auto* vwap_32 = s.m_vwap.find(e.arena, Rec_m_vwap::Key{})) {
+      if (const auto* vwap_22 = s.m_vwap.find(e.arena, Rec_m_vwap::Key{})) {
         FR_VISIT(1);
         {
-          auto* into_33 = tmp0.at(e.scratch, {});
+          auto* into_23 = tmp0.at(e.scratch, {});
           FR_WRITE;
-          into_33->sum_3 = known(o, add<i64>(o, into_33->sum_3, i64(1ll)));
-          if (into_33->empty()) tmp0.drop(e.scratch, into_33);
+          into_23->sum_3 = known(o, add<i64>(o, into_23->sum_3, i64(1ll)));
+          if (into_23->empty()) tmp0.drop(e.scratch, into_23);
         }
       }
     }
-    tmp0.each(e.scratch, [&](const Rec_tmp0& row_38) {
+    tmp0.each(e.scratch, [&](const Rec_tmp0& row_28) {
       FR_VISIT(1);
       {
-        auto* into_39 = s.m_vwap.at(e.arena, {});
+        auto* into_29 = s.m_vwap.at(e.arena, {});
         FR_WRITE;
-        into_39->sum = row_38.sum;
-        into_39->sum_2 = known(o, row_38.sum_2);
-        if (into_39->empty()) s.m_vwap.drop(e.arena, into_39);
+        into_29->sum = row_28.sum;
+        into_29->sum_2 = known(o, row_28.sum_2);
+        if (into_29->empty()) s.m_vwap.drop(e.arena, into_29);
       }
     });
   }
   e.overflow |= o;
   e.scratch.reset();
+}
+
+static void on_Bids(Env& e, const Batch& b) {
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
+  (void)b;
+  const f64* all_volume = static_cast<const f64*>(b.column[3]);
+  const f64* all_price = static_cast<const f64*>(b.column[4]);
+  for (i64 i_1 = 0; i_1 < b.size; i_1++) {
+    const f64 volume_1 = all_volume[i_1];
+    const f64 price_1 = all_price[i_1];
+    const i64 sign_2 = b.count[i_1];
+    // vwap_Bids[d_price] += d_price * d_volume;
+    // vwap_Bids_2[] += 1;
+    // vwap_Bids_3[] += d_volume;
+    // vwap_Bids_4[d_price] += 1;
+    // vwap_Bids_5[d_price] += d_volume;
+    {
+      {
+        auto* into_3 = s.m_vwap_Bids.at(e.arena, {as_key(price_1)});
+        FR_WRITE;
+        const auto into_3_old = *into_3;
+        gain(into_3->sum, times(times(sign_2, lift(price_1)), lift(volume_1)));
+        into_3->sum_2 = known(o, add<i64>(o, into_3->sum_2, sign_2));
+        gain(into_3->sum_3, times(sign_2, lift(volume_1)));
+        follow_m_vwap_Bids(e, into_3_old, *into_3);
+        if (into_3->empty()) s.m_vwap_Bids.drop(e.arena, into_3);
+      }
+      {
+        auto* into_4 = s.m_vwap_Bids_2.at(e.arena, {});
+        FR_WRITE;
+        into_4->sum = known(o, add<i64>(o, into_4->sum, sign_2));
+        gain(into_4->sum_2, times(sign_2, lift(volume_1)));
+        if (into_4->empty()) s.m_vwap_Bids_2.drop(e.arena, into_4);
+      }
+    }
+  }
+  after_vwap_vwap_2(e);
+  e.overflow |= o;
 }
 
 __attribute__((cold)) static void ready(Env& e) {

@@ -17,35 +17,26 @@ struct Rec_m_first_view {
 };
 
 struct Rec_m_first_view_items {
-  struct Key { i64 i_id_; Sym o_customer_; };
-  i64 i_id_; Sym o_customer_; i64 sum; u32 link[2];
-  static u64 hash(const Key& k) { return mix(mix(word(k.i_id_), 0), word(k.o_customer_)); }
-  bool is(const Key& k) const { return same(i_id_, k.i_id_) && same(o_customer_, k.o_customer_); }
-  u64 hash() const { return hash(Key{i_id_, o_customer_}); }
-  void set(const Key& k) { i_id_ = k.i_id_; o_customer_ = k.o_customer_; }
+  struct Key { i64 id_; Sym o_customer_; };
+  i64 id_; Sym o_customer_; i64 sum; u32 link[2];
+  static u64 hash(const Key& k) { return mix(mix(word(k.id_), 0), word(k.o_customer_)); }
+  bool is(const Key& k) const { return same(id_, k.id_) && same(o_customer_, k.o_customer_); }
+  u64 hash() const { return hash(Key{id_, o_customer_}); }
+  void set(const Key& k) { id_ = k.id_; o_customer_ = k.o_customer_; }
   bool empty() const { return sum == 0; }
 };
 struct Head0_m_first_view_items {
-  struct Key { i64 i_id_; };
-  i64 i_id_; u32 first; u32 count;
-  template <class R> static Key of(const R& r) { return Key{r.i_id_}; }
-  static u64 hash(const Key& k) { return mix(word(k.i_id_), 0); }
-  bool is(const Key& k) const { return same(i_id_, k.i_id_); }
-  u64 hash() const { return hash(Key{i_id_}); }
-  void set(const Key& k) { i_id_ = k.i_id_; }
-  bool empty() const { return first == 0; }
+  struct Key { i64 id_; };
+  i64 id_; i64 sum; i64 sum_2; u32 first; u32 count;
+  template <class R> static Key of(const R& r) { return Key{r.id_}; }
+  static u64 hash(const Key& k) { return mix(word(k.id_), 0); }
+  bool is(const Key& k) const { return same(id_, k.id_); }
+  u64 hash() const { return hash(Key{id_}); }
+  void set(const Key& k) { id_ = k.id_; }
+  bool empty() const { return first == 0 && sum == 0 && sum_2 == 0; }
 };
 
-struct Rec_m_first_view_orders {
-  struct Key { i64 i_id_; };
-  i64 i_id_; i64 sum; i64 sum_2;
-  static u64 hash(const Key& k) { return mix(word(k.i_id_), 0); }
-  bool is(const Key& k) const { return same(i_id_, k.i_id_); }
-  u64 hash() const { return hash(Key{i_id_}); }
-  void set(const Key& k) { i_id_ = k.i_id_; }
-  bool empty() const { return sum == 0 && sum_2 == 0; }
-};
-
+using Rec_m_first_view_orders = Head0_m_first_view_items;
 
 
 
@@ -54,7 +45,6 @@ struct State {
   bool stale;
   Flat<Rec_m_first_view> m_first_view;
   Pool<Rec_m_first_view_items, Head0_m_first_view_items> m_first_view_items;
-  Flat<Rec_m_first_view_orders> m_first_view_orders;
 };
 
 }  // namespace fr
@@ -72,35 +62,36 @@ static void on_orders(Env& e, const Batch& b) {
   (void)b;
   const i64* all_id = static_cast<const i64*>(b.column[0]);
   const Str* all_customer = static_cast<const Str*>(b.column[1]);
-  // first_view[o_customer] +=
-  //   Sum[o_customer]((DELTA orders)(i_id, o_customer) * first_view_orders[i_id]);
-  // first_view_2[o_customer] +=
-  //   Sum[o_customer]((DELTA orders)(i_id, o_customer) * first_view_2_orders[i_id]);
-  // first_view_items[i_id, o_customer] += (DELTA orders)(i_id, o_customer);
-  {
-    for (i64 i_1 = 0; i_1 < b.size; i_1++) {
-      const i64 id_1 = all_id[i_1];
-      const Str customer_1 = all_customer[i_1];
-      if (const i64 later = i_1 + 8; later < b.size) {
-        s.m_first_view_orders.prefetch(e.arena, Rec_m_first_view_orders::hash(Rec_m_first_view_orders::Key{all_id[later]}));
-      }
-      if (const auto* first_view_orders_2 = s.m_first_view_orders.find(e.arena, Rec_m_first_view_orders::Key{id_1})) {
+  for (i64 i_1 = 0; i_1 < b.size; i_1++) {
+    const i64 id_1 = all_id[i_1];
+    const Str customer_1 = all_customer[i_1];
+    if (const i64 later = i_1 + 8; later < b.size) {
+      s.m_first_view_items.template prefetch_slice<0>(e.arena, Head0_m_first_view_items::hash(Head0_m_first_view_items::Key{all_id[later]}));
+    }
+    const i64 sign_2 = b.count[i_1];
+    // first_view[d_customer] += first_view_orders[d_id];
+    // first_view_2[d_customer] += first_view_2_orders[d_id];
+    {
+      if (const auto* first_view_orders_3 = s.m_first_view_items.template directory<0>().find(e.arena, Rec_m_first_view_orders::Key{id_1})) {
         FR_VISIT(1);
-        const Sym text_6 = put_text(e, customer_1);
+        const Sym text_11 = put_text(e, customer_1);
         {
-          auto* into_7 = s.m_first_view.at(e.arena, {text_6});
+          auto* into_12 = s.m_first_view.at(e.arena, {text_11});
           FR_WRITE;
-          into_7->sum = known(o, add<i64>(o, into_7->sum, mul<i64>(o, b.count[i_1], first_view_orders_2->sum)));
-          into_7->sum_2 = known(o, add<i64>(o, into_7->sum_2, mul<i64>(o, b.count[i_1], first_view_orders_2->sum_2)));
-          if (into_7->empty()) s.m_first_view.drop(e.arena, into_7);
+          into_12->sum = known(o, add<i64>(o, into_12->sum, mul<i64>(o, sign_2, first_view_orders_3->sum)));
+          into_12->sum_2 = known(o, add<i64>(o, into_12->sum_2, mul<i64>(o, sign_2, first_view_orders_3->sum_2)));
+          if (into_12->empty()) s.m_first_view.drop(e.arena, into_12);
         }
       }
-      const Sym text_10 = put_text(e, customer_1);
+    }
+    // first_view_items[d_id, d_customer] += 1;
+    {
+      const Sym text_15 = put_text(e, customer_1);
       {
-        auto* into_11 = s.m_first_view_items.at(e.arena, {id_1, text_10});
+        auto* into_16 = s.m_first_view_items.at(e.arena, {id_1, text_15});
         FR_WRITE;
-        into_11->sum = known(o, add<i64>(o, into_11->sum, b.count[i_1]));
-        if (into_11->empty()) s.m_first_view_items.drop(e.arena, into_11);
+        into_16->sum = known(o, add<i64>(o, into_16->sum, sign_2));
+        if (into_16->empty()) s.m_first_view_items.drop(e.arena, into_16);
       }
     }
   }
@@ -113,36 +104,37 @@ static void on_items(Env& e, const Batch& b) {
   (void)b;
   const i64* all_id = static_cast<const i64*>(b.column[0]);
   const i64* all_price = static_cast<const i64*>(b.column[1]);
-  // first_view[o_customer] +=
-  //   Sum[o_customer]((DELTA items)(i_id, i_price) * first_view_items[i_id, o_customer]);
-  // first_view_2[o_customer] +=
-  //   Sum[o_customer]((DELTA items)(i_id, i_price) * i_price * first_view_items[i_id, o_customer]);
-  // first_view_orders[i_id] += Sum[i_id]((DELTA items)(i_id, i_price));
-  // first_view_2_orders[i_id] += Sum[i_id]((DELTA items)(i_id, i_price) * i_price);
-  {
-    for (i64 i_1 = 0; i_1 < b.size; i_1++) {
-      const i64 id_1 = all_id[i_1];
-      const i64 price_1 = all_price[i_1];
-      if (const i64 later = i_1 + 8; later < b.size) {
-        s.m_first_view_items.template prefetch_slice<0>(e.arena, Head0_m_first_view_items::hash(Head0_m_first_view_items::Key{all_id[later]}));
-        s.m_first_view_orders.prefetch_write(e.arena, {all_id[later]});
-      }
-      s.m_first_view_items.template slice<0>(e.arena, Head0_m_first_view_items::Key{id_1}, [&](const Rec_m_first_view_items& first_view_items_2) {
+  for (i64 i_1 = 0; i_1 < b.size; i_1++) {
+    const i64 id_1 = all_id[i_1];
+    const i64 price_1 = all_price[i_1];
+    if (const i64 later = i_1 + 8; later < b.size) {
+      s.m_first_view_items.template prefetch_slice<0>(e.arena, Head0_m_first_view_items::hash(Head0_m_first_view_items::Key{all_id[later]}));
+      s.m_first_view_items.template prefetch_slice<0>(e.arena, Head0_m_first_view_items::hash(Head0_m_first_view_items::Key{all_id[later]}));
+    }
+    const i64 sign_2 = b.count[i_1];
+    // first_view[o_customer] += first_view_items[d_id, o_customer];
+    // first_view_2[o_customer] += d_price * first_view_items[d_id, o_customer];
+    {
+      s.m_first_view_items.template slice<0>(e.arena, Head0_m_first_view_items::Key{id_1}, [&](const Rec_m_first_view_items& first_view_items_3) {
         FR_VISIT(1);
         {
-          auto* into_7 = s.m_first_view.at(e.arena, {first_view_items_2.o_customer_});
+          auto* into_9 = s.m_first_view.at(e.arena, {first_view_items_3.o_customer_});
           FR_WRITE;
-          into_7->sum = known(o, add<i64>(o, into_7->sum, mul<i64>(o, b.count[i_1], first_view_items_2.sum)));
-          into_7->sum_2 = known(o, add<i64>(o, into_7->sum_2, mul<i64>(o, mul<i64>(o, b.count[i_1], price_1), first_view_items_2.sum)));
-          if (into_7->empty()) s.m_first_view.drop(e.arena, into_7);
+          into_9->sum = known(o, add<i64>(o, into_9->sum, mul<i64>(o, sign_2, first_view_items_3.sum)));
+          into_9->sum_2 = known(o, add<i64>(o, into_9->sum_2, mul<i64>(o, mul<i64>(o, sign_2, price_1), first_view_items_3.sum)));
+          if (into_9->empty()) s.m_first_view.drop(e.arena, into_9);
         }
       });
+    }
+    // first_view_orders[d_id] += 1;
+    // first_view_2_orders[d_id] += d_price;
+    {
       {
-        auto* into_9 = s.m_first_view_orders.at(e.arena, {id_1});
+        auto* into_11 = s.m_first_view_items.template directory<0>().at(e.arena, {id_1});
         FR_WRITE;
-        into_9->sum = known(o, add<i64>(o, into_9->sum, b.count[i_1]));
-        into_9->sum_2 = known(o, add<i64>(o, into_9->sum_2, mul<i64>(o, b.count[i_1], price_1)));
-        if (into_9->empty()) s.m_first_view_orders.drop(e.arena, into_9);
+        into_11->sum = known(o, add<i64>(o, into_11->sum, sign_2));
+        into_11->sum_2 = known(o, add<i64>(o, into_11->sum_2, mul<i64>(o, sign_2, price_1)));
+        if (into_11->empty()) s.m_first_view_items.template directory<0>().drop(e.arena, into_11);
       }
     }
   }
@@ -268,7 +260,7 @@ __attribute__((cold)) static void dump_first_view_items(Env& e, Output& out) {
     if (r.sum == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<i64*>(out.column[0])[at] = r.i_id_;
+    static_cast<i64*>(out.column[0])[at] = r.id_;
     static_cast<Sym*>(out.column[1])[at] = r.o_customer_;
     static_cast<i64*>(out.column[2])[at] = r.sum;
   });
@@ -282,35 +274,35 @@ static u64 size_first_view_items(Env& e) {
 __attribute__((cold)) static void dump_first_view_orders(Env& e, Output& out) {
   [[maybe_unused]] State& s = *e.state;
   [[maybe_unused]] bool o = false;
-  s.m_first_view_orders.each(e.arena, [&](const Rec_m_first_view_orders& r) {
+  s.m_first_view_items.template directory<0>().each(e.arena, [&](const Rec_m_first_view_orders& r) {
     if (r.sum == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<i64*>(out.column[0])[at] = r.i_id_;
+    static_cast<i64*>(out.column[0])[at] = r.id_;
     static_cast<i64*>(out.column[1])[at] = r.sum;
   });
   e.overflow |= o;
 }
 static u64 size_first_view_orders(Env& e) {
   State& s = *e.state;
-  return s.m_first_view_orders.size();
+  return s.m_first_view_items.template directory<0>().size();
 }
 
 __attribute__((cold)) static void dump_first_view_2_orders(Env& e, Output& out) {
   [[maybe_unused]] State& s = *e.state;
   [[maybe_unused]] bool o = false;
-  s.m_first_view_orders.each(e.arena, [&](const Rec_m_first_view_orders& r) {
+  s.m_first_view_items.template directory<0>().each(e.arena, [&](const Rec_m_first_view_orders& r) {
     if (r.sum_2 == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<i64*>(out.column[0])[at] = r.i_id_;
+    static_cast<i64*>(out.column[0])[at] = r.id_;
     static_cast<i64*>(out.column[1])[at] = r.sum_2;
   });
   e.overflow |= o;
 }
 static u64 size_first_view_2_orders(Env& e) {
   State& s = *e.state;
-  return s.m_first_view_orders.size();
+  return s.m_first_view_items.template directory<0>().size();
 }
 
 static const Column in_orders[] = {
@@ -340,18 +332,18 @@ static const Column map_first_view_2[] = {
 };
 
 static const Column map_first_view_items[] = {
-  {"i_id", Int, 0, false, true},
+  {"id", Int, 0, false, true},
   {"o_customer", Text, 0, false, true},
   {"", Int, 0, false, true},
 };
 
 static const Column map_first_view_orders[] = {
-  {"i_id", Int, 0, false, true},
+  {"id", Int, 0, false, true},
   {"", Int, 0, false, true},
 };
 
 static const Column map_first_view_2_orders[] = {
-  {"i_id", Int, 0, false, true},
+  {"id", Int, 0, false, true},
   {"", Decimal64, 2, false, true},
 };
 
@@ -377,7 +369,6 @@ static void create(Env& e) {
   s.strings.init(e.arena);
   s.m_first_view.init(e.arena);
   s.m_first_view_items.init(e.arena);
-  s.m_first_view_orders.init(e.arena);
 }
 static Strings& strings_of(State& s) { return s.strings; }
 static const char* const all_slots[] = {nullptr};
