@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from freshview.calculus.functions import BUILTINS, Functions
+from freshview.codegen.kernel.source import emit
 from freshview.codegen.layout import text as layout_text
 from freshview.codegen.layout.check import check as check_layout
 from freshview.codegen.layout.terms import Layout
@@ -17,7 +18,7 @@ from freshview.codegen.loops.terms import Loops
 from freshview.codegen.loops.text import show
 from freshview.codegen.options import KernelPasses
 from freshview.codegen.pipeline import KernelPlan, plan_kernel
-from freshview.errors import FreshviewError
+from freshview.errors import FreshviewError, ProgramProblem
 from freshview.program.terms import Program
 from freshview.reference.engine.run import Engine
 
@@ -43,14 +44,21 @@ class Case:
 
 
 def plans(case: Case, names: Iterable[str] = PASSES) -> Iterator[tuple[str, KernelPlan]]:
-    """The plans that differ, by the names of the passes; all of them are well formed."""
+    """The plans that differ, by the names of the passes.
+
+    All are well formed, or of a program that C++ cannot be written of: NotNative.
+    """
     seen: list[tuple[Loops, Layout]] = []
     for name in names:
         plan = plan_kernel(case.program, case.functions, PASSES[name])
         if (plan.loops, plan.layout) in seen:
             continue
         seen.append((plan.loops, plan.layout))
-        well_formed(plan, case.functions)
+        try:
+            well_formed(plan, case.functions)
+        except ProgramProblem:
+            emit(case.program, case.functions, PASSES[name])  # maybe no kernel is written of it
+            raise
         yield name, plan
 
 
