@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -11,6 +12,7 @@ from freshview.codegen.kernel.source import emit
 from freshview.codegen.layout import text as layout_text
 from freshview.codegen.layout.check import check as check_layout
 from freshview.codegen.layout.terms import Layout
+from freshview.codegen.library.compiler import Flags
 from freshview.codegen.loops.check import check
 from freshview.codegen.loops.interpret.engine import Interpreter
 from freshview.codegen.loops.read import read
@@ -21,6 +23,9 @@ from freshview.codegen.pipeline import KernelPlan, plan_kernel
 from freshview.errors import FreshviewError, ProgramProblem
 from freshview.program.terms import Program
 from freshview.reference.engine.run import Engine
+from freshview.runtime.compile.native_engine import NativeEngine
+from tests.differential.harness import rows as rows_of
+from tests.differential.harness import same
 
 Batches = Iterable[Sequence[tuple[str, Any]]]
 """Batches of changes: relations, each with its rows and how often they come."""
@@ -90,6 +95,21 @@ def agree(case: Case, names: Iterable[str] = PASSES) -> int:
                 assert also == refused or refused, f"{name}, batch {number}: refused {changes}"
         _same_rows(reference, engines, number)
     return len(engines)
+
+
+def kernel_agrees(case: Case, passes: str) -> None:
+    """Queries of the kernel are those of the reference engine, sums of doubles but for rounding."""
+    reference = Engine(case.program, case.functions)
+    kernel = NativeEngine(case.program, case.functions, Flags(optimize=0), passes=PASSES[passes])
+    for engine in (reference, kernel):
+        engine.load(case.static)
+    for number, batch in enumerate(((), *case.batches)):
+        for relation, changes in batch:
+            assert _refuses(kernel, relation, changes) == _refuses(reference, relation, changes)
+        for q in case.program.queries:
+            there = Counter({row: n for row, n in rows_of(reference, q.name).items() if n > 0})
+            rows = rows_of(kernel, q.name)
+            assert same(rows, there), _difference(q.name, f"{passes}, kernel", number, rows, there)
 
 
 def _refuses(engine: Any, relation: str, changes: Any) -> bool:

@@ -1,6 +1,7 @@
 """Many random programs: `python -m tests.law.loops_many sql 0 500` prints the seeds that differ.
 
-`sql` are SELECTs over tables of integers, `world` views over tables of every type.
+`sql` are SELECTs over tables of integers, `world` views over tables of every type. One more word,
+`kernels`, compiles a kernel of each as well, with one pass turned.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tests.differential.harness import STRATEGIES, grouped
 from tests.differential.random_sql import random_script
 from tests.differential.streams import MODES, STATIC, random_stream, schema
 from tests.differential.worlds import world
-from tests.law.loops import Case, agree
+from tests.law.loops import PASSES, Case, agree, kernel_agrees
 
 STRATEGY_NAMES = [s for s in STRATEGIES if s != "caches"]
 """Kernels keep no view caches."""
@@ -58,14 +59,18 @@ def _stop(*_: object) -> None:
     raise TimeoutError
 
 
-def main(kind: str, first: str, end: str) -> None:
-    """Run seeds and print what differs."""
+def main(kind: str, first: str, end: str, kernels: str = "") -> None:
+    """Run seeds and print what differs; with `kernels`, kernels run besides, each by one pass."""
     outcomes: Counter[str] = Counter()
     signal.signal(signal.SIGALRM, _stop)
     for seed in range(int(first), int(end)):
         signal.alarm(LONGEST)
         try:
-            outcomes["plans"] += agree(KINDS[kind](seed))
+            case = KINDS[kind](seed)
+            outcomes["plans"] += agree(case)
+            if kernels:
+                kernel_agrees(case, list(PASSES)[seed % len(PASSES)])
+                outcomes["kernels"] += 1
             outcomes["equal"] += 1
         except AssertionError as e:
             outcomes["different"] += 1
