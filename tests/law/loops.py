@@ -61,10 +61,18 @@ def plans(case: Case, names: Iterable[str] = PASSES) -> Iterator[tuple[str, Kern
         seen.append((plan.loops, plan.layout))
         try:
             well_formed(plan, case.functions)
-        except ProgramProblem:
-            emit(case.program, case.functions, PASSES[name])  # maybe no kernel is written of it
-            raise
+        except ProgramProblem as problem:
+            _refuse_without_kernel(case, name)
+            raise problem
         yield name, plan
+
+
+def _refuse_without_kernel(case: Case, passes: str) -> None:
+    """Raise NotNative where no kernel is written of a program; broken loops break that, too."""
+    try:
+        emit(case.program, case.functions, PASSES[passes])
+    except (KeyError, ValueError, AssertionError, TypeError):
+        return
 
 
 def well_formed(plan: KernelPlan, functions: Functions) -> None:

@@ -39,7 +39,7 @@ def test_random_terms(e: Expr, steps: list[tuple[str, dict]], batches: bool, pas
         assume(False)
 
 
-@pytest.mark.parametrize("seed", thin(range(60), 6))
+@pytest.mark.parametrize("seed", thin(range(60), 10))
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_views(kind: str, seed: int) -> None:
     try:
