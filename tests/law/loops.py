@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from freshview.calculus.functions import BUILTINS, Functions
+from freshview.codegen.kernel.source import emit
 from freshview.codegen.layout import text as layout_text
 from freshview.codegen.layout.check import check as check_layout
 from freshview.codegen.layout.terms import Layout
+from freshview.codegen.library.compiler import Flags
 from freshview.codegen.loops.check import check
 from freshview.codegen.loops.interpret.engine import Interpreter
 from freshview.codegen.loops.read import read
@@ -18,9 +21,12 @@ from freshview.codegen.loops.text import show
 from freshview.codegen.options import KernelPasses
 from freshview.codegen.pipeline import PASSES as STEPS
 from freshview.codegen.pipeline import Draft, plan_kernel
-from freshview.errors import FreshviewError
+from freshview.errors import FreshviewError, ProgramProblem
 from freshview.program.terms import Program
 from freshview.reference.engine.run import Engine
+from freshview.runtime.compile.native_engine import NativeEngine
+from tests.differential.harness import rows as rows_of
+from tests.differential.harness import same
 
 Batches = Iterable[Sequence[tuple[str, Any]]]
 """Batches of changes: relations, each with its rows and how often they come."""
@@ -52,15 +58,30 @@ class Case:
 
 
 def plans(case: Case, names: Iterable[str] = PASSES) -> Iterator[tuple[str, Draft]]:
-    """The plans that differ, by the names of the passes; all of them are well formed."""
+    """The plans that differ, by the names of the passes.
+
+    All are well formed, or of a program that C++ cannot be written of: NotNative.
+    """
     seen: list[tuple[Loops, Layout]] = []
     for name in names:
         plan = plan_kernel(case.program, case.functions, PASSES[name])
         if (plan.loops, plan.layout) in seen:
             continue
         seen.append((plan.loops, plan.layout))
-        well_formed(plan, case.functions)
+        try:
+            well_formed(plan, case.functions)
+        except ProgramProblem as problem:
+            _refuse_without_kernel(case, name)
+            raise problem
         yield name, plan
+
+
+def _refuse_without_kernel(case: Case, passes: str) -> None:
+    """Raise NotNative where no kernel is written of a program; broken loops break that, too."""
+    try:
+        emit(case.program, case.functions, PASSES[passes])
+    except (KeyError, ValueError, AssertionError, TypeError):
+        return
 
 
 def well_formed(plan: Draft, functions: Functions) -> None:
@@ -91,6 +112,21 @@ def agree(case: Case, names: Iterable[str] = PASSES) -> int:
                 assert also == refused or refused, f"{name}, batch {number}: refused {changes}"
         _same_rows(reference, engines, number)
     return len(engines)
+
+
+def kernel_agrees(case: Case, passes: str) -> None:
+    """Queries of the kernel are those of the reference engine, sums of doubles but for rounding."""
+    reference = Engine(case.program, case.functions)
+    kernel = NativeEngine(case.program, case.functions, Flags(optimize=0), passes=PASSES[passes])
+    for engine in (reference, kernel):
+        engine.load(case.static)
+    for number, batch in enumerate(((), *case.batches)):
+        for relation, changes in batch:
+            assert _refuses(kernel, relation, changes) == _refuses(reference, relation, changes)
+        for q in case.program.queries:
+            there = Counter({row: n for row, n in rows_of(reference, q.name).items() if n > 0})
+            rows = rows_of(kernel, q.name)
+            assert same(rows, there), _difference(q.name, f"{passes}, kernel", number, rows, there)
 
 
 def _refuses(engine: Any, relation: str, changes: Any) -> bool:

@@ -1,11 +1,13 @@
 """Many random programs: `python -m tests.law.loops_many sql 0 500` prints the seeds that differ.
 
-`sql` are SELECTs over tables of integers, `world` views over tables of every type.
+`sql` are SELECTs over tables of integers, `world` views over tables of every type. One more word,
+`kernels`, compiles a kernel of each as well, with one pass turned.
 """
 
 from __future__ import annotations
 
 import random
+import signal
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -18,10 +20,13 @@ from tests.differential.harness import STRATEGIES, grouped
 from tests.differential.random_sql import random_script
 from tests.differential.streams import MODES, STATIC, random_stream, schema
 from tests.differential.worlds import world
-from tests.law.loops import Case, agree
+from tests.law.loops import PASSES, Case, agree, kernel_agrees
 
 STRATEGY_NAMES = [s for s in STRATEGIES if s != "caches"]
 """Kernels keep no view caches."""
+
+LONGEST = 60
+"""Seconds for a program: a few texts of many nested views take minutes to compile."""
 
 
 def sql_case(seed: int) -> Case:
@@ -39,7 +44,7 @@ def sql_case(seed: int) -> Case:
 def world_case(seed: int) -> Case:
     """Views over tables of every type."""
     rng = random.Random(f"loops {seed}")
-    w = world(seed)
+    w = world(seed, views=(1, 1, 1, 2), batches=6)
     views = [f"CREATE VIEW {v.name} AS {v.sql};" for v in w.views]
     catalog, queries = load("\n".join([w.script(), *views]))
     options = replace(STRATEGIES[rng.choice(STRATEGY_NAMES)], mode=rng.choice(MODES))
@@ -50,18 +55,30 @@ def world_case(seed: int) -> Case:
 KINDS: dict[str, Callable[[int], Case]] = {"sql": sql_case, "world": world_case}
 
 
-def main(kind: str, first: str, end: str) -> None:
-    """Run seeds and print what differs."""
+def _stop(*_: object) -> None:
+    raise TimeoutError
+
+
+def main(kind: str, first: str, end: str, kernels: str = "") -> None:
+    """Run seeds and print what differs; with `kernels`, kernels run besides, each by one pass."""
     outcomes: Counter[str] = Counter()
+    signal.signal(signal.SIGALRM, _stop)
     for seed in range(int(first), int(end)):
+        signal.alarm(LONGEST)
         try:
-            outcomes["plans"] += agree(KINDS[kind](seed))
+            case = KINDS[kind](seed)
+            outcomes["plans"] += agree(case)
+            if kernels:
+                kernel_agrees(case, list(PASSES)[seed % len(PASSES)])
+                outcomes["kernels"] += 1
             outcomes["equal"] += 1
         except AssertionError as e:
             outcomes["different"] += 1
             print(f"{kind} {seed}: {str(e)[:2000]}", flush=True)
         except NotNative:
             outcomes["not native"] += 1
+        except TimeoutError:
+            outcomes["too long"] += 1
         except Exception as e:
             outcomes[type(e).__name__] += 1
             print(f"{kind} {seed}: {type(e).__name__}: {e}", flush=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from functools import lru_cache
 
@@ -86,7 +87,7 @@ def _product(factors: tuple[Expr, ...]) -> Expr:
         elif is_number(factor):
             if is_zero(factor):
                 return ZERO
-            coefficient = const(NUMBERS.mul(number(coefficient), number(factor)))
+            coefficient = _coefficient(coefficient, factor)
         else:
             flat.append(factor)
     if not is_one(coefficient):
@@ -94,6 +95,13 @@ def _product(factors: tuple[Expr, ...]) -> Expr:
     if not flat:
         return ONE
     return flat[0] if len(flat) == 1 else Mul(tuple(flat))
+
+
+def _coefficient(a: Expr, b: Expr) -> Const:
+    """The product of two numbers: a wide decimal if one of them is."""
+    out = const(NUMBERS.mul(number(a), number(b)))
+    wide = out.type.kind == "decimal" and any(isinstance(x, Const) and x.type.wide for x in (a, b))
+    return Const(out.value, replace(out.type, wide=True)) if wide else out
 
 
 def neg(e: Expr) -> Expr:

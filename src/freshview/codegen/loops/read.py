@@ -323,9 +323,6 @@ class _Reader(Parts):
         self.tokens.expect("+=")
         return Yield(keys, self.weight())
 
-    def tally(self) -> Stmt:
-        return Tally(self.weight())
-
     def gain(self) -> Stmt:
         return Gain(*self._written("+="))
 
@@ -341,20 +338,8 @@ class _Reader(Parts):
         self.tokens.expect(op)
         return row, self.written[row], int(column[1:]), self.weight()
 
-    def answer(self) -> Stmt:
-        return Answer()
-
-    def clear(self) -> Stmt:
-        return Clear(self.name())
-
     def stale(self) -> Stmt:
         return Stale(self.several(self.name))
-
-    def release(self) -> Stmt:
-        return Release()
-
-    def call(self) -> Stmt:
-        return Call(self.name())
 
     def output(self) -> Stmt:
         query = self.name()
@@ -401,14 +386,14 @@ STATEMENTS: dict[str, Callable[[_Reader], Stmt]] = {
     "first": _Reader.first,
     "choose": _Reader.choose,
     "yield": _Reader.yield_,
-    "tally": _Reader.tally,
+    "tally": lambda r: Tally(r.weight()),
     "gain": _Reader.gain,
     "assign": _Reader.assign,
-    "answer": _Reader.answer,
-    "clear": _Reader.clear,
+    "answer": lambda _: Answer(),
+    "clear": lambda r: Clear(r.name()),
     "stale": _Reader.stale,
-    "release": _Reader.release,
-    "call": _Reader.call,
+    "release": lambda _: Release(),
+    "call": lambda r: Call(r.name()),
     "output": _Reader.output,
 }
 """The word that a statement begins with, and what reads the rest of it."""

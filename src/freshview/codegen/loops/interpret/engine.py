@@ -14,8 +14,9 @@ from freshview.calculus.rows import checked
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Value
 from freshview.codegen.layout.terms import Layout
+from freshview.codegen.loops.interpret.activation import State
 from freshview.codegen.loops.interpret.records import Records
-from freshview.codegen.loops.interpret.run import Run, State
+from freshview.codegen.loops.interpret.run import Run
 from freshview.codegen.loops.interpret.values import Row, Values, as_key, nearest
 from freshview.codegen.loops.terms import Function, Loops
 from freshview.errors import Overflow, UnknownName
