@@ -56,7 +56,8 @@ def batch_fields(row: str, columns: Sequence[Column]) -> Fields:
 
 def column_name(row: str, columns: Sequence[Column], j: int) -> str:
     """A column of a row, as a local of C++: after the column, with the number of the row."""
-    return f"{_plain(columns, j)}_{row.rpartition('_')[2]}"
+    name = f"{_plain(columns, j)}_{row.rpartition('_')[2]}"
+    return f"c{j}_{name}" if name == row else name
 
 
 def array_name(columns: Sequence[Column], j: int) -> str:

@@ -10,11 +10,11 @@ from freshview.calculus.rows import Row
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.types import Value
 from freshview.codegen.library.load import Instance
-from freshview.errors import BadValue, Overflow
+from freshview.errors import BadValue, NotNative, Overflow
 from freshview.factorized.result import Result
 from freshview.plan.compile import compile_queries, factorized_result
 from freshview.program.terms import Program
-from freshview.runtime.compile.compile_view import headers_of
+from freshview.runtime.compile.compile_view import compile_view, headers_of
 from freshview.runtime.compile.kernels import BuiltKernel
 from freshview.runtime.ingest.change import Change
 from freshview.runtime.ingest.columns import arranged
@@ -84,11 +84,27 @@ class MaintainedView:
         return self.built.plan.program if self.built else self.reference_program()
 
     def reference_program(self) -> Program:
-        """The program for the reference engine."""
+        """The program for the reference engine: that of the kernel, where one may take over.
+
+        So a kernel changes how fast a view is, and neither its plan nor what it refuses.
+        """
         if self._program is None:
-            options = self.settings.planner_options("batch")
-            self._program = compile_queries([self.query], self.relations, options, self.functions)
+            self._program = self._kernel_program() or self._own_program()
         return self._program
+
+    def _kernel_program(self) -> Program | None:
+        if self.settings.engine == "reference" or self.query.factorized:
+            return None
+        try:
+            settings, functions = self.settings, self.functions
+            return compile_view(self.query, self.relations, settings, functions, self.wide).program
+        except NotNative:
+            return None
+
+    def _own_program(self) -> Program:
+        """The program of a view that no kernel can keep: for batches, with view caches."""
+        options = self.settings.planner_options("batch")
+        return compile_queries([self.query], self.relations, options, self.functions)
 
     def result(self) -> Result:
         """How the views of a factorized view hang together, whichever engine keeps them."""
