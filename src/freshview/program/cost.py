@@ -109,11 +109,11 @@ def program_cost(program: Program, statistics: Statistics) -> float:
         if t.event == "ready":
             continue
         # A batch does the work of many rows at once; insertions stand for deletions too.
-        share = 1.0 / model.batches[t.relation] if t.event == "batch" else 0.5
+        times = 1.0 / model.batches[t.relation] if t.event == "batch" else 0.5
         given = dict(zip(t.params, model.relations[t.relation].distinct, strict=False))
         for s in t.statements:
             work = model.statement(s.term, given, s.target.inputs)
-            total += model.rates[t.relation] * share * work
+            total += model.rates[t.relation] * times * work
     reads = sum(model.rates.values()) if statistics.reads is None else statistics.reads
     for q in program.queries:
         total += reads / statistics.batch * model.estimate(q.term, {}).work
