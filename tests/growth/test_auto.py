@@ -13,27 +13,27 @@ SAMPLE = {
     ("tpch", "q03"),
     ("tpch", "q21"),
     ("tpcds", "d42"),
+    ("tpcds", "d34"),
+    ("tpcds", "d79"),
     ("retailer", "r_stock"),
     ("mddb", "mddb2"),
 }
 """Queries on which the choice was once far from the best; all the others are in the full run."""
 
-WORSE = {("tpcds", "d34", "batch"): 1.75, ("tpcds", "d73", "batch"): 1.6}
-"""Where the estimates of two strategies are closer than their work."""
-
 
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize(("workload", "name"), only(cases(), SAMPLE.__contains__))
 def test_no_strategy_does_much_less(workload: str, name: str, mode: Mode) -> None:
-    case = workload_case(workload, name, batches=60, size=100, live=500)
-    check(case, mode, WORSE.get((workload, name, mode), BOUND))
+    check(workload_case(workload, name, batches=60, size=100, live=500), mode)
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_no_strategy_does_much_less_for_a_moving_average(mode: Mode) -> None:
-    check(moving_average(60), mode, BOUND)
+    check(moving_average(60), mode)
 
 
-def check(case: Case, mode: Mode, bound: float) -> None:
+def check(case: Case, mode: Mode) -> None:
+    """The bound holds for what is chosen with the sizes of the data and without them."""
     line = measure(case, mode)
-    assert line.ratio <= bound, f"{line.chosen}: {line.auto:,.0f}; best: {line.best}"
+    works = f"{line.chosen}: {line.auto:,.0f}, without sizes {line.blind:,.0f}; best: {line.best}"
+    assert max(line.ratio, line.blind_ratio) <= BOUND, works

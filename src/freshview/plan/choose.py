@@ -30,7 +30,7 @@ MOST_STATEMENTS = 200
 """Statements of all the plans tried in steps: large programs are worth fewer tries, since every
 one of them takes its time to compile."""
 
-WORTHWHILE = 0.8
+WORTHWHILE = 0.9
 """A change must promise this share of the cost at most: estimates are rough."""
 
 MUCH_LESS = 0.4

@@ -8,7 +8,8 @@ only for nested sums, so visits are what a change costs (`Engine.work` counts th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import prod
 from typing import NamedTuple, TypeAlias, assert_never
 
 from freshview.calculus.schema import Relation
@@ -29,14 +30,28 @@ from freshview.calculus.terms import (
     Var,
     View,
 )
-from freshview.calculus.walk import variables
+from freshview.calculus.walk import distinct_subterms, variables
+from freshview.program.conditions import is_test, share, together
+from freshview.program.dependencies import (
+    Dependency,
+    dependencies,
+    determined,
+    independent,
+    primary_keys,
+)
 from freshview.program.references import keyed_columns, levels
 from freshview.program.terms import Program
 
 STREAM_ROWS = 10_000.0
 STATIC_ROWS = 100.0
 MISS = 0.5
-"""What a look-up costs that finds nothing, for one that finds a row."""
+"""What a search for some columns costs that finds nothing; a look-up of a whole row costs one row,
+whether it is there or not."""
+AGREE = 0.75
+"""How far columns that are bound together agree: 1 where the one with the most values determines
+the others, as the number of an order does its customer, 0 where each takes all its values."""
+SHARED = 0.25
+"""How far the columns of a relation agree that is kept without its key: it has fewer rows then."""
 FEWER = 0.2
 """Rows of a stream for one row of those that refer to it."""
 
@@ -60,10 +75,19 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Size:
-    """Rows of a relation or map, and distinct values per column."""
+    """Rows of a relation or map, distinct values per column, and what columns say of others."""
 
     rows: float
     distinct: tuple[float, ...]
+    columns: tuple[str, ...] = ()
+    known: tuple[Dependency, ...] = ()
+
+    def one(self, names: tuple[str, ...], bound: Mapping[str, float]) -> bool:
+        """Whether there is one row at most for what is bound: it determines all the columns."""
+        if all(name in bound for name in names):
+            return True
+        columns = [c for c, name in zip(self.columns, names, strict=False) if name in bound]
+        return bool(self.known) and determined(columns, self.known).issuperset(self.columns)
 
 
 class Estimate(NamedTuple):
@@ -96,11 +120,11 @@ def program_cost(program: Program, statistics: Statistics) -> float:
         if t.event == "ready":
             continue
         # A batch does the work of many rows at once; insertions stand for deletions too.
-        share = 1.0 / model.batches[t.relation] if t.event == "batch" else 0.5
+        times = 1.0 / model.batches[t.relation] if t.event == "batch" else 0.5
         given = dict(zip(t.params, model.relations[t.relation].distinct, strict=False))
         for s in t.statements:
             work = model.statement(s.term, given, s.target.inputs)
-            total += model.rates[t.relation] * share * work
+            total += model.rates[t.relation] * times * work
     reads = sum(model.rates.values()) if statistics.reads is None else statistics.reads
     for q in program.queries:
         total += reads / statistics.batch * model.estimate(q.term, {}).work
@@ -113,6 +137,8 @@ class Model:
     def __init__(self, program: Program, statistics: Statistics) -> None:
         self.statistics = statistics
         self.nested: dict[tuple[Expr, Values, Values], Nested] = {}
+        self.known: dict[Expr, tuple[Dependency, ...]] = {}
+        self.keys = primary_keys(program.relations)
         level = levels(program)
         self.relations = {r.name: self._relation(r, level[r.name]) for r in program.relations}
         for (name, at), keys in keyed_columns(program).items():
@@ -130,7 +156,7 @@ class Model:
         }
         self.maps: dict[str, Size] = {}
         for m in program.maps:
-            self.maps[m.name] = self._map([k.name for k in (*m.inputs, *m.keys)], m.definition)
+            self.maps[m.name] = self._map(tuple(k.name for k in (*m.inputs, *m.keys)), m.definition)
 
     def _relation(self, r: Relation, level: int) -> Size:
         guess = STATIC_ROWS if r.static else max(STATIC_ROWS, STREAM_ROWS * FEWER**level)
@@ -146,7 +172,9 @@ class Model:
                 distinct.append(rows ** (1 / len(r.key)))
             else:
                 distinct.append(2.0 if c.type.kind == "bool" else max(rows**0.5, 1.0))
-        return Size(rows, tuple(distinct))
+        names = tuple(c.name for c in r.columns)
+        known = (Dependency(frozenset(r.key), frozenset(names)),) if r.key else ()
+        return Size(rows, tuple(distinct), names, known)
 
     def _as_many(self, name: str, at: int, values: float) -> None:
         """A column that refers to keys has as many values as there are, if it has the rows.
@@ -156,16 +184,27 @@ class Model:
         size = self.relations[name]
         counts = list(size.distinct)
         counts[at] = max(1.0, min(size.rows, values))
-        self.relations[name] = Size(size.rows, tuple(counts))
+        self.relations[name] = replace(size, distinct=tuple(counts))
 
-    def _map(self, keys: list[str], definition: Expr) -> Size:
+    def _map(self, keys: tuple[str, ...], definition: Expr) -> Size:
+        """The size of a map: columns that others determine add no combinations of values."""
         distinct: dict[str, float] = {}
         rows = self.estimate(definition, {}, distinct).rows
-        per_key = tuple(max(1.0, min(distinct.get(k, rows), rows)) for k in keys)
-        combined = 1.0
-        for d in per_key:
-            combined *= d
-        return Size(min(max(rows, 1.0), combined), per_key)
+        values = {k: max(1.0, min(distinct.get(k, rows), rows)) for k in keys}
+        known = dependencies(definition, self.keys)
+        counts = [values[k] for k in independent(keys, (), known)]
+        rows = min(max(rows, 1.0), prod(counts))
+        if len(counts) > 1 and self._without_key(keys, definition):
+            rows = _between(min(rows, max(counts)), rows, SHARED)
+        return Size(rows, tuple(values[k] for k in keys), keys, known)
+
+    def _without_key(self, keys: tuple[str, ...], definition: Expr) -> bool:
+        """Whether a map has columns of one relation, but not all of those of its primary key."""
+        atoms = [x for x in distinct_subterms(definition) if isinstance(x, Rel)]
+        if len(atoms) != 1:
+            return False
+        [atom] = atoms
+        return any(atom.vars[i] not in keys for i in self.keys[atom.name])
 
     def statement(self, e: Expr, given: Mapping[str, float], inputs: tuple[str, ...]) -> float:
         """The work of one statement: its term, and one write for every row of it."""
@@ -183,14 +222,13 @@ class Model:
             case Const() | Var():
                 return Estimate(1.0, 0.0)
             case Apply(_, _, ring):
-                return Estimate(1.0 if ring else 0.3, 0.0)
-            case Cmp(op, left, right):
-                return Estimate(self._selectivity(op, left, right, bound), 0.0)
+                return Estimate(1.0 if ring else share(e, bound), 0.0)
+            case Cmp():
+                return Estimate(share(e, bound), 0.0)
             case Rel(name, names):
                 return self._atom(self.relations[name], names, bound, counts)
             case Delta(name, names):
-                size = self.relations[name]
-                batch = Size(self.batches[name], size.distinct)
+                batch = replace(self.relations[name], rows=self.batches[name])
                 return self._atom(batch, names, bound, counts)
             case View(name, names, inputs):
                 return self._atom(self.maps[name], inputs + names, bound, counts)
@@ -226,16 +264,24 @@ class Model:
         """Rows that agree with what is bound: those of one combination, if that is there.
 
         Columns that are bound together mostly belong together: there are no more combinations
-        of their values than rows, and the one with the most misses decides how many are there.
+        of their values than rows, and not many more than the one with the most values has. The
+        one with the most misses decides how many are there.
         """
-        combinations, hits = 1.0, 1.0
+        values, hits = [], 1.0
         for name, d in zip(names, size.distinct, strict=True):
             if name in bound:
-                combinations *= max(1.0, d)
+                values.append(max(1.0, d))
                 hits = min(hits, max(1.0, d) / max(1.0, d, bound[name]))
             counts[name] = min(counts.get(name, d), d)
-        rows = size.rows / max(1.0, min(combinations, size.rows)) * hits
-        return Estimate(rows, max(rows, MISS))
+        combinations = min(prod(values), size.rows)
+        if size.one(names, bound):
+            combinations = size.rows
+        elif len(values) > 1:
+            combinations = _between(min(max(values), size.rows), combinations, AGREE)
+        rows = size.rows / max(1.0, combinations) * hits
+        if len(values) == len(names):
+            return Estimate(rows, max(rows, 1.0))
+        return Estimate(rows, max(rows, MISS) if values else rows)
 
     def _product(
         self, factors: tuple[Expr, ...], bound: Mapping[str, float], counts: dict[str, float]
@@ -243,11 +289,20 @@ class Model:
         """Nested loops: every factor runs once for each row that the factors before it left."""
         rows, work = 1.0, 0.0
         known = dict(bound)
+        shares: list[float] = []  # of the conditions since variables were bound
+        unfiltered = 1.0
         for f in factors:
+            if is_test(f):
+                shares.append(share(f, known))
+                rows = unfiltered * together(shares)
+                continue
             found = self.estimate(f, known, counts)
             work += rows * found.work
             rows *= found.rows
-            known.update({v: counts.get(v, 1.0) for v in outs(f)})
+            unfiltered *= found.rows
+            if outs(f):
+                known.update({v: counts.get(v, 1.0) for v in outs(f)})
+                shares, unfiltered = [], rows
         return Estimate(rows, work)
 
     def _grouped(
@@ -262,12 +317,17 @@ class Model:
             frozenset((k, bound[k]) for k in free(body) if k in bound),
             frozenset((k, counts[k]) for k in variables(body).union(keys) if k in counts),
         )
-        groups = 1.0
         for k in keys:
             counts[k] = min(counts.get(k, inner.get(k, 1.0)), inner.get(k, 1.0))
-            if k not in bound:
-                groups *= max(1.0, inner.get(k, 1.0))
+        context = [k for k in bound if k in free(body)]
+        left = independent(keys, context, self._dependencies(body))
+        groups = prod(max(1.0, inner.get(k, 1.0)) for k in left)
         return Estimate(min(found.rows, groups), found.work)
+
+    def _dependencies(self, body: Expr) -> tuple[Dependency, ...]:
+        if body not in self.known:
+            self.known[body] = dependencies(body, self.keys)
+        return self.known[body]
 
     def _nested(self, body: Expr, bound: Values, counts: Values) -> Nested:
         """The estimate of a body in its context, and its distinct counts: each is found once."""
@@ -277,8 +337,11 @@ class Model:
             self.nested[key] = self.estimate(body, dict(bound), inner), inner
         return self.nested[key]
 
-    def _selectivity(self, op: str, left: Expr, right: Expr, bound: Mapping[str, float]) -> float:
-        if op == "=":
-            sides = [bound.get(s.name, 10.0) for s in (left, right) if isinstance(s, Var)]
-            return 1.0 / max([1.0, *sides])
-        return 0.9 if op == "<>" else 0.33
+
+def _between(least: float, most: float, near: float) -> float:
+    """A number between two others: the first where `near` is 1, the second where it is 0.
+
+    >>> _between(4.0, 100.0, 0.5)
+    20.0
+    """
+    return float(least**near * most ** (1 - near))
