@@ -6,6 +6,7 @@ changes; `make test-full` explores new ones.
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -20,6 +21,8 @@ settings.register_profile(
 settings.register_profile("explore", deadline=None, suppress_health_check=SLOW)
 settings.load_profile("same")
 
+TESTS_PER_FREEZE = 20
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Tests run some rows through many kernels: most of their time is the compiler's.
@@ -30,6 +33,43 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["XDG_CACHE_HOME"] = str(config.rootpath / ".cache" / "tests")
     if config.option.markexpr and "not full" in config.option.markexpr:
         os.environ.setdefault("FRESHVIEW_OPTIMIZE", "0")
+    config.pluginmanager.register(Freezer())
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
+    """One process has the session of Spark, and each group is in one process.
+
+    pytest-xdist tells the groups by the ids of tests, but writes them where pytest 9.2 no longer
+    looks.
+    """
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+    yield
+    for item in items:
+        name = getattr(item, "_nodeid", item.nodeid)
+        if name != item.nodeid:
+            item._id = type(item._id).parse(name)  # type: ignore[attr-defined]
+
+
+class Freezer:
+    """Sets aside what stays, so that a garbage collection walks through what is new.
+
+    The caches of terms that all the plans of a run leave grow to millions of objects.
+    """
+
+    def __init__(self) -> None:
+        self.tests = 0
+
+    def pytest_runtest_logfinish(self) -> None:
+        self.tests += 1
+        if self.tests % TESTS_PER_FREEZE == 0:
+            gc.collect()
+            gc.freeze()
+
+    def pytest_unconfigure(self) -> None:
+        gc.unfreeze()  # modules look for what was not given back when Python ends
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -120,3 +120,10 @@ def _top_level_imports(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             names.add(node.module or "")
     return {name.split(".")[0] for name in names}
+
+
+@pytest.mark.xdist_group("house")
+def test_groups_stay_together(request: pytest.FixtureRequest) -> None:
+    """The processes of `make test` are told by the ids of tests which ones share what they make."""
+    if getattr(request.config.option, "loadgroup", False):
+        assert request.node.nodeid.endswith("@house")
