@@ -6,6 +6,8 @@ READY := $(VENV)/.ready
 # Kafka's and Delta's connectors come out later than Spark: their tests have a Spark that has them.
 CONNECTORS := .venv-connectors
 CONNECTED := $(CONNECTORS)/.ready
+# Tests wait now and then, mostly for a JVM: one process more than there are cores.
+WORKERS = $(shell expr $$($(PYTHON) -c "import os; print(os.cpu_count())") + 1)
 LOCKS := requirements.lock requirements-compiler.lock requirements-java.lock
 
 .PHONY: help demo lint test test-full test-sanitize check bench-native bench-models bench-spark bench-factorized \
@@ -46,7 +48,7 @@ demo: $(READY)
 	@$(BIN)/freshview demo
 
 test: $(READY) $(CONNECTED)
-	$(BIN)/pytest -n auto --dist loadgroup -m "not full"
+	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not full"
 
 # The pipeline runs on the oldest Spark, too.
 test-full: $(READY) $(CONNECTED)
