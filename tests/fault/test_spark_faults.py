@@ -52,7 +52,7 @@ def ends_well(process: subprocess.Popen[str], folder: Path) -> None:
 
 
 def test_executors_die(tmp_path: Path) -> None:
-    ends_well(start("executors", tmp_path, seed=1, batches=6), tmp_path)
+    ends_well(start("executors", tmp_path, seed=1, batches=5), tmp_path)
 
 
 @pytest.mark.full

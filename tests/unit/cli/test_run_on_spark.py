@@ -14,6 +14,7 @@ import pytest
 
 from freshview.errors import FreshviewError
 from freshview.spark.java import provide_java
+from tests.thin import full
 
 pytestmark = pytest.mark.spark
 
@@ -93,9 +94,10 @@ def test_a_run_prints_progress_and_views_and_a_later_one_goes_on(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "name", [signal.SIGTERM, pytest.param(signal.SIGINT, marks=pytest.mark.full)]
+    ("name", "goes_on"),
+    [(signal.SIGTERM, False), full((signal.SIGTERM, True)), full((signal.SIGINT, True))],
 )
-def test_a_signal_is_a_clean_stop(tmp_path: Path, name: signal.Signals) -> None:
+def test_a_signal_is_a_clean_stop(tmp_path: Path, name: signal.Signals, goes_on: bool) -> None:
     (tmp_path / "in").mkdir()
     script, checkpoint = tmp_path / "live.sql", tmp_path / "checkpoint"
     script.write_text(
@@ -123,6 +125,8 @@ def test_a_signal_is_a_clean_stop(tmp_path: Path, name: signal.Signals) -> None:
         "1     11",
         "2      1",
     ]
+    if not goes_on:
+        return
     (tmp_path / "in" / "2.json").write_text('{"k": 2, "v": 1}\n')
     code, out, err = run(script, "--checkpoint", checkpoint)
     assert code == 0, err
