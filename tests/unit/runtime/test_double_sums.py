@@ -36,6 +36,8 @@ VIEWS = {
 }
 EPS = 2.0**-53
 
+pytestmark = pytest.mark.xdist_group("sums of doubles")  # the views are compiled once
+
 Row = tuple[Any, ...]
 
 
