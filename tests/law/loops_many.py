@@ -82,6 +82,7 @@ def main(kind: str, first: str, end: str, kernels: str = "") -> None:
         except Exception as e:
             outcomes[type(e).__name__] += 1
             print(f"{kind} {seed}: {type(e).__name__}: {e}", flush=True)
+        signal.alarm(0)
     print(dict(outcomes))
 
 

@@ -39,7 +39,11 @@ def test_random_terms(e: Expr, steps: list[tuple[str, dict]], batches: bool, pas
         assume(False)
 
 
-@pytest.mark.parametrize("seed", thin(range(60), 10))
+FAILED = (26,)
+"""Seeds of worlds whose texts once did not read back: constants of both widths stood in them."""
+
+
+@pytest.mark.parametrize("seed", [*thin((s for s in range(60) if s not in FAILED), 10), *FAILED])
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_views(kind: str, seed: int) -> None:
     try:

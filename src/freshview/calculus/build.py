@@ -98,7 +98,12 @@ def _product(factors: tuple[Expr, ...]) -> Expr:
 
 
 def _coefficient(a: Expr, b: Expr) -> Const:
-    """The product of two numbers: a wide decimal if one of them is."""
+    """The product of two numbers: a wide decimal if one of them is.
+
+    >>> from freshview.calculus.types import Type
+    >>> neg(Const(Decimal("0.5"), Type("decimal", 1, wide=True))).type.wide
+    True
+    """
     out = const(NUMBERS.mul(number(a), number(b)))
     wide = out.type.kind == "decimal" and any(isinstance(x, Const) and x.type.wide for x in (a, b))
     return Const(out.value, replace(out.type, wide=True)) if wide else out
