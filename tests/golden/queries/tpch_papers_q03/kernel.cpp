@@ -7,74 +7,76 @@
 namespace fr {
 
 struct Rec_m_q03 {
-  struct Key { i32 o_orderdate_; i64 o_orderkey_; i64 o_shippriority_; };
-  i64 o_orderkey_; i64 o_shippriority_; i64 sum; i64 sum_2; i32 o_orderdate_;
-  static u64 hash(const Key& k) { return mix(mix(mix(word(k.o_orderdate_), 0), word(k.o_orderkey_)), word(k.o_shippriority_)); }
-  bool is(const Key& k) const { return same(o_orderdate_, k.o_orderdate_) && same(o_orderkey_, k.o_orderkey_) && same(o_shippriority_, k.o_shippriority_); }
-  u64 hash() const { return hash(Key{o_orderdate_, o_orderkey_, o_shippriority_}); }
-  void set(const Key& k) { o_orderdate_ = k.o_orderdate_; o_orderkey_ = k.o_orderkey_; o_shippriority_ = k.o_shippriority_; }
-  bool empty() const { return sum == 0 && sum_2 == 0; }
-};
-
-struct Rec_m_q03_Lineitem {
-  struct Key { i32 o_orderdate_; i64 o_shippriority_; i64 orderkey_; };
-  i64 o_shippriority_; i64 orderkey_; i64 sum; i32 o_orderdate_; u32 link[2];
-  static u64 hash(const Key& k) { return mix(mix(mix(word(k.o_orderdate_), 0), word(k.o_shippriority_)), word(k.orderkey_)); }
-  bool is(const Key& k) const { return same(o_orderdate_, k.o_orderdate_) && same(o_shippriority_, k.o_shippriority_) && same(orderkey_, k.orderkey_); }
-  u64 hash() const { return hash(Key{o_orderdate_, o_shippriority_, orderkey_}); }
-  void set(const Key& k) { o_orderdate_ = k.o_orderdate_; o_shippriority_ = k.o_shippriority_; orderkey_ = k.orderkey_; }
+  struct Key { i64 o_orderkey_; i32 o_orderdate_; i64 o_shippriority_; };
+  i64 o_orderkey_; i64 o_shippriority_; i64 sum; i32 o_orderdate_;
+  static u64 hash(const Key& k) { return mix(mix(mix(word(k.o_orderkey_), 0), word(k.o_orderdate_)), word(k.o_shippriority_)); }
+  bool is(const Key& k) const { return same(o_orderkey_, k.o_orderkey_) && same(o_orderdate_, k.o_orderdate_) && same(o_shippriority_, k.o_shippriority_); }
+  u64 hash() const { return hash(Key{o_orderkey_, o_orderdate_, o_shippriority_}); }
+  void set(const Key& k) { o_orderkey_ = k.o_orderkey_; o_orderdate_ = k.o_orderdate_; o_shippriority_ = k.o_shippriority_; }
   bool empty() const { return sum == 0; }
 };
-struct Head0_m_q03_Lineitem {
-  struct Key { i64 orderkey_; };
-  i64 orderkey_; u32 first; u32 count;
-  template <class R> static Key of(const R& r) { return Key{r.orderkey_}; }
-  static u64 hash(const Key& k) { return mix(word(k.orderkey_), 0); }
-  bool is(const Key& k) const { return same(orderkey_, k.orderkey_); }
-  u64 hash() const { return hash(Key{orderkey_}); }
-  void set(const Key& k) { orderkey_ = k.orderkey_; }
+
+struct Rec_m_V_Customer_Orders_at_o_orderdate {
+  struct Key { i64 o_orderkey_; i32 o_orderdate_; i64 o_shippriority_; };
+  i64 o_orderkey_; i64 o_shippriority_; i64 sum; i32 o_orderdate_; u32 link[2];
+  static u64 hash(const Key& k) { return mix(mix(mix(word(k.o_orderkey_), 0), word(k.o_orderdate_)), word(k.o_shippriority_)); }
+  bool is(const Key& k) const { return same(o_orderkey_, k.o_orderkey_) && same(o_orderdate_, k.o_orderdate_) && same(o_shippriority_, k.o_shippriority_); }
+  u64 hash() const { return hash(Key{o_orderkey_, o_orderdate_, o_shippriority_}); }
+  void set(const Key& k) { o_orderkey_ = k.o_orderkey_; o_orderdate_ = k.o_orderdate_; o_shippriority_ = k.o_shippriority_; }
+  bool empty() const { return sum == 0; }
+};
+struct Head0_m_V_Customer_Orders_at_o_orderdate {
+  struct Key { i64 o_orderkey_; };
+  i64 o_orderkey_; u32 first; u32 count;
+  template <class R> static Key of(const R& r) { return Key{r.o_orderkey_}; }
+  static u64 hash(const Key& k) { return mix(word(k.o_orderkey_), 0); }
+  bool is(const Key& k) const { return same(o_orderkey_, k.o_orderkey_); }
+  u64 hash() const { return hash(Key{o_orderkey_}); }
+  void set(const Key& k) { o_orderkey_ = k.o_orderkey_; }
   bool empty() const { return first == 0; }
 };
 
-struct Rec_m_q03_Orders {
-  struct Key { i64 custkey_; };
-  i64 custkey_; i64 sum;
-  static u64 hash(const Key& k) { return mix(word(k.custkey_), 0); }
-  bool is(const Key& k) const { return same(custkey_, k.custkey_); }
-  u64 hash() const { return hash(Key{custkey_}); }
-  void set(const Key& k) { custkey_ = k.custkey_; }
+struct Rec_m_V_Customer_at_c_name {
+  struct Key { i64 c_custkey_; };
+  i64 c_custkey_; i64 sum;
+  static u64 hash(const Key& k) { return mix(word(k.c_custkey_), 0); }
+  bool is(const Key& k) const { return same(c_custkey_, k.c_custkey_); }
+  u64 hash() const { return hash(Key{c_custkey_}); }
+  void set(const Key& k) { c_custkey_ = k.c_custkey_; }
   bool empty() const { return sum == 0; }
 };
 
-struct Rec_m_q03_Orders_2 {
-  struct Key { i64 orderkey_; };
-  i64 orderkey_; i64 sum; i64 sum_2;
-  static u64 hash(const Key& k) { return mix(word(k.orderkey_), 0); }
-  bool is(const Key& k) const { return same(orderkey_, k.orderkey_); }
-  u64 hash() const { return hash(Key{orderkey_}); }
-  void set(const Key& k) { orderkey_ = k.orderkey_; }
+struct Rec_m_V_Orders_at_o_orderstatus {
+  struct Key { i64 o_orderkey_; i32 o_orderdate_; i64 o_shippriority_; i64 c_custkey_; };
+  i64 o_orderkey_; i64 o_shippriority_; i64 c_custkey_; i64 sum; i32 o_orderdate_; u32 link[2];
+  static u64 hash(const Key& k) { return mix(mix(mix(mix(word(k.o_orderkey_), 0), word(k.o_orderdate_)), word(k.o_shippriority_)), word(k.c_custkey_)); }
+  bool is(const Key& k) const { return same(o_orderkey_, k.o_orderkey_) && same(o_orderdate_, k.o_orderdate_) && same(o_shippriority_, k.o_shippriority_) && same(c_custkey_, k.c_custkey_); }
+  u64 hash() const { return hash(Key{o_orderkey_, o_orderdate_, o_shippriority_, c_custkey_}); }
+  void set(const Key& k) { o_orderkey_ = k.o_orderkey_; o_orderdate_ = k.o_orderdate_; o_shippriority_ = k.o_shippriority_; c_custkey_ = k.c_custkey_; }
+  bool empty() const { return sum == 0; }
+};
+struct Head0_m_V_Orders_at_o_orderstatus {
+  struct Key { i64 c_custkey_; };
+  i64 c_custkey_; u32 first; u32 count;
+  template <class R> static Key of(const R& r) { return Key{r.c_custkey_}; }
+  static u64 hash(const Key& k) { return mix(word(k.c_custkey_), 0); }
+  bool is(const Key& k) const { return same(c_custkey_, k.c_custkey_); }
+  u64 hash() const { return hash(Key{c_custkey_}); }
+  void set(const Key& k) { c_custkey_ = k.c_custkey_; }
+  bool empty() const { return first == 0; }
+};
+
+struct Rec_m_V_Lineitem_at_l_partkey {
+  struct Key { i64 o_orderkey_; };
+  i64 o_orderkey_; i64 sum; i64 sum_2;
+  static u64 hash(const Key& k) { return mix(word(k.o_orderkey_), 0); }
+  bool is(const Key& k) const { return same(o_orderkey_, k.o_orderkey_); }
+  u64 hash() const { return hash(Key{o_orderkey_}); }
+  void set(const Key& k) { o_orderkey_ = k.o_orderkey_; }
   bool empty() const { return sum == 0 && sum_2 == 0; }
 };
 
-struct Rec_m_q03_Customer_Lineitem {
-  struct Key { i64 custkey_; i32 o_orderdate_; i64 o_shippriority_; i64 orderkey_; };
-  i64 custkey_; i64 o_shippriority_; i64 orderkey_; i64 sum; i32 o_orderdate_; u32 link[2];
-  static u64 hash(const Key& k) { return mix(mix(mix(mix(word(k.custkey_), 0), word(k.o_orderdate_)), word(k.o_shippriority_)), word(k.orderkey_)); }
-  bool is(const Key& k) const { return same(custkey_, k.custkey_) && same(o_orderdate_, k.o_orderdate_) && same(o_shippriority_, k.o_shippriority_) && same(orderkey_, k.orderkey_); }
-  u64 hash() const { return hash(Key{custkey_, o_orderdate_, o_shippriority_, orderkey_}); }
-  void set(const Key& k) { custkey_ = k.custkey_; o_orderdate_ = k.o_orderdate_; o_shippriority_ = k.o_shippriority_; orderkey_ = k.orderkey_; }
-  bool empty() const { return sum == 0; }
-};
-struct Head0_m_q03_Customer_Lineitem {
-  struct Key { i64 custkey_; };
-  i64 custkey_; u32 first; u32 count;
-  template <class R> static Key of(const R& r) { return Key{r.custkey_}; }
-  static u64 hash(const Key& k) { return mix(word(k.custkey_), 0); }
-  bool is(const Key& k) const { return same(custkey_, k.custkey_); }
-  u64 hash() const { return hash(Key{custkey_}); }
-  void set(const Key& k) { custkey_ = k.custkey_; }
-  bool empty() const { return first == 0; }
-};
+using Rec_m_q03_2 = Rec_m_q03;
 
 
 
@@ -85,10 +87,11 @@ struct State {
   Strings strings;
   bool stale;
   Flat<Rec_m_q03> m_q03;
-  Pool<Rec_m_q03_Lineitem, Head0_m_q03_Lineitem> m_q03_Lineitem;
-  Flat<Rec_m_q03_Orders> m_q03_Orders;
-  Flat<Rec_m_q03_Orders_2> m_q03_Orders_2;
-  Pool<Rec_m_q03_Customer_Lineitem, Head0_m_q03_Customer_Lineitem> m_q03_Customer_Lineitem;
+  Pool<Rec_m_V_Customer_Orders_at_o_orderdate, Head0_m_V_Customer_Orders_at_o_orderdate> m_V_Customer_Orders_at_o_orderdate;
+  Flat<Rec_m_V_Customer_at_c_name> m_V_Customer_at_c_name;
+  Pool<Rec_m_V_Orders_at_o_orderstatus, Head0_m_V_Orders_at_o_orderstatus> m_V_Orders_at_o_orderstatus;
+  Flat<Rec_m_V_Lineitem_at_l_partkey> m_V_Lineitem_at_l_partkey;
+  Flat<Rec_m_q03_2> m_q03_2;
 };
 
 }  // namespace fr
@@ -96,6 +99,7 @@ struct State {
 #include "support.hpp"
 
 namespace fr {
+
 
 
 
@@ -126,34 +130,41 @@ static void on_Lineitem(Env& e, const Batch& b) {
       const i64 discount_1 = all_discount[i_1];
       if (const i64 next = j + 8; next < chosen) {
         const i64 later = from + rows[next];
-        s.m_q03_Lineitem.template prefetch_slice<0>(e.arena, Head0_m_q03_Lineitem::hash(Head0_m_q03_Lineitem::Key{all_orderkey[later]}));
-        s.m_q03_Orders_2.prefetch_write(e.arena, {all_orderkey[later]});
+        s.m_V_Customer_Orders_at_o_orderdate.template prefetch_slice<0>(e.arena, Head0_m_V_Customer_Orders_at_o_orderdate::hash(Head0_m_V_Customer_Orders_at_o_orderdate::Key{all_orderkey[later]}));
+        s.m_V_Lineitem_at_l_partkey.prefetch_write(e.arena, {all_orderkey[later]});
       }
       const i64 sign_2 = b.count[i_1];
-      // q03[o_orderdate, d_orderkey, o_shippriority] +=
-      //   {d_shipdate > date '1995-03-15'} * q03_Lineitem[o_orderdate, o_shippriority, d_orderkey];
-      // q03_2[o_orderdate, d_orderkey, o_shippriority] +=
-      //   {d_shipdate > date '1995-03-15'} * d_extendedprice * (1 - d_discount) *
-      //   q03_Lineitem[o_orderdate, o_shippriority, d_orderkey];
-      // q03_Orders_2[d_orderkey] += {d_shipdate > date '1995-03-15'};
-      // q03_2_Orders[d_orderkey] += {d_shipdate > date '1995-03-15'} * d_extendedprice * (1 - d_discount);
+      // q03[d_orderkey, o_orderdate, o_shippriority] +=
+      //   {d_shipdate > date '1995-03-15'} *
+      //   V_Customer_Orders_at_o_orderdate[d_orderkey, o_orderdate, o_shippriority];
+      // V_Lineitem_at_l_partkey[d_orderkey] += {d_shipdate > date '1995-03-15'};
+      // q03_2[d_orderkey, o_orderdate, o_shippriority] +=
+      //   {d_shipdate > date '1995-03-15'} * (1 - d_discount) * d_extendedprice *
+      //   V_Customer_Orders_at_o_orderdate[d_orderkey, o_orderdate, o_shippriority];
+      // V_Lineitem_at_l_partkey_2[d_orderkey] +=
+      //   {d_shipdate > date '1995-03-15'} * (1 - d_discount) * d_extendedprice;
       {
-        s.m_q03_Lineitem.template slice<0>(e.arena, Head0_m_q03_Lineitem::Key{orderkey_1}, [&](const Rec_m_q03_Lineitem& q03_Lineitem_3) {
+        s.m_V_Customer_Orders_at_o_orderdate.template slice<0>(e.arena, Head0_m_V_Customer_Orders_at_o_orderdate::Key{orderkey_1}, [&](const Rec_m_V_Customer_Orders_at_o_orderdate& V_Customer_Orders_at_o_orderdate_3) {
           FR_VISIT(1);
           {
-            auto* into_5 = s.m_q03.at(e.arena, {q03_Lineitem_3.o_orderdate_, orderkey_1, q03_Lineitem_3.o_shippriority_});
+            auto* into_5 = s.m_q03.at(e.arena, {orderkey_1, V_Customer_Orders_at_o_orderdate_3.o_orderdate_, V_Customer_Orders_at_o_orderdate_3.o_shippriority_});
             FR_WRITE;
-            into_5->sum = known(o, add<i64>(o, into_5->sum, mul<i64>(o, sign_2, q03_Lineitem_3.sum)));
-            into_5->sum_2 = known(o, add<i64>(o, into_5->sum_2, mul<i64>(o, mul<i64>(o, mul<i64>(o, sign_2, extendedprice_1), add<i64>(o, scaled<i64>(o, i64(1ll), i64(100ll)), mul<i64>(o, i64(-1ll), discount_1))), q03_Lineitem_3.sum)));
+            into_5->sum = known(o, add<i64>(o, into_5->sum, mul<i64>(o, sign_2, V_Customer_Orders_at_o_orderdate_3.sum)));
             if (into_5->empty()) s.m_q03.drop(e.arena, into_5);
+          }
+          {
+            auto* into_7 = s.m_q03_2.at(e.arena, {orderkey_1, V_Customer_Orders_at_o_orderdate_3.o_orderdate_, V_Customer_Orders_at_o_orderdate_3.o_shippriority_});
+            FR_WRITE;
+            into_7->sum = known(o, add<i64>(o, into_7->sum, mul<i64>(o, mul<i64>(o, mul<i64>(o, sign_2, add<i64>(o, scaled<i64>(o, i64(1ll), i64(100ll)), mul<i64>(o, i64(-1ll), discount_1))), extendedprice_1), V_Customer_Orders_at_o_orderdate_3.sum)));
+            if (into_7->empty()) s.m_q03_2.drop(e.arena, into_7);
           }
         });
         {
-          auto* into_7 = s.m_q03_Orders_2.at(e.arena, {orderkey_1});
+          auto* into_6 = s.m_V_Lineitem_at_l_partkey.at(e.arena, {orderkey_1});
           FR_WRITE;
-          into_7->sum = known(o, add<i64>(o, into_7->sum, sign_2));
-          into_7->sum_2 = known(o, add<i64>(o, into_7->sum_2, mul<i64>(o, mul<i64>(o, sign_2, extendedprice_1), add<i64>(o, scaled<i64>(o, i64(1ll), i64(100ll)), mul<i64>(o, i64(-1ll), discount_1)))));
-          if (into_7->empty()) s.m_q03_Orders_2.drop(e.arena, into_7);
+          into_6->sum = known(o, add<i64>(o, into_6->sum, sign_2));
+          into_6->sum_2 = known(o, add<i64>(o, into_6->sum_2, mul<i64>(o, mul<i64>(o, sign_2, add<i64>(o, scaled<i64>(o, i64(1ll), i64(100ll)), mul<i64>(o, i64(-1ll), discount_1))), extendedprice_1)));
+          if (into_6->empty()) s.m_V_Lineitem_at_l_partkey.drop(e.arena, into_6);
         }
       }
     }
@@ -186,46 +197,54 @@ static void on_Orders(Env& e, const Batch& b) {
       const i64 shippriority_1 = all_shippriority[i_1];
       if (const i64 next = j + 8; next < chosen) {
         const i64 later = from + rows[next];
-        s.m_q03_Orders.prefetch(e.arena, Rec_m_q03_Orders::hash(Rec_m_q03_Orders::Key{all_custkey[later]}));
-        s.m_q03_Orders_2.prefetch(e.arena, Rec_m_q03_Orders_2::hash(Rec_m_q03_Orders_2::Key{all_orderkey[later]}));
-        s.m_q03.prefetch_write(e.arena, {all_orderdate[later], all_orderkey[later], all_shippriority[later]});
-        s.m_q03_Lineitem.prefetch_write(e.arena, {all_orderdate[later], all_shippriority[later], all_orderkey[later]});
-        s.m_q03_Customer_Lineitem.prefetch_write(e.arena, {all_custkey[later], all_orderdate[later], all_shippriority[later], all_orderkey[later]});
+        s.m_V_Customer_at_c_name.prefetch(e.arena, Rec_m_V_Customer_at_c_name::hash(Rec_m_V_Customer_at_c_name::Key{all_custkey[later]}));
+        s.m_V_Lineitem_at_l_partkey.prefetch(e.arena, Rec_m_V_Lineitem_at_l_partkey::hash(Rec_m_V_Lineitem_at_l_partkey::Key{all_orderkey[later]}));
+        s.m_q03.prefetch_write(e.arena, {all_orderkey[later], all_orderdate[later], all_shippriority[later]});
+        s.m_q03_2.prefetch_write(e.arena, {all_orderkey[later], all_orderdate[later], all_shippriority[later]});
+        s.m_V_Customer_Orders_at_o_orderdate.prefetch_write(e.arena, {all_orderkey[later], all_orderdate[later], all_shippriority[later]});
+        s.m_V_Orders_at_o_orderstatus.prefetch_write(e.arena, {all_orderkey[later], all_orderdate[later], all_shippriority[later], all_custkey[later]});
       }
       const i64 sign_2 = b.count[i_1];
-      // q03[d_orderdate, d_orderkey, d_shippriority] +=
-      //   {d_orderdate < date '1995-03-15'} * q03_Orders[d_custkey] * q03_Orders_2[d_orderkey];
-      // q03_2[d_orderdate, d_orderkey, d_shippriority] +=
-      //   {d_orderdate < date '1995-03-15'} * q03_Orders[d_custkey] * q03_2_Orders[d_orderkey];
-      // q03_Lineitem[d_orderdate, d_shippriority, d_orderkey] +=
-      //   {d_orderdate < date '1995-03-15'} * q03_Orders[d_custkey];
-      // q03_Customer_Lineitem[d_custkey, d_orderdate, d_shippriority, d_orderkey] +=
+      // q03[d_orderkey, d_orderdate, d_shippriority] +=
+      //   {d_orderdate < date '1995-03-15'} * V_Customer_at_c_name[d_custkey] *
+      //   V_Lineitem_at_l_partkey[d_orderkey];
+      // V_Customer_Orders_at_o_orderdate[d_orderkey, d_orderdate, d_shippriority] +=
+      //   {d_orderdate < date '1995-03-15'} * V_Customer_at_c_name[d_custkey];
+      // V_Orders_at_o_orderstatus[d_orderkey, d_orderdate, d_shippriority, d_custkey] +=
       //   {d_orderdate < date '1995-03-15'};
+      // q03_2[d_orderkey, d_orderdate, d_shippriority] +=
+      //   {d_orderdate < date '1995-03-15'} * V_Customer_at_c_name[d_custkey] *
+      //   V_Lineitem_at_l_partkey_2[d_orderkey];
       {
-        if (const auto* q03_Orders_3 = s.m_q03_Orders.find(e.arena, Rec_m_q03_Orders::Key{custkey_1})) {
+        if (const auto* V_Customer_at_c_name_3 = s.m_V_Customer_at_c_name.find(e.arena, Rec_m_V_Customer_at_c_name::Key{custkey_1})) {
           FR_VISIT(1);
-          if (const auto* q03_Orders_4 = s.m_q03_Orders_2.find(e.arena, Rec_m_q03_Orders_2::Key{orderkey_1})) {
+          if (const auto* V_Lineitem_at_l_partkey_4 = s.m_V_Lineitem_at_l_partkey.find(e.arena, Rec_m_V_Lineitem_at_l_partkey::Key{orderkey_1})) {
             FR_VISIT(1);
             {
-              auto* into_8 = s.m_q03.at(e.arena, {orderdate_1, orderkey_1, shippriority_1});
+              auto* into_8 = s.m_q03.at(e.arena, {orderkey_1, orderdate_1, shippriority_1});
               FR_WRITE;
-              into_8->sum = known(o, add<i64>(o, into_8->sum, mul<i64>(o, mul<i64>(o, sign_2, q03_Orders_3->sum), q03_Orders_4->sum)));
-              into_8->sum_2 = known(o, add<i64>(o, into_8->sum_2, mul<i64>(o, mul<i64>(o, sign_2, q03_Orders_3->sum), q03_Orders_4->sum_2)));
+              into_8->sum = known(o, add<i64>(o, into_8->sum, mul<i64>(o, mul<i64>(o, sign_2, V_Customer_at_c_name_3->sum), V_Lineitem_at_l_partkey_4->sum)));
               if (into_8->empty()) s.m_q03.drop(e.arena, into_8);
+            }
+            {
+              auto* into_11 = s.m_q03_2.at(e.arena, {orderkey_1, orderdate_1, shippriority_1});
+              FR_WRITE;
+              into_11->sum = known(o, add<i64>(o, into_11->sum, mul<i64>(o, mul<i64>(o, sign_2, V_Customer_at_c_name_3->sum), V_Lineitem_at_l_partkey_4->sum_2)));
+              if (into_11->empty()) s.m_q03_2.drop(e.arena, into_11);
             }
           }
           {
-            auto* into_10 = s.m_q03_Lineitem.at(e.arena, {orderdate_1, shippriority_1, orderkey_1});
+            auto* into_9 = s.m_V_Customer_Orders_at_o_orderdate.at(e.arena, {orderkey_1, orderdate_1, shippriority_1});
             FR_WRITE;
-            into_10->sum = known(o, add<i64>(o, into_10->sum, mul<i64>(o, sign_2, q03_Orders_3->sum)));
-            if (into_10->empty()) s.m_q03_Lineitem.drop(e.arena, into_10);
+            into_9->sum = known(o, add<i64>(o, into_9->sum, mul<i64>(o, sign_2, V_Customer_at_c_name_3->sum)));
+            if (into_9->empty()) s.m_V_Customer_Orders_at_o_orderdate.drop(e.arena, into_9);
           }
         }
         {
-          auto* into_11 = s.m_q03_Customer_Lineitem.at(e.arena, {custkey_1, orderdate_1, shippriority_1, orderkey_1});
+          auto* into_10 = s.m_V_Orders_at_o_orderstatus.at(e.arena, {orderkey_1, orderdate_1, shippriority_1, custkey_1});
           FR_WRITE;
-          into_11->sum = known(o, add<i64>(o, into_11->sum, sign_2));
-          if (into_11->empty()) s.m_q03_Customer_Lineitem.drop(e.arena, into_11);
+          into_10->sum = known(o, add<i64>(o, into_10->sum, sign_2));
+          if (into_10->empty()) s.m_V_Orders_at_o_orderstatus.drop(e.arena, into_10);
         }
       }
     }
@@ -253,47 +272,52 @@ static void on_Customer(Env& e, const Batch& b) {
       const i64 custkey_1 = all_custkey[i_1];
       if (const i64 next = j + 8; next < chosen) {
         const i64 later = from + rows[next];
-        s.m_q03_Customer_Lineitem.template prefetch_slice<0>(e.arena, Head0_m_q03_Customer_Lineitem::hash(Head0_m_q03_Customer_Lineitem::Key{all_custkey[later]}));
-        s.m_q03_Orders.prefetch_write(e.arena, {all_custkey[later]});
+        s.m_V_Orders_at_o_orderstatus.template prefetch_slice<0>(e.arena, Head0_m_V_Orders_at_o_orderstatus::hash(Head0_m_V_Orders_at_o_orderstatus::Key{all_custkey[later]}));
+        s.m_V_Customer_at_c_name.prefetch_write(e.arena, {all_custkey[later]});
       }
       const i64 sign_2 = b.count[i_1];
-      // q03[o_orderdate, o_orderkey, o_shippriority] +=
+      // q03[o_orderkey, o_orderdate, o_shippriority] +=
       //   {d_mktsegment = 'BUILDING'} *
-      //   q03_Customer_Lineitem[d_custkey, o_orderdate, o_shippriority, o_orderkey] *
-      //   q03_Orders_2[o_orderkey];
-      // q03_2[o_orderdate, o_orderkey, o_shippriority] +=
+      //   V_Orders_at_o_orderstatus[o_orderkey, o_orderdate, o_shippriority, d_custkey] *
+      //   V_Lineitem_at_l_partkey[o_orderkey];
+      // V_Customer_Orders_at_o_orderdate[o_orderkey, o_orderdate, o_shippriority] +=
       //   {d_mktsegment = 'BUILDING'} *
-      //   q03_Customer_Lineitem[d_custkey, o_orderdate, o_shippriority, o_orderkey] *
-      //   q03_2_Orders[o_orderkey];
-      // q03_Lineitem[o_orderdate, o_shippriority, orderkey] +=
+      //   V_Orders_at_o_orderstatus[o_orderkey, o_orderdate, o_shippriority, d_custkey];
+      // V_Customer_at_c_name[d_custkey] += {d_mktsegment = 'BUILDING'};
+      // q03_2[o_orderkey, o_orderdate, o_shippriority] +=
       //   {d_mktsegment = 'BUILDING'} *
-      //   q03_Customer_Lineitem[d_custkey, o_orderdate, o_shippriority, orderkey];
-      // q03_Orders[d_custkey] += {d_mktsegment = 'BUILDING'};
+      //   V_Orders_at_o_orderstatus[o_orderkey, o_orderdate, o_shippriority, d_custkey] *
+      //   V_Lineitem_at_l_partkey_2[o_orderkey];
       {
-        s.m_q03_Customer_Lineitem.template slice<0>(e.arena, Head0_m_q03_Customer_Lineitem::Key{custkey_1}, [&](const Rec_m_q03_Customer_Lineitem& q03_Customer_Lineitem_3) {
+        s.m_V_Orders_at_o_orderstatus.template slice<0>(e.arena, Head0_m_V_Orders_at_o_orderstatus::Key{custkey_1}, [&](const Rec_m_V_Orders_at_o_orderstatus& V_Orders_at_o_orderstatus_3) {
           FR_VISIT(1);
-          if (const auto* q03_Orders_4 = s.m_q03_Orders_2.find(e.arena, Rec_m_q03_Orders_2::Key{q03_Customer_Lineitem_3.orderkey_})) {
+          if (const auto* V_Lineitem_at_l_partkey_4 = s.m_V_Lineitem_at_l_partkey.find(e.arena, Rec_m_V_Lineitem_at_l_partkey::Key{V_Orders_at_o_orderstatus_3.o_orderkey_})) {
             FR_VISIT(1);
             {
-              auto* into_8 = s.m_q03.at(e.arena, {q03_Customer_Lineitem_3.o_orderdate_, q03_Customer_Lineitem_3.orderkey_, q03_Customer_Lineitem_3.o_shippriority_});
+              auto* into_8 = s.m_q03.at(e.arena, {V_Orders_at_o_orderstatus_3.o_orderkey_, V_Orders_at_o_orderstatus_3.o_orderdate_, V_Orders_at_o_orderstatus_3.o_shippriority_});
               FR_WRITE;
-              into_8->sum = known(o, add<i64>(o, into_8->sum, mul<i64>(o, mul<i64>(o, sign_2, q03_Customer_Lineitem_3.sum), q03_Orders_4->sum)));
-              into_8->sum_2 = known(o, add<i64>(o, into_8->sum_2, mul<i64>(o, mul<i64>(o, sign_2, q03_Customer_Lineitem_3.sum), q03_Orders_4->sum_2)));
+              into_8->sum = known(o, add<i64>(o, into_8->sum, mul<i64>(o, mul<i64>(o, sign_2, V_Orders_at_o_orderstatus_3.sum), V_Lineitem_at_l_partkey_4->sum)));
               if (into_8->empty()) s.m_q03.drop(e.arena, into_8);
+            }
+            {
+              auto* into_11 = s.m_q03_2.at(e.arena, {V_Orders_at_o_orderstatus_3.o_orderkey_, V_Orders_at_o_orderstatus_3.o_orderdate_, V_Orders_at_o_orderstatus_3.o_shippriority_});
+              FR_WRITE;
+              into_11->sum = known(o, add<i64>(o, into_11->sum, mul<i64>(o, mul<i64>(o, sign_2, V_Orders_at_o_orderstatus_3.sum), V_Lineitem_at_l_partkey_4->sum_2)));
+              if (into_11->empty()) s.m_q03_2.drop(e.arena, into_11);
             }
           }
           {
-            auto* into_10 = s.m_q03_Lineitem.at(e.arena, {q03_Customer_Lineitem_3.o_orderdate_, q03_Customer_Lineitem_3.o_shippriority_, q03_Customer_Lineitem_3.orderkey_});
+            auto* into_9 = s.m_V_Customer_Orders_at_o_orderdate.at(e.arena, {V_Orders_at_o_orderstatus_3.o_orderkey_, V_Orders_at_o_orderstatus_3.o_orderdate_, V_Orders_at_o_orderstatus_3.o_shippriority_});
             FR_WRITE;
-            into_10->sum = known(o, add<i64>(o, into_10->sum, mul<i64>(o, sign_2, q03_Customer_Lineitem_3.sum)));
-            if (into_10->empty()) s.m_q03_Lineitem.drop(e.arena, into_10);
+            into_9->sum = known(o, add<i64>(o, into_9->sum, mul<i64>(o, sign_2, V_Orders_at_o_orderstatus_3.sum)));
+            if (into_9->empty()) s.m_V_Customer_Orders_at_o_orderdate.drop(e.arena, into_9);
           }
         });
         {
-          auto* into_11 = s.m_q03_Orders.at(e.arena, {custkey_1});
+          auto* into_10 = s.m_V_Customer_at_c_name.at(e.arena, {custkey_1});
           FR_WRITE;
-          into_11->sum = known(o, add<i64>(o, into_11->sum, sign_2));
-          if (into_11->empty()) s.m_q03_Orders.drop(e.arena, into_11);
+          into_10->sum = known(o, add<i64>(o, into_10->sum, sign_2));
+          if (into_10->empty()) s.m_V_Customer_at_c_name.drop(e.arena, into_10);
         }
       }
     }
@@ -310,12 +334,15 @@ __attribute__((cold)) static void ready(Env& e) {
 __attribute__((cold)) static void read_q03(Env& e, Output& out) {
   [[maybe_unused]] State& s = *e.state;
   [[maybe_unused]] bool o = false;
-  s.m_q03.each(e.arena, [&](const Rec_m_q03& q03_1) {
+  s.m_q03.each(e.arena, 8, [&](const Rec_m_q03& soon) { s.m_q03_2.prefetch(e.arena, Rec_m_q03_2::hash(Rec_m_q03_2::Key{soon.o_orderkey_, soon.o_orderdate_, soon.o_shippriority_})); }, [&](const Rec_m_q03& q03_1) {
     FR_VISIT(1);
     if (q03_1.sum != 0) {
       i64 total_2{};
       {
-        total_2 = add<i64>(o, total_2, q03_1.sum_2);
+        if (const auto* q03_a1 = s.m_q03_2.find(e.arena, Rec_m_q03_2::Key{q03_1.o_orderkey_, q03_1.o_orderdate_, q03_1.o_shippriority_})) {
+          FR_VISIT(1);
+          total_2 = add<i64>(o, total_2, q03_a1->sum);
+        }
       }
       const i64 sum_3 = known(o, total_2);
       if (const i64 n = i64(1ll); n > 0) {
@@ -339,14 +366,14 @@ static void find_q03(Env& e, const Batch& b, Output& out) {
   const i64 orderkey_key = *static_cast<const i64*>(b.column[0]);
   const i32 orderdate_key = *static_cast<const i32*>(b.column[1]);
   const i64 shippriority_key = *static_cast<const i64*>(b.column[2]);
-  if (const auto* q03_1 = s.m_q03.find(e.arena, Rec_m_q03::Key{orderdate_key, orderkey_key, shippriority_key})) {
+  if (const auto* q03_1 = s.m_q03.find(e.arena, Rec_m_q03::Key{orderkey_key, orderdate_key, shippriority_key})) {
     FR_VISIT(1);
     if (q03_1->sum != 0) {
       i64 total_2{};
       {
-        if (const auto* q03_a1 = s.m_q03.find(e.arena, Rec_m_q03::Key{orderdate_key, orderkey_key, shippriority_key})) {
+        if (const auto* q03_a1 = s.m_q03_2.find(e.arena, Rec_m_q03_2::Key{orderkey_key, orderdate_key, shippriority_key})) {
           FR_VISIT(1);
-          total_2 = add<i64>(o, total_2, q03_a1->sum_2);
+          total_2 = add<i64>(o, total_2, q03_a1->sum);
         }
       }
       const i64 sum_3 = known(o, total_2);
@@ -370,8 +397,8 @@ __attribute__((cold)) static void dump_q03(Env& e, Output& out) {
     if (r.sum == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<i32*>(out.column[0])[at] = r.o_orderdate_;
-    static_cast<i64*>(out.column[1])[at] = r.o_orderkey_;
+    static_cast<i64*>(out.column[0])[at] = r.o_orderkey_;
+    static_cast<i32*>(out.column[1])[at] = r.o_orderdate_;
     static_cast<i64*>(out.column[2])[at] = r.o_shippriority_;
     static_cast<i64*>(out.column[3])[at] = r.sum;
   });
@@ -382,113 +409,113 @@ static u64 size_q03(Env& e) {
   return s.m_q03.size();
 }
 
+__attribute__((cold)) static void dump_V_Customer_Orders_at_o_orderdate(Env& e, Output& out) {
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
+  s.m_V_Customer_Orders_at_o_orderdate.each(e.arena, [&](const Rec_m_V_Customer_Orders_at_o_orderdate& r) {
+    if (r.sum == 0) return;
+    const i64 at = out.next();
+    out.count[at] = 1;
+    static_cast<i64*>(out.column[0])[at] = r.o_orderkey_;
+    static_cast<i32*>(out.column[1])[at] = r.o_orderdate_;
+    static_cast<i64*>(out.column[2])[at] = r.o_shippriority_;
+    static_cast<i64*>(out.column[3])[at] = r.sum;
+  });
+  e.overflow |= o;
+}
+static u64 size_V_Customer_Orders_at_o_orderdate(Env& e) {
+  State& s = *e.state;
+  return s.m_V_Customer_Orders_at_o_orderdate.size();
+}
+
+__attribute__((cold)) static void dump_V_Customer_at_c_name(Env& e, Output& out) {
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
+  s.m_V_Customer_at_c_name.each(e.arena, [&](const Rec_m_V_Customer_at_c_name& r) {
+    if (r.sum == 0) return;
+    const i64 at = out.next();
+    out.count[at] = 1;
+    static_cast<i64*>(out.column[0])[at] = r.c_custkey_;
+    static_cast<i64*>(out.column[1])[at] = r.sum;
+  });
+  e.overflow |= o;
+}
+static u64 size_V_Customer_at_c_name(Env& e) {
+  State& s = *e.state;
+  return s.m_V_Customer_at_c_name.size();
+}
+
+__attribute__((cold)) static void dump_V_Orders_at_o_orderstatus(Env& e, Output& out) {
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
+  s.m_V_Orders_at_o_orderstatus.each(e.arena, [&](const Rec_m_V_Orders_at_o_orderstatus& r) {
+    if (r.sum == 0) return;
+    const i64 at = out.next();
+    out.count[at] = 1;
+    static_cast<i64*>(out.column[0])[at] = r.o_orderkey_;
+    static_cast<i32*>(out.column[1])[at] = r.o_orderdate_;
+    static_cast<i64*>(out.column[2])[at] = r.o_shippriority_;
+    static_cast<i64*>(out.column[3])[at] = r.c_custkey_;
+    static_cast<i64*>(out.column[4])[at] = r.sum;
+  });
+  e.overflow |= o;
+}
+static u64 size_V_Orders_at_o_orderstatus(Env& e) {
+  State& s = *e.state;
+  return s.m_V_Orders_at_o_orderstatus.size();
+}
+
+__attribute__((cold)) static void dump_V_Lineitem_at_l_partkey(Env& e, Output& out) {
+  [[maybe_unused]] State& s = *e.state;
+  [[maybe_unused]] bool o = false;
+  s.m_V_Lineitem_at_l_partkey.each(e.arena, [&](const Rec_m_V_Lineitem_at_l_partkey& r) {
+    if (r.sum == 0) return;
+    const i64 at = out.next();
+    out.count[at] = 1;
+    static_cast<i64*>(out.column[0])[at] = r.o_orderkey_;
+    static_cast<i64*>(out.column[1])[at] = r.sum;
+  });
+  e.overflow |= o;
+}
+static u64 size_V_Lineitem_at_l_partkey(Env& e) {
+  State& s = *e.state;
+  return s.m_V_Lineitem_at_l_partkey.size();
+}
+
 __attribute__((cold)) static void dump_q03_2(Env& e, Output& out) {
   [[maybe_unused]] State& s = *e.state;
   [[maybe_unused]] bool o = false;
-  s.m_q03.each(e.arena, [&](const Rec_m_q03& r) {
-    if (r.sum_2 == 0) return;
+  s.m_q03_2.each(e.arena, [&](const Rec_m_q03_2& r) {
+    if (r.sum == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<i32*>(out.column[0])[at] = r.o_orderdate_;
-    static_cast<i64*>(out.column[1])[at] = r.o_orderkey_;
+    static_cast<i64*>(out.column[0])[at] = r.o_orderkey_;
+    static_cast<i32*>(out.column[1])[at] = r.o_orderdate_;
     static_cast<i64*>(out.column[2])[at] = r.o_shippriority_;
-    static_cast<i64*>(out.column[3])[at] = r.sum_2;
+    static_cast<i64*>(out.column[3])[at] = r.sum;
   });
   e.overflow |= o;
 }
 static u64 size_q03_2(Env& e) {
   State& s = *e.state;
-  return s.m_q03.size();
+  return s.m_q03_2.size();
 }
 
-__attribute__((cold)) static void dump_q03_Lineitem(Env& e, Output& out) {
+__attribute__((cold)) static void dump_V_Lineitem_at_l_partkey_2(Env& e, Output& out) {
   [[maybe_unused]] State& s = *e.state;
   [[maybe_unused]] bool o = false;
-  s.m_q03_Lineitem.each(e.arena, [&](const Rec_m_q03_Lineitem& r) {
-    if (r.sum == 0) return;
-    const i64 at = out.next();
-    out.count[at] = 1;
-    static_cast<i32*>(out.column[0])[at] = r.o_orderdate_;
-    static_cast<i64*>(out.column[1])[at] = r.o_shippriority_;
-    static_cast<i64*>(out.column[2])[at] = r.orderkey_;
-    static_cast<i64*>(out.column[3])[at] = r.sum;
-  });
-  e.overflow |= o;
-}
-static u64 size_q03_Lineitem(Env& e) {
-  State& s = *e.state;
-  return s.m_q03_Lineitem.size();
-}
-
-__attribute__((cold)) static void dump_q03_Orders(Env& e, Output& out) {
-  [[maybe_unused]] State& s = *e.state;
-  [[maybe_unused]] bool o = false;
-  s.m_q03_Orders.each(e.arena, [&](const Rec_m_q03_Orders& r) {
-    if (r.sum == 0) return;
-    const i64 at = out.next();
-    out.count[at] = 1;
-    static_cast<i64*>(out.column[0])[at] = r.custkey_;
-    static_cast<i64*>(out.column[1])[at] = r.sum;
-  });
-  e.overflow |= o;
-}
-static u64 size_q03_Orders(Env& e) {
-  State& s = *e.state;
-  return s.m_q03_Orders.size();
-}
-
-__attribute__((cold)) static void dump_q03_Orders_2(Env& e, Output& out) {
-  [[maybe_unused]] State& s = *e.state;
-  [[maybe_unused]] bool o = false;
-  s.m_q03_Orders_2.each(e.arena, [&](const Rec_m_q03_Orders_2& r) {
-    if (r.sum == 0) return;
-    const i64 at = out.next();
-    out.count[at] = 1;
-    static_cast<i64*>(out.column[0])[at] = r.orderkey_;
-    static_cast<i64*>(out.column[1])[at] = r.sum;
-  });
-  e.overflow |= o;
-}
-static u64 size_q03_Orders_2(Env& e) {
-  State& s = *e.state;
-  return s.m_q03_Orders_2.size();
-}
-
-__attribute__((cold)) static void dump_q03_2_Orders(Env& e, Output& out) {
-  [[maybe_unused]] State& s = *e.state;
-  [[maybe_unused]] bool o = false;
-  s.m_q03_Orders_2.each(e.arena, [&](const Rec_m_q03_Orders_2& r) {
+  s.m_V_Lineitem_at_l_partkey.each(e.arena, [&](const Rec_m_V_Lineitem_at_l_partkey& r) {
     if (r.sum_2 == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
-    static_cast<i64*>(out.column[0])[at] = r.orderkey_;
+    static_cast<i64*>(out.column[0])[at] = r.o_orderkey_;
     static_cast<i64*>(out.column[1])[at] = r.sum_2;
   });
   e.overflow |= o;
 }
-static u64 size_q03_2_Orders(Env& e) {
+static u64 size_V_Lineitem_at_l_partkey_2(Env& e) {
   State& s = *e.state;
-  return s.m_q03_Orders_2.size();
-}
-
-__attribute__((cold)) static void dump_q03_Customer_Lineitem(Env& e, Output& out) {
-  [[maybe_unused]] State& s = *e.state;
-  [[maybe_unused]] bool o = false;
-  s.m_q03_Customer_Lineitem.each(e.arena, [&](const Rec_m_q03_Customer_Lineitem& r) {
-    if (r.sum == 0) return;
-    const i64 at = out.next();
-    out.count[at] = 1;
-    static_cast<i64*>(out.column[0])[at] = r.custkey_;
-    static_cast<i32*>(out.column[1])[at] = r.o_orderdate_;
-    static_cast<i64*>(out.column[2])[at] = r.o_shippriority_;
-    static_cast<i64*>(out.column[3])[at] = r.orderkey_;
-    static_cast<i64*>(out.column[4])[at] = r.sum;
-  });
-  e.overflow |= o;
-}
-static u64 size_q03_Customer_Lineitem(Env& e) {
-  State& s = *e.state;
-  return s.m_q03_Customer_Lineitem.size();
+  return s.m_V_Lineitem_at_l_partkey.size();
 }
 
 static const Column in_Lineitem[] = {
@@ -541,47 +568,47 @@ static const Column out_q03[] = {
 };
 
 static const Column map_q03[] = {
-  {"o_orderdate", Date, 0, false, true},
   {"o_orderkey", Int, 0, false, true},
+  {"o_orderdate", Date, 0, false, true},
   {"o_shippriority", Int, 0, false, true},
+  {"", Int, 0, false, true},
+};
+
+static const Column map_V_Customer_Orders_at_o_orderdate[] = {
+  {"o_orderkey", Int, 0, false, true},
+  {"o_orderdate", Date, 0, false, true},
+  {"o_shippriority", Int, 0, false, true},
+  {"", Int, 0, false, true},
+};
+
+static const Column map_V_Customer_at_c_name[] = {
+  {"c_custkey", Int, 0, false, true},
+  {"", Int, 0, false, true},
+};
+
+static const Column map_V_Orders_at_o_orderstatus[] = {
+  {"o_orderkey", Int, 0, false, true},
+  {"o_orderdate", Date, 0, false, true},
+  {"o_shippriority", Int, 0, false, true},
+  {"c_custkey", Int, 0, false, true},
+  {"", Int, 0, false, true},
+};
+
+static const Column map_V_Lineitem_at_l_partkey[] = {
+  {"o_orderkey", Int, 0, false, true},
   {"", Int, 0, false, true},
 };
 
 static const Column map_q03_2[] = {
-  {"o_orderdate", Date, 0, false, true},
   {"o_orderkey", Int, 0, false, true},
+  {"o_orderdate", Date, 0, false, true},
   {"o_shippriority", Int, 0, false, true},
   {"", Decimal64, 4, false, true},
 };
 
-static const Column map_q03_Lineitem[] = {
-  {"o_orderdate", Date, 0, false, true},
-  {"o_shippriority", Int, 0, false, true},
-  {"orderkey", Int, 0, false, true},
-  {"", Int, 0, false, true},
-};
-
-static const Column map_q03_Orders[] = {
-  {"custkey", Int, 0, false, true},
-  {"", Int, 0, false, true},
-};
-
-static const Column map_q03_Orders_2[] = {
-  {"orderkey", Int, 0, false, true},
-  {"", Int, 0, false, true},
-};
-
-static const Column map_q03_2_Orders[] = {
-  {"orderkey", Int, 0, false, true},
+static const Column map_V_Lineitem_at_l_partkey_2[] = {
+  {"o_orderkey", Int, 0, false, true},
   {"", Decimal64, 4, false, true},
-};
-
-static const Column map_q03_Customer_Lineitem[] = {
-  {"custkey", Int, 0, false, true},
-  {"o_orderdate", Date, 0, false, true},
-  {"o_shippriority", Int, 0, false, true},
-  {"orderkey", Int, 0, false, true},
-  {"", Int, 0, false, true},
 };
 
 static const Relation all_relations[] = {
@@ -596,22 +623,23 @@ static const Query all_queries[] = {
 
 static const Map all_maps[] = {
   {"q03", 4, map_q03, dump_q03, size_q03},
+  {"V_Customer_Orders_at_o_orderdate", 4, map_V_Customer_Orders_at_o_orderdate, dump_V_Customer_Orders_at_o_orderdate, size_V_Customer_Orders_at_o_orderdate},
+  {"V_Customer_at_c_name", 2, map_V_Customer_at_c_name, dump_V_Customer_at_c_name, size_V_Customer_at_c_name},
+  {"V_Orders_at_o_orderstatus", 5, map_V_Orders_at_o_orderstatus, dump_V_Orders_at_o_orderstatus, size_V_Orders_at_o_orderstatus},
+  {"V_Lineitem_at_l_partkey", 2, map_V_Lineitem_at_l_partkey, dump_V_Lineitem_at_l_partkey, size_V_Lineitem_at_l_partkey},
   {"q03_2", 4, map_q03_2, dump_q03_2, size_q03_2},
-  {"q03_Lineitem", 4, map_q03_Lineitem, dump_q03_Lineitem, size_q03_Lineitem},
-  {"q03_Orders", 2, map_q03_Orders, dump_q03_Orders, size_q03_Orders},
-  {"q03_Orders_2", 2, map_q03_Orders_2, dump_q03_Orders_2, size_q03_Orders_2},
-  {"q03_2_Orders", 2, map_q03_2_Orders, dump_q03_2_Orders, size_q03_2_Orders},
-  {"q03_Customer_Lineitem", 5, map_q03_Customer_Lineitem, dump_q03_Customer_Lineitem, size_q03_Customer_Lineitem},
+  {"V_Lineitem_at_l_partkey_2", 2, map_V_Lineitem_at_l_partkey_2, dump_V_Lineitem_at_l_partkey_2, size_V_Lineitem_at_l_partkey_2},
 };
 
 static void create(Env& e) {
   State& s = *e.state;
   s.strings.init(e.arena);
   s.m_q03.init(e.arena);
-  s.m_q03_Lineitem.init(e.arena);
-  s.m_q03_Orders.init(e.arena);
-  s.m_q03_Orders_2.init(e.arena);
-  s.m_q03_Customer_Lineitem.init(e.arena);
+  s.m_V_Customer_Orders_at_o_orderdate.init(e.arena);
+  s.m_V_Customer_at_c_name.init(e.arena);
+  s.m_V_Orders_at_o_orderstatus.init(e.arena);
+  s.m_V_Lineitem_at_l_partkey.init(e.arena);
+  s.m_q03_2.init(e.arena);
 }
 static Strings& strings_of(State& s) { return s.strings; }
 static const char* const all_slots[] = {nullptr};
