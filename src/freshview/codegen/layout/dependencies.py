@@ -13,10 +13,8 @@ from freshview.calculus.build import factors
 from freshview.calculus.schema import Relation
 from freshview.calculus.scope import free, is_value, outs
 from freshview.calculus.terms import Cmp, Const, Expr, Lift, Rel, Sum, Var
+from freshview.program.dependencies import Dependency, determined
 from freshview.program.terms import Map
-
-Dependency = tuple[frozenset[str], frozenset[str]]
-"""The first variables determine the second ones."""
 
 NARROW = ("int", "date", "bool", "timestamp", "decimal", "double", "string")
 """Kinds of keys from the best to look up by to the worst."""
@@ -29,7 +27,7 @@ def determining(m: Map, relations: Mapping[str, Relation]) -> tuple[int, ...]:
     positions = list(range(len(names)))
     for i in sorted(positions, key=lambda i: (-NARROW.index(_kind(m, i)), i)):
         others = [names[j] for j in positions if j != i]
-        if names[i] in closure(frozenset(others), rules):
+        if names[i] in determined(others, rules):
             positions.remove(i)
     return tuple(positions)
 
@@ -46,8 +44,8 @@ def dependencies(definition: Expr, relations: Mapping[str, Relation]) -> list[De
     >>> from freshview.calculus.text import read
     >>> from freshview.calculus.types import INT
     >>> orders = Relation("O", (Column("k", INT), Column("d", INT)), key=("k",))
-    >>> [(a, b)] = dependencies(read("Sum[x, y](O(x, y) * L(x))"), {"O": orders})
-    >>> sorted(a), sorted(b)
+    >>> [d] = dependencies(read("Sum[x, y](O(x, y) * L(x))"), {"O": orders})
+    >>> sorted(d.key), sorted(d.others)
     (['x'], ['x', 'y'])
     """
     body = definition.body if isinstance(definition, Sum) else definition
@@ -57,13 +55,14 @@ def dependencies(definition: Expr, relations: Mapping[str, Relation]) -> list[De
             case Rel(name, names) if name in relations and relations[name].key:
                 columns = [c.name for c in relations[name].columns]
                 key = frozenset(names[columns.index(k)] for k in relations[name].key)
-                rules.append((key, frozenset(names)))
+                rules.append(Dependency(key, frozenset(names)))
             case Cmp("=", Var(a), Var(b)):
-                rules += [(frozenset((a,)), frozenset((b,))), (frozenset((b,)), frozenset((a,)))]
+                one, other = frozenset((a,)), frozenset((b,))
+                rules += [Dependency(one, other), Dependency(other, one)]
             case Cmp("=", Var(a), Const()) | Cmp("=", Const(), Var(a)):
-                rules.append((frozenset(), frozenset((a,))))
+                rules.append(Dependency(frozenset(), frozenset((a,))))
             case Lift(var, value) if is_value(value):
-                rules.append((free(value), frozenset((var,))))
+                rules.append(Dependency(free(value), frozenset((var,))))
             case _:
                 pass
     return rules
@@ -77,20 +76,10 @@ def is_determined(m: Map, key: int, by: Collection[int]) -> bool:
     names = [k.name for k in m.keys]
     body = m.definition.body if isinstance(m.definition, Sum) else m.definition
     known = dependencies(body, {})
-    known += [(free(f.body) | outs(f.body), frozenset((f.var,))) for f in lifts(body)]
-    return names[key] in closure(frozenset(names[i] for i in by), known)
+    known += [Dependency(free(f.body) | outs(f.body), frozenset((f.var,))) for f in lifts(body)]
+    return names[key] in determined([names[i] for i in by], known)
 
 
 def lifts(body: Expr) -> list[Lift]:
     """The assignments among the factors of a product."""
     return [f for f in factors(body) if isinstance(f, Lift)]
-
-
-def closure(names: frozenset[str], known: list[Dependency]) -> frozenset[str]:
-    """All the variables that some determine."""
-    out = names
-    while True:
-        more = out.union(*(b for a, b in known if a <= out))
-        if more == out:
-            return out
-        out = more
