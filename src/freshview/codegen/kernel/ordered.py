@@ -62,7 +62,7 @@ def _ends(r: Range, scope: Scope, emit: Emit) -> Lines:
     inside = scope.with_row(r.at, entry_fields(t, r.at, r.at))
     lines: Lines = []
     sides = (("before", r.up, False), ("upto", r.down, True))
-    for number, (name, block, holds) in enumerate(sides):
+    for name, block, holds in sides:
         lines.append(f"auto {name} = [&](const {entry}& {r.at}) -> bool {{")
         body = ["FR_VISIT(1);", _beyond(r.search, r.at, scope)]
         yes, no = str(holds).lower(), str(not holds).lower()
@@ -77,7 +77,6 @@ def _ends(r: Range, scope: Scope, emit: Emit) -> Lines:
         else:
             body += [*emit(block, replace(inside, answer=yes)), f"return {no};"]
         lines += [*indented(body), "};"]
-        del number
     return lines
 
 

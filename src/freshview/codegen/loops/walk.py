@@ -13,7 +13,6 @@ from freshview.codegen.loops.parts import Search
 from freshview.codegen.loops.terms import (
     Block,
     Definition,
-    Effect,
     Range,
     RangeSum,
     Scope,
@@ -23,10 +22,6 @@ from freshview.codegen.loops.terms import (
 
 DEFINITIONS = get_args(Definition)
 SCOPES = get_args(Scope)
-EFFECTS = get_args(Effect)
-
-NAMING = {"name", "row", "sign", "at"}
-"""Fields that introduce a name, in definitions and scopes."""
 
 REFERRING = {"name", "row", "sign", "at", "probe", "turns"}
 """Fields that hold names of locals."""
