@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class KernelPasses:
-    """Switches of the passes, all on but three.
+    """Switches of the passes, all on but four, and the names of passes to leave out.
 
     - `derive`: maps that only say which rows another one has are not kept.
     - `factorise`: a view that is a join of maps which are kept anyway is multiplied when it is

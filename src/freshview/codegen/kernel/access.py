@@ -6,14 +6,14 @@ from freshview.codegen.kernel.fetch import PREFETCH_DISTANCE, fetching
 from freshview.codegen.kernel.rows import record_fields
 from freshview.codegen.kernel.tables import CppTable
 from freshview.codegen.kernel.text import Opened
-from freshview.codegen.kernel.values import Scope
+from freshview.codegen.kernel.values import CppScope
 from freshview.codegen.loops.parts import SortKey
 from freshview.codegen.loops.terms import At, FirstOfGroups, Get, Scan, Slice
 
 VISIT = "FR_VISIT(1);"
 
 
-def open_access(s: Get | Slice | Scan, scope: Scope) -> Opened:
+def open_access(s: Get | Slice | Scan, scope: CppScope) -> Opened:
     """The record of a key, those of a slice, or all of them."""
     t = scope.tables[s.table]
     arrow = "->" if isinstance(s, Get) else "."
@@ -42,7 +42,7 @@ def open_access(s: Get | Slice | Scan, scope: Scope) -> Opened:
     return Opened((opener,), inside, ("});",), (VISIT,))
 
 
-def open_at(s: At, scope: Scope) -> Opened:
+def open_at(s: At, scope: CppScope) -> Opened:
     """The record of a key, made or dropped; the ordered indexes follow its change."""
     t, w = scope.tables[s.table], s.row
     keys = ", ".join(scope.key(e, k) for e, k in zip(s.keys, t.keys, strict=True))
@@ -54,7 +54,7 @@ def open_at(s: At, scope: Scope) -> Opened:
     return Opened(("{",), scope, first=tuple(first), last=tuple(last))
 
 
-def open_first_of_groups(s: FirstOfGroups, scope: Scope) -> Opened:
+def open_first_of_groups(s: FirstOfGroups, scope: CppScope) -> Opened:
     """The first rows of each group of a transient table."""
     t = scope.tables[s.table]
     order = [*(SortKey(i, nulls_first=True) for i in s.groups), *s.order]

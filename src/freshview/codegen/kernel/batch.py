@@ -9,7 +9,7 @@ from freshview.codegen.cpp.types import Cpp, batch_type
 from freshview.codegen.kernel.fetch import PREFETCH_DISTANCE, fetching
 from freshview.codegen.kernel.rows import array_name, batch_fields, column_name
 from freshview.codegen.kernel.text import Lines, Opened, indented
-from freshview.codegen.kernel.values import Scope
+from freshview.codegen.kernel.values import CppScope
 from freshview.codegen.loops.facts import columns_read
 from freshview.codegen.loops.parts import Holds
 from freshview.codegen.loops.terms import Batch, Block, If, Times
@@ -19,7 +19,7 @@ CHUNK = 1024
 """Rows that are chosen from at a time: their columns are still at hand when the rest is done."""
 
 
-def open_batch(s: Batch, scope: Scope) -> Opened:
+def open_batch(s: Batch, scope: CppScope) -> Opened:
     """The loop over the rows of a batch."""
     columns = scope.relations[s.relation].columns
     inside = scope.with_row(s.row, batch_fields(s.row, columns))
@@ -52,12 +52,12 @@ def open_batch(s: Batch, scope: Scope) -> Opened:
 Loop = tuple[Lines, Lines, Lines, int]
 
 
-def _all(s: Batch, _: Scope, __: Callable[[Block], Lines]) -> Loop:
+def _all(s: Batch, _: CppScope, __: Callable[[Block], Lines]) -> Loop:
     i = s.row
     return [f"for (i64 {i} = 0; {i} < b.size; {i}++) {{"], [], ["}"], 1
 
 
-def _chosen(s: Batch, inside: Scope, loads: Callable[[Block], Lines]) -> Loop:
+def _chosen(s: Batch, inside: CppScope, loads: Callable[[Block], Lines]) -> Loop:
     """Rows that pass are numbered in a loop without branches; all else is done for them alone."""
     i = s.row
     tests = [t for t in s.tests if isinstance(t, Holds)]
@@ -82,7 +82,7 @@ def _chosen(s: Batch, inside: Scope, loads: Callable[[Block], Lines]) -> Loop:
     return before, [f"const i64 {i} = from + rows[j];"], ["  }", "}"], 2
 
 
-def _fetches(s: Batch, scope: Scope) -> Lines:
+def _fetches(s: Batch, scope: CppScope) -> Lines:
     """What is fetched for a row some turns before its own."""
     if not s.fetches:
         return []
@@ -101,7 +101,7 @@ def _fetches(s: Batch, scope: Scope) -> Lines:
     return [head, *lines, "}"]
 
 
-def open_times(s: Times, scope: Scope) -> Opened:
+def open_times(s: Times, scope: CppScope) -> Opened:
     """As often as a row comes or goes; more often than a trigger can run is refused."""
     count = f"b.count[{s.row}]"
     refuse = f"if ({count} > {MOST} || {count} < -{MOST}) {{ e.many = true; continue; }}"

@@ -32,7 +32,7 @@ from freshview.codegen.kernel.output import Outputs
 from freshview.codegen.kernel.records import emptying
 from freshview.codegen.kernel.tables import CppTable
 from freshview.codegen.kernel.text import Lines, Opened, indented
-from freshview.codegen.kernel.values import Scope
+from freshview.codegen.kernel.values import CppScope
 from freshview.codegen.loops.parts import Weight
 from freshview.codegen.loops.terms import (
     Answer,
@@ -74,12 +74,12 @@ from freshview.codegen.loops.terms import (
 
 
 @dataclass(frozen=True)
-class Emitter:
+class BlockPrinter:
     """What writes blocks; it knows how the rows of queries are put out."""
 
     outputs: Outputs
 
-    def block(self, block: Block, scope: Scope) -> Lines:
+    def block(self, block: Block, scope: CppScope) -> Lines:
         """The lines of a block."""
         lines: Lines = []
         for s in block:
@@ -87,7 +87,7 @@ class Emitter:
             lines += written
         return lines
 
-    def statement(self, s: Stmt, scope: Scope) -> tuple[Lines, Scope]:
+    def statement(self, s: Stmt, scope: CppScope) -> tuple[Lines, CppScope]:
         """The lines of a statement, and what is visible after it."""
         match s:
             case Let() | Product() | Look() | Intern() | Probe() | Turn():
@@ -114,7 +114,7 @@ class Emitter:
             return inside
         return [*opened.before, *indented(inside, opened.depth), *opened.after]
 
-    def _find(self, s: Find, scope: Scope) -> Lines:
+    def _find(self, s: Find, scope: CppScope) -> Lines:
         """Where a record can have a value: a text that is known, a number with few digits."""
         x = scope.value(s.value)
         if s.type.kind == "string":
@@ -127,7 +127,7 @@ class Emitter:
         inside = self.block(s.body, scope.with_local(s.name, key))
         return [f"if ({test}) {{", *indented(inside), "}"]
 
-    def _computed(self, s: Total | Collect | RangeSum, scope: Scope) -> tuple[Lines, Scope]:
+    def _computed(self, s: Total | Collect | RangeSum, scope: CppScope) -> tuple[Lines, CppScope]:
         """A local, and the block that computes it."""
         match s:
             case Total(name, t, body):
@@ -154,7 +154,9 @@ def _block_after(start: str, inside: Lines) -> Lines:
 # -- definitions -----------------------------------------------------------------------------------
 
 
-def _define(s: Let | Product | Look | Intern | Probe | Turn, scope: Scope) -> tuple[Lines, Scope]:
+def _define(
+    s: Let | Product | Look | Intern | Probe | Turn, scope: CppScope
+) -> tuple[Lines, CppScope]:
     match s:
         case Let(name, value, exact):
             x = nearest_double(scope.value(value))
@@ -188,7 +190,7 @@ def _define(s: Let | Product | Look | Intern | Probe | Turn, scope: Scope) -> tu
             assert_never(s)
 
 
-def _look(s: Look, x: Cpp, scope: Scope) -> tuple[Lines, Scope]:
+def _look(s: Look, x: Cpp, scope: CppScope) -> tuple[Lines, CppScope]:
     """A value as a key, whether or not a record can have it."""
     key = Cpp(s.name, s.type.or_null(x.nullable), cpp_type(s.type))
     if s.type.kind != "string":
@@ -210,7 +212,7 @@ def _shorten(x: Cpp, s: Find | Look) -> str:
 
 
 def _effect(
-    s: Tally | Gain | Assign | Answer | Clear | Stale | Release | Call, scope: Scope
+    s: Tally | Gain | Assign | Answer | Clear | Stale | Release | Call, scope: CppScope
 ) -> Lines:
     match s:
         case Tally(weight):
@@ -237,7 +239,7 @@ def _effect(
             assert_never(s)
 
 
-def _assign(row: str, table: CppTable, payload: int, weight: Weight, scope: Scope) -> str:
+def _assign(row: str, table: CppTable, payload: int, weight: Weight, scope: CppScope) -> str:
     t, m = table.payloads[payload], scope.product(weight)
     to = f"{row}->{table.payload(payload)}"
     if is_mixed(t):
@@ -250,7 +252,7 @@ def _assign(row: str, table: CppTable, payload: int, weight: Weight, scope: Scop
 # -- scopes ----------------------------------------------------------------------------------------
 
 
-def _open(s: Stmt, scope: Scope, emitter: Emitter) -> Opened:
+def _open(s: Stmt, scope: CppScope, printer: BlockPrinter) -> Opened:
     match s:
         case If(tests):
             test = scope.conditions(tests)
@@ -265,7 +267,7 @@ def _open(s: Stmt, scope: Scope, emitter: Emitter) -> Opened:
         case Get() | Slice() | Scan():
             return open_access(s, scope)
         case Walk():
-            return open_walk(s, scope, emitter.block)
+            return open_walk(s, scope, printer.block)
         case EachGroup():
             return open_each_group(s, scope)
         case FirstRows():

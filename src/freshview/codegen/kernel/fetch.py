@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from freshview.codegen.kernel.tables import CppTable
-from freshview.codegen.kernel.values import Scope
+from freshview.codegen.kernel.values import CppScope
 from freshview.codegen.loops.parts import Fetch
 
 PREFETCH_DISTANCE = 8
 """How many rows before its turn the memory of a row is fetched: what a core has under way."""
 
 
-def fetching(f: Fetch, later: Scope) -> str:
+def fetching(f: Fetch, later: CppScope) -> str:
     """The statement that fetches what a row to come looks up; `later` knows that row."""
     t = later.tables[f.table]
     keys = [later.value(e).text for e in f.keys]

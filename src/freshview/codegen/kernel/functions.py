@@ -10,11 +10,11 @@ from freshview.calculus.types import Type
 from freshview.codegen.cpp.code import identifier, join
 from freshview.codegen.cpp.ring_types import RingType
 from freshview.codegen.cpp.types import batch_type, is_mixed
-from freshview.codegen.kernel.emit import Emitter
+from freshview.codegen.kernel.emit import BlockPrinter
 from freshview.codegen.kernel.output import Outputs
 from freshview.codegen.kernel.rows import array_name, batch_fields, column_name
 from freshview.codegen.kernel.text import Lines, indented
-from freshview.codegen.kernel.values import Scope
+from freshview.codegen.kernel.values import CppScope
 from freshview.codegen.layout.terms import Layout
 from freshview.codegen.loops.facts import relation_columns
 from freshview.codegen.loops.terms import Block, Collect, Function, Loops, Total
@@ -35,14 +35,14 @@ class FunctionWriter:
     program: Program
     layout: Layout
     outputs: Outputs
-    scope: Scope
+    scope: CppScope
     rings: Mapping[tuple[str, int], Type]
     watched: bool
     """Whether the kernel counts deleted rows, since it has cofactors."""
 
     def function(self, f: Function) -> str:
         """A function, and the tables of constants that go with it."""
-        emitter = Emitter(self.outputs)
+        printer = BlockPrinter(self.outputs)
         scope, parameters, before = self.scope, "", list[str]()
         often = f.kind in ("relation", "after", "find")
         body = f.body
@@ -56,7 +56,7 @@ class FunctionWriter:
             parameters = "const Batch& b, Output& out"
             before = self._key(q, f)
             scope = scope.with_row("key", batch_fields("key", q.columns))
-        lines = [*before, *emitter.block(body, scope)]
+        lines = [*before, *printer.block(body, scope)]
         if f.kind == "refresh":
             lines = ["if (s.stale) {", "  s.stale = false;", *indented(lines), "}"]
         text = self._function(f.name, parameters, lines, f.body, often)

@@ -8,21 +8,21 @@ from dataclasses import replace
 from freshview.codegen.kernel.rows import entry_fields, raw_fields
 from freshview.codegen.kernel.tables import CppTable
 from freshview.codegen.kernel.text import Lines, Opened, indented
-from freshview.codegen.kernel.values import Scope
+from freshview.codegen.kernel.values import CppScope
 from freshview.codegen.loops.parts import Search
 from freshview.codegen.loops.terms import Block, EachGroup, FirstRows, Range, RangeSum, Walk
 
-Emit = Callable[[Block, Scope], Lines]
+Emit = Callable[[Block, CppScope], Lines]
 
 
-def _tree(search: Search, scope: Scope) -> tuple[CppTable, str, str]:
+def _tree(search: Search, scope: CppScope) -> tuple[CppTable, str, str]:
     """The table, the index of a search, and the type of its entries."""
     t = scope.tables[search.table]
     number = t.orders.index(search.sorts)
     return t, f"s.{t.name}_U_o{number}", f"Ord{number}_{t.name}"
 
 
-def _beyond(search: Search, entry: str, scope: Scope) -> str:
+def _beyond(search: Search, entry: str, scope: CppScope) -> str:
     """Entries with other leading columns than the wanted ones stand before or behind them."""
     t = scope.tables[search.table]
     wanted = [(i, scope.key(e, t.keys[i])) for i, e in search.known]
@@ -31,7 +31,7 @@ def _beyond(search: Search, entry: str, scope: Scope) -> str:
     return " ".join([f"(void){entry};", *tests])
 
 
-def range_sum(s: RangeSum, scope: Scope, emit: Emit) -> tuple[Lines, Scope]:
+def range_sum(s: RangeSum, scope: CppScope, emit: Emit) -> tuple[Lines, CppScope]:
     """The sums of all payloads over a range, in a local."""
     t, tree, _ = _tree(s.range.search, scope)
     inside = [
@@ -43,7 +43,7 @@ def range_sum(s: RangeSum, scope: Scope, emit: Emit) -> tuple[Lines, Scope]:
     return lines, scope.with_row(s.name, fields, raw)
 
 
-def open_walk(s: Walk, scope: Scope, emit: Emit) -> Opened:
+def open_walk(s: Walk, scope: CppScope, emit: Emit) -> Opened:
     """The entries of a range one by one."""
     t, tree, entry = _tree(s.range.search, scope)
     opener = (
@@ -56,7 +56,7 @@ def open_walk(s: Walk, scope: Scope, emit: Emit) -> Opened:
     return Opened(before, inside, ("  });", "}"), last=("return true;",), depth=2)
 
 
-def _ends(r: Range, scope: Scope, emit: Emit) -> Lines:
+def _ends(r: Range, scope: CppScope, emit: Emit) -> Lines:
     """What tells the entries `before` a range, and those `upto` its end."""
     t, _, entry = _tree(r.search, scope)
     inside = scope.with_row(r.at, entry_fields(t, r.at, r.at))
@@ -84,7 +84,7 @@ def _known(r: Range) -> set[int]:
     return {i for i, _ in r.search.known}
 
 
-def open_each_group(s: EachGroup, scope: Scope) -> Opened:
+def open_each_group(s: EachGroup, scope: CppScope) -> Opened:
     """A loop over the groups of an index, found one after the other by search."""
     t, tree, entry = _tree(s.search, scope)
     pairs = [(f"a.{t.key(i)}", f"b.{t.key(i)}") for i in s.columns]
@@ -100,7 +100,7 @@ def open_each_group(s: EachGroup, scope: Scope) -> Opened:
     return Opened((opener,), scope.with_row(s.row, entry_fields(t, s.row, s.row)), ("});",))
 
 
-def open_first_rows(s: FirstRows, scope: Scope) -> Opened:
+def open_first_rows(s: FirstRows, scope: CppScope) -> Opened:
     """The first rows of a search, until enough of them are counted."""
     t, tree, entry = _tree(s.search, scope)
     first = next(sort.column for sort in s.search.sorts if sort.column not in dict(s.search.known))

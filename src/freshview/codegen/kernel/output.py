@@ -19,7 +19,7 @@ from freshview.codegen.cpp.types import (
 from freshview.codegen.kernel.rows import read_payload
 from freshview.codegen.kernel.tables import CppTable
 from freshview.codegen.kernel.text import Lines, indented
-from freshview.codegen.kernel.values import Scope
+from freshview.codegen.kernel.values import CppScope
 from freshview.codegen.layout.terms import MapPlace
 from freshview.codegen.loops.parts import Values, Weight
 from freshview.errors import NotNative
@@ -38,7 +38,7 @@ class Outputs:
     parts: bool = False
     """Whether sums of doubles in maps are put out in their parts."""
 
-    def row(self, query: str, values: Values, weight: Weight, scope: Scope) -> Lines:
+    def row(self, query: str, values: Values, weight: Weight, scope: CppScope) -> Lines:
         """A row of a query, as often as it counts."""
         m = scope.product(weight)
         if m.type.kind != "int":

@@ -23,7 +23,7 @@ from freshview.codegen.kernel.functions import FunctionWriter, in_order
 from freshview.codegen.kernel.output import Outputs
 from freshview.codegen.kernel.records import declare_all, declare_orders, follow, members
 from freshview.codegen.kernel.tables import cpp_tables
-from freshview.codegen.kernel.values import Scope
+from freshview.codegen.kernel.values import CppScope
 from freshview.codegen.loops.facts import relation_columns, ring_columns, transients
 from freshview.codegen.options import USUAL_PASSES, KernelPasses
 from freshview.codegen.pipeline import Draft, plan_kernel
@@ -88,7 +88,9 @@ class _Kernel:
         self.rings = ring_columns(plan.loops)
         queries = {q.name: q for q in program.queries}
         self.outputs = Outputs(queries, self.categories, passes.parts)
-        self.scope = Scope(plan.terms.schema, self.tables, {r.name: r for r in program.relations})
+        self.scope = CppScope(
+            plan.terms.schema, self.tables, {r.name: r for r in program.relations}
+        )
         self.functions = FunctionWriter(
             self.program, self.layout, self.outputs, self.scope, self.rings, bool(self.slots)
         )

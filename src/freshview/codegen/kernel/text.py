@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from freshview.codegen.cpp.code import INDENT
-from freshview.codegen.kernel.values import Scope
+from freshview.codegen.kernel.values import CppScope
 
 Lines = list[str]
 
@@ -16,7 +16,7 @@ class Opened:
     """A scope in C++: the lines that open it, what is visible inside, the lines that close it."""
 
     before: tuple[str, ...]
-    scope: Scope
+    scope: CppScope
     after: tuple[str, ...] = ("}",)
     first: tuple[str, ...] = ()
     """Lines at the beginning of the inside."""

@@ -43,7 +43,7 @@ Fields = Callable[[str], Cpp]
 
 
 @dataclass(frozen=True)
-class Scope:
+class CppScope:
     """What is visible where code stands: locals, rows, and the total around."""
 
     schema: Schema
@@ -58,11 +58,11 @@ class Scope:
     answer: str = "true"
     """What `Answer` says."""
 
-    def with_local(self, name: str, x: Cpp) -> Scope:
+    def with_local(self, name: str, x: Cpp) -> CppScope:
         """The same with one more local."""
         return replace(self, locals={**self.locals, name: replace(x, stays=True)})
 
-    def with_row(self, name: str, fields: Fields, raw: Fields | None = None) -> Scope:
+    def with_row(self, name: str, fields: Fields, raw: Fields | None = None) -> CppScope:
         """The same with one more row."""
         raws = self.raw if raw is None else {**self.raw, name: raw}
         return replace(self, rows={**self.rows, name: fields}, raw=raws)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from freshview.calculus.schema import Column
 from freshview.calculus.terms import Const, Expr
 from freshview.calculus.types import Type
-from freshview.calculus.walk import bottom_up, subterms
+from freshview.calculus.walk import bottom_up
 from freshview.program.terms import Map, Program, Statement, Trigger
 
 
@@ -23,16 +23,6 @@ def widen(program: Program) -> Program:
             replace(q, columns=_columns(q.columns), term=_term(q.term)) for q in program.queries
         ),
     )
-
-
-def has_decimals(program: Program) -> bool:
-    """Whether a program computes with decimals at all: if not, its kernel is as wide as can be."""
-    types = [c.type for r in program.relations for c in r.columns]
-    types += [t for m in program.maps for t in (m.payload, *(c.type for c in m.keys))]
-    terms = [q.term for q in program.queries]
-    terms += [s.term for t in program.triggers for s in t.statements]
-    types += [e.type for term in terms for e in subterms(term) if isinstance(e, Const)]
-    return any(t.kind == "decimal" for t in types)
 
 
 def _wide(t: Type) -> Type:

@@ -22,8 +22,7 @@ from freshview.codegen.loops.terms import (
 from freshview.codegen.lower.context import ONE, Bound, Count, Next
 from freshview.codegen.lower.index_search import IndexSearch, Known
 from freshview.codegen.lower.monotonicity import Conditions, conditions
-from freshview.codegen.lower.ranges import Range as RangeOfTerm
-from freshview.codegen.lower.ranges import ranges
+from freshview.codegen.lower.ranges import RangeTerm, ranges
 from freshview.codegen.lower.writer import TermLowering
 
 
@@ -71,7 +70,7 @@ def lower_band(
     if not (ends.up and ends.down):
         return None
     left = [f for f in rest if f not in ends.up and f not in ends.down]
-    r = RangeOfTerm(atom, x, (), [], ends)
+    r = RangeTerm(atom, x, (), [], ends)
 
     def leave(b: Bound, n: Count) -> list[Stmt]:
         return terms.product(left, b, m if atom is not factor else n, k, False)
@@ -85,7 +84,7 @@ def _no_negative(terms: TermLowering, v: View) -> NoNegative:
 
 
 def _outside(
-    terms: TermLowering, e: Sum, r: RangeOfTerm, inner: Bound, env: Bound, m: Count, k: Next
+    terms: TermLowering, e: Sum, r: RangeTerm, inner: Bound, env: Bound, m: Count, k: Next
 ) -> list[Stmt]:
     """First the factors that do not depend on x, then the range."""
 
@@ -97,7 +96,7 @@ def _outside(
     )
 
 
-def _add_up(terms: TermLowering, r: RangeOfTerm, env: Bound, m: Count, k: Next) -> list[Stmt]:
+def _add_up(terms: TermLowering, r: RangeTerm, env: Bound, m: Count, k: Next) -> list[Stmt]:
     """The sum over the range, for each group if there are groups."""
     fixed = tuple(v for v in r.atom.vars if v in env)
     if r.groups and _is_one_each(terms, r, fixed):
@@ -124,7 +123,7 @@ def _add_up(terms: TermLowering, r: RangeOfTerm, env: Bound, m: Count, k: Next) 
 
 
 def _walk(
-    terms: TermLowering, r: RangeOfTerm, fixed: tuple[str, ...], env: Bound, m: Count, k: Next
+    terms: TermLowering, r: RangeTerm, fixed: tuple[str, ...], env: Bound, m: Count, k: Next
 ) -> list[Stmt]:
     """The entries of the range one by one, where each of them is a group, or has to be seen."""
     search = _search(terms, r, fixed, (), (r.x, *r.groups))
@@ -141,7 +140,7 @@ def _walk(
 
 def _search(
     terms: TermLowering,
-    r: RangeOfTerm,
+    r: RangeTerm,
     fixed: tuple[str, ...],
     groups: tuple[str, ...],
     sorted_by: tuple[str, ...],
@@ -152,7 +151,7 @@ def _search(
 
 
 def _leave(
-    terms: TermLowering, r: RangeOfTerm, row: str, env: Bound, m: Count, k: Next
+    terms: TermLowering, r: RangeTerm, row: str, env: Bound, m: Count, k: Next
 ) -> list[Stmt]:
     """Go on with a sum of the index, if it is not zero."""
     place = terms.layout.places[r.atom.name]
@@ -161,7 +160,7 @@ def _leave(
     return [If((There(value),), tuple(k(env, count)))]
 
 
-def _is_one_each(terms: TermLowering, r: RangeOfTerm, fixed: tuple[str, ...]) -> bool:
+def _is_one_each(terms: TermLowering, r: RangeTerm, fixed: tuple[str, ...]) -> bool:
     """Whether a group has one value of x: to search in every group would be a detour."""
     at = r.atom.vars.index
     return is_determined(terms.maps[r.atom.name], at(r.x), [at(v) for v in (*fixed, *r.groups)])
@@ -169,7 +168,7 @@ def _is_one_each(terms: TermLowering, r: RangeOfTerm, fixed: tuple[str, ...]) ->
 
 def _ends(
     terms: TermLowering,
-    r: RangeOfTerm,
+    r: RangeTerm,
     search: IndexSearch,
     known: Known,
     turns: tuple[str, ...],

@@ -16,7 +16,7 @@ from freshview.codegen.lower.monotonicity import Conditions, conditions
 
 
 @dataclass(frozen=True)
-class Range:
+class RangeTerm:
     """What a sum over a range consists of."""
 
     atom: View
@@ -28,7 +28,7 @@ class Range:
     conditions: Conditions
 
 
-def ranges(e: Sum, bound: Set[str]) -> Iterator[Range]:
+def ranges(e: Sum, bound: Set[str]) -> Iterator[RangeTerm]:
     """The ways to see a sum as one over a range, given the variables that are bound."""
     parts = factors(e.body)
     for i, atom in enumerate(parts):
@@ -47,7 +47,7 @@ def ranges(e: Sum, bound: Set[str]) -> Iterator[Range]:
             own = {p.var for p in dependent if isinstance(p, Lift)}
             if limits is None or own & set(e.keys) or (own & elsewhere) - own:
                 continue
-            yield Range(atom, x, groups, outside, limits)
+            yield RangeTerm(atom, x, groups, outside, limits)
 
 
 def _split(parts: list[Expr], x: str) -> tuple[list[Expr], list[Expr]]:
