@@ -24,11 +24,12 @@ from bench.apart import apart
 from bench.factorized import tables, variables
 from bench.queries import Running, catalog_of
 from bench.report import rows_of, show, times, write
+from freshview.codegen.library.engine import KernelEngine
 from freshview.factorized.compile import compile_joins
 from freshview.factorized.conjunctive import Factorized, factorize, listed_by_keys
 from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.terms import natural_join
-from freshview.runtime.compile.native_engine import NativeEngine
+from freshview.runtime.compile.kernel_engine import kernel_engine
 from freshview.runtime.views.enumerate import Rows
 
 PART = 25
@@ -46,7 +47,7 @@ def factorized_result() -> Factorized:
     return factorize("q", variables("housing"), atoms, relations, options, catalog.functions)
 
 
-def fed(way: str, stream: data.Stream) -> tuple[NativeEngine, float]:
+def fed(way: str, stream: data.Stream) -> tuple[KernelEngine, float]:
     """A kernel with all the rows, and the CPU seconds that they took."""
     catalog = catalog_of("housing")
     relations = tuple(catalog.relations.values())
@@ -57,8 +58,8 @@ def fed(way: str, stream: data.Stream) -> tuple[NativeEngine, float]:
         program = compile_joins(
             {"q": listing}, relations, ViewTreeOptions(mode="tuple"), catalog.functions
         )
-    engine = NativeEngine(program, catalog.functions)
-    engine.instance.ready()
+    engine = kernel_engine(program, catalog.functions)
+    engine.load()
     feed = Running(engine, "q").feeder()
     began = time.process_time()
     for run in stream.windows(1000):
@@ -66,7 +67,7 @@ def fed(way: str, stream: data.Stream) -> tuple[NativeEngine, float]:
     return engine, time.process_time() - began
 
 
-def best(way: str, stream: data.Stream, repeat: int) -> tuple[NativeEngine, float]:
+def best(way: str, stream: data.Stream, repeat: int) -> tuple[KernelEngine, float]:
     """The last of some kernels, and the least that one of them took."""
     least = math.inf
     for n in range(repeat):

@@ -31,7 +31,7 @@ from freshview.factorized.compile import compile_queries as factorized_compile
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions
 from freshview.program.terms import Program
-from freshview.runtime.compile.native_engine import NativeEngine
+from freshview.runtime.compile.kernel_engine import kernel_engine
 from freshview.sql.load import load
 
 BAR = 28.0
@@ -74,7 +74,7 @@ class Chain:
     """A running program for A1 * A2 * A3, and the dense matrices beside it; A2 starts as zero."""
 
     def __init__(self, program: Program, n: int) -> None:
-        self.engine = NativeEngine(program)
+        self.engine = kernel_engine(program)
         self.n = n
         self.rng = np.random.default_rng(n)
         self.left, self.right = self.rng.random((n, n)), self.rng.random((n, n))

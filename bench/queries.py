@@ -15,13 +15,14 @@ from bench.data import Exported, Stream, Window, one_batch
 from freshview.calculus.schema import Query
 from freshview.codegen.kernel.source import write
 from freshview.codegen.library.compiler import Flags
+from freshview.codegen.library.engine import KernelEngine
 from freshview.codegen.options import USUAL_PASSES, KernelPasses
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions, Mode
 from freshview.plan import options as plan
 from freshview.plan.compile import compile_queries as choose_and_compile
 from freshview.program.terms import Program
-from freshview.runtime.compile.native_engine import NativeEngine
+from freshview.runtime.compile.kernel_engine import kernel_engine
 from freshview.sql.catalog import Catalog
 from freshview.sql.load import load
 from workloads import WORKLOADS
@@ -106,7 +107,7 @@ Given = tuple[int, Exported, np.ndarray]
 class Running:
     """A kernel that has its static tables, ready for windows of events."""
 
-    engine: NativeEngine
+    engine: KernelEngine
     name: str
 
     def ready(self, runs: Sequence[Sequence[Window]]) -> list[list[Given]]:
@@ -149,7 +150,7 @@ def start(
     passes: KernelPasses = USUAL_PASSES,
 ) -> Running:
     """An engine with its static tables loaded."""
-    engine = NativeEngine(program, catalog.functions, flags, passes=passes)
+    engine = kernel_engine(program, catalog.functions, flags, passes=passes)
     known = {r.name for r in engine.kernel.relations}
     for name, table in static.items():
         if name in known:

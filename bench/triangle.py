@@ -25,7 +25,7 @@ from freshview.calculus.types import INT
 from freshview.factorized.compile import compile_joins
 from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.terms import natural_join
-from freshview.runtime.compile.native_engine import NativeEngine
+from freshview.runtime.compile.kernel_engine import kernel_engine
 
 SIDES = {"R": "ab", "S": "bc", "T": "ca"}
 WAYS = {"with indicator": True, "without": False}
@@ -54,8 +54,8 @@ def running(indicators: bool) -> Running:
     """The kernel that counts triangles."""
     sides = tuple(Relation(r, tuple(Column(c, INT) for c in cs)) for r, cs in SIDES.items())
     options = ViewTreeOptions(mode="tuple", indicators=indicators)
-    engine = NativeEngine(compile_joins({"q": natural_join(sides)}, sides, options))
-    engine.instance.ready()
+    engine = kernel_engine(compile_joins({"q": natural_join(sides)}, sides, options))
+    engine.load()
     return Running(engine, "q")
 
 

@@ -140,6 +140,14 @@ def long_case(n: int) -> str:
     return T + f"SELECT CASE {branches} ELSE 7 END AS x, b FROM t"
 
 
+def guarded_casts(n: int) -> str:
+    """N columns, each a cast that only some rows may reach."""
+    columns = ", ".join(
+        f"CASE WHEN a = {i} THEN CAST(s AS DECIMAL({i + 3}, 2)) END AS x{i}" for i in range(n)
+    )
+    return f"CREATE STREAM t (a INT NOT NULL, s STRING); SELECT a, {columns} FROM t"
+
+
 def deep_case(n: int) -> str:
     """CASE inside ELSE."""
     value = "7"

@@ -132,7 +132,7 @@ class OutOfMemory(FreshviewError):
 
 
 class StateLost(OutOfMemory):
-    """Memory ended in the middle of a change, and with it the state of a kernel."""
+    """A kernel lost its state: memory ended in a change, or one cannot be taken back exactly."""
 
 
 class SnapshotProblem(FreshviewError):

@@ -17,8 +17,9 @@ from freshview.factorized.options import ViewTreeOptions
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions
 from freshview.program.check import check_program
+from freshview.program.engine import ProgramEngine
 from freshview.program.terms import Program
-from freshview.reference.engine.run import Engine
+from freshview.reference.engine.engine import ReferenceEngine
 from freshview.sql.catalog import Catalog
 from freshview.sql.load import load
 from tests.differential.duck import Duck, plain
@@ -32,6 +33,17 @@ STRATEGIES = {
     "project": DeltaOptions(depth=1, project=True),
     "reeval": DeltaOptions(depth=0),
 }
+
+SWITCHES = {
+    "no decomposition": DeltaOptions(decompose=False),
+    "always-update": DeltaOptions(always_update=True),
+    "low cardinality": DeltaOptions(low_cardinality=frozenset("rsu")),
+    "recompute": DeltaOptions(
+        recompute=frozenset((m, r) for m in ("query", "query_2", "query_r") for r in "rstu")
+    ),
+    "increment": DeltaOptions(increment=frozenset(("query", r) for r in "rstu")),
+}
+"""The other switches of the compiler, for views over the tables r, s, t and u."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +104,11 @@ def compiled(c: Case, options: DeltaOptions | ViewTreeOptions) -> Program:
     return program
 
 
-Start = Callable[[Program, Functions], Any]
-"""Makes an engine: the reference, or another one with the same calls."""
+Start = Callable[[Program, Functions], ProgramEngine[Any]]
+"""Makes an engine: the reference, or another one."""
 
 
-def rows(engine: Any, name: str) -> Counter[tuple[Any, ...]]:
+def rows(engine: ProgramEngine[Any], name: str) -> Counter[tuple[Any, ...]]:
     """The view's rows as the oracle writes them."""
     counts: Counter[tuple[Any, ...]] = Counter()
     for row, count in engine.read(name).items():
@@ -111,7 +123,7 @@ def agree(
     batches: int,
     max_size: int,
     live: int,
-    start: Start = Engine,
+    start: Start = ReferenceEngine,
 ) -> tuple[int, int]:
     """Stream batches through programs, side by side; the numbers of batches and of full answers."""
     duck = Duck(c.catalog)
@@ -130,8 +142,7 @@ def agree(
         expected = duck.query(c.sql)
         filled += any(any(v is not None for v in row) for row in expected)
         for engine, o in zip(engines, options, strict=True):
-            for relation, changes in grouped(batch):
-                engine.apply(relation, changes)
+            engine.apply(dict(grouped(batch)))
             actual = rows(engine, c.query.name)
             where = f"{c.workload.name}/{c.query.name}, seed {seed}, batch {number}, {o}"
             assert same(actual, expected), f"{where}: {actual - expected} != {expected - actual}"

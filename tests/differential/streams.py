@@ -12,10 +12,11 @@ from freshview.calculus.types import Value
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import Mode
 from freshview.program.check import check_program
-from freshview.reference.engine.run import Engine
+from freshview.program.engine import ProgramEngine
+from freshview.reference.engine.engine import ReferenceEngine
 from freshview.sql import Catalog, load
 from tests.differential.duck import Duck, Event
-from tests.differential.harness import STRATEGIES, Start, grouped, rows, same
+from tests.differential.harness import STRATEGIES, SWITCHES, Start, grouped, rows, same
 from tests.differential.sql_cases import SCHEMA, random_row
 
 Row = tuple[Value, ...]
@@ -156,18 +157,18 @@ def _deletions(tables: Tables, name: str, count: int, rng: random.Random) -> Ite
 
 
 def compile_script(
-    script: Script, catalog: Catalog, strategy: str, mode: Mode, start: Start = Engine
-) -> Any:
+    script: Script, catalog: Catalog, strategy: str, mode: Mode, start: Start = ReferenceEngine
+) -> ProgramEngine[Any]:
     """An engine that maintains all the views of a script."""
     catalog, queries = load(str(script), catalog=catalog)
-    options = replace(STRATEGIES[strategy], mode=mode)
+    options = replace((STRATEGIES | SWITCHES)[strategy], mode=mode)
     relations = list(catalog.relations.values())
     program = compile_queries(queries, relations, options, catalog.functions)
     check_program(program, catalog.functions)
     return start(program, catalog.functions)
 
 
-def check_stream(engine: Any, script: Script, stream: Stream, duck: Duck) -> None:
+def check_stream(engine: ProgramEngine[Any], script: Script, stream: Stream, duck: Duck) -> None:
     """All the views of a script equal DuckDB's from-scratch answer before and after every batch."""
     duck.clear()
     for name, sql in script.views:
@@ -176,8 +177,7 @@ def check_stream(engine: Any, script: Script, stream: Stream, duck: Duck) -> Non
     engine.load({name: [row for row, _ in part] for name, part in grouped(list(stream.static))})
     for number, batch in enumerate(((), *stream.batches)):
         duck.apply(batch)
-        for relation, changes in grouped(list(batch)):
-            engine.apply(relation, changes)
+        engine.apply(dict(grouped(list(batch))))
         for name, sql in script.texts().items():
             actual, expected = rows(engine, name), duck.query(sql)
             assert all(count > 0 for count in actual.values()), f"{name}: {actual}"
@@ -196,7 +196,7 @@ def agree(
     *,
     seed: object,
     batches: int,
-    start: Start = Engine,
+    start: Start = ReferenceEngine,
 ) -> None:
     """One script by one strategy over one random stream."""
     catalog = schema(variant)

@@ -9,7 +9,7 @@ from freshview.codegen.layout.derive import derive
 from freshview.ivm.options import DeltaOptions, Mode
 from freshview.program.check import check_program
 from freshview.program.terms import Program
-from freshview.reference.engine.run import Engine
+from freshview.reference.engine.engine import ReferenceEngine
 from tests.differential import harness
 
 CASES = [
@@ -18,18 +18,18 @@ CASES = [
 ]
 
 
-def without_derived(program: Program, functions: Functions) -> Engine:
+def without_derived(program: Program, functions: Functions) -> ReferenceEngine:
     return _smaller(program, functions, derive(program))
 
 
-def factorised(program: Program, functions: Functions) -> Engine:
+def factorised(program: Program, functions: Functions) -> ReferenceEngine:
     return _smaller(program, functions, derive(program, factorise=True))
 
 
-def _smaller(program: Program, functions: Functions, smaller: Program) -> Engine:
+def _smaller(program: Program, functions: Functions, smaller: Program) -> ReferenceEngine:
     assert len(smaller.maps) < len(program.maps)
     check_program(smaller, functions)
-    return Engine(smaller, functions)
+    return ReferenceEngine(smaller, functions)
 
 
 @pytest.mark.parametrize("mode", ["tuple", "batch"])

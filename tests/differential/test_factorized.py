@@ -14,6 +14,7 @@ from freshview.calculus.build import const
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.terms import Apply, Var
 from freshview.codegen.library.compiler import Flags, find_compiler
+from freshview.codegen.library.engine import KernelEngine
 from freshview.distributed.compile import distribute
 from freshview.distributed.options import LEVELS
 from freshview.distributed.placement import choose_placement
@@ -23,7 +24,7 @@ from freshview.factorized.readout import NotFactorized
 from freshview.factorized.terms import natural_join
 from freshview.program.check import check_program
 from freshview.program.terms import Program
-from freshview.runtime.compile.native_engine import NativeEngine
+from freshview.runtime.compile.kernel_engine import kernel_engine
 from tests.differential.harness import agree, case, cases, compiled, grouped, schema_of
 from tests.law.spark_programs import Pair
 from tests.thin import only, own_wording
@@ -66,8 +67,8 @@ def test_a_view_tree_equals_recomputation(workload: str, name: str, mode: str) -
 def test_kernels_run_view_trees(workload: str, name: str) -> None:
     """View trees of numbers are programs like any others: kernels take them as they are."""
 
-    def make(program: Program, functions: Functions) -> NativeEngine:
-        return NativeEngine(program, functions, Flags(optimize=0))
+    def make(program: Program, functions: Functions) -> KernelEngine:
+        return kernel_engine(program, functions, Flags(optimize=0))
 
     options = ViewTreeOptions(mode="tuple" if crc32(name.encode()) % 2 else "batch")
     live = LIVE.get(name, 150)

@@ -15,7 +15,7 @@ import pytest
 import freshview
 from freshview.errors import TooDeep
 from tests import large_queries as large
-from tests.thin import thin
+from tests.thin import full, only
 
 WIDE: dict[str, str] = {
     "9 extremes": large.extremes(9),
@@ -50,10 +50,8 @@ WIDE: dict[str, str] = {
     "200 CTEs": large.chain_of_ctes(200),
 }
 
-IN_KERNELS = (
-    *("9 extremes", "12 extremes by group", "star of 12", "200 increments", "900 terms"),
-    *("900 tests, all of them", "12 EXISTS", "25 cases", "12 alternatives", "150 calls"),
-)
+IN_KERNELS = ("200 increments", "12 EXISTS", "25 cases", "12 alternatives")
+"""Those whose kernels are built in the usual run, too."""
 
 
 class Oracle:
@@ -122,15 +120,8 @@ def test_a_large_query_is_right(name: str) -> None:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("name", thin(IN_KERNELS, 2))
+@pytest.mark.parametrize("name", only(WIDE, IN_KERNELS.__contains__))
 def test_a_large_query_is_right_in_a_kernel(name: str) -> None:
-    agree(WIDE[name], "native")
-
-
-@pytest.mark.full
-@pytest.mark.native
-@pytest.mark.parametrize("name", sorted(set(WIDE) - set(IN_KERNELS)))
-def test_every_large_query_is_right_in_a_kernel(name: str) -> None:
     agree(WIDE[name], "native")
 
 
@@ -158,7 +149,7 @@ def test_sizes_beyond_what_other_databases_read() -> None:
 @pytest.mark.native
 @pytest.mark.parametrize(
     "script",
-    [large.disjunction(5_000), large.increments(1_000)],
+    [full(large.disjunction(5_000)), large.increments(1_000)],
     ids=["5,000 tests", "1,000 increments"],
 )
 def test_sizes_beyond_what_other_databases_read_in_kernels(script: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 import freshview
 from freshview.calculus.functions import Functions
 from freshview.codegen.library.compiler import Flags, find_compiler
+from freshview.codegen.library.engine import KernelEngine
 from freshview.distributed.compile import distribute
 from freshview.distributed.options import LEVELS
 from freshview.distributed.placement import choose_placement
@@ -19,8 +20,8 @@ from freshview.errors import NotNative
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions, Mode
 from freshview.program.terms import Program
-from freshview.reference.engine.run import Engine
-from freshview.runtime.compile.native_engine import NativeEngine
+from freshview.reference.engine.engine import ReferenceEngine
+from freshview.runtime.compile.kernel_engine import kernel_engine
 from freshview.sql import load
 from tests.differential.duck import Duck
 from tests.differential.harness import Start, grouped
@@ -92,8 +93,8 @@ LATEST: tuple[Script, ...] = (
 )
 
 
-def kernel(program: Program, functions: Functions) -> NativeEngine:
-    return NativeEngine(program, functions, Flags(optimize=0))
+def kernel(program: Program, functions: Functions) -> KernelEngine:
+    return kernel_engine(program, functions, Flags(optimize=0))
 
 
 def follow(
@@ -103,7 +104,7 @@ def follow(
     *,
     seed: int,
     batches: int = BATCHES,
-    start: Start = Engine,
+    start: Start = ReferenceEngine,
 ) -> None:
     """One case by one strategy over one random stream."""
     stream = random_stream(case.catalog, random.Random(seed), batches)
@@ -193,7 +194,7 @@ def test_random_comparison_by_every_strategy(seed: int) -> None:
 def test_random_comparison_on_optimized_kernels(seed: int) -> None:
     strategy, mode = [p for p in PAIRS if p[0] != "caches"][seed % (len(PAIRS) - 2)]
     try:
-        follow(random_case(seed), strategy, mode, seed=seed, start=NativeEngine)
+        follow(random_case(seed), strategy, mode, seed=seed, start=kernel_engine)
     except NotNative as e:
         pytest.skip(str(e))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 from dataclasses import fields, replace
-from pathlib import Path
 from zlib import crc32
 
 import pytest
@@ -14,12 +13,14 @@ from freshview.calculus.functions import Functions
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Value
 from freshview.codegen.library.compiler import Flags, find_compiler
+from freshview.codegen.library.engine import KernelEngine
+from freshview.codegen.library.load import Kernel
 from freshview.codegen.options import KernelPasses
 from freshview.errors import NotNative
 from freshview.ivm.options import Mode
+from freshview.program.engine import Batch
 from freshview.program.terms import Program
-from freshview.reference.engine.rows import Changes
-from freshview.runtime.compile.native_engine import NativeEngine
+from freshview.runtime.compile.kernel_engine import kernel_engine
 from tests.differential import harness, streams
 from tests.differential.random_sql import random_script
 from tests.differential.sql_cases import CASES, FIRSTS, THRESHOLDS, random_row
@@ -34,27 +35,24 @@ MODES: tuple[Mode, ...] = ("batch", "tuple")
 STRATEGIES = [s for s in harness.STRATEGIES if s != "caches"]
 
 
-class Restarting(NativeEngine):
+class Restarting(KernelEngine):
     """An engine that is now and then stopped, and started again from its snapshot."""
 
-    folder: Path
+    def __init__(self, kernel: Kernel, seed: int) -> None:
+        super().__init__(kernel)
+        self.random = random.Random(seed)
 
-    def __init__(self, program: Program, functions: Functions, flags: Flags) -> None:
-        super().__init__(program, functions, flags)
-        self.random = random.Random(len(program.maps))
-
-    def apply(self, relation: str, changes: Changes) -> None:
+    def apply(self, changes: Batch) -> None:
         """Apply a batch, then perhaps restart."""
-        super().apply(relation, changes)
-        if self.random.random() < 0.2:
-            path = self.folder / "state"
-            self.instance.save(path)
+        super().apply(changes)
+        if self.random.random() < 0.3:
+            snapshot = self.snapshot()
             self.instance = self.kernel.open()
-            self.instance.restore(path)
+            self.restore(snapshot)
 
 
 @pytest.fixture
-def start(tmp_path: Path, request: pytest.FixtureRequest) -> harness.Start:
+def start(request: pytest.FixtureRequest) -> harness.Start:
     """How kernels are built for these tests: quickly, and with sanitizers if they are asked for.
 
     They count what they do, as those of `tests/growth`, so that both are the same libraries.
@@ -62,10 +60,8 @@ def start(tmp_path: Path, request: pytest.FixtureRequest) -> harness.Start:
     sanitize = request.config.getoption("--sanitize")
     flags = Flags(optimize=0, count=True, sanitize=("address", "undefined") if sanitize else ())
 
-    def make(program: Program, functions: Functions) -> NativeEngine:
-        engine = Restarting(program, functions, flags)
-        engine.folder = tmp_path
-        return engine
+    def make(program: Program, functions: Functions) -> KernelEngine:
+        return Restarting(kernel_engine(program, functions, flags).kernel, len(program.maps))
 
     return make
 
@@ -99,8 +95,8 @@ def test_each_pass_keeps_the_meaning(workload: str, name: str, turned: str) -> N
     """A kernel is right with every pass left out, and with the use of keys."""
     passes = replace(KernelPasses(), **{turned: not getattr(KernelPasses(), turned)})
 
-    def make(program: Program, functions: Functions) -> NativeEngine:
-        return NativeEngine(program, functions, Flags(optimize=0), passes=passes)
+    def make(program: Program, functions: Functions) -> KernelEngine:
+        return kernel_engine(program, functions, Flags(optimize=0), passes=passes)
 
     options = replace(harness.STRATEGIES["higher-order"], mode="tuple")
     case = harness.case(workload, name)
@@ -157,7 +153,7 @@ def test_ordered_indexes_with_negative_rows(sql: str, mode: Mode, start: harness
             rows = [wide_row(relation, rng) for _ in range(rng.choice((1, 5, 60)))]
             changes = [(row, rng.choice((-2, -1, 1, 1, 2))) for row in rows]
             for each in (engine, reference):
-                each.apply(name, changes)
+                each.apply({name: changes})
         there = Counter({row: n for row, n in harness.rows(reference, "query").items() if n > 0})
         assert harness.same(harness.rows(engine, "query"), there)
 

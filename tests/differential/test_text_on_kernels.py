@@ -8,9 +8,10 @@ import pytest
 
 from freshview.calculus.functions import Functions
 from freshview.codegen.library.compiler import Flags, find_compiler
+from freshview.codegen.library.engine import KernelEngine
 from freshview.ivm.options import Mode
 from freshview.program.terms import Program
-from freshview.runtime.compile.native_engine import NativeEngine
+from freshview.runtime.compile.kernel_engine import kernel_engine
 from freshview.sql import load
 from tests.differential.duck import Duck
 from tests.differential.harness import STRATEGIES, Start
@@ -57,8 +58,8 @@ FOUND: tuple[tuple[str, str], ...] = (
 )
 
 
-def unoptimized(program: Program, functions: Functions) -> NativeEngine:
-    return NativeEngine(program, functions, Flags(optimize=0))
+def unoptimized(program: Program, functions: Functions) -> KernelEngine:
+    return kernel_engine(program, functions, Flags(optimize=0))
 
 
 def follow(script: Script, strategy: str, mode: Mode, seed: int, start: Start) -> None:
@@ -82,4 +83,4 @@ def test_random_text(seed: int) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(1000, 1200), ids="seed-{}-".format)
 def test_more_random_text(seed: int) -> None:
-    follow(random_text_query(seed), *CHOICES[seed % len(CHOICES)], seed, NativeEngine)
+    follow(random_text_query(seed), *CHOICES[seed % len(CHOICES)], seed, kernel_engine)

@@ -18,6 +18,8 @@ from tests.differential.together import agree, together
 
 COMPILED = pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
 
+pytestmark = pytest.mark.filterwarnings("error:.*the compiler refuses the kernel")
+
 SEEDS = (0, 5, 6, 12, 15)
 """Those whose views are planned in a second or so."""
 

@@ -13,10 +13,7 @@ SAMPLE = {
     ("tpch", "q03"),
     ("tpch", "q21"),
     ("tpcds", "d42"),
-    ("tpcds", "d34"),
-    ("tpcds", "d79"),
     ("retailer", "r_stock"),
-    ("mddb", "mddb2"),
 }
 """Queries on which the choice was once far from the best; all the others are in the full run."""
 

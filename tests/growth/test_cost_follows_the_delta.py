@@ -16,7 +16,7 @@ import pytest
 from freshview.calculus.schema import Relation
 from freshview.ivm.options import DeltaOptions
 from freshview.program.terms import Program
-from freshview.reference.engine.run import Engine
+from freshview.reference.engine.engine import ReferenceEngine
 from tests.differential.harness import Case, Start, case, cases, compiled
 from workloads import WORKLOADS, Row
 
@@ -100,7 +100,7 @@ def copy_of(row: Row, relation: Relation, keys: frozenset[str], number: int) -> 
 
 
 def work(
-    c: Case, program: Program, copies: int, times: int, start: Start = Engine
+    c: Case, program: Program, copies: int, times: int, start: Start = ReferenceEngine
 ) -> dict[str, int]:
     """What it costs, by relation, that some rows of the first copy leave and come back."""
     keys = frozenset(KEYS[c.workload.name].split())
@@ -110,13 +110,13 @@ def work(
     engine.load(c.workload.tables(seed=1))
     for relation, mine in rows.items():
         everywhere = [copy_of(r, relation, keys, n) for n in range(copies) for r in mine]
-        engine.apply(relation.name, [(r, 1) for r in everywhere])
+        engine.apply({relation.name: [(r, 1) for r in everywhere]})
     cost: dict[str, int] = {}
     for relation, mine in rows.items():
         before = engine.work
         for sign in (-1, 1):
             chosen = mine[:: max(1, len(mine) // CHANGED)]
-            engine.apply(relation.name, [(r, sign) for r in chosen])
+            engine.apply({relation.name: [(r, sign) for r in chosen]})
         cost[relation.name] = engine.work - before
     return cost
 
@@ -126,7 +126,7 @@ def growth(
     program: Program,
     copies: int = COPIES,
     times: int = 1,
-    start: Start = Engine,
+    start: Start = ReferenceEngine,
     slack: float = SLACK,
 ) -> dict[str, str]:
     """The relations whose changes cost more among many copies of the data, with the counts.

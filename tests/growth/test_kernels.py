@@ -15,11 +15,12 @@ import freshview
 from freshview.calculus.functions import Functions
 from freshview.codegen.kernel.source import write
 from freshview.codegen.library.compiler import Flags, find_compiler
+from freshview.codegen.library.engine import KernelEngine
 from freshview.codegen.options import USUAL_PASSES, KernelPasses
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions, Mode
 from freshview.program.terms import Program
-from freshview.runtime.compile.native_engine import NativeEngine
+from freshview.runtime.compile.kernel_engine import kernel_engine
 from freshview.runtime.settings import ModeChoice
 from freshview.sql import load
 from tests.differential.harness import case, cases, compiled
@@ -68,8 +69,8 @@ def grown(workload: str, name: str) -> dict[str, str]:
     kernel = write(program, c.catalog.functions)
     assert kernel.scans == ()
 
-    def begin(p: Program, f: Functions) -> NativeEngine:
-        return NativeEngine(p, f, Flags(optimize=0, count=True))
+    def begin(p: Program, f: Functions) -> KernelEngine:
+        return kernel_engine(p, f, Flags(optimize=0, count=True))
 
     slack = LOGARITHM if "Ordered<" in kernel.text else SLACK
     return growth(c, program, start=begin, slack=slack)
@@ -99,16 +100,16 @@ def extremes(
     catalog, queries = load(f"{STREAMS} {sql}")
     program = compile_queries(queries, list(catalog.relations.values()), DeltaOptions(mode=mode))
     flags = Flags(optimize=0, count=True)
-    engine = NativeEngine(program, catalog.functions, flags, passes=passes)
+    engine = kernel_engine(program, catalog.functions, flags, passes=passes)
     rows = [(i % groups, i * 7919 % 1_000_003, f"row {i * 31 % size:06}") for i in range(size)]
-    engine.apply("r", [(row, 1) for row in rows])
-    engine.apply("s", [((name,), 1) for _, _, name in rows[:50]])
+    engine.apply({"r": [(row, 1) for row in rows]})
+    engine.apply({"s": [((name,), 1) for _, _, name in rows[:50]]})
     in_order = sorted(rows, key=lambda row: row[1])
     changes = [[(row, -1)] for row in in_order[:5] + in_order[-5:]]
     changes += [[(row, 1)] for [(row, _)] in changes]
     before = engine.work
     for change in changes:
-        engine.apply("r", change)
+        engine.apply({"r": change})
         engine.read(program.queries[0].name)
     return engine.work - before
 

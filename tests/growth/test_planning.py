@@ -7,6 +7,8 @@ from functools import partial
 import pytest
 
 from freshview.calculus.walk import size
+from freshview.codegen.loops.walk import statements
+from freshview.codegen.pipeline import plan_kernel
 from freshview.errors import StrictRefusal
 from freshview.ivm import budget
 from freshview.plan.compile import compile_queries
@@ -35,11 +37,15 @@ FAMILIES: dict[str, tuple[Family, int]] = {
     "one of some joins": (large.alternatives, 6),
     "one of some subqueries": (large.some_exists, 6),
     "case": (large.long_case, 10),
+    "guarded casts": (large.guarded_casts, 6),
     "nested case": (large.deep_case, 10),
     "nested coalesce": (large.deep_coalesce, 10),
     "logic": (large.mixed_logic, 12),
     "ctes": (large.chain_of_ctes, 20),
 }
+
+CHOICES = ("guarded casts", "case", "one of some joins", "logic", "extremes")
+"""Where a row takes one of several ways: products of sums."""
 
 MOST_GROWTH = 16.0
 """Twice the size may cost the fourth power; what doubles with each step costs 2^n."""
@@ -64,6 +70,25 @@ def test_planning_is_polynomial(name: str) -> None:
     large_, more = counted(lambda: plan(family(2 * n)))
     assert more <= MOST_GROWTH * steps + 2_000
     assert nodes(large_) <= MOST_GROWTH * nodes(small) + 500
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        n if n in CHOICES else pytest.param(n, marks=pytest.mark.full, id=f"{n}, too")
+        for n in FAMILIES
+    ],
+)
+def test_the_loops_of_a_kernel_are_polynomial(name: str) -> None:
+    """What follows a sum is not written once for each combination of addends."""
+    family, n = FAMILIES[name]
+    assert loops(family(2 * n)) <= MOST_GROWTH * loops(family(n)) + 500
+
+
+def loops(text: str) -> int:
+    """How many statements the kernel of a query has."""
+    draft = plan_kernel(plan(text, PlanOptions(mode="tuple", caches=False)))
+    return sum(1 for f in draft.loops.functions for _ in statements(f.body))
 
 
 @pytest.mark.full

@@ -1,7 +1,8 @@
 """Many random programs: `python -m tests.law.loops_many sql 0 500` prints the seeds that differ.
 
-`sql` are SELECTs over tables of integers, `world` views over tables of every type. One more word,
-`kernels`, compiles a kernel of each as well, with one pass turned.
+`sql` are SELECTs over tables of integers, `caches` those of them that keep view caches, `world`
+views over tables of every type. One more word, `kernels`, compiles a kernel of each as well, with
+one pass turned.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import random
 import signal
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from freshview.errors import NotNative
@@ -23,19 +24,19 @@ from tests.differential.worlds import world
 from tests.law.loops import PASSES, Case, agree, kernel_agrees
 
 STRATEGY_NAMES = [s for s in STRATEGIES if s != "caches"]
-"""Kernels keep no view caches."""
+"""View caches have seeds of their own."""
 
 LONGEST = 60
 """Seconds for a program: a few texts of many nested views take minutes to compile."""
 
 
-def sql_case(seed: int) -> Case:
+def sql_case(seed: int, strategies: Sequence[str] = STRATEGY_NAMES) -> Case:
     """A SELECT over tables of integers, some of them static, by a strategy and in a mode."""
     rng = random.Random(f"loops {seed}")
     catalog = schema(rng.choice(list(STATIC)))
     stream = random_stream(catalog, rng, 8)
     catalog, queries = load(str(random_script(seed)), catalog=catalog)
-    options = replace(STRATEGIES[rng.choice(STRATEGY_NAMES)], mode=rng.choice(MODES))
+    options = replace(STRATEGIES[rng.choice(strategies)], mode=rng.choice(MODES))
     program = compile_queries(queries, list(catalog.relations.values()), options, catalog.functions)
     static = {name: [row for row, _ in rows] for name, rows in grouped(list(stream.static))}
     return Case(program, [grouped(list(b)) for b in stream.batches], static, catalog.functions)
@@ -52,11 +53,28 @@ def world_case(seed: int) -> Case:
     return Case(program, [grouped(list(b)) for b in w.batches], functions=catalog.functions)
 
 
-KINDS: dict[str, Callable[[int], Case]] = {"sql": sql_case, "world": world_case}
+def cache_case(seed: int) -> Case:
+    """A SELECT that keeps view caches: the first one from the seed on."""
+    while True:
+        case = sql_case(seed, ["caches"])
+        if any(m.inputs for m in case.program.maps):
+            return case
+        seed += 1_000_000
+
+
+KINDS: dict[str, Callable[[int], Case]] = {
+    "sql": sql_case,
+    "world": world_case,
+    "caches": cache_case,
+}
+
+
+class TooLong(Exception):
+    """A program has had its time; no `OSError`, which a build would take for its own."""
 
 
 def _stop(*_: object) -> None:
-    raise TimeoutError
+    raise TooLong
 
 
 def main(kind: str, first: str, end: str, kernels: str = "") -> None:
@@ -77,7 +95,7 @@ def main(kind: str, first: str, end: str, kernels: str = "") -> None:
             print(f"{kind} {seed}: {str(e)[:2000]}", flush=True)
         except NotNative:
             outcomes["not native"] += 1
-        except TimeoutError:
+        except TooLong:
             outcomes["too long"] += 1
         except Exception as e:
             outcomes[type(e).__name__] += 1

@@ -6,10 +6,13 @@ strategies, in single-row and in batch mode; every map must equal its definition
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from freshview.calculus.alpha_equivalence import shape
 from freshview.calculus.build import const
 from freshview.calculus.check import Schema, infer
 from freshview.calculus.schema import Column, Query, Relation
@@ -21,6 +24,8 @@ from freshview.calculus.walk import bottom_up
 from freshview.errors import TypeProblem
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions
+from freshview.program.terms import Program
+from freshview.program.updates import Mode
 from freshview.reference.engine.run import Engine
 from freshview.reference.oracle.evaluate import Database, evaluate
 from tests.law.examples import examples
@@ -35,6 +40,11 @@ STRATEGIES = {
     "second-order": DeltaOptions(depth=2),
     "project": DeltaOptions(depth=1, project=True),
     "reeval": DeltaOptions(depth=0),
+    "no decomposition": DeltaOptions(decompose=False),
+    "no decomposition, second-order": DeltaOptions(decompose=False, depth=2),
+    "always-update": DeltaOptions(always_update=True),
+    "low cardinality": DeltaOptions(low_cardinality=frozenset(RELATIONS)),
+    "low cardinality of S and U": DeltaOptions(low_cardinality=frozenset("SU")),
 }
 
 SCHEMA = tuple(
@@ -55,13 +65,39 @@ def no_null(rows: dict) -> dict:
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @examples(25)
 @given(data=st.data())
-def test_views_stay_fresh(strategy: str, mode: str, data: st.DataObject) -> None:
-    e = numeric(without_nulls(data.draw(terms(depth=4))))
+def test_views_stay_fresh(strategy: str, mode: Mode, data: st.DataObject) -> None:
+    query = data.draw(queries())
+    options = replace(STRATEGIES[strategy], mode=mode)
+    follow(query, compile_queries([query], SCHEMA, options), data)
+
+
+@pytest.mark.parametrize("mode", ["tuple", "batch"])
+@examples(25)
+@given(data=st.data())
+def test_views_stay_fresh_whatever_is_recomputed(mode: Mode, data: st.DataObject) -> None:
+    """Any maps may be recomputed for any relations, and the maps that this asks for as well."""
+    query = data.draw(queries())
+    options = DeltaOptions(mode=mode)
+    for _ in range(2):
+        program = compile_queries([query], SCHEMA, options)
+        pairs = sorted((shape(m.definition), r) for m in program.maps for r in "RST")
+        chosen = data.draw(st.sets(st.sampled_from(pairs or [("", "")])))
+        options = replace(options, recompute=options.recompute | chosen)
+    follow(query, compile_queries([query], SCHEMA, options), data)
+
+
+@st.composite
+def queries(draw: st.DrawFn) -> Query:
+    """A random term as a query."""
+    e = numeric(without_nulls(draw(terms(depth=4))))
     assume(relations(e) and is_typed(e))
     names = tuple(sorted(outs(e)))
-    query = Query("Q", tuple(Column(v, INT) for v in names), names, e)
-    options = STRATEGIES[strategy]
-    program = compile_queries([query], SCHEMA, DeltaOptions(**{**vars_of(options), "mode": mode}))
+    return Query("Q", tuple(Column(v, INT) for v in names), names, e)
+
+
+def follow(query: Query, program: Program, data: st.DataObject) -> None:
+    """Random changes through a program: the query and all the maps equal their definitions."""
+    e, names = query.term, query.vars
     engine = Engine(program)
     tables = {"U": no_null(data.draw(deltas("U")))}
     tables["U"] = {row: abs(m) for row, m in tables["U"].items()}
@@ -95,7 +131,3 @@ def is_typed(e: Expr) -> bool:
     except TypeProblem:
         return False
     return True
-
-
-def vars_of(options: DeltaOptions) -> dict:
-    return {name: getattr(options, name) for name in options.__dataclass_fields__}

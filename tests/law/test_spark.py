@@ -37,7 +37,14 @@ from tests.law.test_compile import SCHEMA, is_typed, no_null, numeric
 from tests.law.test_simplify import without_nulls
 
 WORKERS = st.sampled_from([1, 2, 3, 5])
-STRATEGIES = [DeltaOptions(), DeltaOptions(depth=1), DeltaOptions(depth=0)]
+STRATEGIES = [
+    DeltaOptions(),
+    DeltaOptions(depth=1),
+    DeltaOptions(depth=0),
+    DeltaOptions(decompose=False),
+    DeltaOptions(always_update=True),
+    DeltaOptions(low_cardinality=frozenset("SU")),
+]
 
 
 @st.composite

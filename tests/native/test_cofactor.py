@@ -20,8 +20,8 @@ from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.terms import natural_join
 from freshview.ivm.options import Mode
 from freshview.program.terms import Program
-from freshview.reference.engine.run import Engine
-from freshview.runtime.compile.native_engine import NativeEngine
+from freshview.reference.engine.engine import ReferenceEngine
+from freshview.runtime.compile.kernel_engine import kernel_engine
 
 RELATIONS = (
     Relation("R", (Column("A", INT), Column("B", DOUBLE))),
@@ -61,15 +61,15 @@ def batch(
 @pytest.mark.parametrize(("keys", "variables"), [("", "ABCDE"), ("A", "BDE"), ("C", "EAB")])
 def test_the_same_as_the_reference(keys: str, variables: str, mode: Mode) -> None:
     p = program(keys, variables, mode)
-    reference, native = Engine(p), NativeEngine(p)
+    reference, native = ReferenceEngine(p), kernel_engine(p)
     rng = random.Random(f"{keys} {variables}")
     live: dict[str, list[tuple[object, ...]]] = {r.name: [] for r in RELATIONS}
     names = [c.name for c in native.kernel.queries[0].columns][len(keys) :]
     for _ in range(25):
         r = rng.choice(RELATIONS)
         rows = batch(rng, r, live[r.name])
-        reference.apply(r.name, rows)
-        native.apply(r.name, rows)
+        reference.apply({r.name: rows})
+        native.apply({r.name: rows})
         there = {row[:-1]: row[-1] or Cofactor() for row in reference.read("q")}
         here = {
             row[: len(keys)]: read_cofactor(names, row[len(keys) :])

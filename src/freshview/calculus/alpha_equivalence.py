@@ -77,10 +77,11 @@ def shape(e: Expr) -> str:
 class Renaming:
     """A one-to-one map of names, extended and taken back while terms are compared."""
 
-    def __init__(self, names: dict[str, str]) -> None:
+    def __init__(self, names: dict[str, str], *, ordered: bool = False) -> None:
         self.there = dict(names)
         self.back = {v: k for k, v in names.items()}
         self.left = MOST_STEPS
+        self.ordered = ordered
 
     def bind(self, a: str, b: str) -> bool | None:
         """True if newly bound, None if already so, False if it contradicts."""
@@ -109,19 +110,24 @@ class Renaming:
             del self.back[self.there.pop(name)]
 
 
-def alike(a: Expr, b: Expr, fixed: frozenset[str] = frozenset()) -> Mapping[str, str] | None:
+def alike(
+    a: Expr, b: Expr, fixed: frozenset[str] = frozenset(), *, ordered: bool = False
+) -> Mapping[str, str] | None:
     """A renaming of the variables of `a` that makes it `b`, or None; `fixed` names stay.
+
+    `ordered` keeps the factors of a product in their order, for a ring that does not commute.
 
     >>> from freshview.calculus.text import read
     >>> dict(alike(read("Sum[a](R(a, b) * b)"), read("Sum[x](y * R(x, y))")))
     {'a': 'x', 'b': 'y'}
+    >>> alike(read("Sum[a](R(a, b) * b)"), read("Sum[x](y * R(x, y))"), ordered=True)
     """
-    return _renaming(a, b, fixed) if shape(a) == shape(b) else None
+    return _renaming(a, b, fixed, ordered) if shape(a) == shape(b) else None
 
 
 @lru_cache(maxsize=1 << 14)  # plans that are compared ask alike
-def _renaming(a: Expr, b: Expr, fixed: frozenset[str]) -> Mapping[str, str] | None:
-    renaming = Renaming({name: name for name in fixed})
+def _renaming(a: Expr, b: Expr, fixed: frozenset[str], ordered: bool) -> Mapping[str, str] | None:
+    renaming = Renaming({name: name for name in fixed}, ordered=ordered)
     for _ in _match(a, b, renaming):
         return MappingProxyType(dict(renaming.there))
     return None
@@ -156,6 +162,8 @@ def _match(a: Expr, b: Expr, r: Renaming) -> Iterator[None]:
             yield from _names(xs, ys, r)
         case View(n, xs, i), View(m, ys, j) if n == m:
             yield from _names(i + xs, j + ys, r)
+        case Mul(xs), Mul(ys) if r.ordered and len(xs) == len(ys):
+            yield from _sequence(xs, ys, r)
         case (Add(xs), Add(ys)) | (Mul(xs), Mul(ys)) if len(xs) == len(ys):
             yield from _bag(xs, ys, r)
         case Sum(ks, x), Sum(ls, y):

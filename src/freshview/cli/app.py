@@ -33,6 +33,7 @@ from freshview.cli.options import (
     Script,
     StrategyOption,
     StrictOption,
+    SwitchOption,
     TriggerOption,
     TrustedOption,
     WorkersOption,
@@ -40,6 +41,7 @@ from freshview.cli.options import (
 from freshview.cli.pipeline import RunOptions, run_on_spark
 from freshview.cli.run import Outputs, run_script
 from freshview.cli.spark_demo import run_on_spark as demo_on_spark
+from freshview.cli.switches import switches_of
 from freshview.errors import FreshviewError, FreshviewWarning, UnsupportedSql
 from freshview.plan.options import Strategy
 from freshview.runtime.settings import DatabaseSettings, EngineName
@@ -60,6 +62,7 @@ def explain(
     strategy: StrategyOption = "auto",
     mode: ModeOption = "auto",
     strict: StrictOption = False,
+    switch: SwitchOption = None,
     spark: Annotated[bool, typer.Option("--spark", help="how it is spread over workers")] = False,
     dtree: DtreeOption = None,
     passes: Annotated[
@@ -71,6 +74,7 @@ def explain(
 ) -> None:
     """Show each stage of a view: its term after every pass, its maps, triggers and the choice."""
     _check_dtree(dtree, strategy)
+    switches = switches_of(switch)
     if check and not passes:
         raise FreshviewError("--check belongs to --passes", instead="add --passes")
     if passes:
@@ -78,13 +82,14 @@ def explain(
             raise FreshviewError(
                 "--passes shows the kernel of this process", instead="drop --spark and --dtree"
             )
-        settings = DatabaseSettings(strategy=strategy, mode=mode, strict=strict, engine="native")
+        settings = DatabaseSettings(strategy, mode, strict, "native", switches=switches)
         typer.echo("\n\n\n".join(explain_passes(script, view, settings, check)))
         return
     if dtree is not None and (spark or engine != "reference"):
         raise FreshviewError(
             "--dtree is explained for the reference engine", instead="drop --spark and --engine"
         )
+    settings = DatabaseSettings(strategy, mode, strict, engine, switches=switches)
     if strategy == "factorized" and engine == "reference" and not spark:
         try:
             typer.echo("\n\n\n".join(explain_factorized(script, view, DiagramOptions(dtree))))
@@ -93,7 +98,6 @@ def explain(
             if dtree is not None:
                 raise
             _tell(f"no listing in M3: {e}")
-    settings = DatabaseSettings(strategy=strategy, mode=mode, strict=strict, engine=engine)
     tell = explain_on_spark if spark else explain_script
     typer.echo("\n\n\n".join(tell(script, view, settings)))
 
@@ -105,6 +109,7 @@ def compile_(
     strategy: StrategyOption = "auto",
     mode: ModeOption = "auto",
     strict: StrictOption = False,
+    switch: SwitchOption = None,
     dtree: DtreeOption = None,
     compact: Annotated[
         bool, typer.Option(help="factorized: make views in a chain one view")
@@ -119,7 +124,7 @@ def compile_(
 ) -> None:
     """Write each view's program as M3 text, diagram, C++ source and shared library."""
     _check_dtree(dtree, strategy)
-    settings = DatabaseSettings(strategy=strategy, mode=mode, strict=strict)
+    settings = DatabaseSettings(strategy, mode, strict, switches=switches_of(switch))
     if strategy == "factorized":
         choices = DiagramOptions(dtree, compact, inline, drawn, check_m3)
         for path in compile_factorized(script, out, choices, settings, _tell):
@@ -149,6 +154,7 @@ def run(
     strategy: StrategyOption = "auto",
     mode: ModeOption = "auto",
     strict: StrictOption = False,
+    switch: SwitchOption = None,
 ) -> None:
     """Read the sources that the script names, batch by batch, and print the views."""
     if engine == "spark":
@@ -168,6 +174,7 @@ def run(
             trusted="all" in (trusted or ()) or tuple(trusted or ()),
             strategy=strategy,
             strict=strict,
+            switches=switches_of(switch),
         )
         run_on_spark(script, options, Console(), _tell)
         return
@@ -185,7 +192,7 @@ def run(
         },
     )
     chosen = "auto" if engine == "process" else engine
-    settings = DatabaseSettings(strategy=strategy, mode=mode, strict=strict, engine=chosen)
+    settings = DatabaseSettings(strategy, mode, strict, chosen, switches=switches_of(switch))
     outputs = Outputs(Path(out) if out else None, changes, listen)
     run_script(script, settings, batch or 1000, Console(), outputs, _tell)
 

@@ -43,11 +43,13 @@ def explain_passes(
 
 
 def explain_on_spark(script: Path, name: str, settings: DatabaseSettings) -> Iterator[str]:
-    """How the views are spread over workers: placement, every pass, jobs and stages."""
+    """The choice, and how views are spread over workers: placement, every pass, jobs and stages."""
     for query, used, functions in _wanted(script, name):
         options = settings.planner_options("batch", caches=False)
         program = compile_queries([query], used, options, functions)
-        yield f"== view {query.name}\n\n" + spread(program, functions=functions)
+        choice = "\n".join(["== choice", *program.notes])
+        spread_out = spread(program, functions=functions)
+        yield f"== view {query.name}\n\n{choice}\n\n{spread_out}"
 
 
 def _wanted(script: Path, name: str) -> Iterator[tuple[Query, list[Relation], Functions]]:

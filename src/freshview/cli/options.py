@@ -18,6 +18,10 @@ ModeOption = Annotated[ModeChoice, typer.Option(help="triggers for batches or fo
 DtreeOption = Annotated[
     Path | None, typer.Option(help="factorized: a file with the variable order")
 ]
+SwitchOption = Annotated[
+    list[str] | None,
+    typer.Option(help="a switch of the compiler, as depth=1 or always_update=yes; may be repeated"),
+]
 StrictOption = Annotated[bool, typer.Option("--strict", help="refuse views that recompute")]
 
 # Those of `freshview run`.

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from freshview.pipelines.pipeline import Pipeline
     from freshview.pipelines.progress import Progress
     from freshview.plan.options import Strategy
+    from freshview.plan.switches import Switches
     from freshview.spark.io.sinks import Sink
 
 
@@ -44,6 +45,7 @@ class RunOptions:
     trusted: bool | tuple[str, ...] = ()
     strategy: Strategy = "auto"
     strict: bool = False
+    switches: Switches | None = None
 
 
 def run_on_spark(
@@ -61,6 +63,7 @@ def run_on_spark(
         trigger=options.trigger,
         strategy=options.strategy,
         strict=options.strict,
+        switches=options.switches,
         packages=options.packages,
         trusted=options.trusted,
         dead_letters=options.dead_letters,

@@ -29,7 +29,7 @@ def show_passes(
             _check(draft)
         after = _levels(draft)
         changed = [level for level, text in after.items() if text != before[level]]
-        head = f"-- {step.name}" + ("" if changed else ": nothing changed")
+        head = f"-- {step.name}: {step.does}" + ("" if changed else " (nothing changed)")
         texts = [f"== {level}\n{after[level].rstrip()}\n" for level in changed]
         parts.append("\n".join([head, *texts]))
         before = after

@@ -10,6 +10,7 @@ from freshview.calculus.check import Schema
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.terms import Delta
 from freshview.codegen.cpp.code import identifier
+from freshview.codegen.layout.caches import keep_caches
 from freshview.codegen.layout.derive import derive
 from freshview.codegen.layout.place import place_maps
 from freshview.codegen.layout.terms import Columns, Layout
@@ -87,6 +88,8 @@ class Pass:
     name: str
     level: Literal["program", "layout", "loops"]
     run: Callable[[Draft], Draft]
+    does: str
+    """What it does, in a line for those who read what it has changed."""
     switch: str = ""
     """The field of the options that turns it on."""
 
@@ -97,6 +100,10 @@ class Pass:
 
 def _widen(d: Draft) -> Draft:
     return replace(d, program=widen(d.program))
+
+
+def _caches(d: Draft) -> Draft:
+    return replace(d, program=keep_caches(d.program))
 
 
 def _derive(d: Draft) -> Draft:
@@ -163,16 +170,29 @@ def _prefetch(d: Draft) -> Draft:
 
 
 PASSES = (
-    Pass("widen", "program", _widen, "wide"),
-    Pass("derive", "program", _derive, "derive"),
-    Pass("place", "layout", _place),
-    Pass("defer", "layout", _defer, "defer"),
-    Pass("lower", "loops", _lower),
-    Pass("directories", "layout", _directories, "directories"),
-    Pass("share", "loops", over_blocks(share), "share"),
-    Pass("share_lookups", "loops", _share_lookups, "share"),
-    Pass("merge_tests", "loops", over_blocks(merge_tests)),
-    Pass("prefetch", "loops", _prefetch, "prefetch"),
+    Pass("widen", "program", _widen, "all decimals get 128 bits", "wide"),
+    Pass("derive", "program", _derive, "maps that others answer for are not kept", "derive"),
+    Pass("caches", "program", _caches, "view caches become maps beside what was asked for"),
+    Pass("place", "layout", _place, "maps get tables; those over the same rows share one"),
+    Pass("defer", "layout", _defer, "what only reads need is recomputed later", "defer"),
+    Pass("lower", "loops", _lower, "statements become loops, which ask for indexes"),
+    Pass(
+        "directories",
+        "layout",
+        _directories,
+        "a table lies in the list heads of an index with its key",
+        "directories",
+    ),
+    Pass("share", "loops", over_blocks(share), "common loops, tests, writes run once", "share"),
+    Pass(
+        "share_lookups",
+        "loops",
+        _share_lookups,
+        "a record that blocks apart look up is looked up once a row",
+        "share",
+    ),
+    Pass("merge_tests", "loops", over_blocks(merge_tests), "nested tests become one condition"),
+    Pass("prefetch", "loops", _prefetch, "memory is fetched some rows ahead", "prefetch"),
 )
 """All the passes, in their order."""
 

@@ -7,13 +7,14 @@ blocks on a cluster must leave the same rows at the same locations.
 from __future__ import annotations
 
 import decimal
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import assert_never
 
 from freshview.algebra import EXACT, Number
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.rows import Row
-from freshview.calculus.types import Value
 from freshview.distributed.partition import worker
 from freshview.distributed.terms import (
     Block,
@@ -26,57 +27,98 @@ from freshview.distributed.terms import (
     MapPlacement,
     Random,
     Replicated,
-    Routine,
     Transfer,
 )
-from freshview.reference.engine.rows import Changes, check_changes, check_row
+from freshview.errors import SnapshotProblem
+from freshview.program.engine import Batch, Multiset, ShownRows, Tables
+from freshview.reference.engine.rows import check_changes, check_row
 from freshview.reference.engine.scope import Work
 from freshview.reference.engine.statements import compile_statement
-from freshview.reference.engine.store import Store, Stores, picker
+from freshview.reference.engine.store import Journal, Store, Stores, picker
 
-Rows = dict[Row, Number]
+
+@dataclass(frozen=True)
+class ClusterSnapshot:
+    """The static tables and maps of the driver and then of each worker, by name."""
+
+    tables: tuple[Mapping[str, Multiset], ...]
+    maps: tuple[Mapping[str, Multiset], ...]
+    split: int
 
 
 class Simulation:
-    """Runs a distributed program on `workers` simulated ones."""
+    """Runs a distributed program on `workers` simulated ones, as a `ProgramEngine`.
+
+    Numbers may be of any size: what leaves the domain of values is refused by nodes only.
+    """
 
     def __init__(self, program: Distributed, workers: int, functions: Functions = BUILTINS) -> None:
         self.program = program
         self.functions = functions
         self.relations = {r.name: r for r in program.program.relations}
+        self.loaded = False
+        self._journal = Journal()
+        self._shown = ShownRows()
         self.driver = self._node()
         self.workers = [self._node() for _ in range(workers)]
         self._split = 0
 
     def _node(self) -> Stores:
-        static = {r.name: Store() for r in self.program.program.relations if r.static}
-        return Stores(static, {}, {m.name: Store() for m in self.program.program.maps})
+        journal, program = self._journal, self.program.program
+        static = {r.name: Store(journal=journal) for r in program.relations if r.static}
+        return Stores(static, {}, {m.name: Store(journal=journal) for m in program.maps})
 
-    def load(self, tables: Mapping[str, Iterable[Sequence[Value]]] | None = None) -> None:
+    @property
+    def _all(self) -> list[Stores]:
+        return [self.driver, *self.workers]
+
+    def load(self, tables: Tables | None = None) -> None:
         """Load the static tables on every node, and run the `ready` routine."""
-        for name, rows in (tables or {}).items():
-            for number, row in enumerate(rows, 1):
-                checked = check_row(self.relations[name], row, number)
-                for node in (self.driver, *self.workers):
-                    node.relations[name].add(checked, 1)
-        self._run(self.program.ready.blocks, self.program.ready.maps)
+        with self._all_or_nothing():
+            for name, rows in (tables or {}).items():
+                for number, row in enumerate(rows, 1):
+                    checked = check_row(self.relations[name], row, number)
+                    for node in self._all:
+                        node.relations[name].add(checked, 1)
+            self._run(self.program.ready.blocks, self.program.ready.maps)
+        self.loaded = True
 
-    def apply(self, changes: Mapping[str, Changes]) -> None:
-        """Batches of some relations, as one change."""
+    def apply(self, changes: Batch) -> None:
+        """See `ProgramEngine`: batches of some relations, as one change."""
+        self._start()
         routine = self.program.routine(*changes)
-        for name in routine.relations:
-            self._arrive(name, check_changes(self.relations[name], changes.get(name, [])))
-        self.run(routine)
+        batches = {
+            name: check_changes(self.relations[name], changes.get(name, []))
+            for name in routine.relations
+        }
+        with self._all_or_nothing():
+            for name, batch in batches.items():
+                self._arrive(name, batch)
+            self._run(routine.blocks, routine.maps)
 
-    def run(self, routine: Routine) -> None:
-        """Run a routine on the current batches."""
-        self._run(routine.blocks, routine.maps)
-        for node in (self.driver, *self.workers):
-            for store in node.deltas.values():
-                store.replace({})
+    @contextmanager
+    def _all_or_nothing(self) -> Iterator[None]:
+        """Undo on every node what a change did that fails; batches are gone in any case."""
+        split = self._split
+        try:
+            yield
+        except BaseException:
+            self._journal.rollback()
+            self._split = split
+            raise
+        finally:
+            for node in self._all:
+                for store in node.deltas.values():
+                    store.replace({})
+        self._journal.commit()
 
-    def read(self, query: str) -> Rows:
+    def _start(self) -> None:
+        if not self.loaded:
+            self.load()
+
+    def read(self, query: str) -> Multiset:
         """The rows of a query."""
+        self._start()
         [readout] = [r for r in self.program.readouts if r.query.name == query]
         self._run(readout.blocks, readout.maps)
         columns = list(dict.fromkeys(readout.query.vars))
@@ -84,7 +126,32 @@ class Simulation:
         rows = self.driver.map(readout.result).rows
         return {pick(row): m for row, m in rows.items()}
 
-    def contents(self, placement: MapPlacement) -> Rows:
+    def changes(self, query: str) -> Multiset:
+        """See `ProgramEngine`."""
+        return self._shown.changes(query, self.read(query))
+
+    def snapshot(self) -> ClusterSnapshot:
+        """See `ProgramEngine`: the rows of every node, without temporary maps."""
+        self._start()
+        names = [m.name for m in self.program.program.maps]
+        tables = ({t: dict(s.rows) for t, s in node.relations.items()} for node in self._all)
+        maps = ({name: dict(node.map(name).rows) for name in names} for node in self._all)
+        return ClusterSnapshot(tuple(tables), tuple(maps), self._split)
+
+    def restore(self, snapshot: ClusterSnapshot) -> None:
+        """See `ProgramEngine`; it must be of as many workers."""
+        names = {m.name for m in self.program.program.maps}
+        if len(snapshot.maps) != len(self._all) or snapshot.maps[0].keys() != names:
+            raise SnapshotProblem("this is a snapshot of another program, or of other workers")
+        for node, tables, maps in zip(self._all, snapshot.tables, snapshot.maps, strict=True):
+            for name, rows in tables.items():
+                node.relations[name].replace(rows)
+            for name, rows in maps.items():
+                node.map(name).replace(rows)
+        self._split, self.loaded = snapshot.split, True
+        self._journal.commit()
+
+    def contents(self, placement: MapPlacement) -> Multiset:
         """The rows of a map, wherever they are."""
         match placement.at:
             case Local() | Everywhere():
@@ -128,7 +195,7 @@ class Simulation:
     def _arrive(self, name: str, batch: Mapping[Row, Number]) -> None:
         """Put a batch at its location; `Random` means row by row, round-robin."""
         at = self.program.placement.batches.get(name, Random())
-        for node in (self.driver, *self.workers):
+        for node in self._all:
             node.delta(name).replace({})
         for row, m in batch.items():
             match at:
@@ -150,7 +217,7 @@ class Simulation:
 
     def _run(self, blocks: Iterable[Block], temporaries: Iterable[MapPlacement]) -> None:
         for placement in temporaries:
-            for node in (self.driver, *self.workers):
+            for node in self._all:
                 node.maps[placement.name] = Store()
         with decimal.localcontext(EXACT):
             for block in blocks:
@@ -204,7 +271,7 @@ def _split(m: Number) -> tuple[Number, ...]:
     return (m + 1, -1) if isinstance(m, int) else (m,)
 
 
-def _added(parts: Iterable[Mapping[Row, Number]]) -> Rows:
+def _added(parts: Iterable[Mapping[Row, Number]]) -> Multiset:
     """The sum of the rows of several workers."""
     total = Store()
     for rows in parts:

@@ -12,7 +12,7 @@ from freshview.calculus.terms import Add, Exists, Expr, Lift, Mul, Nested, Sum, 
 from freshview.calculus.text import show
 from freshview.calculus.walk import size
 from freshview.ivm.budget import is_too_large
-from freshview.ivm.delta import delta, domain_of
+from freshview.ivm.delta import NONE, delta, domain_of
 from freshview.program.updates import Update
 from freshview.simplify import simplify
 
@@ -36,11 +36,11 @@ class Blocker:
 
 
 @lru_cache(maxsize=1 << 12)  # plans that are compared ask alike
-def blocker(definition: Expr, update: Update) -> Blocker | None:
+def blocker(definition: Expr, update: Update, small: frozenset[str] = NONE) -> Blocker | None:
     """The first nested query that makes a delta of no use, or None: then increment.
 
     Incremental maintenance pays when the nested query is correlated on an equality and the
-    update binds at least one of those variables.
+    update, or a `small` relation that it is joined with, binds at least one of those variables.
 
     >>> from freshview.calculus.text import read
     >>> q = read("Sum[](R(a) * (x := Sum[](S(b))) * {a < x})")
@@ -52,12 +52,12 @@ def blocker(definition: Expr, update: Update) -> Blocker | None:
     for node in outer_nested(definition):
         if update.relation not in relations(node):
             continue
-        change = delta(node.body, update)
+        change = delta(node.body, update, small)
         if is_too_large(change, node.body):
             return Blocker(node, update.relation, change)
         if is_zero(simplify(change, known=frozenset(update.params))):
             continue
-        if not outs(mul(*domain_of(node, change, update))) & outs(node.body):
+        if not outs(mul(*domain_of(node, change, update, small))) & outs(node.body):
             return Blocker(node, update.relation)
     return None
 

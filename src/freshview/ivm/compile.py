@@ -72,7 +72,7 @@ class DeltaCompiler:
         term = simplify(query.term)
         self.types.update(all_types(term, self.schema))
         store = Pieces(self, query.name, level=0)
-        term = finish(readout(term, store))
+        term = finish(readout(term, store, self.switched(Decision(aggressive=True))))
         self._maintain_all()
         return replace(query, term=term)
 
@@ -102,7 +102,7 @@ class DeltaCompiler:
         changed = False
         for event, update in self._updates(relation):
             known = frozenset(update.params).union(k.name for k in target.inputs)
-            change = delta(target.definition, update)
+            change = delta(target.definition, update, self.options.low_cardinality)
             why = self._over_budget(target, change)
             if why:
                 self._reevaluate(target, relation, why)
@@ -128,10 +128,17 @@ class DeltaCompiler:
         return self.budget.refusal(change, target.definition)
 
     def _reason_to_reevaluate(self, target: Map, update: Update) -> str:
-        pair = (shape(target.definition), update.relation)
-        if pair in self.options.increment or target.inputs:
+        if target.inputs or self._is_base(target):
             return ""
-        reason = blocker(target.definition, update)
+        named = (target.name, update.relation)
+        alike = (shape(target.definition), update.relation)
+        if named in self.options.recompute:
+            return "a switch asks for it"
+        if {named, alike} & self.options.increment or self.options.always_update:
+            return ""
+        if alike in self.options.recompute:
+            return "its delta is estimated to cost more"
+        reason = blocker(target.definition, update, self.options.low_cardinality)
         return str(reason) if reason else ""
 
     def _increment(
@@ -146,6 +153,7 @@ class DeltaCompiler:
             grain=self.grain(store.level),
             keep_base_of_cycles=self.options.cyclic and _has_cycle(target.definition),
         )
+        decision = self.switched(decision)
         for names, term in restrict(keys, change, params):
             increment = materialize(term, store, decision)
             bound = params | frozenset(inputs)
@@ -162,12 +170,20 @@ class DeltaCompiler:
             updates=self._all_updates(),
             grain=self.grain(level + 1),
         )
-        if is_kept_whole(target.definition, decision):
-            decision = replace(decision, aggressive=True, grain="atoms")
+        decision = self.switched(decision)
+        # Rule 4 as far as it goes, and base relations last: the map must not be read to compute it.
+        for rules in ({"aggressive": True}, {"grain": "atoms"}):
+            if is_kept_whole(target.definition, decision):
+                decision = replace(decision, **rules)
         readout_term = finish(simplify(materialize(target.definition, store, decision)))
         keys = tuple(k.name for k in target.keys)
         for event, _ in self._updates(relation):
             self._add((event, relation), Statement(View(target.name, keys), ":=", readout_term))
+
+    def switched(self, decision: Decision) -> Decision:
+        """A decision with the switches of the options."""
+        options = self.options
+        return replace(decision, decompose=options.decompose, small=options.low_cardinality)
 
     def _all_updates(self) -> tuple[Update, ...]:
         streams = [r.name for r in self.relations if not r.static]
@@ -239,7 +255,7 @@ class Pieces:
         # The parameters of a trigger have no meaning outside of it: no cache can be keyed by them.
         if not self.compiler.options.caches or not ins(definition) <= self.compiler.types.keys():
             return None
-        decision = Decision(grain=self.compiler.grain(self.level))
+        decision = self.compiler.switched(Decision(grain=self.compiler.grain(self.level)))
         fill = materialize(definition, self, decision)
         inputs = {name: self.compiler.types[name] for name in ins(definition)}
         view, new = self.compiler.maps.cache(

@@ -28,14 +28,16 @@ from freshview.calculus.walk import turned_visible
 from freshview.ivm.domains import common_domain, extract_domain
 from freshview.program.updates import Update
 
+NONE: frozenset[str] = frozenset()
+
 MOST_AT_ONCE = 6
 """Factors of one product that change together and whose combinations are written out: more of
 them, as in a relation joined with itself many times, change one after the other."""
 
 
 @lru_cache(maxsize=1 << 13)  # plans that are compared ask alike
-def delta(e: Expr, update: Update) -> Expr:
-    """How the value of a term changes with an update.
+def delta(e: Expr, update: Update, small: frozenset[str] = NONE) -> Expr:
+    """How the value of a term changes with an update; `small` relations bound nested queries.
 
     >>> from freshview.calculus.text import read, show
     >>> show(delta(read("Sum[](R(a, b) * S(b))"), Update("S", ("t",))))
@@ -49,15 +51,15 @@ def delta(e: Expr, update: Update) -> Expr:
         case Rel(name, _):
             return _atom(e, update) if name == update.relation else ZERO
         case Add(terms):
-            return add(*(delta(t, update) for t in terms))
+            return add(*(delta(t, update, small) for t in terms))
         case Mul(factors):
-            return _product(factors, update)
+            return _product(factors, update, small)
         case Sum(keys, body):
-            change = delta(body, update)
+            change = delta(body, update, small)
             return sum_(keys + turned_visible(body, change), change)
         case Lift() | Exists() | Top():
             # Not linear: new minus old, within the domain where they can differ.
-            return _product((e,), update)
+            return _product((e,), update, small)
         case _:
             assert_never(e)
 
@@ -70,14 +72,14 @@ def _atom(e: Rel, update: Update) -> Expr:
     return mul(const(update.sign), *row)
 
 
-def _product(factors: tuple[Expr, ...], update: Update) -> Expr:
+def _product(factors: tuple[Expr, ...], update: Update, small: frozenset[str]) -> Expr:
     """d(Q1*Q2) = dQ1*Q2 + (Q1+dQ1)*dQ2, nested queries with one domain taken together.
 
     k nested factors would give 3^k products by the rule for two; as one factor N they give
     dom * (Nnew - Nold), since N can only change where one of them does.
     """
-    changes = tuple(delta(f, update) if _is_linear(f) else ZERO for f in factors)
-    groups = _groups(factors, update)
+    changes = tuple(delta(f, update, small) if _is_linear(f) else ZERO for f in factors)
+    groups = _groups(factors, update, small)
     total: list[Expr] = []
     now = factors  # nested factors that were dealt with are new from here on
     for group in groups:
@@ -125,16 +127,16 @@ class _Group:
     new: dict[int, Expr]
 
 
-def _groups(factors: tuple[Expr, ...], update: Update) -> list[_Group]:
+def _groups(factors: tuple[Expr, ...], update: Update, small: frozenset[str]) -> list[_Group]:
     """The nested factors that change, grouped where one domain serves them all."""
     groups: list[_Group] = []
     for i, f in enumerate(factors):
         if not isinstance(f, Lift | Exists | Top):
             continue
-        change = delta(f.body, update)
+        change = delta(f.body, update, small)
         if is_zero(change):
             continue
-        domain = domain_of(f, change, update)
+        domain = domain_of(f, change, update, small)
         for group in groups:
             joint = common_domain((group.domain, domain), frozenset(update.params))
             if joint or (not group.domain and not domain):
@@ -145,10 +147,12 @@ def _groups(factors: tuple[Expr, ...], update: Update) -> list[_Group]:
     return groups
 
 
-def domain_of(e: Nested, change: Expr, update: Update) -> tuple[Expr, ...]:
+def domain_of(
+    e: Nested, change: Expr, update: Update, small: frozenset[str] = NONE
+) -> tuple[Expr, ...]:
     """The domain within which a nested query can change."""
     keys = frozenset(e.keys) if isinstance(e, Top) else None
-    return extract_domain(change, keys, frozenset(update.params))
+    return extract_domain(change, keys, frozenset(update.params), small)
 
 
 def _changed(e: Nested, change: Expr) -> Expr:

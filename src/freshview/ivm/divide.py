@@ -34,9 +34,9 @@ class Decision:
 
     `known` are the trigger's variables; `updated` is the relation that changes (None when the
     whole query is asked for); `aggressive` applies rule 4 to every nested query, `updates` (where
-    a map is re-evaluated) to those whose change by one of them cannot be bounded; `grain` says
-    how large a map may be: connected parts, single atoms with the columns in use, or base
-    relations.
+    a map is re-evaluated) to those whose change by one of them cannot be bounded, also not by the
+    `small` relations; `grain` says how large a map may be: connected parts, single atoms with the
+    columns in use, or base relations; without `decompose`, the parts need not be connected.
     """
 
     known: frozenset[str] = NONE
@@ -45,6 +45,8 @@ class Decision:
     updates: tuple[Update, ...] = ()
     grain: str = "connected"
     keep_base_of_cycles: bool = False
+    decompose: bool = True
+    small: frozenset[str] = NONE
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,7 @@ def _split(
         (outer if _stays_out(f, known | context, decision) else inner).append(f)
     asked = frozenset(keys) | known | context
     asked = asked.union(*(free(f) for f in outer))
-    bridges = _bridges(inner, asked, known, context)
+    bridges = _bridges(inner, asked, known, context) if decision.decompose else []
     inner = [f for f in inner if f not in bridges]
     outer.extend(f for f in parts if f in bridges)
     while True:
@@ -162,7 +164,7 @@ def _stays_out(f: Expr, known: frozenset[str], decision: Decision) -> bool:
     if is_nested(f):
         if decision.aggressive or isinstance(f, Add):
             return True
-        if any(blocker(f, u) is not None for u in decision.updates):
+        if any(blocker(f, u, decision.small) is not None for u in decision.updates):
             return True  # a map with it would be recomputed as well
         return decision.updated is not None and decision.updated in relations(f)
     return bool(free(f) & known) or not free(f)
@@ -187,10 +189,10 @@ def _grouped(
     decision: Decision,
 ) -> list[tuple[Expr, ...]]:
     """Rule 1: connected components; trigger variables do not connect."""
-    if decision.grain != "connected":
+    if decision.grain != "connected" or not inner:
         return [(f,) for f in inner]
     linking = frozenset().union(*(free(f) for f in inner)) - known - context
-    groups = components(tuple(inner), linking)
+    groups = components(tuple(inner), linking) if decision.decompose else [tuple(inner)]
     if decision.keep_base_of_cycles:
         return [g for group in groups for g in _atoms_of_cycle(group)]
     return groups

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from freshview.calculus.build import add, mul, sum_
-from freshview.calculus.scope import free, has_data, ins, outs, reads_delta, tests_before
+from freshview.calculus.scope import free, has_data, ins, outs, reads_delta, relations, tests_before
 from freshview.calculus.terms import (
     Add,
     Apply,
@@ -35,13 +35,17 @@ Parts = tuple[Expr, ...]
 
 
 def extract_domain(
-    e: Expr, keys: frozenset[str] | None = None, known: frozenset[str] = frozenset()
+    e: Expr,
+    keys: frozenset[str] | None = None,
+    known: frozenset[str] = frozenset(),
+    small: frozenset[str] = frozenset(),
 ) -> Parts:
     """Factors of multiplicity 1 that hold wherever `e` is not zero; none if nothing bounds it.
 
     A domain leads its product, so it reads nothing but the trigger's variables (`known`). Where
     the change itself binds nothing of the result, the relations that it is joined with may lead
-    there: a change of S(s) reaches the p of R(p, s) * S(s).
+    there: a change of S(s) reaches the p of R(p, s) * S(s). Relations of low cardinality (`small`)
+    bound a change wherever they are joined with it.
 
     >>> from freshview.calculus.text import read, show
     >>> [show(p) for p in extract_domain(read("Sum[a]((DELTA R)(a, b) * {b > 3})"))]
@@ -49,10 +53,12 @@ def extract_domain(
     >>> e = read("(a := x) * S(a, b) + (a := x) * b")
     >>> [show(p) for p in extract_domain(e, known=frozenset("x"))]
     ['(a := x)']
+    >>> [show(p) for p in extract_domain(read("(DELTA R)(a) * S(a)"), small=frozenset("S"))]
+    ['Exists((DELTA R)(a))', 'Exists(S(a))']
     """
     thin = _thinned(e)
     for through in (False, True):
-        extraction = _Extraction(known, through)
+        extraction = _Extraction(known, through, small)
         parts = extraction.domain(thin)
         if keys is not None:
             parts = extraction.project(parts, keys)
@@ -104,7 +110,7 @@ def _apart(e: Expr) -> Expr:
 
 @dataclass(frozen=True)
 class _Extraction:
-    """One pass: `through` also takes relations that a change is joined with.
+    """One pass: `through` also takes relations that a change is joined with, not only small ones.
 
     New-minus-old says most things twice, at every level of nesting: the domain of a part is
     computed once.
@@ -112,6 +118,7 @@ class _Extraction:
 
     known: frozenset[str]
     through: bool
+    small: frozenset[str] = frozenset()
     memo: dict[Expr, Parts] = field(default_factory=dict)
 
     def domain(self, e: Expr) -> Parts:
@@ -126,8 +133,8 @@ class _Extraction:
                 return ()
             case Cmp():
                 return (e,)
-            case Rel():
-                return (Exists(e),) if self.through else ()
+            case Rel(name, _):
+                return (Exists(e),) if self.through or name in self.small else ()
             case Delta():
                 return (Exists(e),)
             case Mul(factors):
@@ -176,8 +183,9 @@ class _Extraction:
         return self.grounded(tuple(kept))
 
     def _is_bounded(self, group: Parts) -> bool:
-        """Whether a change takes part: relations alone say nothing about where it goes."""
-        if not self.through:
+        """Whether a change takes part: large relations say nothing about where it goes."""
+        read = frozenset().union(*(relations(p) for p in group))
+        if not self.through or (read and read <= self.small):
             return True
         return any(reads_delta(p) or free(p) & self.known for p in group)
 

@@ -131,36 +131,39 @@ def _has_nested(e: Expr) -> bool:
     return any(is_nested(f) for f in (body.factors if isinstance(body, Mul) else (body,)))
 
 
-def readout(e: Expr, store: Store) -> Expr:
+def readout(e: Expr, store: Store, decision: Decision) -> Expr:
     """Generalized HO-IVM (Alg. 3): the top of a query stays a term over the maps of its pieces.
 
     A product of nested queries only (a group's existence, its aggregates, its extremes) is put
-    together when the view is read; a query over relations is one map.
+    together when the view is read; a query over relations is one map. `decision` is for queries
+    that are not closed.
     """
     match e:
         case Mul() | Sum() if any(is_refusing(f) for f in _body(e)):
-            return _piece(e, store)  # a change that it refuses must not be in the maps below
+            return _piece(
+                e, store, decision
+            )  # a change that it refuses must not be in the maps below
         case Add(terms) if any(is_readout(_body(t)) for t in terms):
-            return add(*(readout(t, store) for t in terms))
+            return add(*(readout(t, store, decision) for t in terms))
         case Mul(parts) if is_readout(parts):
-            return mul(*(readout(f, store) for f in parts))
+            return mul(*(readout(f, store, decision) for f in parts))
         case Sum(keys, body) if is_readout(_body(e)):
-            return sum_(keys, readout(body, store))
+            return sum_(keys, readout(body, store, decision))
         case Lift(var, body):
-            return Lift(var, _piece(body, store))
+            return Lift(var, _piece(body, store, decision))
         case Exists(body):
-            return Exists(_piece(body, store))
+            return Exists(_piece(body, store, decision))
         case Top(_, _, _, body):
-            return same_choice(e, readout(body, store))
+            return same_choice(e, readout(body, store, decision))
         case _:
-            return _piece(e, store)
+            return _piece(e, store, decision)
 
 
 def _body(e: Expr) -> tuple[Expr, ...]:
     return factors(e.body if isinstance(e, Sum) else e)
 
 
-def _piece(e: Expr, store: Store) -> Expr:
+def _piece(e: Expr, store: Store, decision: Decision) -> Expr:
     """A piece of the read-out as one map, beside what needs no data."""
     data = [t for t in addends(e) if relations(t)]
     rest = [t for t in addends(e) if not relations(t)]
@@ -172,5 +175,5 @@ def _piece(e: Expr, store: Store) -> Expr:
         accesses = [store.access(t) for t in closed]
     else:
         accesses = [store.access(whole)] if closed else []
-    open_ = [materialize(t, store, Decision(aggressive=True)) for t in data if ins(t)]
+    open_ = [materialize(t, store, decision) for t in data if ins(t)]
     return add(*accesses, *open_, *rest)

@@ -12,15 +12,25 @@ class DeltaOptions:
     """The choices of the compiler.
 
     - `mode`: triggers for single rows, or for batches.
-    - `depth`: how often deltas are taken of deltas; 0 re-evaluates, 1 is classical IVM over
-      stored base relations, None goes on until nothing is left (higher-order).
+    - `depth`: how often deltas are taken of deltas; 0 is naive re-evaluation, 1 is classical IVM
+      over stored base relations, None goes on until nothing is left (DBToaster 2014, 8: REP, IVM).
+    - `decompose`: parts of a product that share no variable become maps of their own; without it,
+      the whole of a delta is one map (DBToaster 2014, 5.1 rule 1; CALC-NO-DECOMPOSITION).
+    - `always_update`: maps are maintained by deltas, also where the rule of thumb says to
+      recompute (DBToaster 2014, 5.1 and appendix C; HEURISTICS-ALWAYS-UPDATE). A delta past the
+      budget of planning is still not taken.
+    - `low_cardinality`: relations that are as good as a change in the domain of a nested query:
+      rows that do not join with them are not looked at (Nikolic 2016, Fig. 3.5).
     - `project`: stored base relations keep only the columns that the query uses (IVM PROJECT).
     - `caches`: view caches for nested aggregates with input variables.
     - `cyclic`: a cyclic join keeps its base relations instead of acyclic parts of it, which can
       be much larger than its result (Nikolic 2016, 3.6.1).
     - `inline`: shapes of definitions that are not materialized as one map, but atom by atom.
-    - `increment`: (shape, relation) pairs that are maintained by deltas although the rule of
-      thumb says to recompute.
+    - `increment`: pairs of a map and a relation that is followed by deltas although the rule of
+      thumb says to recompute (Nikolic 2016, 3.6).
+    - `recompute`: pairs that are recomputed although the rule of thumb says to take deltas. The
+      map of a pair is given by its name, if the user asks for it, and by the shape of its
+      definition, if its cost does.
     """
 
     mode: Mode = "batch"
@@ -30,3 +40,7 @@ class DeltaOptions:
     cyclic: bool = False
     inline: frozenset[str] = frozenset()
     increment: frozenset[tuple[str, str]] = frozenset()
+    recompute: frozenset[tuple[str, str]] = frozenset()
+    decompose: bool = True
+    always_update: bool = False
+    low_cardinality: frozenset[str] = frozenset()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from freshview.errors import FreshviewError
@@ -31,7 +32,8 @@ def identity(
     """
     read = {r.name.lower() for r in program.relations}
     sources = sorted((n, repr(s)) for n, s in catalog.sources.items() if n in read)
-    text = show_program(program) + repr(sources)
+    plain = replace(program, notes=(), view_notes={})  # estimates in words are no part of it
+    text = show_program(plain) + repr(sources)
     program_id = hashlib.sha256(text.encode()).hexdigest()
     kept = {"checked": sorted(checked), "by key": sorted(by_key)}
     return {"format": FORMAT, "program": program_id, **kept}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from freshview.durable.settings import FlowSettings
 from freshview.errors import FreshviewError
@@ -12,6 +12,7 @@ from freshview.pipelines.options import PipelineOptions
 from freshview.pipelines.pipeline import Pipeline
 from freshview.pipelines.view import PipelineView
 from freshview.plan.options import Strategy
+from freshview.plan.switches import Switches, read_switches
 
 if TYPE_CHECKING:
     from freshview.spark.types import SparkSession
@@ -28,6 +29,7 @@ def pipeline(
     trigger: str = "",
     strategy: Strategy = "auto",
     strict: bool = False,
+    switches: Switches | Mapping[str, Any] | None = None,
     packages: Sequence[str] = (),
     dead_letters: str | Path | None = None,
     log: str | Path | None = None,
@@ -44,7 +46,7 @@ def pipeline(
     - `workers` is how many parts the state is split into: by default the number of cores.
     - `batch` is how many records of a file are one change; `trigger` ("1 second") how often the
       other sources are polled while they are followed.
-    - `strategy` and `strict` are as for `connect`.
+    - `strategy`, `strict` and `switches` are as for `connect`.
     - `packages` are what a new session needs: `kafka`, `delta`, or Maven coordinates.
     - `dead_letters` is the folder for malformed rows; by default in the checkpoint.
     - `log` is the file for Spark's log.
@@ -71,6 +73,7 @@ def pipeline(
         settings,
         tuple(upserts),
         trusted if isinstance(trusted, bool) else tuple(trusted),
+        read_switches(switches),
     )
     created = Pipeline(options, spark, folder)
     created.declare(text, name)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from freshview.durable.settings import FlowSettings
 from freshview.plan.options import Strategy
+from freshview.plan.switches import Switches
 
 
 @dataclass(frozen=True)
@@ -26,3 +27,4 @@ class PipelineOptions:
     settings: FlowSettings | None = None
     upserts: tuple[str, ...] = ()
     trusted: bool | tuple[str, ...] = ()
+    switches: Switches = field(default_factory=Switches)

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from freshview.calculus.alpha_equivalence import shape
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.scope import relations as relations_of
-from freshview.calculus.scope import stored
-from freshview.calculus.terms import Rel, Sum
 from freshview.cost_model import nearly_cheapest
 from freshview.factorized import compile as factorized
 from freshview.factorized.options import ViewTreeOptions
 from freshview.factorized.readout import NotFactorized
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions
-from freshview.program.cost import ProgramCostModel, Statistics
-from freshview.program.terms import Map, Program
+from freshview.plan.moves import moves, recomputations
+from freshview.plan.options import PlanOptions
+from freshview.program.cost import ProgramCostModel, Statistics, statement_costs
+from freshview.program.terms import Program
 
 MOST_STEPS = 4
 """Greedy steps: each tries all the single changes of the plan at hand and takes the best."""
-
-MOST_MOVES = 12
-"""Single changes tried per step, those to the largest maps first."""
 
 MOST_STATEMENTS = 200
 """Statements of all the plans tried in steps: large programs are worth fewer tries, since every
@@ -33,10 +29,17 @@ one of them takes its time to compile."""
 WORTHWHILE = 0.9
 """A change must promise this share of the cost at most: estimates are rough."""
 
-ROW_BY_ROW = 0.6
+ROW_BY_ROW = 0.8
 """What a single change must promise where triggers take single rows: to put a map together when it
 is asked for takes look-ups, which the rows of a batch share. With nine tenths, the kernel of Q18a
-was half as fast."""
+was half as fast; with six tenths, that of Q16 took a third more."""
+
+RECOMPUTED = 0.7
+"""What recomputing a map instead of following a relation by deltas must promise. Its work grows
+with the data, and that of deltas with the change: it is tried only where the sizes are told."""
+
+FLAT = (0, 1)
+"""Depths of deltas at which plans join base relations."""
 
 MUCH_LESS = 0.4
 """View trees must promise this share at most: for Q5, 550 rows of work instead of 940 took twice
@@ -56,35 +59,52 @@ class Plan:
 def choose(
     queries: Sequence[Query],
     relations: Sequence[Relation],
-    mode: DeltaOptions,
-    statistics: Statistics,
+    options: PlanOptions,
     functions: Functions = BUILTINS,
-    *,
-    strict: bool = False,
-    caches: bool = True,
 ) -> tuple[Program, tuple[str, ...]]:
-    """The cheapest program found, and the words that say why.
-
-    `caches` says whether view caches may be among the choices.
-    """
+    """The cheapest program found, and the words that say why."""
 
     def plan(name: str, options: DeltaOptions) -> Plan:
         program = compile_queries(queries, relations, options, functions)
         return Plan(name, options, program, model.cost(program))
 
-    model = ProgramCostModel(statistics)
+    model = ProgramCostModel(options.statistics)
+    mode = options.switches.set(DeltaOptions(mode=options.mode))
+    caches = options.caches or options.switches.caches
     whole = [(name, o) for name, o in _strategies(mode) if caches or not o.caches]
     start = [plan(name, options) for name, options in whole]
-    allowed = [p for p in start if not (strict and recomputed(p.program))] or start[:1]
-    # Estimates are rough: of the plans that are nearly as good, the one that keeps the most.
-    best, *_ = nearly_cheapest(allowed, lambda p: p.cost, 1 / WORTHWHILE)
-    best, changes = _descend(best, plan, strict)
-    tree = _view_tree(queries, relations, mode, statistics, functions)
+    allowed = [p for p in start if not (options.strict and recomputed(p.program))] or start[:1]
+    best, changes = _best(allowed, plan, options)
+    tree = None
+    if not options.switches.ask_for_deltas:
+        tree = _view_tree(queries, relations, mode, options.statistics, functions)
     if tree is not None:
         start.append(tree)
         if tree.cost < MUCH_LESS * best.cost:
             best, changes = tree, []
     return best.program, (*_words(best, start), *changes)
+
+
+def _best(
+    allowed: list[Plan], plan: Callable[[str, DeltaOptions], Plan], options: PlanOptions
+) -> tuple[Plan, list[str]]:
+    """The best of the whole plans, each with the single changes that pay.
+
+    Estimates are rough: of the plans that are nearly as good, the one that keeps the most. A plan
+    that joins base relations must be better than the higher-order one with its changes: how many
+    rows a join finds is what is known least.
+    """
+    best, *_ = nearly_cheapest(allowed, lambda p: p.cost, 1 / WORTHWHILE)
+    if not options.switches.moves:
+        return best, []
+    best, changes = _descend(best, plan, options)
+    higher = [p for p in allowed if p.options.depth not in FLAT]
+    if higher and best.options.depth in FLAT:
+        kept, *_ = nearly_cheapest(higher, lambda p: p.cost, 1 / WORTHWHILE)
+        kept, others = _descend(kept, plan, options)
+        if kept.cost * WORTHWHILE <= best.cost:
+            return kept, others
+    return best, changes
 
 
 def _view_tree(
@@ -106,15 +126,23 @@ def _view_tree(
 
 
 def _strategies(mode: DeltaOptions) -> list[tuple[str, DeltaOptions]]:
-    """The whole-plan choices: how deep deltas go, caches, base relations of cyclic joins."""
-    return [
+    """The whole-plan choices: how deep deltas go, caches, base relations of cyclic joins.
+
+    None goes deeper than `mode` does, and none re-evaluates where that is switched off.
+    """
+    deep = [
         ("higher-order", mode),
         ("higher-order with view caches", replace(mode, caches=True)),
         ("higher-order that keeps the base relations of cyclic joins", replace(mode, cyclic=True)),
-        ("project", replace(mode, depth=1, project=True)),
-        ("first-order", replace(mode, depth=1)),
-        ("reeval", replace(mode, depth=0)),
     ]
+    flat = [
+        ("project", replace(mode, depth=1, project=True, caches=False)),
+        ("first-order", replace(mode, depth=1, caches=False)),
+    ]
+    again = [("reeval", replace(mode, depth=0, caches=False))]
+    if mode.depth == 0:
+        return again
+    return [*(deep if mode.depth != 1 else []), *flat, *([] if mode.always_update else again)]
 
 
 def recomputed(program: Program) -> bool:
@@ -122,65 +150,53 @@ def recomputed(program: Program) -> bool:
     return any(s.op == ":=" for t in program.triggers if t.event != "ready" for s in t.statements)
 
 
+@dataclass
+class _Search:
+    """What the steps of a descent share: how plans are compiled, and how much of it is left."""
+
+    plan: Callable[[str, DeltaOptions], Plan]
+    strict: bool
+    left: int = MOST_STATEMENTS
+
+    def cheapest(
+        self, best: Plan, moves: Iterable[tuple[DeltaOptions, str]], worthwhile: float
+    ) -> tuple[Plan, str] | None:
+        """The best single change of a plan, and its words, if one promises to be worthwhile."""
+        better: list[tuple[Plan, str]] = []
+        for options, words in moves:
+            if self.left <= 0:
+                break
+            changed = self.plan(best.name, options)
+            self.left -= sum(len(t.statements) for t in changed.program.triggers)
+            if changed.cost < worthwhile * best.cost and not (
+                self.strict and recomputed(changed.program)
+            ):
+                better.append((changed, words))
+        return min(better, key=lambda b: b[0].cost) if better else None
+
+
 def _descend(
-    best: Plan, plan: Callable[[str, DeltaOptions], Plan], strict: bool
+    best: Plan, plan: Callable[[str, DeltaOptions], Plan], options: PlanOptions
 ) -> tuple[Plan, list[str]]:
     """Take the best single change as long as it pays."""
     changes: list[str] = []
     worthwhile = ROW_BY_ROW if best.options.mode == "tuple" else WORTHWHILE
-    left = MOST_STATEMENTS
+    streams = {r.name for r in best.program.relations if not r.static}
+    may_recompute = not options.strict and streams <= options.statistics.rows.keys()
+    search = _Search(plan, options.strict)
     for _ in range(MOST_STEPS):
-        tried: list[tuple[Plan, str]] = []
-        for options, words in _moves(best):
-            if left <= 0:
-                break
-            tried.append((plan(best.name, options), words))
-            left -= sum(len(t.statements) for t in tried[-1][0].program.triggers)
-        better = [
-            (p, words)
-            for p, words in tried
-            if p.cost < worthwhile * best.cost and not (strict and recomputed(p.program))
-        ]
-        if not better:
+        step = search.cheapest(best, moves(best.program, best.options), worthwhile)
+        if step is None and may_recompute:
+            # Last, so that what it takes to try this is not missing for the other changes.
+            spent = statement_costs(best.program, options.statistics)
+            least = (1 - RECOMPUTED) * best.cost
+            back = recomputations(best.program, best.options, spent, least)
+            step = search.cheapest(best, back, min(worthwhile, RECOMPUTED))
+        if step is None:
             break
-        best, words = min(better, key=lambda t: t[0].cost)
-        changes.append(words)
+        best, words = step
+        changes.extend([words] if words else [])
     return best, changes
-
-
-def _moves(p: Plan) -> Iterator[tuple[DeltaOptions, str]]:
-    """Single changes: split one map into atoms, or turn recomputing into deltas and back."""
-    views = {name for q in p.program.queries for name in stored(q.term)}
-    count = 0
-    for m in sorted(p.program.maps, key=lambda m: -len(m.keys)):
-        if count >= MOST_MOVES:
-            return
-        key = shape(m.definition)
-        if m.name not in views and _joins(m) and key not in p.options.inline:
-            count += 1
-            changed = replace(p.options, inline=p.options.inline | {key})
-            yield changed, f"{m.name} is joined from its relations when it is asked for"
-        for relation in sorted(_recomputing(p.program, m)):
-            count += 1
-            pair = (key, relation)
-            changed = replace(p.options, increment=p.options.increment | {pair})
-            yield changed, f"{m.name} is maintained by deltas when {relation} changes"
-
-
-def _joins(m: Map) -> bool:
-    """Whether a map joins relations: then it could be put together from them."""
-    body = m.definition.body if isinstance(m.definition, Sum) else m.definition
-    return not isinstance(body, Rel) and len(relations_of(body)) > 1
-
-
-def _recomputing(program: Program, m: Map) -> set[str]:
-    return {
-        t.relation
-        for t in program.triggers
-        if t.event != "ready"
-        for s in t.statements
-        if s.op == ":=" and s.target.name == m.name
-    }
 
 
 def _words(best: Plan, tried: list[Plan]) -> tuple[str, ...]:

@@ -31,6 +31,7 @@ def compile_queries(
 ) -> Program:
     """The program that maintains the queries; its notes say what was chosen and why."""
     options = options or PlanOptions()
+    options = replace(options, switches=options.switches.over(relations))
     if any(q.factorized for q in queries):
         return factorized_result(queries, relations, options, functions).factorized.program
     products = _products(relations, options)
@@ -38,16 +39,7 @@ def compile_queries(
     if by_factors is not None:
         program, words = by_factors
     elif options.strategy == "auto":
-        mode = DeltaOptions(mode=options.mode)
-        program, words = choose(
-            queries,
-            relations,
-            mode,
-            options.statistics,
-            functions,
-            strict=options.strict,
-            caches=options.caches,
-        )
+        program, words = choose(queries, relations, options, functions)
     elif options.strategy == "factorized":
         trees = ViewTreeOptions(options.mode, options.orders, options.statistics)
         program = factorized.compile_queries(queries, relations, trees, functions)
@@ -58,10 +50,12 @@ def compile_queries(
             depth=DEPTH[options.strategy],
             project=options.strategy == "project",
         )
+        chosen = options.switches.set(chosen)
         program = ivm.compile_queries(queries, relations, chosen, functions)
         words = (f"strategy: {options.strategy}, as asked for",)
     if products and by_factors is None:
         words = (*words, *(f"products of {name} are listed row by row" for name in products))
+    words = (*words[:1], *options.switches.words(), *words[1:])
     program = replace(program, notes=(*words, *program.notes))
     if options.strict:
         _refuse_recomputation(program, options.strategy)
@@ -109,6 +103,8 @@ def _by_factors(
     """A program over view trees that takes products as they are, if there may be one."""
     if not products or options.strategy not in ("auto", "factorized"):
         return None
+    if options.switches.ask_for_deltas:
+        return None
     trees = ViewTreeOptions(options.mode, options.orders, options.statistics, products=products)
     try:
         program = factorized.compile_queries(queries, relations, trees, functions)
@@ -135,4 +131,6 @@ def _refuse_recomputation(program: Program, strategy: Strategy) -> None:
     remedy = "correlate the subquery on an equality, or drop `strict`"
     if strategy == "reeval":
         remedy = "choose another strategy, or drop `strict`"
+    elif reasons[0].endswith(("a switch asks for it", "depth 0 asks for it")):
+        remedy = "drop the switch, or drop `strict`"
     raise StrictRefusal(f"a strict view must not be recomputed, but {reasons[0]}", instead=remedy)

@@ -1,4 +1,4 @@
-"""What the user may choose: a strategy, and single rows or batches."""
+"""What the user may choose: a strategy, single rows or batches, and switches."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Literal, get_args
 from freshview.errors import FreshviewError
 from freshview.factorized.order import VariableOrder
 from freshview.factorized.products import Groups
+from freshview.plan.switches import Switches
 from freshview.program.cost import Statistics
 from freshview.program.updates import Mode
 
@@ -25,11 +26,12 @@ class PlanOptions:
       and says why.
     - `mode`: triggers for batches, or for single rows (`tuple`).
     - `strict`: refuse a view that would need recomputation, naming the node.
-    - `caches`: whether `auto` may choose view caches; kernels have none.
+    - `caches`: whether `auto` may choose view caches; kernels have indexes that do better.
     - `statistics`: sizes and rates that `auto` reckons with.
     - `orders`: variable orders over columns, by view, for `factorized`; others are searched for.
     - `products`: streams that also change by products, and the columns of each factor: view trees
       keep those apart, and `auto` prefers them then.
+    - `switches`: what the compiler of deltas is told beside the strategy; view trees have none.
     """
 
     strategy: Strategy = "auto"
@@ -39,6 +41,7 @@ class PlanOptions:
     statistics: Statistics = field(default_factory=Statistics)
     orders: Mapping[str, VariableOrder] = field(default_factory=dict)
     products: Groups = field(default_factory=dict)
+    switches: Switches = field(default_factory=Switches)
 
     def __post_init__(self) -> None:
         for name, value, known in (
@@ -49,3 +52,16 @@ class PlanOptions:
                 raise FreshviewError(
                     f"there is no {name} '{value}'", instead=f"use one of {', '.join(known)}"
                 )
+        self._refuse_contradiction()
+
+    def _refuse_contradiction(self) -> None:
+        if self.strategy == "factorized" and self.switches != Switches():
+            raise FreshviewError(
+                "the strategy 'factorized' takes no deltas of deltas, and has no switches",
+                instead="drop the switches, or use the strategy 'auto'",
+            )
+        if self.strategy == "reeval" and self.switches.always_update:
+            raise FreshviewError(
+                "the strategy 'reeval' recomputes, and always_update never does",
+                instead="drop the switch, or use the strategy 'first-order'",
+            )

@@ -7,7 +7,7 @@ only for nested sums, so visits are what a change costs (`Engine.work` counts th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import prod
 from typing import NamedTuple, TypeAlias, assert_never
@@ -40,7 +40,7 @@ from freshview.program.dependencies import (
     primary_keys,
 )
 from freshview.program.references import keyed_columns, levels
-from freshview.program.terms import Program
+from freshview.program.terms import Program, Statement
 
 STREAM_ROWS = 10_000.0
 STATIC_ROWS = 100.0
@@ -50,6 +50,11 @@ whether it is there or not."""
 AGREE = 0.75
 """How far columns that are bound together agree: 1 where the one with the most values determines
 the others, as the number of an order does its customer, 0 where each takes all its values."""
+FEW = 0.5
+"""Columns with no more values than this power of the rows determine little of the others: a brand
+says less of a type than an order does of its customer. What is not known counts as such."""
+LITTLE = 0.25
+"""How far such columns agree."""
 SHARED = 0.25
 """How far the columns of a relation agree that is kept without its key: it has fewer rows then."""
 FEWER = 0.2
@@ -115,7 +120,21 @@ class ProgramCostModel:
 def program_cost(program: Program, statistics: Statistics) -> float:
     """The estimated work per unit of time."""
     model = Model(program, statistics)
-    total = 0.0
+    total = sum(cost for _, _, cost in _statements(program, model))
+    reads = sum(model.rates.values()) if statistics.reads is None else statistics.reads
+    for q in program.queries:
+        total += reads / statistics.batch * model.estimate(q.term, {}).work
+    return total
+
+
+def statement_costs(
+    program: Program, statistics: Statistics
+) -> Iterator[tuple[str, Statement, float]]:
+    """The statements with the relation that they follow, and what each adds to the cost."""
+    yield from _statements(program, Model(program, statistics))
+
+
+def _statements(program: Program, model: Model) -> Iterator[tuple[str, Statement, float]]:
     for t in program.triggers:
         if t.event == "ready":
             continue
@@ -124,11 +143,7 @@ def program_cost(program: Program, statistics: Statistics) -> float:
         given = dict(zip(t.params, model.relations[t.relation].distinct, strict=False))
         for s in t.statements:
             work = model.statement(s.term, given, s.target.inputs)
-            total += model.rates[t.relation] * times * work
-    reads = sum(model.rates.values()) if statistics.reads is None else statistics.reads
-    for q in program.queries:
-        total += reads / statistics.batch * model.estimate(q.term, {}).work
-    return total
+            yield t.relation, s, model.rates[t.relation] * times * work
 
 
 class Model:
@@ -277,7 +292,8 @@ class Model:
         if size.one(names, bound):
             combinations = size.rows
         elif len(values) > 1:
-            combinations = _between(min(max(values), size.rows), combinations, AGREE)
+            near = AGREE if max(values) > 1.01 * size.rows**FEW else LITTLE
+            combinations = _between(min(max(values), size.rows), combinations, near)
         rows = size.rows / max(1.0, combinations) * hits
         if len(values) == len(names):
             return Estimate(rows, max(rows, 1.0))

@@ -30,11 +30,14 @@ def order(statements: list[Statement], maps: Mapping[str, Map]) -> tuple[Stateme
 
 def reads(s: Statement, maps: Mapping[str, Map]) -> frozenset[str]:
     """The maps that a statement reads; a view cache also reads what fills it."""
-    names = set(stored(s.term))
-    for name in tuple(names):
+    names: set[str] = set()
+    pending = set(stored(s.term))
+    while pending:
+        name = pending.pop()
+        names.add(name)
         fill = maps[name].fill if name in maps else None
         if fill is not None:
-            names |= stored(fill)
+            pending |= stored(fill) - names
     return frozenset(names)
 
 

@@ -49,6 +49,8 @@ def multiplied(
     """
 
     def way(s: Statement) -> Signed | None:
+        if maps[s.target.name].inputs:  # a cache is filled once, however often a row comes
+            return None
         definition = maps[s.target.name].definition
         if s.op == ":=" or _degree(definition, relation) <= 1:
             return signed

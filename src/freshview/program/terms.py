@@ -7,6 +7,7 @@ change, `:=` reads them as they are after it (`order.py` arranges both).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -66,3 +67,5 @@ class Program:
     queries: tuple[Query, ...]
     notes: tuple[str, ...] = field(default=(), compare=False)
     """Why the compiler chose what it chose, in words; not part of the program's meaning."""
+    view_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
+    """The same of single queries, by their names: programs that were merged keep them apart."""

@@ -33,13 +33,20 @@ _PLAIN = re.compile(r"[A-Za-z_][A-Za-z_0-9.$]*")
 def show_program(p: Program) -> str:
     """A program as text: relations, maps, queries, triggers."""
     sections = [
-        ("notes", [f"-- {line}" for note in p.notes for line in note.splitlines()]),
+        ("notes", [f"-- {line}" for note in _notes(p) for line in note.splitlines()]),
         ("relations", [_show_relation(r) for r in p.relations]),
         ("maps", [_show_map(m) for m in p.maps]),
         ("queries", [_show_query(q) for q in p.queries]),
         ("triggers", [_show_trigger(t) for t in p.triggers]),
     ]
     return show_sections(sections)
+
+
+def _notes(p: Program) -> list[str]:
+    return [
+        *p.notes,
+        *(f"{name}: {note}" for name, notes in p.view_notes.items() for note in notes),
+    ]
 
 
 def show_sections(sections: Iterable[tuple[str, list[str]]]) -> str:

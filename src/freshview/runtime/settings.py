@@ -12,6 +12,7 @@ from freshview.errors import FreshviewError
 from freshview.factorized.order import VariableOrder
 from freshview.factorized.products import Groups
 from freshview.plan.options import PlanOptions, Strategy
+from freshview.plan.switches import Switches
 from freshview.program.cost import Statistics
 from freshview.program.updates import Mode
 
@@ -40,6 +41,7 @@ class DatabaseSettings:
     statistics: Statistics = field(default_factory=Statistics)
     orders: Mapping[str, VariableOrder] = field(default_factory=dict)
     products: Groups = field(default_factory=dict)
+    switches: Switches = field(default_factory=Switches)
 
     def __post_init__(self) -> None:
         known = get_args(ModeChoice)
@@ -65,7 +67,7 @@ class DatabaseSettings:
                 f"products cannot be {self.products!r}",
                 instead="give the groups of columns by stream, as {'r': [('k',), ('v',)]}",
             )
-        self.planner_options("batch")  # it knows the strategies
+        self.planner_options("batch")  # it knows the strategies and switches
 
     def planner_options(self, mode: Mode, *, caches: bool = True) -> PlanOptions:
         """The options of the planner, for triggers of a mode unless the user named one."""
@@ -78,6 +80,7 @@ class DatabaseSettings:
             statistics=self.statistics,
             orders=self.orders,
             products=self.products,
+            switches=self.switches,
         )
 
     @property

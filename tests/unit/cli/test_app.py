@@ -267,5 +267,13 @@ def test_a_folder_that_cannot_be_written_is_one_line(
     one_line(shell("compile", script, "-o", tmp_path / "file"), "cannot write")
 
 
+def test_switches_of_the_compiler_are_shown(shell: Shell, script: Path) -> None:
+    switches = ("--switch", "depth=1", "--switch", "always-update=yes")
+    for options in (switches, (*switches, "--engine", "native"), (*switches, "--spark")):
+        assert "switches: depth=1 always_update=yes" in shell("explain", script, *options).out
+    one_line(shell("explain", script, "--switch", "deep=1"), "no switch 'deep'; the switches are:")
+    one_line(shell("explain", script, "--switch", "depth"), "write it as depth=1")
+
+
 def test_an_unknown_strategy_is_refused(shell: Shell, script: Path) -> None:
     assert shell("explain", script, "--strategy", "fastest").code == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,10 @@ from freshview.errors import FreshviewError
 from freshview.files import part_of
 from freshview.pipelines import identity
 from freshview.pipelines.identity import claim
+from freshview.plan.compile import compile_queries
+from freshview.plan.options import PlanOptions
+from freshview.program.cost import Statistics
+from freshview.sql.load import load
 
 MINE: dict[str, str | int] = {"format": 1, "program": "a"}
 
@@ -52,3 +57,16 @@ def test_other_things_are_not_taken_over(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("")
     with pytest.raises(FreshviewError, match="is not empty"):
         claim(tmp_path, MINE)
+
+
+def test_a_program_is_the_same_whatever_it_was_estimated_to_cost() -> None:
+    catalog, queries = load("CREATE STREAM r (a INT); CREATE VIEW v AS SELECT SUM(a) AS s FROM r")
+    relations = list(catalog.relations.values())
+    few, many = (
+        compile_queries(queries, relations, PlanOptions(statistics=Statistics(rows={"r": rows})))
+        for rows in (10.0, 1e6)
+    )
+    told = replace(many, notes=(*many.notes, "in other words"), view_notes={"v": ("why",)})
+    assert identity.identity(few, catalog) == identity.identity(told, catalog)
+    other = replace(many, maps=many.maps[1:])
+    assert identity.identity(few, catalog) != identity.identity(other, catalog)

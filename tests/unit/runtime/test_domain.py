@@ -44,7 +44,7 @@ Run = Callable[[str], Database]
 
 
 @pytest.fixture(params=["reference", "native", "auto", "taken over"])
-def run(request: pytest.FixtureRequest, cache: Path, native: None) -> Run:
+def run(request: pytest.FixtureRequest, native: None) -> Run:
     """Databases on each engine; `taken over`: a kernel serves, from the cache, from the start."""
 
     def make(sql: str) -> Database:
@@ -118,7 +118,7 @@ def test_a_decimal_of_20_digits_is_held_by_all(run: Run) -> None:
 
 @pytest.mark.native
 def test_a_kernel_takes_over_what_was_accepted(
-    cache: Path, native: None, monkeypatch: pytest.MonkeyPatch
+    native: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tiering, "TIER_UP_ROWS", 50)
     filler = [(100 + i, i) for i in range(60)]
@@ -295,7 +295,7 @@ def test_a_snapshot_of_long_decimals(native: None, tmp_path: Path, engine: Any, 
 
 @pytest.mark.native
 def test_a_kernel_whose_own_maps_overflow_gives_way(
-    cache: Path, native: None, monkeypatch: pytest.MonkeyPatch
+    native: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where only a kernel's way to the view leaves 64 bits, the reference engine serves it."""
     from freshview.runtime.views import maintained

@@ -105,3 +105,19 @@ def test_files_stay_in_their_folder(tmp_path: Path) -> None:
         assert path.parent == tmp_path / "out"
         assert path.resolve().parent == (tmp_path / "out").resolve()
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
+
+
+def test_hostile_names_of_streams_that_are_read_by_key_in_a_batch(connect: Connect) -> None:
+    """Once the table of a batch had the name of its stream: streams between nodes are `give 1.3 r`.
+
+    Kernels of pipelines were refused by the compiler, and Python kept the maps.
+    """
+    db = connect(mode="batch", strategy="higher-order")
+    stream = named("give 1.3 r")
+    db.execute(
+        f"CREATE STREAM {stream} (a INT NOT NULL, b INT NOT NULL);"
+        "CREATE VIEW v AS SELECT x.a, COUNT(*) AS n"
+        f" FROM {stream} x, {stream} y WHERE x.b = y.a GROUP BY x.a"
+    )
+    db.insert("give 1.3 r", [(1, 2), (2, 3), (2, 1)])
+    assert sorted(db.view("v").rows()) == [(1, 2), (2, 1)]

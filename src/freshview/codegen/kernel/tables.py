@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain, count
 
 from freshview.calculus.types import Type
 from freshview.codegen.cpp.code import identifier
@@ -58,12 +59,11 @@ class CppTable:
         out: list[str] = []
         for i in range(len(self.keys)):
             name = NUMBERED.sub("", self.own.names[i]) if self.own.names else f"k{i}"
-            name = identifier(name) + "_"
+            name = identifier(name)
             if not name[0].isalpha():
                 name = f"k{name}"
-            while name in out:
-                name += "_"
-            out.append(name)
+            numbered = (f"{name}_{n}_" for n in count(2))
+            out.append(next(x for x in chain((f"{name}_",), numbered) if x not in out))
         return out
 
     @property

@@ -19,6 +19,7 @@ from freshview.calculus.scope import free, has_data, outs, stored
 from freshview.calculus.terms import Delta, Exists, Expr, Sum, View
 from freshview.calculus.walk import bottom_up, rename, subterms
 from freshview.codegen.layout.selection import is_selective
+from freshview.program.needed import needed_maps
 from freshview.program.order import order
 from freshview.program.terms import Map, Program, Statement, Trigger
 from freshview.simplify.arrange import arrange
@@ -27,10 +28,15 @@ from freshview.simplify.arrange import arrange
 def derive(program: Program, *, factorise: bool = False) -> Program:
     """The program without such maps, and without those that only they had needed."""
     answers = _answers(program, factorise)
-    maps = {m.name: m for m in program.maps if m.name not in answers}
 
     def asked(e: Expr) -> Expr:
         return bottom_up(e, lambda part: _ask(part, answers))
+
+    def filled(m: Map) -> Map:
+        inputs = frozenset(c.name for c in m.inputs)
+        return m if m.fill is None else replace(m, fill=arrange(asked(m.fill), inputs))
+
+    maps = {m.name: filled(m) for m in program.maps if m.name not in answers}
 
     def without(t: Trigger) -> Trigger:
         statements = [_changed(s, asked(s.term), t) for s in t.statements if s.target.name in maps]
@@ -173,13 +179,7 @@ def _changed(s: Statement, term: Expr, t: Trigger) -> Statement:
 
 def _living(program: Program) -> Program:
     """The program without maps that neither a query nor another map needs."""
-    statements = [s for t in program.triggers for s in t.statements]
-    living = {name for q in program.queries for name in stored(q.term)}
-    while True:
-        read = {n for s in statements if s.target.name in living for n in stored(s.term)}
-        if read <= living:
-            break
-        living |= read
+    living = needed_maps(program)
     triggers = tuple(
         replace(t, statements=tuple(s for s in t.statements if s.target.name in living))
         for t in program.triggers

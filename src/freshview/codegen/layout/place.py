@@ -20,9 +20,6 @@ from freshview.program.terms import Map, Program
 
 def place_maps(program: Program, functions: Functions, passes: KernelPasses) -> Layout:
     """A table for every group of maps that share records, and for every static relation read."""
-    for m in program.maps:
-        if m.inputs:
-            raise NotNative(f"view cache '{m.name}' is kept by the reference engine only")
     tables: dict[str, Table] = {}
     places: dict[str, MapPlace] = {}
     apart = [[(m, tuple(range(len(m.keys))))] for m in program.maps]
@@ -41,8 +38,18 @@ def place_maps(program: Program, functions: Functions, passes: KernelPasses) -> 
             places[r.name] = MapPlace(name, 0, tuple(range(len(r.columns))))
     for r in program.relations:
         if not r.static:
-            tables[f"d_{r.name}"] = Table(f"d_{r.name}", r.types, (INT,), transient=True)
+            name = batch_table(r.name)
+            tables[name] = Table(name, r.types, (INT,), transient=True)
     return Layout(tables, places)
+
+
+def batch_table(relation: str) -> str:
+    """The table of the batch of a relation, whose name need not be one of C++.
+
+    >>> batch_table("orders"), batch_table("give 1.3 r")
+    ('d_orders', 'd_give_U20_1_U2e_3_U20_r')
+    """
+    return f"d_{identifier(relation)}"
 
 
 def _table(
@@ -52,7 +59,7 @@ def _table(
     names = tuple(c.name for c in first.keys)
     table = Table(name, tuple(c.type for c in first.keys), payloads, names=names)
     # In a batch, rows of one key may come in any order; row by row, deletions come first.
-    if passes.keys and not any(t.event == "batch" for t in program.triggers):
+    if passes.keys and not first.inputs and not any(t.event == "batch" for t in program.triggers):
         columns = determining(first, {r.name: r for r in program.relations})
         if len(columns) < len(first.keys):
             return replace(table, determining=columns)

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, Literal, TypeAlias
 
 from freshview.algebra.cofactor import Watch
@@ -286,6 +287,16 @@ class Instance:
         with suppress(OSError):  # where the system can
             sync_folder(path.parent)
 
+    def snapshot(self) -> bytes:
+        """Everything, as the bytes that `save` writes to a file."""
+        try:
+            with TemporaryFile(buffering=0) as out:
+                self._write(out.fileno())
+                out.seek(0)
+                return out.read()
+        except OSError as e:
+            raise SnapshotProblem(f"there can be no snapshot: {e.strerror or e}") from e
+
     def _write(self, fd: int) -> None:
         head = MAGIC + bytes.fromhex(self.kernel.program)
         code = self._calls["save"](self._state, fd, head + b"empty\n", head + b"ready\n")
@@ -299,19 +310,30 @@ class Instance:
         except OSError as e:
             raise SnapshotProblem(f"{path} cannot be read: {e.strerror}") from e
         try:
-            magic, program = os.read(fd, len(MAGIC)), os.read(fd, 32)
-            loaded = {b"ready\n": 1, b"empty\n": 0}.get(os.read(fd, 6), -1)
-            if magic != MAGIC or loaded < 0:
-                raise SnapshotProblem(f"{path} is no snapshot, or it is damaged")
-            if program != bytes.fromhex(self.kernel.program):
-                raise SnapshotProblem(
-                    f"{path} is a snapshot of another program",
-                    instead="restore it with the views it was saved with, or load the data again",
-                )
-            if not self._calls["restore"](self._state, fd, loaded):
-                raise SnapshotProblem(f"{path} is damaged", instead="restore an older snapshot")
+            self._read(fd, str(path))
         finally:
             os.close(fd)
+
+    def restore_snapshot(self, snapshot: bytes) -> None:
+        """Everything as it was at a snapshot; one that does not fit is refused."""
+        with TemporaryFile(buffering=0) as file:
+            file.write(snapshot)
+            file.seek(0)
+            self._read(file.fileno(), "this")
+
+    def _read(self, fd: int, name: str) -> None:
+        """Read what `_write` wrote to a file; `name` is what errors call it."""
+        magic, program = os.read(fd, len(MAGIC)), os.read(fd, 32)
+        loaded = {b"ready\n": 1, b"empty\n": 0}.get(os.read(fd, 6), -1)
+        if magic != MAGIC or loaded < 0:
+            raise SnapshotProblem(f"{name} is no snapshot, or it is damaged")
+        if program != bytes.fromhex(self.kernel.program):
+            raise SnapshotProblem(
+                f"{name} is a snapshot of another program",
+                instead="restore it with the views it was saved with, or load the data again",
+            )
+        if not self._calls["restore"](self._state, fd, loaded):
+            raise SnapshotProblem(f"{name} is damaged", instead="restore an older snapshot")
 
     def close(self) -> None:
         """Give the memory back; further calls are refused."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from freshview.calculus.check import Schema
 from freshview.calculus.terms import Cmp, Expr, Var
@@ -32,8 +32,6 @@ class Access:
     """Column types of the relations."""
     passes: KernelPasses
     names: Names = field(default_factory=Names)
-    copies: int = 1
-    """How often what follows is written."""
     assumed: frozenset[Expr] = frozenset()
     """Conditions that hold for every row that comes here."""
 
@@ -140,7 +138,7 @@ class Access:
         if not m.cofactor or (len(m.weight) == 1 and isinstance(m.weight[0], Var)):
             return [], m
         name = self.names.fresh("product")
-        return [Product(name, m.weight)], Count((Var(name),), cofactor=True)
+        return [Product(name, m.weight)], replace(m, weight=(Var(name),), cofactor=True)
 
     # -- values as keys ----------------------------------------------------------------------------
 

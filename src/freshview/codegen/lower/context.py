@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from freshview.calculus.terms import Apply, Expr, Var
@@ -71,11 +71,14 @@ class Count:
 
     weight: Weight = ()
     cofactor: bool = False
+    copies: int = 1
+    """How often what follows is written: once for each combination of addends before it."""
 
     def times(self, value: Expr, t: Type | None = None) -> Count:
         """The product with a value, or with a number of a type."""
         lifted = isinstance(value, Apply) and value.ring == "Cofactor"
-        return Count((*self.weight, value), self.cofactor or lifted or isinstance(t, CofactorType))
+        cofactor = self.cofactor or lifted or isinstance(t, CofactorType)
+        return replace(self, weight=(*self.weight, value), cofactor=cofactor)
 
 
 ONE = Count()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import replace
 
 from freshview.calculus.check import infer
 from freshview.calculus.scope import is_value, outs
@@ -97,7 +96,7 @@ def lower_materialized(terms: TermLowering, e: Expr, env: Bound, m: Count, k: Ne
     if not free:
         definition, value = terms.total(e, env)
         return [definition, If((NotZero(value.value),), tuple(k(env, counted(m, value))))]
-    collect, rows = materialize(replace(terms, copies=1), e, free, env)
+    collect, rows = materialize(terms, e, free, env)
     t = rows.payloads[0]
 
     def go_on(b: Bound, n: Count) -> list[Stmt]:

@@ -30,6 +30,7 @@ from freshview.calculus.terms import (
     View,
 )
 from freshview.calculus.walk import subterms
+from freshview.codegen.layout.place import batch_table
 from freshview.codegen.layout.terms import MapPlace
 from freshview.codegen.loops.parts import There
 from freshview.codegen.loops.terms import If, Stmt
@@ -43,7 +44,6 @@ from freshview.codegen.lower.nested import (
 )
 from freshview.codegen.lower.range_sums import lower_band, lower_range_sum
 from freshview.codegen.lower.writer import TermLowering, counted
-from freshview.errors import NotNative
 
 MOST_COPIES = 8
 """How often the code that follows a sum may be written, once for each combination of addends: past
@@ -76,14 +76,12 @@ class Terms(TermLowering):
                 test = self.test(e, env)
                 body = k(env, m)
                 return body if test.value in self.assumed else [If((test,), tuple(body))]
-            case Rel(name, names) | View(name, names, ()):
+            case Rel(name, names) | View(name, names):
                 return self.access(self.layout.places[name], names, env, m, k)
             case Delta(name, names):
                 if any(v in env for v in names):
                     return self.access(_batch_by_key(name, names), names, env, m, k)
                 return self.batch(name, names, env, m, k)
-            case View():
-                raise NotNative(f"view cache '{e.name}' is kept by the reference engine only")
             case Mul(factors):
                 return self.product(list(factors), env, m, k, last)
             case Add(parts):
@@ -107,14 +105,14 @@ class Terms(TermLowering):
             definition, value = self.total(e, env)
             body = k(env, counted(m, value))
             return [definition, If((There(value.value),), tuple(body), seldom=True)]
-        if not last and self._too_often(e, env):
+        if not last and self._too_often(e, env, m):
             return lower_materialized(self, e, env, m, k)
-        within = replace(self, copies=self.copies * len(parts))
-        return [s for part in parts for s in within.emit(part, env, m, k, last)]
+        each = replace(m, copies=m.copies * len(parts))
+        return [s for part in parts for s in self.emit(part, env, each, k, last)]
 
-    def _too_often(self, e: Add, env: Bound) -> bool:
+    def _too_often(self, e: Add, env: Bound, m: Count) -> bool:
         """Whether writing what follows once for each addend makes too many copies of it."""
-        often = self.copies * len(e.terms) > MOST_COPIES
+        often = m.copies * len(e.terms) > MOST_COPIES
         return often and self.payload(e, env).kind != "ring"  # elements of rings are not copied
 
     def product(self, factors: list[Expr], env: Bound, m: Count, k: Next, last: bool) -> list[Stmt]:
@@ -188,11 +186,6 @@ class Terms(TermLowering):
 def _batch_by_key(name: str, names: tuple[str, ...]) -> MapPlace:
     """The batch as a table, its rows added up; it is filled at the start of the trigger."""
     return MapPlace(batch_table(name), 0, tuple(range(len(names))))
-
-
-def batch_table(name: str) -> str:
-    """The table of the batch of a relation."""
-    return f"d_{name}"
 
 
 def _is_difference(e: Add) -> bool:

@@ -13,6 +13,7 @@ from freshview.calculus.scope import stored
 from freshview.calculus.terms import Expr, Var
 from freshview.calculus.types import INT
 from freshview.codegen.cpp.code import identifier
+from freshview.codegen.layout.place import batch_table
 from freshview.codegen.layout.terms import Layout, MapPlace, Table
 from freshview.codegen.loops.facts import scans
 from freshview.codegen.loops.parts import Holds
@@ -35,7 +36,7 @@ from freshview.codegen.lower.nested import transient
 from freshview.codegen.lower.select import shared_tests
 from freshview.codegen.lower.stage import LevelOfBatch, stage
 from freshview.codegen.lower.statements import Lowered, Statements, lower_statement
-from freshview.codegen.lower.term import Terms, batch_table
+from freshview.codegen.lower.term import Terms
 from freshview.codegen.lower.writes import write, write_yields
 from freshview.program.signs import SIGN, both, multiplied
 from freshview.program.terms import Program, Statement, Trigger

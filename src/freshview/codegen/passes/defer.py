@@ -33,11 +33,15 @@ def defer(program: Program, terms: Terms, batch_tables: frozenset[str]) -> Layou
 
 
 def deferrable(program: Program) -> dict[str, Statement]:
-    """The maps that changes recompute and only queries read, with what recomputes each of them."""
+    """The maps that changes recompute and only queries read, with what recomputes each of them.
+
+    What reads a view cache is recomputed with every change: that fills the cache.
+    """
     out: dict[str, Statement] = {}
+    caches = {m.name for m in program.maps if m.inputs}
     for t in program.triggers:
         for s in t.statements:
-            if t.event == "ready" or s.op != ":=":
+            if t.event == "ready" or s.op != ":=" or caches & stored(s.term):
                 continue
             if not (set(s.target.vars) | ins(s.term)) & set(t.params) and not reads_delta(s.term):
                 out.setdefault(s.target.name, s)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Mapping, Sequence
 
 from freshview.algebra import Number
 from freshview.calculus.rows import Row, checked
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Value
 from freshview.errors import BadRow, Place
-
-Changes: TypeAlias = Mapping[Row, int] | Iterable[tuple[Sequence[Value], int]]
+from freshview.program.engine import Changes
 
 
 def check_row(relation: Relation, row: Sequence[Value], number: int) -> Row:

@@ -12,11 +12,12 @@ from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.rows import Row, left_range, repeated
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.types import Value
-from freshview.errors import Overflow, ProgramProblem, UnknownName
+from freshview.errors import Overflow, ProgramProblem, SnapshotProblem, UnknownName
+from freshview.program.engine import Batch, Changes
 from freshview.program.signs import MOST, SIGN, multiplied, too_many
 from freshview.program.terms import Event, Program
 from freshview.reference.engine.closures import compile_term
-from freshview.reference.engine.rows import Changes, check_changes, check_row
+from freshview.reference.engine.rows import check_changes, check_row
 from freshview.reference.engine.scope import Work
 from freshview.reference.engine.statements import Step, compile_statement
 from freshview.reference.engine.store import Bounds, Cache, Journal, Store, Stores
@@ -155,14 +156,15 @@ class Engine:
 
         Without `check`, numbers may leave their range: more changes are to come before one looks.
         """
+        self.apply_all({relation: changes}, check=check)
+
+    def apply_all(self, changes: Batch, *, check: bool = True) -> None:
+        """Batches of any number of relations, one after the other: all of them, or none."""
         self._start()
-        batch = check_changes(self._stream(relation), changes)
+        batches = {r: check_changes(self._stream(r), rows) for r, rows in changes.items()}
         with self._all_or_nothing():
-            if ("batch", relation) in self._triggers:
-                self._run_batch(relation, batch)
-            else:
-                for row, m in batch.items():
-                    self._run_times(relation, row, int(m))
+            for relation, batch in batches.items():
+                self._run_changes(relation, batch)
             if check:
                 self.check()
 
@@ -215,7 +217,15 @@ class Engine:
         )
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Everything as it was when the snapshot was taken."""
+        """Everything as it was when the snapshot was taken; one of other maps is refused."""
+        if (snapshot.maps.keys(), snapshot.caches.keys()) != (
+            self.stores.maps.keys(),
+            self.stores.caches.keys(),
+        ):
+            raise SnapshotProblem(
+                "this is a snapshot of another program",
+                instead="restore it with the views it was saved with, or load the data again",
+            )
         for name, rows in snapshot.relations.items():
             self.stores.relations[name].replace(rows)
         for name, rows in snapshot.maps.items():
@@ -237,6 +247,13 @@ class Engine:
         with self._all_or_nothing():
             self._run_row(relation, stored, sign)
             self.check()
+
+    def _run_changes(self, relation: str, batch: Mapping[Row, Number]) -> None:
+        if ("batch", relation) in self._triggers:
+            self._run_batch(relation, batch)
+        else:
+            for row, m in batch.items():
+                self._run_times(relation, row, int(m))
 
     def _run_row(self, relation: str, row: Row, sign: Number) -> None:
         event: Event = "insert" if sign > 0 else "delete"

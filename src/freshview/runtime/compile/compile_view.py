@@ -122,6 +122,7 @@ def _key(
     orders = sorted((name, str(order)) for name, order in settings.orders.items())
     options: tuple[object, ...]
     options = (settings.strategy, settings.mode, settings.strict, settings.statistics, orders)
+    options += (settings.switches,)
     options += ([(n, [list(g) for g in groups]) for n, groups in settings.products.items()],)
     headers = headers_of(query, functions)
     whole = repr((query, tuple(relations), options, passes, headers, _compiler()))

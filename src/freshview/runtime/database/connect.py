@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from freshview.factorized.products import Groups
 from freshview.plan.options import Strategy
+from freshview.plan.switches import Switches, read_switches
 from freshview.program.cost import Statistics as Sizes
 from freshview.runtime.database.database import Database
 from freshview.runtime.settings import DatabaseSettings, EngineChoice, ModeChoice
@@ -20,6 +24,7 @@ def connect(
     factorise: bool = False,
     statistics: Sizes | None = None,
     products: Groups | None = None,
+    switches: Switches | Mapping[str, Any] | None = None,
 ) -> Database:
     """An empty database in this process.
 
@@ -40,6 +45,8 @@ def connect(
     - `products` names streams that change by products, and the columns of each factor, such as
       `{"A": [("row", "value"), ("column", "value")]}`: views over them are kept in view trees,
       where that can be, and `apply` gives these the factors and not the rows.
+    - `switches` tells the compiler more than a strategy does, as `{"depth": 2}` or
+      `{"always_update": True}`: `freshview.plan.switches.Switches` names them all.
     """
     return Database(
         DatabaseSettings(
@@ -52,5 +59,6 @@ def connect(
             factorise,
             statistics or Sizes(),
             products=products or {},
+            switches=read_switches(switches),
         )
     )

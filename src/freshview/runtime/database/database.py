@@ -14,6 +14,7 @@ from freshview.calculus.types import Type
 from freshview.errors import BadRow, FreshviewError, UnknownName
 from freshview.factorized.order import read_order
 from freshview.plan.options import Strategy
+from freshview.plan.switches import Switches
 from freshview.program.terms import Program
 from freshview.runtime.database.commit import commit, fill
 from freshview.runtime.database.declarations import Declaration, Defined, Script
@@ -122,7 +123,10 @@ class Database:
         """
         with self.still():
             orders = {query.name: read_order(order)} if order else {}
-            settings = replace(self.state.settings, strategy=strategy, orders=orders)
+            settings = self.state.settings
+            # View trees have no switches; those of the database are for the other views.
+            switches = Switches() if strategy == "factorized" else settings.switches
+            settings = replace(settings, strategy=strategy, orders=orders, switches=switches)
             declaration = Defined(query, strategy, order)
             catalog = self.state.catalog.with_view(query)
             (view,) = self._declare(declaration, catalog, [(query, settings)])

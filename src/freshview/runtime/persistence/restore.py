@@ -11,6 +11,7 @@ from freshview.calculus.rows import Row
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type
 from freshview.errors import SnapshotProblem
+from freshview.plan.switches import read_switches
 from freshview.program.cost import Statistics
 from freshview.runtime.compile import kernels
 from freshview.runtime.compile.compile_view import compile_base, compile_view
@@ -47,8 +48,10 @@ def restore(
             f"{path} has views that call the Python function '{missing[0]}'",
             instead="give it again: restore(path, functions={name: (function, result)})",
         )
-    statistics = Statistics(**body["settings"]["statistics"])
-    db = Database(DatabaseSettings(**{**body["settings"], "statistics": statistics}))
+    values = body["settings"]
+    statistics = Statistics(**values["statistics"])
+    switches = read_switches(values.get("switches"))
+    db = Database(DatabaseSettings(**{**values, "statistics": statistics, "switches": switches}))
     for name, (function, result) in registered.items():
         db.register_function(name, function, result)
     for d in map(read_declaration, body["scripts"]):

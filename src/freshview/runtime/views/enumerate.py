@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column
-from freshview.codegen.library.load import Instance, Kernel
+from freshview.codegen.library.engine import KernelEngine
 from freshview.errors import BadRow
 from freshview.factorized.conjunctive import Factorized, Union
 from freshview.program.terms import Map
-from freshview.reference.engine.run import Engine
+from freshview.reference.engine.engine import ReferenceEngine
 from freshview.runtime.ingest.columns import rows_of, table_of
 
 if TYPE_CHECKING:
@@ -32,14 +32,7 @@ else:
     from freshview.runtime.ingest.lazy_imports import pa
 
 
-class Kerneled(Protocol):
-    """Whatever runs a program as a kernel."""
-
-    kernel: Kernel
-    instance: Instance
-
-
-Runs: TypeAlias = Engine | Kerneled
+Runs: TypeAlias = ReferenceEngine | KernelEngine
 """What keeps the views."""
 
 BATCH = 65_536
@@ -95,9 +88,9 @@ class Rows:
     >>> from freshview.factorized.conjunctive import factorize
     >>> declared = [Relation(n, (Column("x", INT), Column("y", INT))) for n in "RS"]
     >>> made = factorize("q", "abc", [read("R(a, b)"), read("S(a, c)")], declared)
-    >>> engine = Engine(made.program)
-    >>> engine.apply("R", [((1, b), 1) for b in range(1000)])
-    >>> engine.apply("S", [((1, c), 1) for c in range(1000)])
+    >>> engine = ReferenceEngine(made.program)
+    >>> engine.apply({"R": [((1, b), 1) for b in range(1000)]})
+    >>> engine.apply({"S": [((1, c), 1) for c in range(1000)]})
     >>> rows = Rows(made, engine)
     >>> len(rows), rows[0], rows[999_999]
     (1000000, (1, 0, 0), (1, 999, 999))
@@ -168,18 +161,15 @@ def contents(factorized: Factorized, engine: Runs) -> Contents:
 
 def size_of(name: str, engine: Runs) -> int:
     """How many rows the result has: what its query counts."""
-    if isinstance(engine, Engine):
-        [(size,)] = engine.rows(name)
-    else:
-        [((size,), _)] = engine.instance.read_rows(engine.kernel.query(name))
+    [(size,)] = engine.read(name)
     assert isinstance(size, int)
     return size
 
 
 def _contents(m: Map, engine: Runs) -> pa.Table:
     """The keys of a map, and how many rows each has, as the last column."""
-    if not isinstance(engine, Engine):
-        table = pa.table(engine.instance.read_arrow(engine.kernel.query(m.name)))
+    if isinstance(engine, KernelEngine):
+        table = pa.table(engine.read_arrow(m.name))
         return table.rename_columns([str(i) for i in range(table.num_columns)])
     columns = [*(Column(str(i), c.type) for i, c in enumerate(m.keys))]
     columns.append(Column(str(len(m.keys)), m.payload))

@@ -17,7 +17,6 @@ from freshview.calculus.types import Value
 from freshview.errors import FreshviewError
 from freshview.factorized.result import Result
 from freshview.runtime.ingest.columns import arrow_schema, rows_of
-from freshview.runtime.views.engines import ReferenceViewEngine
 from freshview.runtime.views.enumerate import BATCH, Contents, Rows, Runs, contents, size_of
 from freshview.runtime.views.history import MOST_VERSIONS
 from freshview.runtime.views.maintained import Callback, MaintainedView
@@ -151,8 +150,7 @@ class FactorizedView(ViewHandle):
         return self._last
 
     def _runs(self) -> Runs:
-        engine = self._maintained.engine
-        return engine.engine if isinstance(engine, ReferenceViewEngine) else engine
+        return self._maintained.engine.engine
 
     def __len__(self) -> int:
         """How many rows there are, each as often as it counts: one number that is kept."""

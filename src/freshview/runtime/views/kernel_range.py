@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from freshview.calculus.domain import limit
 from freshview.calculus.functions import Functions
 from freshview.codegen.cpp.types import cpp_limit
-from freshview.codegen.library.load import Instance
+from freshview.codegen.library.engine import KernelEngine
 from freshview.errors import Overflow
 from freshview.program.terms import Program
 from freshview.reference.engine.run import Engine
@@ -59,13 +59,8 @@ def mixes_widths(program: Program) -> bool:
     return any(m.payload.kind == "decimal" for m in program.maps)
 
 
-def holds_the_same(instance: Instance, engine: Engine) -> bool:
+def holds_the_same(kernel: KernelEngine, engine: Engine) -> bool:
     """Whether the exact numbers of a kernel's maps are those of the reference engine."""
     payloads = {m.name: m.payload.kind for m in engine.program.maps if not m.inputs}
-    for number, table in enumerate(instance.kernel.maps):
-        if payloads.get(table.name) not in ("int", "decimal"):
-            continue
-        rows = {row[:-1]: row[-1] for row, _ in instance.read_map(number)}
-        if rows != engine.contents(table.name):
-            return False
-    return True
+    exact = [t.name for t in kernel.kernel.maps if payloads.get(t.name) in ("int", "decimal")]
+    return all(kernel.contents(name) == engine.contents(name) for name in exact)

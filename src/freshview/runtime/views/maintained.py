@@ -162,7 +162,7 @@ class MaintainedView:
         twin = run_as_kernel(built.plan.program, self.functions, bases, wide=self.wide)
         if twin is not None:
             kernel = self._filled(built, wraps=True)
-            if holds_the_same(kernel.instance, twin):
+            if holds_the_same(kernel.engine, twin):
                 return kernel
         self.built = None
         return reference

@@ -12,6 +12,7 @@ from freshview.calculus.functions import BUILTINS, Functions
 from freshview.codegen.cpp.functions import SUM_OF
 from freshview.codegen.kernel.source import emit
 from freshview.codegen.library.compiler import USUAL_FLAGS, CppCompiler, Flags, find_compiler
+from freshview.codegen.library.engine import KernelEngine
 from freshview.codegen.library.load import STAMP, Kernel
 from freshview.codegen.library.toolchain import build
 from freshview.codegen.options import KernelPasses
@@ -49,8 +50,9 @@ class KernelNode:
 
     def __init__(self, program: NodeProgram, library: Path, state: Path | None = None) -> None:
         self._program = program
-        self._kernel = Kernel(library)
-        self._instance = self._kernel.open(state)
+        kernel = Kernel(library)
+        self._engine = KernelEngine(kernel, kernel.open(state))
+        self._instance = self._engine.instance
         self.shared = state is not None
         self._file = state
         self._batches: dict[str, list[pa.RecordBatch]] = defaultdict(list)
@@ -58,7 +60,7 @@ class KernelNode:
 
     def load(self, table: str, rows: pa.RecordBatch) -> None:
         """Load rows of a static table, before anything else."""
-        self._instance.load_static(self._kernel.relation(table), rows)
+        self._instance.load_static(self._engine.kernel.relation(table), rows)
 
     def begin(self, routine: str) -> None:
         """Empty the temporary maps of a routine, and the batches of its relations."""
@@ -81,7 +83,7 @@ class KernelNode:
             name = self._program.receives[routine, target]
             # Columns are matched by position: their names are those of the sender's map.
             there = rows.rename_columns(self._columns[name])
-            self._instance.apply_arrow(self._kernel.relation(name), there)
+            self._engine.apply_arrow(name, there)
 
     def run(self, routine: str, block: int) -> None:
         """Run this node's statements of a block of the routine, in order."""
@@ -92,13 +94,13 @@ class KernelNode:
             rows = self._batch(run.reads)
             if rows is None or not rows.num_rows:
                 if not run.delta_bound:
-                    self._instance.apply_rows(self._kernel.relation(run.starts), [])
+                    self._instance.apply_rows(self._engine.index[run.starts], [])
                 continue
             counts = None
             if COUNT in rows.schema.names:
                 counts = rows.column(COUNT).cast(pa.int64()).to_numpy(zero_copy_only=False)
                 rows = rows.drop_columns([COUNT])
-            self._instance.apply_arrow(self._kernel.relation(run.starts), rows, counts)
+            self._engine.apply_arrow(run.starts, rows, counts)
 
     def _batch(self, relation: str) -> pa.RecordBatch | None:
         """The batch of a relation in one piece: statements may not be linear in it."""
@@ -110,8 +112,7 @@ class KernelNode:
     def send(self, routine: str, source: str) -> pa.RecordBatch:
         """The rows of a map of the routine, temporary or not."""
         name = self._program.maps[routine, source]
-        number = self._kernel.map(name)
-        rows = pa.record_batch(self._instance.map_arrow(number))
+        rows = pa.record_batch(self._engine.map_arrow(name))
         [stored] = [m for m in self._program.program.maps if m.name == name]
         keys = rows.schema.names[: len(stored.keys)]
         return rows.rename_columns([*keys, *(c.name for c in payload_columns(stored))])
@@ -136,11 +137,12 @@ class KernelNode:
     @property
     def bytes(self) -> int:
         """The bytes of the maps."""
-        return self._instance.stats().bytes
+        size, _, _ = self._engine.costs()
+        return size
 
     def close(self) -> None:
         """Give the memory back."""
-        self._instance.close()
+        self._engine.close()
 
     def _start(self, relation: str) -> None:
-        self._instance.apply_rows(self._kernel.relation(relation), [()])
+        self._instance.apply_rows(self._engine.index[relation], [()])

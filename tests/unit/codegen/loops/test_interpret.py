@@ -53,7 +53,7 @@ def engine(body: str, functions: str = "") -> Interpreter:
 
 def answer(body: str, rows: Any = ROWS) -> dict[Any, Any]:
     e = engine(body)
-    e.apply("R", rows)
+    e.apply({"R": rows})
     return e.read("q")
 
 
@@ -63,8 +63,8 @@ def out(x: str, y: str, n: str) -> str:
 
 def test_records_come_and_go() -> None:
     e = engine(f"scan r in m {{ {out('r.k0', 'r.k1', 'r.p0')} }}")
-    e.apply("R", [((1, 5), 2), ((1, 5), -1), ((2, 5), 1)])
-    e.apply("R", [((2, 5), -1)])
+    e.apply({"R": [((1, 5), 2), ((1, 5), -1), ((2, 5), 1)]})
+    e.apply({"R": [((2, 5), -1)]})
     assert e.read("q") == {(1, 5): 1}
     assert len(e.state.tables["m"].records) == 1
 
@@ -187,8 +187,8 @@ def test_tests() -> None:
 def test_texts_are_known_once_a_row_had_them() -> None:
     e = engine(f"find y : string = 'a' {{ {out('1', '1', '1')} }}")
     assert e.read("q") == {}
-    e.apply("T", [(("a",), 1)])
-    e.apply("T", [(("a",), -1)])
+    e.apply({"T": [(("a",), 1)]})
+    e.apply({"T": [(("a",), -1)]})
     assert e.read("q") == {(1, 1): 1}
 
 
@@ -200,10 +200,10 @@ def test_digits_that_fit() -> None:
 
 def test_sums_of_doubles_forget_what_has_gone() -> None:
     e = engine("")
-    e.apply("N", [((1e300, 1), 1), ((0.1, 1), 3)])
-    e.apply("N", [((1e300, 1), -1), ((0.1, 1), -2)])
+    e.apply({"N": [((1e300, 1), 1), ((0.1, 1), 3)]})
+    e.apply({"N": [((1e300, 1), -1), ((0.1, 1), -2)]})
     assert [r.payloads for r in e.state.tables["d"].records.values()] == [[0.1]]
-    e.apply("N", [((0.1, Decimal("1.00")), -1)])
+    e.apply({"N": [((0.1, Decimal("1.00")), -1)]})
     assert not e.state.tables["d"].records
 
 
@@ -221,7 +221,7 @@ def test_signs_in_turn_and_times() -> None:
         ready ready { }
     """
     e = Interpreter(Program((R,), (), (), ()), layout, read(text))
-    e.apply("R", [((0, 7), 3), ((0, 8), -2)])
+    e.apply({"R": [((0, 7), 3), ((0, 8), -2)]})
     assert {r.values[0]: r.payloads[0] for r in e.state.tables["m"].records.values()} == {
         1: 3,
         2: 2,
@@ -247,18 +247,18 @@ def test_a_record_is_found_by_what_determines_it() -> None:
     e = Interpreter(
         Program((R,), (), (), (ANSWER,)), layout, read(f"{follow} ready ready {{ }} {read_q}")
     )
-    e.apply("R", [((1, 5), 1), ((2, 6), 1)])
+    e.apply({"R": [((1, 5), 1), ((2, 6), 1)]})
     assert e.read("q") == {(1, 5): 1}
 
 
 def test_a_change_that_fails_changes_nothing() -> None:
     e = engine(f"scan r in m {{ {out('r.k0', 'r.k1', 'r.p0')} }}")
-    e.apply("R", [((1, 5), 2)])
+    e.apply({"R": [((1, 5), 2)]})
     with pytest.raises(Overflow, match="out of its range"):
-        e.apply("R", [((2, 5), 1), ((1, 5), 2**63)])
+        e.apply({"R": [((2, 5), 1), ((1, 5), 2**63)]})
     assert e.read("q") == {(1, 5): 2}
     with pytest.raises(UnknownName):
-        e.apply("X", [])
+        e.apply({"X": []})
 
 
 def test_keys_are_of_the_types_of_their_columns() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import decimal
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
-from freshview.algebra import EXACT, Number
+from freshview.algebra import EXACT
 from freshview.calculus.domain import is_within
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.rows import checked
@@ -19,18 +20,25 @@ from freshview.codegen.loops.interpret.records import Records
 from freshview.codegen.loops.interpret.run import Run
 from freshview.codegen.loops.interpret.values import Row, Values, as_key, nearest
 from freshview.codegen.loops.terms import Function, Loops
-from freshview.errors import Overflow, UnknownName
+from freshview.errors import Overflow, SnapshotProblem, UnknownName
+from freshview.program.engine import Batch, Changes, Multiset, ShownRows, Tables
 from freshview.program.terms import Program
 
-Changes = Mapping[tuple[Value, ...], int] | Iterable[tuple[Sequence[Value], int]]
-Answer = dict[tuple[Any, ...], Number]
+
+@dataclass(frozen=True)
+class Contents:
+    """What lasts from one call to the next, at one moment."""
+
+    tables: Mapping[str, Records]
+    texts: frozenset[str]
+    stale: bool
+    loaded: bool
 
 
 class Interpreter:
-    """Runs the loops of a program: static tables first, then changes; queries at any time.
+    """Runs the loops of a program, as a `ProgramEngine`.
 
-    After every call the maps and the answers are those of the reference engine; a call that fails
-    changes nothing.
+    After every call the maps and the answers are those of the reference engine.
 
     >>> from freshview.calculus.schema import Column, Query
     >>> from freshview.calculus.text import read as term
@@ -48,7 +56,7 @@ class Interpreter:
     ...   read read_q of q { scan r1 in m { output q(r1.k0 : int) += r1.p0 } }
     ... ''')
     >>> engine = Interpreter(program, read_layout("table m [int] : [int]"), loops)
-    >>> engine.apply("R", [((1,), 2), ((2,), 1), ((2,), -1)])
+    >>> engine.apply({"R": [((1,), 2), ((2,), 1), ((2,), -1)]})
     >>> engine.read("q")
     {(1,): 2}
     """
@@ -63,32 +71,54 @@ class Interpreter:
         self.relations = {r.name: r for r in program.relations}
         self.state = State({name: Records(t) for name, t in layout.tables.items()})
         self.loaded = False
+        self._shown = ShownRows()
 
-    def load(self, tables: Mapping[str, Iterable[Sequence[Value]]] | None = None) -> None:
+    def load(self, tables: Tables | None = None) -> None:
         """Load the static tables, and do what the program does when it is ready."""
         self.loaded = True
         for name, rows in (tables or {}).items():
-            self.apply(name, [(row, 1) for row in rows])
+            self.apply({name: [(row, 1) for row in rows]})
         with self._all_or_nothing():
             self._run(self._function("ready"))
 
-    def apply(self, relation: str, changes: Changes) -> None:
-        """A batch: rows with how many times they are inserted or, negative, deleted."""
+    def apply(self, changes: Batch) -> None:
+        """See `ProgramEngine`."""
         if not self.loaded:
             self.load()
+        batches = {name: self._batch(name, rows) for name, rows in changes.items()}
+        with self._all_or_nothing():
+            for name, batch in batches.items():
+                self._run(self._function("relation", name), batch)
+
+    def _batch(self, relation: str, changes: Changes) -> list[Row]:
         if relation not in self.relations:
             raise UnknownName(f"there is no relation '{relation}'", instead="declare it first")
         of = self.relations[relation]
         pairs = changes.items() if isinstance(changes, Mapping) else changes
-        batch = [Row(_row(of, row), [], times) for row, times in pairs]
-        with self._all_or_nothing():
-            self._run(self._function("relation", relation), batch)
+        return [Row(_row(of, row), [], times) for row, times in pairs]
 
-    def read(self, query: str) -> Answer:
-        """The rows of a query in the order of its columns, with their multiplicities."""
+    def read(self, query: str) -> Multiset:
+        """See `ProgramEngine`."""
         return self._read(query, self._function("read", query), {})
 
-    def find(self, query: str, key: Mapping[int, Value]) -> Answer:
+    def changes(self, query: str) -> Multiset:
+        """See `ProgramEngine`."""
+        return self._shown.changes(query, self.read(query))
+
+    def snapshot(self) -> Contents:
+        """See `ProgramEngine`."""
+        tables = {name: records.copy() for name, records in self.state.tables.items()}
+        return Contents(tables, frozenset(self.state.texts), self.state.stale, self.loaded)
+
+    def restore(self, snapshot: Contents) -> None:
+        """See `ProgramEngine`."""
+        if snapshot.tables.keys() != self.layout.tables.keys():
+            raise SnapshotProblem("this is a snapshot of another program")
+        tables = {name: records.copy() for name, records in snapshot.tables.items()}
+        self.state = State(tables, set(snapshot.texts), snapshot.stale)
+        self.loaded = snapshot.loaded
+
+    def find(self, query: str, key: Mapping[int, Value]) -> Multiset:
         """The rows of a query with these values in the columns by which it is looked up."""
         columns = [c.type for c in self._query_columns(query)]
         values = tuple(as_key(key.get(j), t) for j, t in enumerate(columns))
@@ -99,7 +129,7 @@ class Interpreter:
         functions = (f for f in self.functions.values() if (f.kind, f.of) == ("find", query))
         return next((f.key for f in functions), ())
 
-    def contents(self, name: str) -> Answer:
+    def contents(self, name: str) -> Multiset:
         """The rows of a map."""
         if not self.loaded:
             self.load()
@@ -107,7 +137,7 @@ class Interpreter:
             with decimal.localcontext(EXACT):
                 self._run(self._function("refresh"))
         place = self.layout.places[name]
-        rows: Answer = {}
+        rows: Multiset = {}
         for record in self.state.tables[place.table].records.values():
             if record.payloads[place.payload]:
                 keys = tuple(record.values[i] for i in place.columns)
@@ -120,15 +150,15 @@ class Interpreter:
                 return f
         raise UnknownName(f"the loops have no function to {kind} '{of}'")
 
-    def _run(self, f: Function, batch: Sequence[Row] = (), **names: Any) -> Answer:
+    def _run(self, f: Function, batch: Sequence[Row] = (), **names: Any) -> Multiset:
         run = Run(self.state, self.functions, self.values, batch)
         run.function(f, names)
-        rows: Answer = {}
+        rows: Multiset = {}
         for row, n in run.rows:
             rows[row] = rows.get(row, 0) + n
         return rows
 
-    def _read(self, query: str, f: Function, names: Mapping[str, Any]) -> Answer:
+    def _read(self, query: str, f: Function, names: Mapping[str, Any]) -> Multiset:
         if not self.loaded:
             self.load()
         with self._all_or_nothing():
@@ -144,16 +174,13 @@ class Interpreter:
 
     @contextmanager
     def _all_or_nothing(self) -> Iterator[None]:
-        before = (
-            {name: records.copy() for name, records in self.state.tables.items()},
-            self.state.stale,
-        )
+        before = self.snapshot()
         try:
             with decimal.localcontext(EXACT):
                 yield
                 self._check()
         except BaseException as e:
-            self.state.tables, self.state.stale = before
+            self.restore(before)
             if isinstance(e, decimal.DecimalException | OverflowError):
                 raise _out_of_range(str(e)) from e
             raise

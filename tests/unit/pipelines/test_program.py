@@ -1,0 +1,48 @@
+"""The program of a pipeline: each view as it would be planned alone, equal maps once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from freshview.calculus.schema import Query
+from freshview.errors import StrictRefusal
+from freshview.pipelines.options import PipelineOptions
+from freshview.pipelines.program import program_of
+from freshview.program.check import check_program
+from freshview.sql import Catalog
+from tests.differential.harness import case
+
+PLAIN = PipelineOptions()
+
+
+def queries(*names: str) -> tuple[Catalog, list[Query]]:
+    cases = [case("tpch", name) for name in names]
+    return cases[0].catalog, [c.query for c in cases]
+
+
+def test_auto_chooses_for_each_view_what_it_chooses_for_it_alone() -> None:
+    # Q15 needs deltas of deltas; planned with it, Q9 had them too, for five times the work.
+    catalog, views = queries("q09", "q15")
+    both = program_of(views, catalog, PLAIN)
+    check_program(both, catalog.functions)
+    strategies = set()
+    for view in views:
+        alone = program_of([view], catalog, PLAIN)
+        assert both.view_notes[view.name][0] == alone.notes[0]
+        strategies.add(both.view_notes[view.name][0].split(",")[0])
+    assert len(strategies) == 2
+
+
+def test_a_view_that_is_there_twice_is_kept_once() -> None:
+    catalog, [view] = queries("q03")
+    once = program_of([view], catalog, PLAIN)
+    twice = program_of([view, replace(view, name="again")], catalog, PLAIN)
+    assert (twice.maps, twice.triggers) == (once.maps, once.triggers)
+
+
+def test_a_strict_pipeline_refuses_one_view_that_is_recomputed() -> None:
+    catalog, views = queries("q03", "q15")
+    with pytest.raises(StrictRefusal, match="q15 is recomputed"):
+        program_of(views, catalog, replace(PLAIN, strict=True))
