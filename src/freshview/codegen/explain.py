@@ -24,6 +24,7 @@ def show_passes(
     """What each pass has changed; `check` makes sure that it is well formed."""
     parts = []
     before = {"program": show_program(program), "layout": "", "loops": ""}
+    last = dict.fromkeys(before, "")
     for step, draft in drafts(program, functions, options):
         if check:
             _check(draft)
@@ -33,6 +34,8 @@ def show_passes(
         texts = [f"== {level}\n{after[level].rstrip()}\n" for level in changed]
         parts.append("\n".join([head, *texts]))
         before = after
+        last |= dict.fromkeys(changed, step.name)
+    parts.append(f"-- kernel: the layout after {last['layout']}, the loops after {last['loops']}\n")
     return "\n".join(parts)
 
 

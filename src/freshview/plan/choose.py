@@ -82,7 +82,7 @@ def choose(
         start.append(tree)
         if tree.cost < MUCH_LESS * best.cost:
             best, changes = tree, []
-    return best.program, (*_words(best, start), *changes)
+    return best.program, (*_words(best, start, options.strict), *changes)
 
 
 def _best(
@@ -199,14 +199,25 @@ def _descend(
     return best, changes
 
 
-def _words(best: Plan, tried: list[Plan]) -> tuple[str, ...]:
+def _words(best: Plan, tried: list[Plan], strict: bool) -> tuple[str, ...]:
     """What was chosen, and what the plans that differ from it would cost."""
     different = [p for p in tried if p.name != best.name and p.program.maps != best.program.maps]
-    others = ", ".join(f"{p.name} {_rows(p.cost)}" for p in different)
+    others = ", ".join(f"{p.name} {_rows(p.cost)}{_why_not(p, best, strict)}" for p in different)
     return (
         f"strategy: {best.name}, for an estimated {_rows(best.cost)} rows of work per change"
         + (f"; in comparison: {others}" if others else ""),
     )
+
+
+def _why_not(p: Plan, best: Plan, strict: bool) -> str:
+    """Why a plan was passed over that is estimated to cost less than the chosen one."""
+    if p.cost >= best.cost:
+        return ""
+    if strict and recomputed(p.program):
+        return " (it recomputes)"
+    if p.name == "factorized":
+        return f" (chosen only below {_rows(MUCH_LESS * best.cost)})"
+    return " (not less by enough)"
 
 
 def _rows(cost: float) -> str:

@@ -106,7 +106,8 @@ def _show_table(t: Table) -> list[str]:
     kind = "transient" if t.transient else "table"
     lines = [f"{kind} {show_name(t.name)} {show_types(t.keys)} : {show_types(t.payloads)}"]
     if t.names:
-        lines.append(f"  names {show_names(t.names)}")
+        named = [f"k{i} {show_name(name)}" for i, name in enumerate(t.names)]
+        lines.append(f"  names {', '.join(named)}")
     if t.determining is not None:
         lines.append(f"  key {show_columns(t.determining)}".rstrip())
     lines += [f"  index {show_columns(columns)}" for columns in t.indexes]
@@ -168,10 +169,11 @@ def _read_table(tokens: Tokens, transient: bool) -> Table:
 
 
 def _read_names(tokens: Tokens) -> tuple[str, ...]:
-    names = [tokens.name()]
-    while tokens.accept(","):
-        names.append(tokens.name())
-    return tuple(names)
+    names: dict[int, str] = {}
+    while not names or tokens.accept(","):
+        column = read_column(tokens)
+        names[column] = tokens.name()
+    return tuple(names[i] for i in range(len(names)))
 
 
 def _read_place(tokens: Tokens) -> MapPlace:
