@@ -157,6 +157,12 @@ def distinct_subterms(e: Expr) -> Iterator[Expr]:
             pending.extend(reversed(children(here)))
 
 
+@lru_cache(maxsize=1 << 14)  # plans that are compared have the same definitions
+def atoms(e: Expr) -> tuple[Rel, ...]:
+    """The base relations of a term with their variables, each once."""
+    return tuple(x for x in distinct_subterms(e) if isinstance(x, Rel))
+
+
 @lru_cache(maxsize=1 << 16)
 def size(e: Expr) -> int:
     """How many nodes a term has when it is written out: parts that stand twice count twice."""

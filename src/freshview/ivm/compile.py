@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from freshview.calculus.alpha_equivalence import shape
 from freshview.calculus.build import ZERO, factors, is_zero, sum_
@@ -279,6 +280,7 @@ def without(names: set[str], e: Expr) -> Expr:
     return simplify(bottom_up(e, empty))
 
 
+@lru_cache(maxsize=1 << 12)
 def _has_cycle(definition: Expr) -> bool:
     """Whether a product of the definition joins in a cycle."""
     for e in distinct_subterms(definition):

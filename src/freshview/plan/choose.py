@@ -29,10 +29,10 @@ one of them takes its time to compile."""
 WORTHWHILE = 0.9
 """A change must promise this share of the cost at most: estimates are rough."""
 
-ROW_BY_ROW = 0.8
+ROW_BY_ROW = 0.85
 """What a single change must promise where triggers take single rows: to put a map together when it
 is asked for takes look-ups, which the rows of a batch share. With nine tenths, the kernel of Q18a
-was half as fast; with six tenths, that of Q16 took a third more."""
+was half as fast; with eight tenths, that of Q16 took a third more."""
 
 RECOMPUTED = 0.7
 """What recomputing a map instead of following a relation by deltas must promise. Its work grows
@@ -40,6 +40,10 @@ with the data, and that of deltas with the change: it is tried only where the si
 
 FLAT = (0, 1)
 """Depths of deltas at which plans join base relations."""
+
+CLEARLY_LESS = 0.7
+"""What such a plan must promise of the higher-order one to be chosen at once: how many rows a join
+finds is what is known least. Else it must be better than the higher-order plan with its changes."""
 
 MUCH_LESS = 0.4
 """View trees must promise this share at most: for Q5, 550 rows of work instead of 940 took twice
@@ -90,21 +94,20 @@ def _best(
 ) -> tuple[Plan, list[str]]:
     """The best of the whole plans, each with the single changes that pay.
 
-    Estimates are rough: of the plans that are nearly as good, the one that keeps the most. A plan
-    that joins base relations must be better than the higher-order one with its changes: how many
-    rows a join finds is what is known least.
+    Estimates are rough: of the plans that are nearly as good, the one that keeps the most.
     """
     best, *_ = nearly_cheapest(allowed, lambda p: p.cost, 1 / WORTHWHILE)
     if not options.switches.moves:
         return best, []
     best, changes = _descend(best, plan, options)
     higher = [p for p in allowed if p.options.depth not in FLAT]
-    if higher and best.options.depth in FLAT:
-        kept, *_ = nearly_cheapest(higher, lambda p: p.cost, 1 / WORTHWHILE)
-        kept, others = _descend(kept, plan, options)
-        if kept.cost * WORTHWHILE <= best.cost:
-            return kept, others
-    return best, changes
+    if not higher or best.options.depth not in FLAT:
+        return best, changes
+    kept, *_ = nearly_cheapest(higher, lambda p: p.cost, 1 / WORTHWHILE)
+    if best.cost <= CLEARLY_LESS * kept.cost:
+        return best, changes
+    kept, others = _descend(kept, plan, options)
+    return (kept, others) if kept.cost * WORTHWHILE <= best.cost else (best, changes)
 
 
 def _view_tree(

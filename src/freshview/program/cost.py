@@ -30,7 +30,7 @@ from freshview.calculus.terms import (
     Var,
     View,
 )
-from freshview.calculus.walk import distinct_subterms, variables
+from freshview.calculus.walk import atoms, variables
 from freshview.program.conditions import is_test, share, together
 from freshview.program.dependencies import (
     Dependency,
@@ -215,10 +215,10 @@ class Model:
 
     def _without_key(self, keys: tuple[str, ...], definition: Expr) -> bool:
         """Whether a map has columns of one relation, but not all of those of its primary key."""
-        atoms = [x for x in distinct_subterms(definition) if isinstance(x, Rel)]
-        if len(atoms) != 1:
+        read = atoms(definition)
+        if len(read) != 1:
             return False
-        [atom] = atoms
+        [atom] = read
         return any(atom.vars[i] not in keys for i in self.keys[atom.name])
 
     def statement(self, e: Expr, given: Mapping[str, float], inputs: tuple[str, ...]) -> float:

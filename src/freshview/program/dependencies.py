@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from freshview.calculus.schema import Relation
 from freshview.calculus.scope import free, has_data
@@ -28,13 +29,20 @@ def dependencies(e: Expr, keys: Mapping[str, Sequence[int]]) -> tuple[Dependency
     (['o'], ['c', 'day', 'o'])
     """
     out = []
-    for x in distinct_subterms(e):
-        if isinstance(x, Rel | Delta) and keys.get(x.name):
+    for x in _determining(e):
+        if isinstance(x, Lift):
+            out.append(Dependency(free(x.body), frozenset((x.var,))))
+        elif keys.get(x.name):
             key = frozenset(x.vars[i] for i in keys[x.name])
             out.append(Dependency(key, frozenset(x.vars)))
-        elif isinstance(x, Lift) and not has_data(x.body):
-            out.append(Dependency(free(x.body), frozenset((x.var,))))
     return tuple(out)
+
+
+@lru_cache(maxsize=1 << 14)  # plans that are compared have the same definitions
+def _determining(e: Expr) -> tuple[Rel | Delta | Lift, ...]:
+    """The parts of a term where variables determine others: relations and computed values."""
+    parts = (x for x in distinct_subterms(e) if isinstance(x, Rel | Delta | Lift))
+    return tuple(x for x in parts if not isinstance(x, Lift) or not has_data(x.body))
 
 
 def determined(names: Iterable[str], known: Sequence[Dependency]) -> frozenset[str]:

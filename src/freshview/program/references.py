@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from freshview.calculus.terms import Expr, Rel
-from freshview.calculus.walk import distinct_subterms
+from freshview.calculus.terms import Rel
+from freshview.calculus.walk import atoms
+from freshview.program.dependencies import primary_keys
 from freshview.program.terms import Program
 
 Columns = dict[tuple[str, int], set[str]]
@@ -27,8 +28,9 @@ def references(program: Program) -> dict[str, set[str]]:
 def keyed_columns(program: Program) -> Columns:
     """The columns that are joined with a primary key of one column, and whose keys these are."""
     out: Columns = {}
+    primary = primary_keys(program.relations)
     for one, other in _pairs(program):
-        keys = _keys(other, program)
+        keys = primary[other.name]
         if len(keys) == 1:
             for at, name in enumerate(one.vars):
                 if name == other.vars[keys[0]]:
@@ -64,20 +66,10 @@ def _reached(refers: dict[str, set[str]], name: str) -> set[str]:
 
 def _pairs(program: Program) -> Iterator[tuple[Rel, Rel]]:
     """Atoms of which the first has all the variables that are the key of the second."""
+    primary = primary_keys(program.relations)
     for m in program.maps:
-        atoms = _atoms(m.definition)
-        for other in atoms:
-            key = {other.vars[i] for i in _keys(other, program)}
-            for one in atoms:
-                if key and one.name != other.name and key <= set(one.vars):
+        for other in atoms(m.definition):
+            key = {other.vars[i] for i in primary[other.name]}
+            for one in atoms(m.definition) if key else ():
+                if one.name != other.name and key <= set(one.vars):
                     yield one, other
-
-
-def _atoms(e: Expr) -> list[Rel]:
-    return [x for x in distinct_subterms(e) if isinstance(x, Rel)]
-
-
-def _keys(atom: Rel, program: Program) -> list[int]:
-    """The places of an atom's primary key."""
-    [r] = [r for r in program.relations if r.name == atom.name]
-    return [i for i, c in enumerate(r.columns) if c.name in r.key]
