@@ -60,6 +60,12 @@ FOUND: tuple[Script, ...] = (
         "SELECT r.c AS x0, COUNT(*) AS n FROM r, v v1, v v2 GROUP BY r.c ORDER BY x0 LIMIT 2",
         (("v", "SELECT a AS x0 FROM s"),),
     ),
+    # what the batch of s bounds reads a column of the join, which was thought to read it in turn
+    Script(
+        "SELECT CASE WHEN q.a = (SELECT MAX(s.d) FROM s WHERE s.a = q.a AND s.e = q.c) "
+        "THEN r.c END AS x0, CASE WHEN (q.a = (SELECT MAX(q5.c) FROM r q5 WHERE q5.b > q.b) "
+        "OR r.c <> q.c) THEN q.a + r.c END AS x1 FROM r q FULL JOIN r ON q.c = r.c"
+    ),
 )
 
 

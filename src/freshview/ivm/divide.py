@@ -67,7 +67,7 @@ def divide(
 ) -> Division:
     """The maps that a product becomes part by part, and the factors that stay outside."""
     parts = _flat(keys, parts)
-    known = _known(parts, decision.known)
+    known = _known(parts, decision.known, context)
     inner, outer = _split(keys, parts, known, context, decision)
     maps: list[Expr] = []
     for group in _grouped(inner, known, context, decision):
@@ -105,20 +105,23 @@ def _flat(keys: tuple[str, ...], parts: tuple[Expr, ...]) -> tuple[Expr, ...]:
     return tuple(flat)
 
 
-def _known(parts: tuple[Expr, ...], known: frozenset[str]) -> frozenset[str]:
-    """Trigger variables, what the batch binds, and values computed from those."""
-    reached = set(known)
-    for f in parts:
-        if is_delta_bound(f) and not isinstance(f, Lift):
-            reached |= outs(f)
+def _known(
+    parts: tuple[Expr, ...], known: frozenset[str], context: frozenset[str]
+) -> frozenset[str]:
+    """Trigger variables, what the batch binds, and values computed from those.
+
+    What the batch bounds binds nothing before the others if it reads what they bind.
+    """
+    reached = known
     changed = True
     while changed:
         changed = False
         for f in parts:
-            if isinstance(f, Lift) and not has_data(f.body) and ins(f) <= reached:
-                changed |= f.var not in reached
-                reached.add(f.var)
-    return frozenset(reached)
+            leads = not has_data(f.body) if isinstance(f, Lift) else is_delta_bound(f)
+            if leads and ins(f) <= reached | context and not outs(f) <= reached:
+                reached |= outs(f)
+                changed = True
+    return reached
 
 
 def is_nested(f: Expr) -> bool:
