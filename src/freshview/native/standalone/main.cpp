@@ -74,6 +74,13 @@ struct Rows {
     for (int i = 0; i < width; i++) freshview_relation_column(number, i, &column[i]);
   }
 
+  void close() {
+    free(column);
+    free(value);
+    free(count);
+    free(text);
+  }
+
   // The fields of a record from one on, as one more row.
   void add(const CsvReader& in, const char* file, int first, i64 sign) {
     int fields = in.size - first;
@@ -253,6 +260,8 @@ int main(int count, char** words) {
   if (o.stats)
     fprintf(stderr, "%lld rows, %.3f s of CPU with parsing, %llu bytes\n", (long long)total, seconds,
             (unsigned long long)freshview_bytes(views));
+  for (int i = 0; i < relations; i++) rows[i].close();
+  free(rows);
   freshview_close(views);
   return fflush(stdout) || ferror(stdout) ? 1 : 0;
 }
