@@ -72,10 +72,27 @@ def _factorized(results: Any) -> Ratios:
 
 
 def _front_door(results: Any) -> Ratios:
-    return {
+    out = {
         f"{x['query']}: kernel over {way}": 1 / ratio
         for x in results.get("queries", ())
         for way, ratio in x["ratios"].items()
+    }
+    rates = {name: median(each) for name, each in results.get("rates", {}).items()}
+    for name, rate in rates.items():
+        way, _, size = name.partition(", ")
+        kernel = rates.get(f"kernel alone, {size}")
+        if kernel and way != "kernel alone":
+            out[f"join and sum, {name}: over the kernel"] = rate / kernel
+    return out
+
+
+def _first_rows(results: Any) -> Ratios:
+    reads: dict[str, list[float]] = {}
+    for x in results:
+        reads.setdefault(x["plan"], []).append(x["read"])
+    return {
+        f"{plan}: a read at the fewest over the most groups": r[0] / r[-1]
+        for plan, r in reads.items()
     }
 
 
@@ -106,6 +123,7 @@ READERS: Mapping[str, Callable[[Any], Ratios]] = {
     "front_door": _front_door,
     "subscribers": _subscribers,
     "many_views": _many_views,
+    "first_rows": _first_rows,
 }
 
 

@@ -43,7 +43,13 @@ class Part:
 
 PARTS: tuple[Part, ...] = (
     Part("machine", "The limits of the machine", ("--limit", "1"), 1.5),
-    Part("front_door", "The public API, with defaults and without kept rows", ("--repeat", "3"), 6),
+    Part(
+        "front_door",
+        "The public API, with defaults and without kept rows",
+        ("--repeat", "3", "--scale", "0.05"),
+        8,
+        ("--quick", "--repeat", "1", "--queries", "q03"),
+    ),
     Part(
         "subscribers",
         "A change of one row with a subscriber",
@@ -52,12 +58,24 @@ PARTS: tuple[Part, ...] = (
         ("--groups", "3000", "--rounds", "1", "--rows", "300"),
     ),
     Part("many_views", "Ten views over one join", ("--rounds", "2"), 2),
+    Part("first_rows", "The first ten of many groups", (), 1.5),
     Part("memory", "Bytes for each live row", (), 2),
-    Part("native", "Kernels alone, query by query", ("--repeat", "2", "--limit", "1"), 4),
+    Part("native", "Kernels alone, query by query", ("--repeat", "2", "--limit", "1"), 6),
     Part("join_sum", "Join and sum, beside dictionaries, DuckDB and Pathway", ("--repeat", "3"), 3),
-    Part("versus_duckdb", "TPC-H beside DuckDB", ("--batches", "9"), 3),
+    Part(
+        "versus_duckdb",
+        "TPC-H beside DuckDB",
+        ("--batches", "9", "--queries", "q01,q02,q03,q05,q09,q11,q16,q18,q22"),
+        4,
+    ),
     Part("growth", "Whether the time per event grows with the data", ("--limit", "6"), 2),
-    Part("factorized", "View trees", ("--repeat", "2", "--limit", "2"), 2),
+    Part(
+        "factorized",
+        "View trees",
+        ("--only", "retailer", "--repeat", "2", "--limit", "2"),
+        4,
+        ("--quick", "--only", "housing"),
+    ),
     Part(
         "strategies",
         "Strategies and batch sizes",

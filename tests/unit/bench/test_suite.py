@@ -75,6 +75,22 @@ def test_ratios_are_told_or_made_of_results() -> None:
     assert ratios_of("anything", [1, 2]) == {}
 
 
+def test_ratios_of_the_public_api() -> None:
+    rates = {"kernel alone, batches of 1,000": [30.0, 20.0], "defaults, batches of 1,000": [5.0]}
+    queries = [{"query": "q03", "ratios": {"defaults": 2.0}}]
+    assert ratios_of("front_door", {"rates": rates, "queries": queries}) == {
+        "front_door: q03: kernel over defaults": 0.5,
+        "front_door: join and sum, defaults, batches of 1,000: over the kernel": 0.2,
+    }
+    reads = [{"plan": "p", "groups": n, "read": t} for n, t in ((10, 1.0), (1000, 4.0))]
+    name = "first_rows: p: a read at the fewest over the most groups"
+    assert ratios_of("first_rows", reads) == {name: 0.25}
+    views = [{"views": "all ten", "engine": "native", "x time": 4.0, "x memory": 2.0}]
+    assert sorted(ratios_of("many_views", views).values()) == [0.25, 0.5]
+    one = {"way": "insert", "groups": 3000, "alone": 1.0, "subscribed": 4.0}
+    assert list(ratios_of("subscribers", [one]).values()) == [0.25]
+
+
 def test_the_public_api_comes_before_kernels() -> None:
     names = [p.module for p in PARTS]
     assert names.index("front_door") < names.index("native")
