@@ -322,3 +322,29 @@ def test_tables_come_and_go_by_arrow(package: ModuleType) -> None:
     assert table.to_pylist() == [
         {"customer": "a customer of a long name", "total": Decimal("10.00"), "last": None}
     ]
+
+
+def test_a_change_out_of_range_leaves_everything_as_it_was(package: ModuleType) -> None:
+    with package.connect() as views:
+        views.insert("orders", [(1, "ann")])
+        views.insert("items", [ITEM])
+        before = views.rows("revenue"), views.rows("items_now")
+        with pytest.raises(package.ViewsError, match="range"):
+            views.apply("items", [(2, 1, None, None, None, None), ITEM], [1, (1 << 63) - 1])
+        assert (views.rows("revenue"), views.rows("items_now")) == before
+        views.delete("items", [ITEM])
+        assert views.rows("revenue") == []
+
+
+def test_views_that_need_batches_make_all_the_views_take_them() -> None:
+    """A kernel follows a relation in one way, so a script may mix what suits each view alone."""
+    catalog, queries = load(
+        "CREATE STREAM r (a INT, b INT); CREATE STREAM s (a INT, b INT);"
+        "CREATE VIEW v AS SELECT a, SUM(b) AS n FROM r GROUP BY a;"
+        "CREATE VIEW w AS SELECT COUNT(*) AS n FROM r, s WHERE r.a + s.a < r.b * s.b;"
+    )
+    alone = [planned([q], catalog).program for q in queries]
+    assert [{t.event for t in p.triggers} for p in alone] == [{"insert", "delete"}, {"batch"}]
+    both = planned(queries, catalog).program
+    assert {t.event for t in both.triggers} == {"batch"}
+    assert [q.name for q in both.queries] == ["v", "w"]
