@@ -10,7 +10,7 @@ CONNECTED := $(CONNECTORS)/.ready
 WORKERS = $(shell expr $$($(PYTHON) -c "import os; print(os.cpu_count())") + 1)
 LOCKS := requirements.lock requirements-compiler.lock requirements-java.lock
 
-.PHONY: help demo lint test test-full test-sanitize check bench-native bench-models bench-spark bench-factorized \
+.PHONY: help demo lint test test-full test-sanitize check bench bench-native bench-models bench-spark bench-factorized \
 	bench-linear clean
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make test-full     all the tests"
 	@echo "make test-sanitize the kernels under address and undefined-behaviour sanitizers"
 	@echo "make check         make lint, then make test"
+	@echo "make bench         one report of all that matters, 20 minutes; QUICK=1 for a first look"
 	@echo "make bench-native  the native engine beside its peers; QUICK=1 for a first look"
 	@echo "make bench-models  a regression kept fresh beside export and fit; QUICK=1 for a first look"
 	@echo "make bench-spark   the pipeline on Spark beside Spark SQL; QUICK=1 for a first look"
@@ -64,6 +65,9 @@ test-sanitize: $(READY)
 	LD_PRELOAD="$$(c++ -print-file-name=libasan.so) $$(c++ -print-file-name=libubsan.so)" \
 	ASAN_OPTIONS=detect_leaks=0 $(BIN)/pytest -n auto --dist loadgroup -m "native and not full and not spark" --sanitize \
 	tests/differential
+
+bench: $(READY)
+	$(BIN)/python -m bench.suite $(if $(QUICK),--quick)
 
 bench-native: $(READY)
 	$(BIN)/python -m bench $(if $(QUICK),--quick)

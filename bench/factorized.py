@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from bench import data
 from bench.apart import apart
+from bench.peers import COMMIT, OVER_FIVM
 from bench.plot import plot
 from bench.queries import Running, catalog_of, drive
 from bench.report import show, times, write
@@ -38,14 +39,6 @@ from freshview.program.terms import Program
 from freshview.runtime.compile.kernel_engine import kernel_engine
 
 SUMMED = {"housing": "postcode", "retailer": "inventoryunits"}
-PEERS = {
-    ("housing", "sum"): 8.48e6,
-    ("retailer", "sum"): 1.79e6,
-    ("housing", "cofactor"): 3.12e6,
-    ("retailer", "cofactor"): 501e3,
-}
-"""Tuples per CPU second of F-IVM's own C++ at batches of 1,000, on a machine of the same kind; its
-cofactor of Retailer had 39 variables."""
 BARS = {
     ("housing", "sum", "higher-order"): 1.0,
     ("retailer", "sum", "higher-order"): 1.0,
@@ -255,14 +248,16 @@ def main() -> None:
             first = rates.get("factorized", (0.0, 0))[0]
             for way, (per_second, maps) in rates.items():
                 bar = BARS.get((workload, kind, way))
-                peer = PEERS[workload, kind] if way == "factorized" else None
+                name = f"{workload} {kind}"
                 ratio = None if way == "factorized" else first / per_second
-                words = f"{bar:g}x" if bar else "-", times(first / peer) if peer else "-"
-                lines.append([f"{workload} {kind}", way, maps, per_second, times(ratio), *words])
+                then = OVER_FIVM.get(name) if way == "factorized" else None
+                words = f"{bar:g}x" if bar else "-", times(then)
+                lines.append([name, way, maps, per_second, times(ratio), *words])
     show(
         f"Events per CPU second in batches of 1,000{', paced' * args.paced}, scale {args.scale:g}",
-        ("aggregate", "way", "maps", "rate", "factorized is", "bar", "beside F-IVM"),
+        ("aggregate", "way", "maps", "rate", "factorized is", "bar", "over F-IVM then"),
         lines,
+        note=f"then: in turns with F-IVM's own C++, at commit {COMMIT} (bench/peers.py).",
     )
     write("factorized", results)
 

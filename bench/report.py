@@ -76,6 +76,29 @@ def write(name: str, results: object) -> None:
     (BUILD / f"{name}.json").write_text(json.dumps(record, indent=1, default=str) + "\n")
 
 
+def markdown(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """The same table as Markdown.
+
+    >>> print(markdown(("query", "rate"), [["q01", 2e6], ["q02", None]]))
+    | query | rate |
+    |---|---:|
+    | q01 | 2 M |
+    | q02 | - |
+    """
+    rule = "|".join(["---", *["---:"] * (len(columns) - 1)])
+    lines = [f"| {' | '.join(columns)} |", f"|{rule}|"]
+    for row in rows:
+        lines.append(f"| {' | '.join(c if isinstance(c, str) else cell(c) for c in row)} |")
+    return "\n".join(lines)
+
+
+def write_text(name: str, text: str) -> str:
+    """Write a file to the folder of results; tells where it is."""
+    BUILD.mkdir(parents=True, exist_ok=True)
+    (BUILD / name).write_text(text, encoding="utf-8")
+    return str(BUILD / name)
+
+
 def best(times_of: int, measure: Callable[[], float], limit: float = math.inf) -> float:
     """The least of several measurements; no further one starts after `limit` seconds."""
     began = time.monotonic()

@@ -2,8 +2,9 @@
 
 The blocks of a page run in order, in one empty folder and one Python namespace. A `python` block
 with `>>>` is a doctest. An `sql` block is executed, and saved if its first line is `-- NAME.sql`.
-The commands of a `bash` block run here, except `make` and `git`, whose targets must exist; a
-`text` block right after it is what they print, with `...` for what may differ.
+A `c` block is saved as `app.c`. The commands of a `bash` block run here, except `make` and `git`,
+whose targets must exist; a `text` block right after it is what they print, with `...` for what may
+differ.
 """
 
 from __future__ import annotations
@@ -28,7 +29,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted([ROOT / "README.md", *ROOT.glob("docs/**/*.md")])
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-SAFE = {"freshview", "printf", "cat", "ls", "mkdir"}
+SAFE = {"freshview", "printf", "cat", "ls", "mkdir", "c++", "cc", "./app"}
+NEEDS_COMPILER = ('engine="native"', "c++ -std")
 ON_SPARK = re.compile(
     r"fv\.pipeline\(|fv\.SparkProgram\(|^freshview (run|demo)(?!.*--engine)", re.MULTILINE
 )
@@ -115,7 +117,8 @@ def need_spark() -> None:
 
 @pytest.mark.parametrize("page", [marked(p) for p in PAGES])
 def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if 'engine="native"' in page.read_text(encoding="utf-8") and kernels.compiler() is None:
+    text = page.read_text(encoding="utf-8")
+    if any(words in text for words in NEEDS_COMPILER) and kernels.compiler() is None:
         pytest.skip("there is no C++ compiler")
     if needs_spark(page):
         need_spark()
@@ -129,6 +132,8 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
                 run_python(block, page, names)
             case "sql":
                 run_sql(block, tmp_path, db)
+            case "c":
+                (tmp_path / "app.c").write_text(block.text, encoding="utf-8")
             case "bash":
                 printed = run_bash(block, tmp_path)
                 continue

@@ -121,17 +121,20 @@ def compile_(
         bool, typer.Option("--diagram/--no-diagram", help="factorized: draw the view tree")
     ] = True,
     check_m3: Annotated[bool, typer.Option(help="factorized: read the M3 back")] = True,
+    standalone: Annotated[
+        bool, typer.Option(help="write a program, a library for C and a package of Python")
+    ] = True,
 ) -> None:
-    """Write each view's program as M3 text, diagram, C++ source and shared library."""
+    """Write each view's program as M3 text, diagram, C++ and library; and standalone code."""
     _check_dtree(dtree, strategy)
     settings = DatabaseSettings(strategy, mode, strict, switches=switches_of(switch))
     if strategy == "factorized":
-        choices = DiagramOptions(dtree, compact, inline, drawn, check_m3)
-        for path in compile_factorized(script, out, choices, settings, _tell):
-            typer.echo(path)
+        choices = DiagramOptions(dtree, compact, inline, drawn, check_m3, standalone)
+        for line in compile_factorized(script, out, choices, settings, _tell):
+            typer.echo(line)
         return
-    for path in compile_script(script, out, settings, _tell):
-        typer.echo(path)
+    for line in compile_script(script, out, settings, _tell, standalone=standalone):
+        typer.echo(line)
 
 
 @app.command()

@@ -9,6 +9,7 @@ from freshview.calculus.schema import Query
 from freshview.calculus.scope import relations
 from freshview.cli.files import write_file
 from freshview.cli.script import read_text
+from freshview.cli.standalone import write_standalone
 from freshview.codegen.library import toolchain
 from freshview.errors import BuildProblem, NotNative
 from freshview.plan.compile import compile_queries
@@ -29,11 +30,13 @@ def compile_script(
     settings: DatabaseSettings,
     tell: Callable[[str], object],
     ending: str = ".m3",
-) -> Iterator[Path]:
+    standalone: bool = True,
+) -> Iterator[Path | str]:
     """Write NAME.m3, .mmd, .cpp and .so for every view; tells each path when it is written.
 
     `tell` hears why a view has no kernel; its program is then that of the reference engine.
-    `ending` is what the files of programs end with.
+    `ending` is what the files of programs end with. With `standalone`, code that runs without us
+    follows, and the command that builds it.
     """
     catalog, queries = load(read_text(script), str(script))
     for query in queries:
@@ -49,6 +52,8 @@ def compile_script(
                 yield write_file(folder / f"{name}.so", library)
         if why:
             tell(f"{query.name} has no kernel: {why}")
+    if standalone:
+        yield from write_standalone(queries, catalog, script, folder, settings, tell)
 
 
 def _native(

@@ -42,13 +42,14 @@ from freshview.sql.join_aggregates import Aggregated, load_joined
 
 @dataclass(frozen=True)
 class DiagramOptions:
-    """What may be left out: merging of chains, inlining, drawing, and the check of the syntax."""
+    """What may be left out: merging of chains, inlining, drawing, the check, standalone code."""
 
     dtree: Path | None = None
     compact: bool = True
     inline: bool = True
     diagram: bool = True
     check: bool = True
+    standalone: bool = True
 
 
 @dataclass(frozen=True)
@@ -84,11 +85,12 @@ def compile_factorized(
     choices: DiagramOptions,
     settings: DatabaseSettings,
     tell: Callable[[str], object],
-) -> Iterator[Path]:
+) -> Iterator[Path | str]:
     """Write NAME.m3, NAME.svg and NAME.pdf for every view, and one log of the run.
 
-    What the engines run comes after them: NAME.program.m3, .mmd, .cpp and .so. A view that is
-    more than aggregates over a join has only these, and `tell` hears why.
+    What the engines run comes after them: NAME.program.m3, .mmd, .cpp and .so, and
+    standalone code. A view that is more than aggregates over a join has only these, and `tell`
+    hears why.
     """
     log = Log()
     try:
@@ -101,7 +103,7 @@ def compile_factorized(
     ordered = translated if choices.dtree is not None else []
     settings = replace(settings, orders={t.query.name: t.hybrids[0].order for t in ordered})
     try:
-        yield from compile_script(script, folder, settings, tell, ".program.m3")
+        yield from compile_script(script, folder, settings, tell, ".program.m3", choices.standalone)
     except OrderProblem as e:  # an order over names that only the listing has
         tell(f"no program for the engines: {e}")
 

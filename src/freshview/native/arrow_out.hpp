@@ -8,6 +8,20 @@
 namespace fr {
 namespace edge {
 
+// Doubles the arrays of an output, or makes its first ones; `Output::grow` of the one file that is
+// linked to the kernel calls it.
+inline void grow_arrays(Output& out) {
+  out.room = out.room ? out.room * 2 : 64;
+  auto more = [&](void* old, size_t each) {
+    void* grown = realloc(old, size_t(out.room) * each);
+    if (!grown) out_of_memory("freshview: there is no memory left for a result.\n");
+    return grown;
+  };
+  for (int i = 0; i < out.width; i++)
+    out.column[i] = more(out.column[i], size_out(out.columns[i].kind));
+  out.count = static_cast<i64*>(more(out.count, sizeof(i64)));
+}
+
 // Rows on their way out: what a kernel wrote, with its texts, free of the state.
 struct Table {
   Room* room;

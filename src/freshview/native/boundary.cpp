@@ -7,16 +7,7 @@ namespace fr {
 
 extern const char program[];  // see boundary.hpp
 
-void Output::grow() {
-  room = room ? room * 2 : 64;
-  auto more = [&](void* old, size_t each) {
-    void* out = realloc(old, size_t(room) * each);
-    if (!out) out_of_memory("freshview: there is no memory left for a result.\n");
-    return out;
-  };
-  for (int i = 0; i < width; i++) column[i] = more(column[i], edge::size_out(columns[i].kind));
-  count = static_cast<i64*>(more(count, sizeof(i64)));
-}
+void Output::grow() { edge::grow_arrays(*this); }
 
 namespace edge {
 

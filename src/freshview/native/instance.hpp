@@ -1,4 +1,4 @@
-// A running kernel: its lock, its changes as all or nothing, its errors for Python.
+// A running kernel in Python: its lock, and its errors.
 //
 // Whoever waits for the lock gives up Python's global lock first, so the one that has it can always
 // go on; no Python code runs while it is held.
@@ -6,8 +6,8 @@
 
 #include <pthread.h>
 
-#include "arrow_in.hpp"
 #include "python.hpp"
+#include "transaction.hpp"
 
 namespace fr {
 namespace edge {
@@ -22,35 +22,13 @@ struct Known {  // the schema that tables of a relation had last, and where its 
   int* where;
 };
 
-struct Instance {
-  Env env;
+struct Instance : Running {
   pthread_mutex_t mutex;
-  bool open, ready;
-  bool wraps;          // a number may leave its range on the way: all of them are in it at the end
-  bool wrapped;        // one has, since it may
-  bool lost;           // memory ended in the middle of a change: there is no state any more
   u64 diverted;        // relations, as bits, whose single rows go to Python, which wants to know
   u64 singles;         // single rows taken since somebody asked
   PyObject* raise;     // raises the error that a problem deserves; belongs to the library
-  i64* same[2];        // 1s and -1s, for batches without counts
-  i64 same_size;
   Known* known;        // one for each relation
 };
-
-struct Here {};  // placement without the C++ library
-
-}  // namespace edge
-}  // namespace fr
-
-inline void* operator new(size_t, fr::edge::Here, void* at) { return at; }
-
-namespace fr {
-
-inline void Fault::free_texts() {
-  for (Arg& a : args) free(const_cast<char*>(a.text.at)), a.text = Str{nullptr, 0};
-}
-
-namespace edge {
 
 struct Unlocked {  // Python's global lock, given up for a while
   PyThreadState* state;
@@ -72,30 +50,6 @@ struct Locked {  // the kernel's lock; who only lets go of a state does not look
   }
   ~Locked() { pthread_mutex_unlock(&x.mutex); }
 };
-
-inline thread_local Room* rooms = nullptr;  // the last one that was opened for a call
-
-struct Rooms {  // a room for the length of a call
-  Room* room;
-  Rooms() : room(Room::open()) {
-    room->outer = rooms;
-    rooms = room;
-  }
-  ~Rooms() {
-    rooms = room->outer;
-    room->let_go();
-  }
-};
-
-inline void empty_scratch(Env& env) {
-  if (env.scratch.used() != Arena::start) env.scratch.reset();
-}
-
-inline void make_state(Env& env) {
-  env.state = env.arena.at<State>(env.arena.take(kernel.state_size));
-  env.overflow = false;
-  kernel.create(env);
-}
 
 inline Instance* instance_in(PyObject* capsule) {
   return static_cast<Instance*>(PyCapsule_GetPointer(capsule, INSTANCE));
@@ -135,179 +89,6 @@ inline PyObject* raise_kernel_error(Instance& x, int relation, const Problem& p)
   }
   if (!value && PyErr_Occurred()) return nullptr;
   return raise_kernel_error(x, relation, what, p.row, p.column, value);
-}
-
-// As many counts of 1 or -1 as wanted; the caller has the lock.
-inline const i64* same_counts(Instance& x, i64 size, i64 sign) {
-  if (size > x.same_size) {
-    x.same_size = size < 1024 ? 1024 : size;
-    for (int s = 0; s < 2; s++) {
-      free(x.same[s]);
-      x.same[s] = static_cast<i64*>(malloc(size_t(x.same_size) * sizeof(i64)));
-      if (!x.same[s]) {
-        x.same_size = 0;
-        out_of_memory("freshview: there is no memory left for a batch.\n");
-      }
-      for (i64 i = 0; i < x.same_size; i++) x.same[s][i] = s ? -1 : 1;
-    }
-  }
-  return x.same[sign < 0];
-}
-
-// A batch without rows is one, too: statements may read other things beside it.
-inline void apply_part(Instance& x, const Relation& r, const Part& part, i64 sign) {
-  Batch batch{part.size, part.count ? part.count : same_counts(x, part.size, sign), part.column};
-  r.apply(x.env, batch);
-  empty_scratch(x.env);
-}
-
-// A part that left the range of some number, applied the other way round: wrapped integers are a
-// ring, so it is gone without a trace.
-inline void take_back(Instance& x, const Relation& r, Part part, i64 sign) {
-  Rooms own;
-  if (part.count) {
-    i64* negated = own.room->array<i64>(part.size);
-    for (i64 i = 0; i < part.size; i++) negated[i] = -part.count[i];
-    part.count = negated;
-  }
-  apply_part(x, r, part, -sign);
-}
-
-enum class Done { Well, Closed, Late, Static, Overflow, Many, Full, Lost };
-
-// Memory has ended in the middle of a change, which cannot be taken back then.
-inline Done lose(Instance& x) {
-  x.lost = true;
-  x.ready = x.env.overflow = x.env.many = false;
-  x.env.scratch.reset();
-  x.env.arena.reset();
-  attempt([&] { make_state(x.env); });  // an empty one: what asks for its size finds something
-  return Done::Lost;
-}
-
-// What went wrong in a batch, taken from the kernel before anybody else runs it.
-inline Fault take_fault(Env& env) {
-  Fault out = env.fault;
-  env.fault = Fault();
-  env.overflow = false;
-  return out;
-}
-
-// The static tables are complete. Where they take a number out of its range, which cannot be taken
-// back, nothing is left of them.
-inline Done make_ready(Instance& x, Fault& fault) {
-  if (!x.open) return Done::Closed;
-  if (x.lost) return Done::Lost;
-  if (x.ready) return Done::Well;
-  if (!attempt([&] { kernel.ready(x.env); })) return lose(x);
-  empty_scratch(x.env);
-  if (x.wraps) {
-    x.wrapped |= x.env.overflow;
-    x.env.overflow = false;
-  }
-  x.ready = !x.env.overflow;
-  x.env.arena.mark() = x.ready;
-  if (x.ready) return Done::Well;
-  fault = take_fault(x.env);
-  x.env.arena.reset();
-  make_state(x.env);
-  return Done::Static;
-}
-
-const u64 PER_ROW = 512;      // bytes of state that a row may take, with what tables grow by
-const i64 PIECE = 1024;       // rows that are applied at once where there is little memory
-const u64 SPARE = 1024 * 1024;
-
-// The rows of a part from one on, as many as are applied at once.
-inline void choose_piece(const Relation& r, const Part& part, i64 from, Part& piece) {
-  piece.size = part.size - from < PIECE ? part.size - from : PIECE;
-  piece.count = part.count ? part.count + from : nullptr;
-  for (int i = 0; i < r.width; i++) {
-    const char* column = static_cast<const char*>(part.column[i]);
-    piece.column[i] = column ? column + size_t(from) * size_in(r.columns[i].kind) : nullptr;
-  }
-}
-
-// Whether there is room for the change of a part: for its rows and their texts, and for what tables
-// may grow by, which follows their size. With `only_new`, rows that go need
-// next to nothing: a state that is full can be made smaller.
-inline bool has_room(Instance& x, const Relation& r, const Part& part, i64 sign, bool only_new) {
-  auto comes = [&](i64 i) { return !only_new || (part.count ? part.count[i] : sign) > 0; };
-  u64 wanted = 0;
-  if (!only_new) wanted = u64(part.size) * PER_ROW;
-  else for (i64 i = 0; i < part.size; i++) wanted += comes(i) ? PER_ROW : 0;
-  for (int c = 0; c < r.width; c++) {
-    if (r.columns[c].kind != Text || !part.column[c]) continue;
-    const Str* texts = static_cast<const Str*>(part.column[c]);
-    for (i64 i = 0; i < part.size; i++) wanted += comes(i) ? 2 * u64(texts[i].size) : 0;
-  }
-  wanted += only_new && !wanted ? SPARE / 16 : SPARE + x.env.arena.used() / 16;
-  return x.env.arena.prepare(wanted) && x.env.scratch.prepare(wanted);
-}
-
-// The ones of a batch without counts, before anything is changed; false without memory for them.
-inline bool has_counts(Instance& x, const Part& part, i64 sign) {
-  if (part.count || part.size <= x.same_size) return true;
-  return attempt([&] { same_counts(x, part.size, sign); });
-}
-
-// Applies a part in pieces, as long as there is room for them, and takes them back if there is
-// none for all.
-__attribute__((noinline, cold)) inline Done apply_pieces(Instance& x, const Relation& r,
-                                                         const Part& part, i64 sign) {
-  Rooms own;
-  Part piece{0, own.room->array<const void*>(r.width + 1), nullptr, nullptr, nullptr};
-  same_counts(x, PIECE, sign);
-  i64 done = 0;
-  for (; done < part.size; done += PIECE) {
-    choose_piece(r, part, done, piece);
-    if (!has_room(x, r, piece, sign, true)) break;
-    apply_part(x, r, piece, sign);
-  }
-  if (done >= part.size) return Done::Well;
-  while ((done -= PIECE) >= 0) {
-    choose_piece(r, part, done, piece);
-    take_back(x, r, piece, sign);
-  }
-  return Done::Full;
-}
-
-// Applies a batch as one change: all of it or, where a number leaves its range or memory ends,
-// nothing. Static tables come before everything else; the first change of a stream says that they
-// are complete.
-inline Done run(Instance& x, const Relation& r, Part* first, i64 sign, Fault& fault) {
-  if (__builtin_expect(!x.ready || !x.open || r.is_static, 0)) {
-    if (x.lost && x.open) return Done::Lost;
-    if (r.is_static && x.open && x.ready) return Done::Late;
-    Done done = r.is_static && x.open ? Done::Well : make_ready(x, fault);
-    if (done != Done::Well) return done;
-  }
-  for (Part* part = first; part; part = part->next) {
-    Done done = Done::Well;
-    const bool whole = attempt([&] {
-      if (__builtin_expect(has_room(x, r, *part, sign, false) && has_counts(x, *part, sign), 1))
-        apply_part(x, r, *part, sign);
-      else
-        done = apply_pieces(x, r, *part, sign);
-    });
-    if (__builtin_expect(!whole, 0)) return lose(x);
-    if (__builtin_expect(done == Done::Well && !x.env.overflow && !x.env.many, 1)) continue;
-    if (done == Done::Well && x.wraps && !x.env.many && !x.env.fault.fn) {
-      x.env.overflow = false;
-      x.wrapped = true;
-      continue;
-    }
-    if (done == Done::Well) done = x.env.many ? Done::Many : Done::Overflow;
-    else part = part->previous;  // it is taken back already
-    const bool back = attempt([&] {
-      for (; part; part = part->previous) take_back(x, r, *part, sign);
-    });
-    if (!back) return lose(x);
-    x.env.many = false;
-    fault = take_fault(x.env);
-    return done;
-  }
-  return Done::Well;
 }
 
 inline PyObject* object_of(const Arg& a) {

@@ -118,8 +118,10 @@ def test_compile_writes_program_diagram_and_kernel(
         pytest.skip("there is no C++ compiler")
     out = tmp_path / "new" / "folder"
     done = shell("compile", script, "-o", out)
-    files = ["totals.m3", "totals.mmd", "totals.cpp", "totals.so"]
-    assert done == Done(0, "".join(f"{out / f}\n" for f in files), "")
+    files = ["totals.m3", "totals.mmd", "totals.cpp", "totals.so", "standalone", "python/sales"]
+    *lines, command = done.out.splitlines()
+    assert (done.code, done.err, lines) == (0, "", [str(out / f) for f in files])
+    assert command.startswith("build: ")
     assert "ON + sales(" in (out / "totals.m3").read_text()
     assert (out / "totals.mmd").read_text().startswith("flowchart LR\n")
     assert [q.name for q in Kernel(out / "totals.so").queries] == ["totals"]
@@ -139,8 +141,31 @@ def test_compile_goes_on_without_a_compiler(
 ) -> None:
     monkeypatch.setattr(kernels, "compiler", lambda: None)
     done = shell("compile", script, "-o", tmp_path)
-    assert [Path(p).suffix for p in done.out.split()] == [".m3", ".mmd", ".cpp"]
+    *lines, command = done.out.splitlines()
+    assert [Path(p).suffix for p in lines] == [".m3", ".mmd", ".cpp", ""]
+    assert command.startswith("build: c++ ")
+    assert not (tmp_path / "python").exists()
     assert "there is no C++ compiler" in done.err
+
+
+@pytest.mark.native
+def test_the_printed_command_builds_a_program(shell: Shell, script: Path, tmp_path: Path) -> None:
+    if kernels.compiler() is None:
+        pytest.skip("there is no C++ compiler")
+    out = tmp_path / "out folder"
+    command = shell("compile", script, "-o", out).out.splitlines()[-1].removeprefix("build: ")
+    subprocess.run(["bash", "-c", command.replace("-O2", "-O0")], check=True)
+    moved = out.rename(tmp_path / "moved")
+    words = [moved / "standalone" / "views", "--data", tmp_path, "--view", "totals"]
+    done = subprocess.run(words, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "kind,amount\n,4\ntool,8\n", "")
+
+
+def test_compile_may_leave_standalone_code_out(shell: Shell, script: Path, tmp_path: Path) -> None:
+    if kernels.compiler() is None:
+        pytest.skip("there is no C++ compiler")
+    done = shell("compile", script, "-o", tmp_path, "--no-standalone")
+    assert done.out.splitlines()[-1] == str(tmp_path / "totals.so")
 
 
 def test_run_writes_views_as_csv(shell: Shell, script: Path, tmp_path: Path) -> None:

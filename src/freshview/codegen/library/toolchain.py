@@ -8,7 +8,7 @@ import platform
 import re
 import subprocess
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
@@ -30,6 +30,7 @@ STATELESS = (
     "instance.hpp",
     "python.hpp",
     "results.hpp",
+    "transaction.hpp",
 )
 """Files of it that say nothing about how a state lies in memory."""
 
@@ -107,6 +108,30 @@ def cached(
     folder = user_cache() if cache is None else cache
     library = _library(source, compiler, flags, folder)
     return None if read_cached(library) is None else library
+
+
+def build_files(
+    files: Mapping[str, str],
+    sources: Sequence[str],
+    *,
+    compiler: CppCompiler,
+    flags: Flags = USUAL_FLAGS,
+    cache: Path | None = None,
+) -> Path:
+    """The shared library of files that need no other ones; `sources` are those to compile."""
+    folder = user_cache() if cache is None else cache
+    first, *others = sources
+    flags = _flags_for(files[first], flags)
+    words = [*command(compiler, flags), "-shared", *others]
+    cpu = _cpu() if flags.baseline == "native" else platform.machine()
+    parts = [*words, compiler.version, cpu, *(x for pair in sorted(files.items()) for x in pair)]
+    library = folder / f"{_sha256(parts)}.so"
+    if read_cached(library) is None:
+        with build_folder(folder) as name:
+            for file, text in files.items():
+                (name / file).write_text(text, encoding="utf-8")
+            _compile(files[first], [*words, "-lpthread"], name, library)
+    return library
 
 
 def build_many(

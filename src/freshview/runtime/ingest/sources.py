@@ -50,16 +50,25 @@ def rows(catalog: Catalog, name: str, folder: Path) -> Iterator[Row]:
 
     A relation without a FROM clause has none.
     """
-    source = catalog.sources.get(name.lower())
+    source = csv_file(catalog, name)
     if source is None:
         return iter(())
+    path, delimiter = source
+    return csv.read(folder / path, catalog.relation(name), delimiter)
+
+
+def csv_file(catalog: Catalog, name: str) -> tuple[str, str] | None:
+    """The path and the delimiter of a relation's FROM clause; None where it has no such clause."""
+    source = catalog.sources.get(name.lower())
+    if source is None:
+        return None
     relation = catalog.relation(name)
     delimiter = _delimiter(relation.name, source, "file")
     if len(source.arguments) != 1:
         raise UnsupportedSql(
             f"the source of '{relation.name}' needs one path", instead=f"use {READABLE}"
         )
-    return csv.read(folder / str(source.arguments[0]), relation, delimiter)
+    return str(source.arguments[0]), delimiter
 
 
 def _is_socket(catalog: Catalog, name: str) -> bool:
