@@ -21,6 +21,8 @@ class KernelPasses:
       elements of a ring; and so are sums whose rows would meet other rows one by one.
     - `hoist`: tests run as soon as what they read is bound.
     - `select`: tests that all the statements of a trigger share choose the rows to go on with.
+    - `preaggregate`: a block of rows that only add to records of one table is added up by key
+      first, if it has few keys.
     - `ranges`: sums over ranges use ordered indexes.
     - `first_rows`: first rows (MIN, MAX, LIMIT) are read off ordered indexes.
     - `defer`: maps that only queries read, and that would be recomputed from all the data, are
@@ -41,6 +43,7 @@ class KernelPasses:
     stage: bool = True
     hoist: bool = True
     select: bool = True
+    preaggregate: bool = True
     ranges: bool = True
     first_rows: bool = True
     defer: bool = True

@@ -34,6 +34,7 @@ from freshview.codegen.passes.directories import directories
 from freshview.codegen.passes.indexes import add_indexes
 from freshview.codegen.passes.merge_tests import merge_tests
 from freshview.codegen.passes.name_tables import name_tables
+from freshview.codegen.passes.preaggregate import preaggregate
 from freshview.codegen.passes.prefetch import prefetch
 from freshview.codegen.passes.share import share
 from freshview.codegen.passes.share_lookups import share_lookups
@@ -164,6 +165,11 @@ def _share_lookups(d: Draft) -> Draft:
     return over_blocks(change)(d)
 
 
+def _preaggregate(d: Draft) -> Draft:
+    columns = {r.name: r.types for r in d.program.relations}
+    return over_blocks(lambda body: preaggregate(body, d.layout, columns))(d)
+
+
 def _prefetch(d: Draft) -> Draft:
     columns = {r.name: r.types for r in d.program.relations}
     return over_blocks(lambda body: prefetch(body, d.layout, columns))(d)
@@ -192,6 +198,13 @@ PASSES = (
         "share",
     ),
     Pass("merge_tests", "loops", over_blocks(merge_tests), "nested tests become one condition"),
+    Pass(
+        "preaggregate",
+        "loops",
+        _preaggregate,
+        "blocks of rows that are only added to a table are added up by key first",
+        "preaggregate",
+    ),
     Pass("prefetch", "loops", _prefetch, "memory is fetched some rows ahead", "prefetch"),
 )
 """All the passes, in their order."""

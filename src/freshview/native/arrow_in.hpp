@@ -8,6 +8,7 @@
 
 #include "arrow.hpp"
 #include "decimal.hpp"
+#include "lines.hpp"
 #include "scalar.hpp"
 
 namespace fr {
@@ -36,22 +37,6 @@ template <class T> inline T load(const void* base, i64 i) {
 }
 inline bool bit(const void* base, i64 i) {
   return static_cast<const u8*>(base)[i >> 3] >> (i & 7) & 1;
-}
-
-// Whether all the values are good. What will be read next is asked for meanwhile: it lies elsewhere,
-// where the machine's own look-ahead would have to begin anew.
-template <class T, class Good>
-inline bool all_good(const T* at, i64 size, const char* next, Good good) {
-  constexpr i64 LINE = 64 / sizeof(T);
-  if (!next) next = reinterpret_cast<const char*>(at);
-  bool every = true;
-  i64 i = 0;
-  for (; i + LINE <= size; i += LINE, next += 64) {
-    __builtin_prefetch(next);
-    for (i64 k = 0; k < LINE; k++) every &= good(at[i + k]);
-  }
-  for (; i < size; i++) every &= good(at[i]);
-  return every;
 }
 
 // One Arrow column of a batch; `first` is where its rows begin in its buffers.
@@ -178,7 +163,7 @@ inline const void* ints(Room& room, const Source& s, const Column& c, Problem& p
   const i64* from = integers(room, s);
   if (!from) return wrong_type(s, p);
   if (!s.valid) {
-    if (all_good(from, s.size, s.next, [](i64 x) { return !is_null(x); })) return from;
+    if (all_good(from, s.size, s.next, [](auto x) { return x != INT64_MIN; })) return from;
   }
   auto read = [&](i64 i, i64& out) { out = from[i]; return !is_null(out); };
   return filled<i64>(room, s, c, p, read, [&](i64 i) { p.value = shown_integer(s, i, from[i]); });
@@ -199,8 +184,11 @@ inline const void* doubles(Room& room, const Source& s, const Column& c, Problem
   };
   if (!strcmp(s.schema->format, "g")) {
     if (s.in_place<f64>()) {
-      auto as_held = [](f64 x) { return (x - x == 0) & (bits_of(x) != 1ull << 63); };
-      if (s.all<f64>(as_held)) return s.start<f64>();
+      constexpr i64 exponent = 0x7ffll << 52;  // all ones: infinite, or no number
+      auto as_held = [](auto bits) {
+        return ((bits & exponent) != exponent) & (bits != INT64_MIN);  // which is -0
+      };
+      if (s.all<i64>(as_held)) return s.start<f64>();
     }
     return from_reals(f64());
   }
@@ -234,8 +222,8 @@ const void* rescaled(Room& room, const Source& s, const Column& c, Problem& p, i
 // Decimals of the scale that is asked for, 64 bits each: used where they lie, or the lower halves
 // of 128 bits. Null where one of them is missing or does not fit: then they are read one by one.
 inline const void* same_scale(Room& room, const Source& s, int bits, int digits) {
-  const i64 most = digits > 0 && digits < 19 ? i64(ten_to(digits) - 1) : INT64_MAX;
-  auto fits = [=](i64 x) { return (-most <= x) & (x <= most); };
+  const i64 most = digits > 0 && digits < 19 ? i64(powers.of[digits] - 1) : INT64_MAX;
+  auto fits = [=](auto x) { return (x >= -most) & (x <= most); };
   if (bits == 32) {
     const i64* out = s.valid ? nullptr : widened<i32>(room, s);
     return out && all_good(out, s.size, s.next, fits) ? out : nullptr;
@@ -256,7 +244,10 @@ inline const void* same_scale(Room& room, const Source& s, int bits, int digits)
 // The same in 128 bits each.
 template <class T, class Fits>
 const void* same_scale_wide(Room& room, const Source& s, Fits fits) {
-  if (!s.in_place<T>() || !s.all<T>(fits)) return nullptr;
+  if (!s.in_place<T>()) return nullptr;
+  bool good = true;
+  for (i64 i = 0; i < s.size; i++) good &= fits(s.start<T>()[i]);
+  if (!good) return nullptr;
   if constexpr (sizeof(T) == sizeof(i128)) {
     return s.start<T>();
   } else {
@@ -274,7 +265,7 @@ const void* decimals(Room& room, const Source& s, const Column& c, Problem& p) {
     const char* comma = strchr(format, ',');
     if (!comma) return wrong_type(s, p);
     int scale = atoi(comma + 1), bits = 128, digits = atoi(format + 2);
-    const i128 end = digits > 0 && digits < 38 ? ten_to(digits) : ten_to(38);
+    const i128 end = powers.of[digits > 0 && digits < 38 ? digits : 38];
     auto in_range = [=](i128 x) { return -end < x && x < end; };  // no more digits than the type says
     if (const char* next = strchr(comma + 1, ',')) bits = atoi(next + 1);
     if (scale == c.scale && sizeof(To) == 8 && bits <= 128)
@@ -306,7 +297,8 @@ const void* decimals(Room& room, const Source& s, const Column& c, Problem& p) {
 inline const void* dates(Room& room, const Source& s, const Column& c, Problem& p) {
   if (!strcmp(s.schema->format, "tdD")) {
     if (s.in_place<i32>()) {
-      if (s.all<i32>([](i32 x) { return u32(x) + 719162u <= 719162u + 2932896u; }))
+      constexpr i32 from = FIRST_DAY, to = LAST_DAY;
+      if (s.all<i32>([](auto x) { return (x >= from) & (x <= to); }))
         return s.start<i32>();
     }
     auto read = [&](i64 i, i32& out) { out = s.at<i32>(i); return is_day(out); };
@@ -336,7 +328,8 @@ inline const void* moments(Room& room, const Source& s, const Column& c, Problem
     return filled<i64>(room, s, c, p, read, show);
   }
   if (times == 1 && s.in_place<i64>()) {
-    if (s.all<i64>(is_moment)) return s.start<i64>();
+    constexpr i64 from = FIRST_DAY * DAY, end = (LAST_DAY + 1) * DAY;
+    if (s.all<i64>([](auto x) { return (x >= from) & (x < end); })) return s.start<i64>();
   }
   auto read = [&](i64 i, i64& out) {
     return !__builtin_mul_overflow(s.at<i64>(i), times, &out) && is_moment(out);
@@ -353,6 +346,13 @@ inline const void* truths(Room& room, const Source& s, const Column& c, Problem&
 inline bool is_ascii(const char* at, i64 size) {
   u64 high = 0;
   i64 i = 0;
+  Line<u64>::Vector lanes = {};
+  for (; i + 64 <= size; i += 64) {
+    Line<u64>::Vector x;
+    memcpy(&x, at + i, 64);
+    lanes |= x;
+  }
+  for (int k = 0; k < 8; k++) high |= lanes[k];
   for (; i + 8 <= size; i += 8) high |= load<u64>(at + i, 0);
   for (; i < size; i++) high |= u64(u8(at[i]) & 0x80);
   return !(high & 0x8080808080808080ull);
@@ -396,17 +396,50 @@ const void* pieces(Room& room, const Source& s, const Column& c, Problem& p, boo
   return filled<Str>(room, s, c, p, read, show);
 }
 
+template <class T> bool are_rising(const Source& s) {
+  if (s.size && reinterpret_cast<uintptr_t>(s.values()) % alignof(T)) {
+    bool rising = true;
+    for (i64 i = 0; i < s.size; i++) rising &= s.at<T>(i) <= s.at<T>(i + 1);
+    return rising;
+  }
+  using Values = Line<T>;
+  const T* at = s.start<T>();
+  auto lanes = typename Values::Vector{} == 0;
+  i64 i = 0;
+  for (; i + Values::SIZE <= s.size; i += Values::SIZE)
+    lanes &= Values::load(at + i) <= Values::load(at + i + 1);
+  bool rising = true;
+  for (int k = 0; k < Values::SIZE; k++) rising &= lanes[k] != 0;
+  for (; i < s.size; i++) rising &= at[i] <= at[i + 1];
+  return rising;
+}
+
+// Texts that are good as they are, none of them NULL, by the offsets where each begins. They are
+// written as pairs of words, which the compiler does several at a time.
+template <class T> const void* plain_pieces(Room& room, const T* offset, i64 size, const char* bytes) {
+  static_assert(sizeof(Str) == 16 && offsetof(Str, size) == 8, "a pointer, then the size");
+  typedef u64 __attribute__((may_alias)) Word;
+  Str* out = room.array<Str>(size);
+  Word* words = reinterpret_cast<Word*>(out);
+  const u64 base = reinterpret_cast<uintptr_t>(bytes);
+  for (i64 i = 0; i < size; i++) {
+    words[2 * i] = base + u64(offset[i]);
+    words[2 * i + 1] = u64(offset[i + 1]) - u64(offset[i]);
+  }
+  return out;
+}
+
 inline const void* texts(Room& room, const Source& s, const Column& c, Problem& p) {
   const char* format = s.schema->format;
   auto joined = [&](auto sample) {
     using T = decltype(sample);
     const char* bytes = static_cast<const char*>(s.array->buffers[2]);
     i64 from = s.size ? i64(s.at<T>(0)) : 0, to = s.size ? i64(s.at<T>(s.size)) : 0;
-    bool rising = from >= 0;
-    for (i64 i = 0; i < s.size; i++) rising &= s.at<T>(i) <= s.at<T>(i + 1);
-    if (!rising) return damaged(p, "the offsets of its texts go back");
+    if (from < 0 || !are_rising<T>(s)) return damaged(p, "the offsets of its texts go back");
     if (to > from && !bytes) return damaged(p, "a buffer is missing");
     bool plain = to <= from || is_ascii(bytes + from, to - from);
+    if (plain && bytes && s.in_place<T>() && to - from <= i64(UINT32_MAX))
+      return plain_pieces(room, s.start<T>(), s.size, bytes);
     return pieces(room, s, c, p, plain, [&](i64 i, i64& size) {
       i64 begin = i64(s.at<T>(i));
       size = i64(s.at<T>(i + 1)) - begin;
@@ -537,6 +570,7 @@ struct Part {
   const void** column;
   const i64* count;
   Part *next, *previous;
+  i64 text_bytes = -1;  // no fewer than all its texts have together; negative where nobody has counted
 };
 
 // Where the first values lie that are read from column `i` on; a guess, to ask for them early.
@@ -555,6 +589,16 @@ inline bool is_whole(const ArrowSchema& schema, const ArrowArray& table, Problem
   return false;
 }
 
+// Adds the bytes of the texts of a column that was converted, if its offsets tell them.
+inline void count_text(const Source& s, i64& bytes) {
+  if (!s.array->dictionary && !strcmp(s.schema->format, "u"))
+    bytes += s.size ? s.at<i32>(s.size) - s.at<i32>(0) : 0;
+  else if (!s.array->dictionary && !strcmp(s.schema->format, "U"))
+    bytes += s.size ? s.at<i64>(s.size) - s.at<i64>(0) : 0;
+  else
+    bytes = -1;
+}
+
 // The columns of one table that the relation's statements read, or null with a problem; `where` is
 // as `match` found it.
 inline Part* table_in(Room& room, const Relation& r, const ArrowSchema& schema, const int* where,
@@ -569,7 +613,7 @@ inline Part* table_in(Room& room, const Relation& r, const ArrowSchema& schema, 
     }
   }
   Part* part = room.array<Part>(1);
-  *part = Part{table.length, room.array<const void*>(r.width + 1), nullptr, nullptr, nullptr};
+  *part = Part{table.length, room.array<const void*>(r.width + 1), nullptr, nullptr, nullptr, 0};
   for (int i = 0; i < r.width; i++) {
     part->column[i] = nullptr;
     if (!r.columns[i].used) continue;
@@ -582,6 +626,7 @@ inline Part* table_in(Room& room, const Relation& r, const ArrowSchema& schema, 
     source.next = read_next(r, where, table, i + 1);
     part->column[i] = convert(room, source, r.columns[i], p);
     if (!part->column[i]) return nullptr;
+    if (r.columns[i].kind == Text && part->text_bytes >= 0) count_text(source, part->text_bytes);
   }
   return part;
 }

@@ -121,13 +121,9 @@ inline bool counts_in_place(PyObject* values, i64 rows, i64 sign, const char* ne
               (!strcmp(view.format, "l") || !strcmp(view.format, "q"));
   if (fits) {
     const i64* from = static_cast<const i64*>(view.buf);
-    bool zeros = false;
-    bool good = all_good(from, rows, next, [&, to = out.at](i64 n) mutable {
-      *to++ = i64(u64(n) * u64(sign));
-      zeros |= !n;
-      return n != INT64_MIN;
-    });
-    out.zeros = zeros;
+    const bool good = all_good(from, rows, next, [](auto n) { return n != INT64_MIN; });
+    out.zeros = !all_good(from, rows, nullptr, [](auto n) { return n != 0; });
+    for (i64 i = 0; i < rows; i++) out.at[i] = i64(u64(from[i]) * u64(sign));
     for (i64 i = 0; !good && bad < 0; i++)
       if (from[i] == INT64_MIN) bad = i;
   }

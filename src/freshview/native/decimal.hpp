@@ -13,6 +13,14 @@ constexpr i128 ten_to(int n) {
   return out;
 }
 
+struct Powers {  // of ten
+  i128 of[39];
+  constexpr Powers() : of() {
+    for (int n = 0; n < 39; n++) of[n] = ten_to(n);
+  }
+};
+inline constexpr Powers powers{};
+
 inline bool is_decimal(i128 x) {
   constexpr i128 end = ten_to(38);
   return -end < x && x < end;

@@ -7,6 +7,7 @@
 #include "ordered.hpp"
 #include "rows.hpp"
 #include "scalar.hpp"
+#include "select.hpp"
 
 #ifdef FRESHVIEW_COUNT
 #define FR_VISIT(n) (e.visits += (n))

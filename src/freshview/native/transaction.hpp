@@ -156,7 +156,9 @@ inline bool has_room(Running& x, const Relation& r, const Part& part, i64 sign, 
   u64 wanted = 0;
   if (!only_new) wanted = u64(part.size) * PER_ROW;
   else for (i64 i = 0; i < part.size; i++) wanted += comes(i) ? PER_ROW : 0;
-  for (int c = 0; c < r.width; c++) {
+  const bool counted = !only_new && part.text_bytes >= 0;
+  if (counted) wanted += 2 * u64(part.text_bytes);
+  for (int c = 0; c < r.width && !counted; c++) {
     if (r.columns[c].kind != Text || !part.column[c]) continue;
     const Str* texts = static_cast<const Str*>(part.column[c]);
     for (i64 i = 0; i < part.size; i++) wanted += comes(i) ? 2 * u64(texts[i].size) : 0;

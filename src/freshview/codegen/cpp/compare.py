@@ -15,7 +15,7 @@ def compare(op: Op, a: Cpp, b: Cpp) -> str:
         return _with_null(op, a, b)
     if a.type.kind == "string":
         return _texts(op, a, b)
-    a, b = _aligned(a, b)
+    a, b = aligned(a, b)
     if op in ("=", "<>"):
         equal = f"same({a.text}, {b.text})" if a.cpp_type == "f64" and _both(a, b) else None
         text = equal or f"({a.text} == {b.text})"
@@ -37,7 +37,8 @@ def _with_null(op: Op, a: Cpp, b: Cpp) -> str:
     return equal if op == "=" else f"!{equal}"
 
 
-def _aligned(a: Cpp, b: Cpp) -> tuple[Cpp, Cpp]:
+def aligned(a: Cpp, b: Cpp) -> tuple[Cpp, Cpp]:
+    """Two values in one type, in which they are compared."""
     if a.type.kind == b.type.kind and a.type.scale == b.type.scale and a.cpp_type == b.cpp_type:
         return a, b
     t = common(counted(a.type), counted(b.type)) if a.type.is_numeric else common(a.type, b.type)

@@ -2,37 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from freshview.calculus.types import INT
 from freshview.codegen.cpp.types import Cpp, batch_type
 from freshview.codegen.kernel.fetch import PREFETCH_DISTANCE, fetching
-from freshview.codegen.kernel.rows import array_name, batch_fields, column_name
-from freshview.codegen.kernel.text import Lines, Opened, indented
+from freshview.codegen.kernel.preaggregate import add_up
+from freshview.codegen.kernel.rows import CHUNK, array_name, batch_fields, load_columns
+from freshview.codegen.kernel.select import NUMBER_ROWS, mark_rows
+from freshview.codegen.kernel.text import Lines, Opened, PrintBlock, indented
 from freshview.codegen.kernel.values import CppScope
-from freshview.codegen.loops.facts import columns_read
-from freshview.codegen.loops.parts import Holds
-from freshview.codegen.loops.terms import Batch, Block, If, Times
+from freshview.codegen.loops.terms import Batch, Times
 from freshview.program.signs import MOST
 
-CHUNK = 1024
-"""Rows that are chosen from at a time: their columns are still at hand when the rest is done."""
 
-
-def open_batch(s: Batch, scope: CppScope) -> Opened:
+def open_batch(s: Batch, scope: CppScope, print_block: PrintBlock) -> Opened:
     """The loop over the rows of a batch."""
     columns = scope.relations[s.relation].columns
     inside = scope.with_row(s.row, batch_fields(s.row, columns))
-
-    def loads(block: Block) -> Lines:
-        return [
-            f"const {batch_type(columns[j].type)} {column_name(s.row, columns, j)} = "
-            f"{array_name(columns, j)}[{s.row}];"
-            for j in sorted(columns_read(block, s.row))
-        ]
-
-    before, first, after, depth = (_chosen if s.tests else _all)(s, inside, loads)
-    first += loads(s.body)
+    if s.tests or s.preaggregated:
+        before, first, after, depth = _by_blocks(s, inside, print_block)
+    else:
+        before, first, after, depth = _all(s)
+    first += load_columns(s.body, s.row, columns)
     if s.in_turn:
         first.append(f"if ((b.count[{s.row}] < 0) != deletions) continue;")
     first += _fetches(s, scope)
@@ -52,34 +42,23 @@ def open_batch(s: Batch, scope: CppScope) -> Opened:
 Loop = tuple[Lines, Lines, Lines, int]
 
 
-def _all(s: Batch, _: CppScope, __: Callable[[Block], Lines]) -> Loop:
+def _all(s: Batch) -> Loop:
     i = s.row
     return [f"for (i64 {i} = 0; {i} < b.size; {i}++) {{"], [], ["}"], 1
 
 
-def _chosen(s: Batch, inside: CppScope, loads: Callable[[Block], Lines]) -> Loop:
-    """Rows that pass are numbered in a loop without branches; all else is done for them alone."""
-    i = s.row
-    tests = [t for t in s.tests if isinstance(t, Holds)]
-    quick = [inside.condition(t) for t in tests if not inside.is_slow(t)]
-    slow = [inside.condition(t) for t in tests if inside.is_slow(t)]
-    passes = " && ".join([f"({' & '.join(quick)})", *slow] if quick else slow)
-    choose = [
-        *loads((If(s.tests, ()),)),
-        f"rows[chosen] = u32({i} - from);",
-        f"chosen += {passes};",
-    ]
+def _by_blocks(s: Batch, inside: CppScope, print_block: PrintBlock) -> Loop:
+    """Rows that pass are numbered first; a block of them may be added up before all else."""
+    mark = mark_rows(s, inside) if s.tests else []
+    added = add_up(s, inside, print_block) if s.preaggregated else []
+    number = NUMBER_ROWS if s.tests else ("const i64 chosen = end - from;",)
     before = [
         f"for (i64 from = 0; from < b.size; from += {CHUNK}) {{",
-        f"  u32 rows[{CHUNK}];",
-        "  i64 chosen = 0;",
         f"  const i64 end = b.size - from < {CHUNK} ? b.size : from + {CHUNK};",
-        f"  for (i64 {i} = from; {i} < end; {i}++) {{",
-        *indented(choose, 2),
-        "  }",
-        "  for (i64 j = 0; j < chosen; j++) {",
+        *indented([*mark, *added, *number, "for (i64 j = 0; j < chosen; j++) {"]),
     ]
-    return before, [f"const i64 {i} = from + rows[j];"], ["  }", "}"], 2
+    at = f"const i64 {s.row} = from + {'rows[j]' if s.tests else 'j'};"
+    return before, [at], ["  }", "}"], 2
 
 
 def _fetches(s: Batch, scope: CppScope) -> Lines:

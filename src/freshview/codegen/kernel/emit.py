@@ -261,7 +261,7 @@ def _open(s: Stmt, scope: CppScope, printer: BlockPrinter) -> Opened:
             opener = f"if (!({scope.conditions(tests)})) [&]() __attribute__((noinline, cold)) {{"
             return Opened((opener,), scope, ("}();",))
         case Batch():
-            return open_batch(s, scope)
+            return open_batch(s, scope, printer.block)
         case Times():
             return open_times(s, scope)
         case Get() | Slice() | Scan():

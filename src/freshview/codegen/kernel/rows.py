@@ -17,6 +17,11 @@ from freshview.codegen.cpp.types import (
 )
 from freshview.codegen.kernel.tables import CppTable
 from freshview.codegen.kernel.values import Fields
+from freshview.codegen.loops.facts import columns_read
+from freshview.codegen.loops.terms import Block
+
+CHUNK = 1024
+"""Rows of a batch that are looked at together: their columns stay at hand until all is done."""
 
 
 def record_fields(table: CppTable, row: str, arrow: str) -> Fields:
@@ -58,6 +63,15 @@ def column_name(row: str, columns: Sequence[Column], j: int) -> str:
     """A column of a row, as a local of C++: after the column, with the number of the row."""
     name = f"{_plain(columns, j)}_{row.rpartition('_')[2]}"
     return f"c{j}_{name}" if name == row else name
+
+
+def load_columns(block: Block, row: str, columns: Sequence[Column]) -> list[str]:
+    """The columns of a row of a batch that a block reads, as locals."""
+    return [
+        f"const {batch_type(columns[j].type)} {column_name(row, columns, j)} = "
+        f"{array_name(columns, j)}[{row}];"
+        for j in sorted(columns_read(block, row))
+    ]
 
 
 def array_name(columns: Sequence[Column], j: int) -> str:

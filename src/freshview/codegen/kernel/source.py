@@ -24,7 +24,12 @@ from freshview.codegen.kernel.output import Outputs
 from freshview.codegen.kernel.records import declare_all, declare_orders, follow, members
 from freshview.codegen.kernel.tables import cpp_tables
 from freshview.codegen.kernel.values import CppScope
-from freshview.codegen.loops.facts import relation_columns, ring_columns, transients
+from freshview.codegen.loops.facts import (
+    preaggregates,
+    relation_columns,
+    ring_columns,
+    transients,
+)
 from freshview.codegen.options import USUAL_PASSES, KernelPasses
 from freshview.codegen.pipeline import Draft, plan_kernel
 from freshview.depth import deep
@@ -102,6 +107,7 @@ class _Kernel:
         parts = [
             *dict.fromkeys(ring.text for ring in self.headers),
             *(f'#include "{header}.hpp"' for header in HEADERS),
+            *(['#include "preaggregate.hpp"'] if preaggregates(self.plan.loops) else []),
             *(['#include "cofactor.hpp"'] if self.slots else []),
             *(['#include "categorical.hpp"'] if self.categories else []),
             *(['#include "element.hpp"'] if self.headers else []),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from freshview.codegen.cpp.code import INDENT
 from freshview.codegen.kernel.values import CppScope
+from freshview.codegen.loops.terms import Block
 
 Lines = list[str]
+
+PrintBlock = Callable[[Block, CppScope], Lines]
+"""What prints the blocks inside a statement."""
 
 
 @dataclass(frozen=True)

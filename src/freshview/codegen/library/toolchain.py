@@ -28,8 +28,11 @@ STATELESS = (
     "changes.hpp",
     "decimal.hpp",
     "instance.hpp",
+    "lines.hpp",
+    "preaggregate.hpp",
     "python.hpp",
     "results.hpp",
+    "select.hpp",
     "transaction.hpp",
 )
 """Files of it that say nothing about how a state lies in memory."""

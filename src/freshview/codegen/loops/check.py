@@ -15,6 +15,7 @@ from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.terms import Expr
 from freshview.calculus.types import INT, Type
 from freshview.codegen.layout.terms import Layout, Table
+from freshview.codegen.loops.additions import additions, are_exact
 from freshview.codegen.loops.check_parts import Parts
 from freshview.codegen.loops.terms import (
     Answer,
@@ -214,7 +215,19 @@ class _Checker(Parts):
         inside = replace(seen.row(s.row, fields), answers=False, in_batch=True)
         self.chosen(s.tests, inside)
         self.fetches(s.fetches, s.row, inside)
+        if s.preaggregated:
+            self._added_up(s, batch_fields(seen.schema.relations[s.relation]))
         return inside
+
+    def _added_up(self, s: Batch, types: Mapping[str, Type]) -> None:
+        added = additions(s)
+        if added is None:
+            raise ProgramProblem("rows that are added up do nothing but add to one table")
+        table = self.layout.tables.get(added.record.table)
+        if table is None or table.transient or table.determining is not None:
+            raise ProgramProblem("rows are added up for a table that lasts, by all its keys")
+        if s.in_turn or not are_exact(added, s, types, table):
+            raise ProgramProblem("what is added up is computed from the row's whole numbers")
 
     def _access(
         self, s: Get | Slice | Scan | Walk | EachGroup | FirstRows | FirstOfGroups, seen: Visible

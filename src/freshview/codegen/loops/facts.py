@@ -81,6 +81,11 @@ def relation_columns(f: Function) -> set[int]:
     return out
 
 
+def preaggregates(loops: Loops) -> bool:
+    """Whether blocks of rows are added up before they go to their table."""
+    return any(isinstance(s, Batch) and s.preaggregated for s in _all(loops))
+
+
 def indexes(loops: Loops) -> dict[str, list[Columns]]:
     """The hash indexes that slices ask for, by table."""
     out: dict[str, list[Columns]] = {}

@@ -215,8 +215,8 @@ class _Reader(Parts):
         in_turn = self.tokens.accept("in")
         if in_turn:
             self.tokens.expect("turn")
-        fetches = self._fetches()
-        return Batch(row, relation, self._rest_of_block(), tests, in_turn, fetches)
+        added_up, fetches = self.tokens.accept("preaggregated"), self._fetches()
+        return Batch(row, relation, self._rest_of_block(), tests, in_turn, fetches, added_up)
 
     def _fetches(self) -> tuple[Fetch, ...]:
         self.tokens.expect("{")

@@ -146,7 +146,11 @@ class Find:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """The rows of the batch, those that pass the tests; those that go first, if `in_turn`."""
+    """The rows of the batch, those that pass the tests; those that go first, if `in_turn`.
+
+    If `preaggregated`, a block of rows is added up by key before it goes to the records, where it
+    has few keys and small enough numbers (`loops/additions.py`).
+    """
 
     row: str
     relation: str
@@ -154,6 +158,7 @@ class Batch:
     tests: tuple[Test, ...] = ()
     in_turn: bool = False
     fetches: tuple[Fetch, ...] = ()
+    preaggregated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -266,9 +266,10 @@ def _scope(s: Scope) -> str:
             return f"unless {_tests(tests)}"
         case Find(name, value, t):
             return f"find {show_name(name)} : {show_type(t)} = {show_value(value)}"
-        case Batch(row, relation, _, tests, in_turn):
+        case Batch(row, relation, _, tests, in_turn, _, preaggregated):
             where = f" where {_tests(tests)}" if tests else ""
-            return f"batch {show_name(row)} of {show_name(relation)}{where}{' in turn' * in_turn}"
+            way = " in turn" * in_turn + " preaggregated" * preaggregated
+            return f"batch {show_name(row)} of {show_name(relation)}{where}{way}"
         case Times(sign, row, event):
             return f"times {event} {show_name(row)}" + (f" as {show_name(sign)}" if sign else "")
         case At(row, table, keys):

@@ -115,14 +115,11 @@ static void on_Lineitem(Env& e, const Batch& b) {
   const i64* all_discount = static_cast<const i64*>(b.column[6]);
   const i32* all_shipdate = static_cast<const i32*>(b.column[10]);
   for (i64 from = 0; from < b.size; from += 1024) {
-    u32 rows[1024];
-    i64 chosen = 0;
     const i64 end = b.size - from < 1024 ? b.size : from + 1024;
-    for (i64 i_1 = from; i_1 < end; i_1++) {
-      const i32 shipdate_1 = all_shipdate[i_1];
-      rows[chosen] = u32(i_1 - from);
-      chosen += ((shipdate_1 > i32(9204ll)));
-    }
+    u8 marks[1024 + SPARE];
+    mark<true>(marks, end - from, [](auto shipdate_1) { return (shipdate_1 > i32(9204ll)); }, all_shipdate + from);
+    u32 rows[1024 + SPARE];
+    const i64 chosen = number_rows(marks, end - from, rows);
     for (i64 j = 0; j < chosen; j++) {
       const i64 i_1 = from + rows[j];
       const i64 orderkey_1 = all_orderkey[i_1];
@@ -181,14 +178,11 @@ static void on_Orders(Env& e, const Batch& b) {
   const i32* all_orderdate = static_cast<const i32*>(b.column[4]);
   const i64* all_shippriority = static_cast<const i64*>(b.column[7]);
   for (i64 from = 0; from < b.size; from += 1024) {
-    u32 rows[1024];
-    i64 chosen = 0;
     const i64 end = b.size - from < 1024 ? b.size : from + 1024;
-    for (i64 i_1 = from; i_1 < end; i_1++) {
-      const i32 orderdate_1 = all_orderdate[i_1];
-      rows[chosen] = u32(i_1 - from);
-      chosen += ((orderdate_1 < i32(9204ll)));
-    }
+    u8 marks[1024 + SPARE];
+    mark<true>(marks, end - from, [](auto orderdate_1) { return (orderdate_1 < i32(9204ll)); }, all_orderdate + from);
+    u32 rows[1024 + SPARE];
+    const i64 chosen = number_rows(marks, end - from, rows);
     for (i64 j = 0; j < chosen; j++) {
       const i64 i_1 = from + rows[j];
       const i64 orderkey_1 = all_orderkey[i_1];
@@ -259,14 +253,14 @@ static void on_Customer(Env& e, const Batch& b) {
   const i64* all_custkey = static_cast<const i64*>(b.column[0]);
   const Str* all_mktsegment = static_cast<const Str*>(b.column[6]);
   for (i64 from = 0; from < b.size; from += 1024) {
-    u32 rows[1024];
-    i64 chosen = 0;
     const i64 end = b.size - from < 1024 ? b.size : from + 1024;
+    u8 marks[1024 + SPARE];
     for (i64 i_1 = from; i_1 < end; i_1++) {
       const Str mktsegment_1 = all_mktsegment[i_1];
-      rows[chosen] = u32(i_1 - from);
-      chosen += text_same(mktsegment_1, Str{"BUILDING", 8});
+      marks[i_1 - from] = text_same(mktsegment_1, Str{"BUILDING", 8});
     }
+    u32 rows[1024 + SPARE];
+    const i64 chosen = number_rows(marks, end - from, rows);
     for (i64 j = 0; j < chosen; j++) {
       const i64 i_1 = from + rows[j];
       const i64 custkey_1 = all_custkey[i_1];

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
+from freshview.codegen.loops.additions import additions
 from freshview.codegen.loops.interpret.activation import fits_name
 from freshview.codegen.loops.interpret.ordered import Answered, Searches, TurningPoint
 from freshview.codegen.loops.interpret.records import Records
@@ -141,6 +143,10 @@ class Run(Searches):
 
     def each_row(self, s: Batch, names: Names) -> None:
         """The rows of the batch."""
+        added = additions(s) if s.preaggregated else None
+        if added is not None:
+            self._add_up(s, added.record.table, names)
+            return
         rows = self.batch
         if s.in_turn:
             rows = sorted(rows, key=lambda r: r.count >= 0)
@@ -148,6 +154,20 @@ class Run(Searches):
             inside = {**names, s.row: r}
             if self.holds(s.tests, inside):
                 self.block(s.body, inside)
+
+    def _add_up(self, s: Batch, name: str, names: Names) -> None:
+        """The rows of the batch, added up by key in records of their own, and then to the table."""
+        records = self.table(name)
+        totals = self.state.tables[name] = Records(records.table)
+        try:
+            self.each_row(replace(s, preaggregated=False), names)
+        finally:
+            self.state.tables[name] = records
+        for total in totals.records.values():
+            record = records.at(total.values)
+            pairs = zip(record.payloads, total.payloads, strict=True)
+            record.payloads[:] = [a + b for a, b in pairs]
+            records.settle(record)
 
     def times(self, s: Times, names: Names) -> None:
         """As often as a row comes or goes."""

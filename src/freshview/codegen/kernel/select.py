@@ -1,0 +1,94 @@
+"""The rows of a block that pass the tests of its batch, as C++.
+
+Comparisons of whole numbers, dates and moments are made a line of a column at a time, and the other
+tests for those rows alone that pass them.
+"""
+
+from __future__ import annotations
+
+from freshview.calculus.terms import Cmp, Const, Expr, Op, Var
+from freshview.codegen.cpp.compare import aligned
+from freshview.codegen.cpp.types import Cpp
+from freshview.codegen.kernel.rows import CHUNK, array_name, load_columns
+from freshview.codegen.kernel.text import Lines, indented
+from freshview.codegen.kernel.values import CppScope
+from freshview.codegen.loops.facts import columns_read
+from freshview.codegen.loops.parts import Holds
+from freshview.codegen.loops.terms import Batch, If
+
+LINED = ("i64", "i32")
+"""C++ types of the columns that are compared a line at a time."""
+
+OPERATORS: dict[Op, str] = {"=": "==", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+
+
+def mark_rows(s: Batch, inside: CppScope) -> Lines:
+    """The lines that mark the rows of a block that pass: `marks` has a byte for each."""
+    tests = [t for t in s.tests if isinstance(t, Holds)]
+    lined = [line for t in tests for line in _mark(t, s, inside)]
+    others = [t for t in tests if not _mark(t, s, inside)]
+    lines = [
+        f"u8 marks[{CHUNK} + SPARE];",
+        *(f"mark<{str(not n).lower()}>(marks, end - from, {m});" for n, m in enumerate(lined)),
+    ]
+    if not others:
+        return lines
+    columns = inside.relations[s.relation].columns
+    return [
+        *lines,
+        f"for (i64 {s.row} = from; {s.row} < end; {s.row}++) {{",
+        *([f"  if (!marks[{s.row} - from]) continue;"] if lined else []),
+        *indented(load_columns((If(tuple(others), ()),), s.row, columns)),
+        f"  marks[{s.row} - from] = {_all_of(others, inside)};",
+        "}",
+    ]
+
+
+NUMBER_ROWS = (
+    f"u32 rows[{CHUNK} + SPARE];",
+    "const i64 chosen = number_rows(marks, end - from, rows);",
+)
+"""The lines that number the rows that are marked."""
+
+
+def _all_of(tests: list[Holds], inside: CppScope) -> str:
+    """All the tests as one condition: those that cost little without branches."""
+    quick = [inside.condition(t) for t in tests if not inside.is_slow(t)]
+    slow = [inside.condition(t) for t in tests if inside.is_slow(t)]
+    return " && ".join([f"({' & '.join(quick)})", *slow] if quick else slow)
+
+
+def _mark(t: Holds, s: Batch, inside: CppScope) -> Lines:
+    """A comparison of columns a line at a time, and the columns; nothing for any other test."""
+    if not isinstance(t.value, Cmp) or not all(map(_plain, (t.value.left, t.value.right))):
+        return []
+    columns = inside.relations[s.relation].columns
+    read = sorted(columns_read((If((t,), ()),), s.row))
+    sides = inside.value(t.value.left), inside.value(t.value.right)
+    if not read or any(x.type.kind in ("string", "null", "double") for x in sides):
+        return []
+    a, b = aligned(*sides)
+    kinds = {x.cpp_type for x in (a, b, *(inside.look(f"{s.row}.c{j}") for j in read))}
+    if (
+        len(kinds) > 1
+        or not kinds <= set(LINED)
+        or _is_computed(a, sides[0])
+        or _is_computed(b, sides[1])
+    ):
+        return []
+    text = f"({a.text} {OPERATORS[t.value.op]} {b.text})"
+    if t.value.op not in ("=", "<>"):  # NULL, the smallest number, has no order
+        [kind] = kinds
+        text = " & ".join([*(f"({x.text} != null<{kind}>())" for x in (a, b) if x.nullable), text])
+    names = ", ".join(f"auto {inside.look(f'{s.row}.c{j}').text}" for j in read)
+    arrays = ", ".join(f"{array_name(columns, j)} + from" for j in read)
+    return [f"[]({names}) {{ return {text}; }}, {arrays}"]
+
+
+def _plain(e: Expr) -> bool:
+    return isinstance(e, Var | Const)
+
+
+def _is_computed(x: Cpp, side: Cpp) -> bool:
+    """Whether a value has to be converted row by row before it is compared."""
+    return x.constant is None and x.text != side.text

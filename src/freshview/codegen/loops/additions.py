@@ -1,0 +1,87 @@
+"""What the rows of a batch only add: the shape of loops whose blocks of rows may be added up first.
+
+Additions commute, so a block of rows may be added up by key, and every key of it written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from freshview.calculus.terms import Add, Const, Expr, Mul, Var
+from freshview.calculus.types import Type
+from freshview.codegen.cpp.types import batch_type, cpp_type
+from freshview.codegen.layout.terms import Table
+from freshview.codegen.loops.terms import At, Batch, Block, Gain, Group, Intern, Let
+from freshview.codegen.loops.walk import all_names_read
+
+EXACT = ("int", "decimal")
+
+CODED = ("Str", "i64", "i32", "i8")
+"""How columns lie in a batch by which its rows can be grouped."""
+
+SMALL = 1 << 62
+"""What constants stay below: the bounds of a block are computed in 64 bits."""
+
+
+@dataclass(frozen=True)
+class Additions:
+    """What a row adds to one record, and the locals that this needs."""
+
+    signs: tuple[Let, ...]
+    """Locals that hold how often the row comes."""
+    texts: tuple[Intern, ...]
+    record: At
+    gains: tuple[Gain, ...]
+
+    @property
+    def keys(self) -> Block:
+        """What finds the record."""
+        return (*self.texts, replace(self.record, body=()))
+
+
+def additions(s: Batch) -> Additions | None:
+    """What the rows of a batch add, if that is all they do, and all of it to one table."""
+    parts = _flat(s.body)
+    signs = tuple(x for x in parts if isinstance(x, Let))
+    texts = tuple(x for x in parts if isinstance(x, Intern))
+    records = [x for x in parts if isinstance(x, At)]
+    if len(records) != 1 or len(parts) != len(signs) + len(texts) + 1 or parts[-1] != records[0]:
+        return None
+    gains = tuple(x for x in records[0].body if isinstance(x, Gain))
+    counts = all(x.value == Var(f"{s.row}.count") for x in signs)
+    if not counts or not gains or len(gains) != len(records[0].body):
+        return None
+    return Additions(signs, texts, records[0], gains)
+
+
+def are_exact(found: Additions, s: Batch, types: Mapping[str, Type], table: Table) -> bool:
+    """Whether a row adds what its whole numbers and decimals of 64 bits give, by keys of its own.
+
+    Whatever the order, sums of those are the same. Rows are grouped by the columns that keys read.
+    """
+    numbers = {f"{s.row}.{c}" for c, t in types.items() if t.kind in EXACT and cpp_type(t) == "i64"}
+    known = numbers | {f"{s.row}.count"} | {x.name for x in found.signs}
+    coded = {f"{s.row}.{c}" for c, t in types.items() if batch_type(t) in CODED}
+    keyed = all_names_read(found.keys) <= coded | {x.name for x in found.texts}
+    exact = all(t.kind in EXACT for t in table.payloads)
+    weights = [e for gain in found.gains for e in gain.weight]
+    return keyed and exact and all(_is_exact(e, known) for e in weights)
+
+
+def _is_exact(e: Expr, known: set[str]) -> bool:
+    match e:
+        case Const(int() | Decimal() as x, t) if not isinstance(x, bool) and t.kind in EXACT:
+            return abs(Decimal(x).scaleb(t.scale)) < SMALL
+        case Var(name):
+            return name in known
+        case Add(parts) | Mul(parts):
+            return all(_is_exact(part, known) for part in parts)
+        case _:
+            return False
+
+
+def _flat(block: Block) -> list[object]:
+    """The statements of a block, those of groups in their place."""
+    return [x for s in block for x in (_flat(s.body) if isinstance(s, Group) else [s])]
