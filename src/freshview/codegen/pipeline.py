@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -37,6 +37,7 @@ from freshview.codegen.passes.name_tables import name_tables
 from freshview.codegen.passes.prefetch import prefetch
 from freshview.codegen.passes.share import share
 from freshview.codegen.passes.share_lookups import share_lookups
+from freshview.codegen.passes.touch import KeyColumns, collect, touch
 from freshview.program.terms import Program, Statement
 
 
@@ -52,6 +53,10 @@ class Draft:
     others: tuple[Function, ...] = ()
     """Functions that are not of a relation's batches."""
     loops: Loops = field(default_factory=lambda: Loops(()))
+    collected: Mapping[str, KeyColumns] = field(default_factory=dict)
+    """Queries whose changes are collected while they are made."""
+    compared: Mapping[str, str] = field(default_factory=dict)
+    """Queries whose changes are known by comparing two reads, each with the reason."""
 
     @property
     def terms(self) -> Terms:
@@ -164,6 +169,12 @@ def _share_lookups(d: Draft) -> Draft:
     return over_blocks(change)(d)
 
 
+def _touch(d: Draft) -> Draft:
+    plan = collect(d.program, d.loops, d.layout)
+    loops = touch(d.loops, plan.collected)
+    return replace(d, loops=loops, collected=plan.collected, compared=plan.compared)
+
+
 def _prefetch(d: Draft) -> Draft:
     columns = {r.name: r.types for r in d.program.relations}
     return over_blocks(lambda body: prefetch(body, d.layout, columns))(d)
@@ -193,6 +204,7 @@ PASSES = (
     ),
     Pass("merge_tests", "loops", over_blocks(merge_tests), "nested tests become one condition"),
     Pass("prefetch", "loops", _prefetch, "memory is fetched some rows ahead", "prefetch"),
+    Pass("touch", "loops", _touch, "writes say which rows of a view they may change", "changes"),
 )
 """All the passes, in their order."""
 

@@ -10,7 +10,7 @@ from freshview.calculus.schema import Query
 from freshview.calculus.scope import is_value, outs, stored
 from freshview.calculus.terms import Add, Exists, Expr, Lift, Sum, Top, Var, View
 from freshview.calculus.types import Type
-from freshview.calculus.walk import children
+from freshview.calculus.walk import children, subterms
 from freshview.codegen.cpp.code import identifier
 from freshview.codegen.cpp.types import digits_lost
 from freshview.codegen.loops.terms import Block, Call, Find, Function, Intern, Output, Stmt
@@ -22,7 +22,8 @@ from freshview.codegen.lower.term import Terms
 
 def lower_query(terms: Terms, q: Query) -> list[Function]:
     """The functions that read a query, and that find its rows by key if they can be found."""
-    refresh: Block = (Call("refresh"),) if terms.layout.deferred else ()
+    put_off = any(isinstance(e, View) and e.name in terms.layout.deferred for e in subterms(q.term))
+    refresh: Block = (Call("refresh"),) if put_off else ()
     name = identifier(q.name)
     read = (*refresh, *_answer(replace(terms, names=Names()), q, {}))
     functions = [Function(f"read_{name}", "read", q.name, read)]
@@ -87,8 +88,7 @@ def _looks(t: Type) -> tuple[str, int]:
 
 def _keys(q: Query) -> tuple[int, ...]:
     """The columns of a query that are keys of the map that it begins with."""
-    body = q.term.body if isinstance(q.term, Sum) else q.term
-    first = next((f for f in factors(body) if stored(f)), None)
+    first = _first(q.term)
     atom = first.body if isinstance(first, Exists) else first
     if not isinstance(atom, View) or atom.inputs:
         return ()
@@ -96,6 +96,19 @@ def _keys(q: Query) -> tuple[int, ...]:
     return tuple(
         j for j, v in enumerate(q.vars) if v in atom.vars and v in visible and v not in q.vars[:j]
     )
+
+
+def _first(e: Expr) -> Expr | None:
+    """The factor with maps that a term begins with; sums around it only add up over its rows.
+
+    >>> from freshview.calculus.text import read, show
+    >>> show(_first(read("Sum[a, x](Exists(M[a]) * (n := N[a]) * (x := {n + 1})) * (m := N[a])")))
+    'Exists(M[a])'
+    """
+    if isinstance(e, Sum):
+        return _first(e.body)
+    first = next((f for f in factors(e) if stored(f)), None)
+    return _first(first) if isinstance(first, Sum) else first
 
 
 def is_unique(e: Expr) -> bool:

@@ -103,6 +103,11 @@ class ReferenceViewEngine(_ViewEngine[ReferenceEngine]):
         elif net := change.net():
             self.engine.apply({change.relation.name: net})
 
+    @property
+    def change_source(self) -> None:
+        """Nobody collects its changes: they are differences of two reads."""
+        return None
+
     def table(self) -> pa.Table:
         """The rows as Arrow columns."""
         if self.payloads:
@@ -167,6 +172,19 @@ class KernelViewEngine(_ViewEngine[KernelEngine]):
         """The rows as Arrow columns; nothing is done per row in Python."""
         table = pa.table(self.instance.read_arrow(self._number))
         return self.payloads.in_order(table, self._watch()) if self.payloads else table
+
+    @property
+    def change_source(self) -> KernelViewEngine | None:
+        """What collects the changes of the view while they are made, if the kernel can do that."""
+        return self if self._table.collected and not self.payloads else None
+
+    def collect(self) -> None:
+        """Collect the changes of the view from now on."""
+        self.instance.collect(self._number)
+
+    def changes(self) -> pa.Table:
+        """What changed since this was last asked, with a column `__count`."""
+        return pa.table(self.instance.changed_arrow(self._number))
 
     def rows(self) -> list[Row]:
         """The rows, each as often as it counts, in order."""
