@@ -85,11 +85,13 @@ def measure(groups: int, rows: int, rounds: int) -> Iterator[Line]:
 def main() -> None:
     """Measure, show, and keep the numbers."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a tenth of the groups")
     parser.add_argument("--groups", type=int, nargs="*", default=GROUPS)
     parser.add_argument("--rows", type=int, default=3000)
     parser.add_argument("--rounds", type=int, default=5)
     options = parser.parse_args()
-    lines = [x for n in options.groups for x in measure(n, options.rows, options.rounds)]
+    sizes = [n // 10 if options.quick else n for n in options.groups]
+    lines = [x for n in sizes for x in measure(n, options.rows, options.rounds)]
     show(
         "Microseconds of a change of one row",
         ("way", "groups", "alone", "with a subscriber", f"of {LIMIT:.0f} µs"),
