@@ -56,9 +56,9 @@ def commit(
     except BaseException as e:
         if isinstance(e, BadValue):
             e.at = row_of(e, change)
-        for view, part in told.items():
-            if view.history is not None and part is not None:
-                view.history.collector.take_back(part)
+        for view in told:
+            if view.history is not None:
+                view.history.collector.take_back()
         for view in fell_back:
             view.undo_fall_back()
         for view, change in reversed(followed):

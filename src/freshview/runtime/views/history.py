@@ -56,7 +56,16 @@ class ChangeCollector:
         self._source: ChangeSource | None = None
         self._shown: pa.Table | None = None
         """The rows that were shown last, where no engine collects changes."""
+        self._before: pa.Table | None = None
+        """Those that were shown before the last change."""
         self._untold: list[pa.Table] = []
+        """What is to be told with the next change."""
+        self._told: list[pa.Table] = []
+        """The same of the last change, which may be refused."""
+        self._delta: pa.Table | None = None
+        """What the last change did to the view."""
+        self._refused: list[pa.Table] = []
+        """A change that the engine told and takes back: it will tell that, too."""
         self._empty: pa.Table | None = None
 
     @property
@@ -74,33 +83,40 @@ class ChangeCollector:
             if self._shown is not None:
                 self._untold.append(difference(self._shown, self._view.columns()))
             source.collect()
-            self._source, self._shown = source, None
+            self._source, self._shown, self._refused = source, None, []
 
     def hold(self) -> None:
         """Hold the rows that are shown, as another engine will tell the next change."""
-        self._source, self._shown = None, self._view.columns()
+        self._source, self._shown, self._refused = None, self._view.columns(), []
 
     def end(self) -> pa.Table:
         """After a change: what it changed."""
         if self._source is not None:
-            part = self._source.changes()
+            delta = _together([*self._refused, self._source.changes()])
+            self._refused = []
         else:
-            shown, self._shown = self._shown, self._view.columns()
-            part = difference(shown, self._shown)
-        if self._untold:
-            part = net_of([*self._untold, part])
-            self._untold = []
-        return part
+            self._before, self._shown = self._shown, self._view.columns()
+            delta = difference(self._before, self._shown)
+        self._told, self._untold, self._delta = self._untold, [], delta
+        return _together([*self._told, delta])
 
-    def take_back(self, part: pa.Table) -> None:
-        """A change that was told is refused: the next one tells that it went."""
-        self._untold.append(part)
+    def take_back(self) -> None:
+        """The change that was told last is refused, and nothing of it shall be told."""
+        self._untold = self._told
+        if self._source is None:
+            self._shown = self._before
+        elif self._delta is not None:
+            self._refused = [self._delta]
 
     def nothing(self) -> pa.Table:
         """No row, with the columns of changes."""
         if self._empty is None:
             self._empty = with_count(self._view.columns().slice(0, 0), 1)
         return self._empty
+
+
+def _together(parts: list[pa.Table]) -> pa.Table:
+    return parts[0] if len(parts) == 1 else net_of(parts)
 
 
 class History:
@@ -134,4 +150,4 @@ class History:
         parts = [part for at, part in self._parts if at > version]
         if not parts:
             return self.collector.nothing()
-        return parts[0] if len(parts) == 1 else net_of(parts)
+        return _together(parts)

@@ -133,6 +133,30 @@ def test_a_change_that_another_view_refuses_is_not_told(connect: Connect) -> Non
         assert t.versions == [2]
 
 
+@pytest.mark.native
+def test_a_kernel_that_is_filled_anew_after_a_refusal(
+    native: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It never told the change that the other one had told when it was refused."""
+    from freshview.runtime.views import maintained
+
+    monkeypatch.setattr(maintained, "mixes_widths", lambda _: True)
+    db = freshview.connect(engine="native")
+    db.execute(
+        SUMS + "CREATE VIEW sums AS SELECT k, SUM(v) AS s FROM r GROUP BY k;"
+        "CREATE VIEW doubled AS SELECT SUM(v) * 2 AS s FROM r WHERE k = 2;"
+    )
+    db.insert("r", [(1, 1 << 62), (2, 5)])
+    told = [Told(db, "sums"), Told(db, "doubled")]
+    for _ in range(2):
+        with pytest.raises(Overflow):  # taken back in the same order, the first sum wraps
+            db.insert("r", [(1, -(1 << 62)), (1, 1 << 62), (2, MOST - 5)])
+        db.insert("r", (2, 1))
+        for t in told:
+            t.check()
+    assert told[0].versions == [2, 3]
+
+
 def test_a_row_that_only_the_reference_engine_can_show(connect: Connect) -> None:
     """On its way to the number a kernel leaves 64 bits: the other engine tells what changed."""
     db = connect()
