@@ -7,6 +7,7 @@ import pytest
 
 import freshview
 from freshview.codegen.library.compiler import find_compiler
+from freshview.runtime.settings import EngineName
 
 pytestmark = [
     pytest.mark.native,
@@ -32,9 +33,9 @@ COLLECTED = {
 }
 
 
-def work(sql: str, groups: int) -> int:
-    """Rows that a kernel looks at or writes for single rows that come and go, with a subscriber."""
-    db = freshview.connect(engine="native", profile=True)
+def work(sql: str, groups: int, engine: EngineName = "native") -> int:
+    """Rows that are looked at or written for single rows that come and go, with a subscriber."""
+    db = freshview.connect(engine=engine, profile=True)
     db.execute(f"{STREAMS} CREATE VIEW q AS {sql};")
     keys = range(groups)
     db.insert("r", [(k, k + 1) for k in keys])
@@ -57,6 +58,12 @@ def work(sql: str, groups: int) -> int:
 @pytest.mark.parametrize("sql", COLLECTED.values(), ids=COLLECTED)
 def test_the_cost_of_a_subscriber_does_not_grow(sql: str) -> None:
     few, many = work(sql, FEW), work(sql, MANY)
+    assert many <= SLACK * few, f"{few} rows of {FEW} groups, {many} of {MANY}"
+
+
+@pytest.mark.parametrize("name", ["groups", "averages", "total", "extremes", "joined", "rows"])
+def test_the_same_on_the_reference_engine(name: str) -> None:
+    few, many = (work(COLLECTED[name], n, "reference") for n in (FEW, MANY))
     assert many <= SLACK * few, f"{few} rows of {FEW} groups, {many} of {MANY}"
 
 

@@ -76,8 +76,8 @@ def added(rows: Multiset, changes: Iterable[tuple[Row, Number]]) -> Multiset:
 class ShownRows:
     """What `changes` of an engine has told so far: the rows of each query when it was last asked.
 
-    The only place where engines compare two reads. Where triggers tell what they change, their
-    answer replaces it.
+    The only place where engines compare two reads: of queries whose changes cannot be collected
+    while they are made (`program/query_keys.py`).
 
     >>> shown = ShownRows()
     >>> shown.changes("q", {("a",): 2, ("b",): 1})

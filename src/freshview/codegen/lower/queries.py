@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from freshview.calculus.build import factors
 from freshview.calculus.check import infer
 from freshview.calculus.schema import Query
-from freshview.calculus.scope import is_value, outs, stored
+from freshview.calculus.scope import is_value
 from freshview.calculus.terms import Add, Exists, Expr, Lift, Sum, Top, Var, View
 from freshview.calculus.types import Type
 from freshview.calculus.walk import children, subterms
@@ -18,6 +17,7 @@ from freshview.codegen.lower.access import is_symbol
 from freshview.codegen.lower.context import ONE, Bound, Count, Local, Names
 from freshview.codegen.lower.nested import materialize, release
 from freshview.codegen.lower.term import Terms
+from freshview.program.query_keys import key_columns
 
 
 def lower_query(terms: Terms, q: Query) -> list[Function]:
@@ -41,7 +41,7 @@ def lookup_columns(terms: Terms, q: Query) -> tuple[int, ...]:
     A map may have a simpler type than the column has: of x - x, which is zero, whole numbers.
     """
     own = infer(q.term, terms.schema)[1]
-    return tuple(j for j in _keys(q) if _looks(q.columns[j].type) == _looks(own[q.vars[j]]))
+    return tuple(j for j in key_columns(q) if _looks(q.columns[j].type) == _looks(own[q.vars[j]]))
 
 
 def _answer(terms: Terms, q: Query, env: Bound) -> list[Stmt]:
@@ -84,31 +84,6 @@ def _out(terms: Terms, q: Query, env: Bound, m: Count) -> list[Stmt]:
 def _looks(t: Type) -> tuple[str, int]:
     """What tells how values of a type are held, whether or not there is NULL among them."""
     return t.kind, t.scale
-
-
-def _keys(q: Query) -> tuple[int, ...]:
-    """The columns of a query that are keys of the map that it begins with."""
-    first = _first(q.term)
-    atom = first.body if isinstance(first, Exists) else first
-    if not isinstance(atom, View) or atom.inputs:
-        return ()
-    visible = outs(q.term)
-    return tuple(
-        j for j, v in enumerate(q.vars) if v in atom.vars and v in visible and v not in q.vars[:j]
-    )
-
-
-def _first(e: Expr) -> Expr | None:
-    """The factor with maps that a term begins with; sums around it only add up over its rows.
-
-    >>> from freshview.calculus.text import read, show
-    >>> show(_first(read("Sum[a, x](Exists(M[a]) * (n := N[a]) * (x := {n + 1})) * (m := N[a])")))
-    'Exists(M[a])'
-    """
-    if isinstance(e, Sum):
-        return _first(e.body)
-    first = next((f for f in factors(e) if stored(f)), None)
-    return _first(first) if isinstance(first, Sum) else first
 
 
 def is_unique(e: Expr) -> bool:

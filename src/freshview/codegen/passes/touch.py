@@ -11,9 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from freshview.calculus.schema import Query
-from freshview.calculus.terms import Delta, View
 from freshview.calculus.types import Type
-from freshview.calculus.walk import distinct_subterms
 from freshview.codegen.cpp.types import cpp_type
 from freshview.codegen.layout.terms import Columns, Layout
 from freshview.codegen.loops.facts import scans
@@ -29,7 +27,7 @@ from freshview.codegen.loops.terms import (
     Touch,
 )
 from freshview.codegen.loops.walk import map_blocks, statements
-from freshview.errors import FreshviewError
+from freshview.program.query_keys import NotCollected, key_positions
 from freshview.program.terms import Program
 
 MOST_QUERIES = 64
@@ -40,10 +38,6 @@ CHANGING = ("relation", "after", "refresh")
 
 KeyColumns = Mapping[str, frozenset[Columns]]
 """By the tables that a query reads: which columns of a record are the key of its rows there."""
-
-
-class NotCollected(FreshviewError):
-    """Why the changes of a query are known only by comparing two reads of it."""
 
 
 @dataclass(frozen=True)
@@ -102,24 +96,20 @@ def _key_columns(q: Query, f: Function, changing: Iterable[Function], layout: La
         raise NotCollected("it shows elements of a ring")
     effects = [s for g in changing for s in statements(g.body)]
     cleared = {s.table for s in effects if isinstance(s, Clear)}
-    written = {s.table for s in effects if isinstance(s, At)}
+    written = {s.table for s in effects if isinstance(s, At)} | cleared
+    maps = {name for name, place in layout.places.items() if place.table in written}
     tables: dict[str, frozenset[Columns]] = {}
-    for atom in distinct_subterms(q.term):
-        if not isinstance(atom, View | Delta):
-            continue
-        if isinstance(atom, Delta) or atom.inputs:
-            raise NotCollected(f"'{atom.name}' is no map of its own")
-        place = layout.places[atom.name]
-        if atom.name in layout.deferred or place.table in cleared:
-            raise NotCollected(f"'{atom.name}' is recomputed as a whole")
-        if place.table not in written:
-            continue
-        at = [place.columns[_position(q, j, atom)] for j in f.key]
+    for name, positions in key_positions(q, f.key, maps | layout.deferred).items():
+        place = layout.places[name]
+        if name in layout.deferred or place.table in cleared:
+            raise NotCollected(f"'{name}' is recomputed as a whole")
         held = layout.tables[place.table].keys
-        for i, j in zip(at, f.key, strict=True):
-            if _form(held[i]) != _form(q.columns[j].type):
-                raise NotCollected(f"'{atom.name}' holds '{q.columns[j].name}' in another form")
-        tables[place.table] = tables.get(place.table, frozenset()) | {tuple(at)}
+        for key in positions:
+            at = tuple(place.columns[i] for i in key)
+            for i, j in zip(at, f.key, strict=True):
+                if _form(held[i]) != _form(q.columns[j].type):
+                    raise NotCollected(f"'{name}' holds '{q.columns[j].name}' in another form")
+            tables[place.table] = tables.get(place.table, frozenset()) | {at}
     return tables
 
 
@@ -143,15 +133,6 @@ def _refuse_costly(f: Function, layout: Layout) -> None:
         if isinstance(s, At) and s.table in layout.tables:
             if not layout.tables[s.table].transient:
                 raise NotCollected("what was asked for is stored when it is read")
-
-
-def _position(q: Query, column: int, atom: View) -> int:
-    """Where a map has a key column of a query."""
-    v = q.vars[column]
-    if v not in atom.vars:
-        name = q.columns[column].name
-        raise NotCollected(f"a row of '{atom.name}' is in rows of several values of '{name}'")
-    return atom.vars.index(v)
 
 
 def _form(t: Type) -> tuple[str, int, str]:

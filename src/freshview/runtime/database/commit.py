@@ -87,7 +87,7 @@ def _changes(
     try:
         return collector.end()
     except Overflow:
-        if not collector.is_collected or not view.can_recompute:
+        if view.built is None or not collector.is_collected or not view.can_recompute:
             raise
         _fall_back(view, followed)
         fell_back.append(view)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
+from freshview.calculus.schema import Query
 from freshview.errors import FreshviewError
 from freshview.runtime.ingest.counted_rows import difference, net_of, with_count
 
@@ -24,6 +26,9 @@ class ChangeSource(Protocol):
     def changes(self) -> pa.Table:
         """What changed since this was last asked, with a column `__count`."""
 
+    def table(self) -> pa.Table:
+        """The rows of the view."""
+
 
 class TrackedEngine(Protocol):
     """What runs a view whose changes are recorded."""
@@ -36,6 +41,8 @@ class TrackedEngine(Protocol):
 class TrackedView(Protocol):
     """A view whose changes are recorded."""
 
+    query: Query
+
     @property
     def engine(self) -> TrackedEngine:
         """What runs it now."""
@@ -47,8 +54,9 @@ class TrackedView(Protocol):
 class ChangeCollector:
     """Tells the changes of a view: its engine collects them, else two reads are compared.
 
-    Engines may be replaced between changes. What was told of one goes on with the next: where the
-    rows that were shown are held, the difference is a change of its own.
+    Engines may be replaced between changes, and the next one goes on with what was told of the last
+    one. They hold the same rows, but for sums of doubles, which may be rounded otherwise: then the
+    difference is a change of its own.
     """
 
     def __init__(self, view: TrackedView) -> None:
@@ -80,10 +88,21 @@ class ChangeCollector:
             if self._source is not None or self._shown is None:
                 self.hold()
         elif source is not self._source:
-            if self._shown is not None:
-                self._untold.append(difference(self._shown, self._view.columns()))
+            self._carry_over()
             source.collect()
             self._source, self._shown, self._refused = source, None, []
+
+    def _carry_over(self) -> None:
+        """Tell with the next change what the new engine of the view shows otherwise."""
+        if self._shown is not None:
+            self._untold.append(difference(self._shown, self._view.columns()))
+        elif self._source is not None and any(
+            c.type.kind == "double" for c in self._view.query.columns
+        ):
+            with suppress(FreshviewError):  # it may have lost its state: nothing is known then
+                old = [with_count(self._source.table(), -1), self._source.changes()]
+                new = with_count(self._view.columns(), 1)
+                self._untold.append(net_of([new, *old, *self._refused]))
 
     def hold(self) -> None:
         """Hold the rows that are shown, as another engine will tell the next change."""

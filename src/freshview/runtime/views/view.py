@@ -166,9 +166,9 @@ class ViewHandle:
     def track(self, versions: int = MOST_VERSIONS) -> None:
         """Record from now on what changes, so many versions back.
 
-        A kernel collects what a change does to the view while it is made, at a cost that follows
-        the change. Where that is not possible, as `explain` says then, and on the reference
-        engine, each change reads the view once and compares: the cost follows the view's size.
+        The engine collects what a change does to the view while it is made, at a cost that
+        follows the change. Where that is not possible, as `explain` says of a kernel, each change
+        reads the view once and compares: the cost follows the view's size.
         """
         if not isinstance(versions, int) or versions < 1:
             raise FreshviewError(

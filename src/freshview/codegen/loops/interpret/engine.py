@@ -122,12 +122,12 @@ class Interpreter:
     def _changed(self, query: str) -> Multiset:
         """The rows that the touched keys have now, less those that they had, and what is untold."""
         run = Run(self.state, self.functions, self.values)
-        delta = self._untold[query]
+        delta: list[tuple[Any, Any]] = []
         with decimal.localcontext(EXACT):
             for key, before in self._touched[query].items():
-                delta = added(delta, self._shaped(query, run.rows_of_key(query, key)))
-                delta = added(delta, ((row, -n) for row, n in self._shaped(query, before)))
-        return delta
+                delta += self._shaped(query, run.rows_of_key(query, key))
+                delta += ((row, -n) for row, n in self._shaped(query, before))
+        return added(self._untold[query], delta)
 
     def snapshot(self) -> Contents:
         """See `ProgramEngine`."""
