@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-PARTS = ("native", "versus_dicts", "join_sum", "versus_duckdb", "growth", "boundary")
+PARTS = ("native", "versus_dicts", "join_sum", "versus_duckdb", "growth", "subscribers", "boundary")
 NEEDED = ("duckdb", "numpy", "pyarrow", "rich")
 
 

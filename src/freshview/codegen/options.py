@@ -28,6 +28,8 @@ class KernelPasses:
     - `defer`: maps that only queries read, and that would be recomputed from all the data, are
       recomputed when they are read.
     - `prefetch`: the memory of look-ups by a row's columns is fetched some rows before its turn.
+    - `changes`: a write says first which rows of a query it may change, for those who collect its
+      changes. Nobody else pays more than a test for it.
     - `wide`: all decimals have 128 bits, also those with few digits after the point.
     - `parts`: sums of doubles in maps are put out in their parts, for another kernel to go on with.
     - `keys`: declared keys determine their rows. Only for input that is known to keep to them.
@@ -48,6 +50,7 @@ class KernelPasses:
     first_rows: bool = True
     defer: bool = True
     prefetch: bool = True
+    changes: bool = True
     wide: bool = False
     parts: bool = False
     keys: bool = False

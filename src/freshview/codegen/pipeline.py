@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -38,6 +38,7 @@ from freshview.codegen.passes.preaggregate import preaggregate
 from freshview.codegen.passes.prefetch import prefetch
 from freshview.codegen.passes.share import share
 from freshview.codegen.passes.share_lookups import share_lookups
+from freshview.codegen.passes.touch import KeyColumns, collect, touch
 from freshview.program.terms import Program, Statement
 
 
@@ -53,6 +54,10 @@ class Draft:
     others: tuple[Function, ...] = ()
     """Functions that are not of a relation's batches."""
     loops: Loops = field(default_factory=lambda: Loops(()))
+    collected: Mapping[str, KeyColumns] = field(default_factory=dict)
+    """Queries whose changes are collected while they are made."""
+    compared: Mapping[str, str] = field(default_factory=dict)
+    """Queries whose changes are known by comparing two reads, each with the reason."""
 
     @property
     def terms(self) -> Terms:
@@ -170,6 +175,12 @@ def _preaggregate(d: Draft) -> Draft:
     return over_blocks(lambda body: preaggregate(body, d.layout, columns))(d)
 
 
+def _touch(d: Draft) -> Draft:
+    plan = collect(d.program, d.loops, d.layout)
+    loops = touch(d.loops, plan.collected)
+    return replace(d, loops=loops, collected=plan.collected, compared=plan.compared)
+
+
 def _prefetch(d: Draft) -> Draft:
     columns = {r.name: r.types for r in d.program.relations}
     return over_blocks(lambda body: prefetch(body, d.layout, columns))(d)
@@ -206,6 +217,7 @@ PASSES = (
         "preaggregate",
     ),
     Pass("prefetch", "loops", _prefetch, "memory is fetched some rows ahead", "prefetch"),
+    Pass("touch", "loops", _touch, "writes say which rows of a view they may change", "changes"),
 )
 """All the passes, in their order."""
 

@@ -123,6 +123,7 @@ struct Arena {
     return bytes <= reserve - used() && (used() + bytes <= ready || extend(used() + bytes));
   }
 
+  bool is_open() const { return base != nullptr; }
   bool is_shared() const { return file >= 0; }
   u64& mark() const { return book().mark; }
 

@@ -2,6 +2,7 @@
 // its table (`kernel.hpp`), so that it is compiled once and linked to every kernel.
 #include "changes.hpp"
 #include "results.hpp"
+#include "touched.hpp"
 
 namespace fr {
 
@@ -9,17 +10,26 @@ extern const char program[];  // see boundary.hpp
 
 void Output::grow() { edge::grow_arrays(*this); }
 
+void note_rows(Env& e, int query, const void* const* key) {
+  const Query& q = kernel.query[query];
+  Touched& t = e.touched[query];
+  if (const u8* added = t.add(key)) edge::look_up(e, q, t, added, t.before, false);
+}
+
 namespace edge {
 
 void drop_state(Instance& x) {
   if (!x.open) return;
   x.open = false;
+  collect_nothing(x.env);
   x.env.arena.close();
   x.env.scratch.close();
+  x.env.spare.close();
 }
 
 void free_instance(Instance* x) {
   drop_state(*x);
+  free(x->env.touched);
   pthread_mutex_destroy(&x->mutex);
   free(x->same[0]);
   free(x->same[1]);
@@ -136,6 +146,7 @@ PyObject* restore(PyObject*, PyObject* const* args, intptr_t n) {
       x->env.state = x->env.arena.at<State>(Arena::start);
       x->ready = x->env.arena.mark() = is_ready;
       x->lost = false;
+      collect_nothing(x->env);
     } else if (shared) {
       x->env.arena = found;
       make_state(x->env);
@@ -240,7 +251,8 @@ PyObject* describe(PyObject*, PyObject* const*, intptr_t) {
       if (column) PyList_Append(key, column);
     }
     PyObject* columns = columns_of(q.width, q.columns);
-    PyTuple_SetItem(queries, i, Py_BuildValue("(sNO)", q.name, columns, key.object));
+    PyTuple_SetItem(queries, i, Py_BuildValue("(sNOi)", q.name, columns, key.object,
+                                              int(q.collected)));
   }
   for (int i = 0; i < kernel.maps; i++) {
     const Map& m = kernel.map[i];
@@ -283,6 +295,9 @@ PyMethodDef methods[] = {
     {"read_rows", guarded<read_rows>, FastCall, nullptr},
     {"find_rows", guarded<find_rows>, FastCall, nullptr},
     {"read_frame", guarded<read_frame>, FastCall, nullptr},
+    {"collect", guarded<collect>, FastCall, nullptr},
+    {"changed_rows", guarded<changed_rows>, FastCall, nullptr},
+    {"changed_frame", guarded<changed_frame>, FastCall, nullptr},
     {"export_frame", export_frame, FastCall, nullptr},
     {"ready", ready, FastCall, nullptr},
     {"wrapping", wrapping, FastCall, nullptr},

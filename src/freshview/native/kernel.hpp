@@ -68,6 +68,8 @@ struct Fault {
   void free_texts();
 };
 
+struct Touched;  // of one query: the keys that changes have touched, and the rows that they had
+
 // One running kernel. `state` lies in `arena`; `scratch` is emptied after every batch.
 struct Env {
   Arena arena;
@@ -78,7 +80,14 @@ struct Env {
   Fault fault;            // why it is set, where no number left its range
   u64 visits = 0;         // rows looked at, counted when compiled with FRESHVIEW_COUNT
   u64 writes = 0;         // rows written
+  u64 collecting = 0;     // queries, as bits, whose changes somebody collects
+  Touched* touched = nullptr;  // one for each query, once anybody does
+  Arena spare;            // the scratch memory of look-ups in the middle of a change
 };
+
+// The rows of a query with these values in its key columns may change now: notes what they are, the
+// first time since the changes were asked for. Called for queries whose changes are collected.
+void note_rows(Env& e, int query, const void* const* key);
 
 struct Relation {
   const char* name;
@@ -95,6 +104,7 @@ struct Query {
   void (*read)(Env&, Output&);
   const bool* key;  // which columns `find` needs; null where rows cannot be found without a scan
   void (*find)(Env&, const Batch&, Output&);  // the rows with these values, of a batch of one row
+  bool collected;   // whether writes call `note_rows`: so its changes can be collected
 };
 
 // The contents of a map, for statistics and tests: its keys, then its payload as last column.

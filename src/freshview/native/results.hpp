@@ -137,9 +137,8 @@ inline void drop_frame(PyObject* capsule) {
   static_cast<Frame*>(PyCapsule_GetPointer(capsule, FRAME))->room->let_go();
 }
 
-// read_frame(instance, which, index): the same as Arrow columns, for `export_frame`.
-inline PyObject* read_frame(PyObject*, PyObject* const* args, intptr_t n) {
-  Table* t = read_table(args, n);
+// A table as Arrow columns, for `export_frame`; `args` are the instance, and what it was read from.
+inline PyObject* frame_object(Table* t, PyObject* const* args, intptr_t n) {
   if (!t) return nullptr;
   i128 rows = 0;
   for (i64 i = 0; i < t->size; i++) rows += t->count[i];
@@ -147,7 +146,7 @@ inline PyObject* read_frame(PyObject*, PyObject* const* args, intptr_t n) {
     t->room->let_go();
     char text[64];
     *write_decimal(rows, 0, text) = 0;
-    i64 index = PyLong_AsLongLong(args[2]);
+    i64 index = PyLong_AsLongLong(args[n - 1]);
     return raise_kernel_error(*instance_in(args[0]), int(index), "copies", 0, 0,
                     PyLong_FromString(text, nullptr, 10));
   }
@@ -162,6 +161,11 @@ inline PyObject* read_frame(PyObject*, PyObject* const* args, intptr_t n) {
   PyObject* out = PyCapsule_New(frame, FRAME, drop_frame);
   if (!out) frame->room->let_go();
   return out;
+}
+
+// read_frame(instance, which, index): the rows of `read_rows`, each as often as it counts.
+inline PyObject* read_frame(PyObject*, PyObject* const* args, intptr_t n) {
+  return frame_object(read_table(args, n), args, n);
 }
 
 template <class Arrow> void drop_arrow(PyObject* capsule) {

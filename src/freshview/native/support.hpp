@@ -49,6 +49,13 @@ inline bool text_same(Str a, Str b) {
   return text_equal(a, b);
 }
 
+// The rows of a query with these values in its key columns may change now, and somebody collects its
+// changes.
+template <class... Key> __attribute__((noinline, cold)) void touch(Env& e, int query, Key... key) {
+  const void* const cells[] = {&key..., nullptr};
+  note_rows(e, query, cells);
+}
+
 // A function without an answer: the batch will be taken back. What it gives instead is the same
 // every time, so that nothing is left of the batch.
 __attribute__((noinline, cold)) inline void note_fault(Env& e, const char* fn, const Arg* args) {

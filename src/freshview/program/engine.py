@@ -61,11 +61,23 @@ class ProgramEngine(Protocol[State]):
         """Be as the engine was whose snapshot this is; that of another program is refused."""
 
 
+def added(rows: Multiset, changes: Iterable[tuple[Row, Number]]) -> Multiset:
+    """Rows and changes of them together; none of the sums is zero.
+
+    >>> added({("a",): 2, ("b",): 1}, [(("b",), -1), (("c",), 1)])
+    {('a',): 2, ('c',): 1}
+    """
+    total = dict(rows)
+    for row, m in changes:
+        total[row] = total.get(row, 0) + m  # type: ignore[operator]
+    return {row: m for row, m in total.items() if m}
+
+
 class ShownRows:
     """What `changes` of an engine has told so far: the rows of each query when it was last asked.
 
-    The only place where engines compare two reads. Where triggers tell what they change, their
-    answer replaces it.
+    The only place where engines compare two reads: of queries whose changes cannot be collected
+    while they are made (`program/query_keys.py`).
 
     >>> shown = ShownRows()
     >>> shown.changes("q", {("a",): 2, ("b",): 1})

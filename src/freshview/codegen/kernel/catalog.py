@@ -22,11 +22,12 @@ KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class QueryEntry:
-    """A query as the kernel puts it out, and whether rows of it are found by a key."""
+    """A query as the kernel puts it out; whether rows are found by key, and changes collected."""
 
     name: str
     columns: Sequence[Column]
     has_key: bool
+    collected: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ def _relation(r: Relation) -> str:
 def _query(q: QueryEntry) -> str:
     name = identifier(q.name)
     find = f"key_{name}, find_{name}" if q.has_key else "nullptr, nullptr"
-    return f"  {{{quote(q.name)}, {len(q.columns)}, out_{name}, read_{name}, {find}}},"
+    collected = str(q.collected).lower()
+    return f"  {{{quote(q.name)}, {len(q.columns)}, out_{name}, read_{name}, {find}, {collected}}},"
 
 
 def _map(m: MapEntry) -> str:

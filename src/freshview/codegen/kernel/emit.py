@@ -66,6 +66,7 @@ from freshview.codegen.loops.terms import (
     Tally,
     Times,
     Total,
+    Touch,
     Turn,
     Unless,
     Walk,
@@ -98,6 +99,8 @@ class BlockPrinter:
                 return _effect(s, scope), scope
             case Output(query, values, _, weight):
                 return self.outputs.row(query, values, weight, scope), scope
+            case Touch(query, keys):
+                return self.outputs.touch(query, keys, scope), scope
             case Yield():
                 raise AssertionError("every row has a place by now")
             case Group(texts, body):

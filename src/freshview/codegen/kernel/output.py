@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from freshview.calculus.schema import Query
 from freshview.calculus.types import Type
@@ -20,7 +20,7 @@ from freshview.codegen.kernel.rows import read_payload
 from freshview.codegen.kernel.tables import CppTable
 from freshview.codegen.kernel.text import Lines, indented
 from freshview.codegen.kernel.values import CppScope
-from freshview.codegen.layout.terms import MapPlace
+from freshview.codegen.layout.terms import Columns, MapPlace
 from freshview.codegen.loops.parts import Values, Weight
 from freshview.errors import NotNative
 from freshview.program.terms import Map
@@ -37,6 +37,8 @@ class Outputs:
     categories: Mapping[str, Type]
     parts: bool = False
     """Whether sums of doubles in maps are put out in their parts."""
+    lookups: Mapping[str, Columns] = field(default_factory=dict)
+    """The columns by which rows of queries are found."""
 
     def row(self, query: str, values: Values, weight: Weight, scope: CppScope) -> Lines:
         """A row of a query, as often as it counts."""
@@ -57,6 +59,15 @@ class Outputs:
             j += 1
         inside = self._put_out(plain, elements)
         return [f"if (const i64 n = {m.text}; n > 0) {{", *indented(inside), "}"]
+
+    def touch(self, query: str, keys: Values, scope: CppScope) -> Lines:
+        """What notes the rows of a key before they change, where somebody collects changes."""
+        number = list(self.queries).index(query)
+        types = [self.queries[query].columns[j].type for j in self.lookups.get(query, ())]
+        key = [scope.key(e, t) for e, t in zip(keys, types, strict=True)]
+        own = f"<{', '.join(map(cpp_type, types))}>" if types else ""
+        call = f"touch{own}({', '.join(['e', str(number), *key])});"
+        return [f"if (__builtin_expect(e.collecting >> {number} & 1, 0)) {call}"]
 
     def _put_out(self, plain: Lines, elements: Elements) -> Lines:
         """A row, and one more for each entry of its elements."""

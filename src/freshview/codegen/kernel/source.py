@@ -49,6 +49,8 @@ class Source:
     """Maps that are recomputed when they are read, and not with every change."""
     late: tuple[str, ...] = ()
     """Maps that are recomputed once a batch, and not with every row of it."""
+    compared: tuple[tuple[str, str], ...] = ()
+    """Queries whose changes are known only by comparing two reads, each with the reason."""
 
 
 def emit(
@@ -68,7 +70,7 @@ def write(
     layout = plan.layout
     deferred = tuple(m.name for m in plan.program.maps if m.name in layout.deferred)
     late = tuple(m.name for m in plan.program.maps if m.name in layout.late)
-    return Source(text, plan.scans, deferred, late)
+    return Source(text, plan.scans, deferred, late, tuple(plan.compared.items()))
 
 
 class _Kernel:
@@ -92,7 +94,8 @@ class _Kernel:
         self.slots = numbered([*(t.slots for t in payloads), lifted])
         self.rings = ring_columns(plan.loops)
         queries = {q.name: q for q in program.queries}
-        self.outputs = Outputs(queries, self.categories, passes.parts)
+        lookups = {f.of: f.key for f in plan.loops.functions if f.kind == "find"}
+        self.outputs = Outputs(queries, self.categories, passes.parts, lookups)
         self.scope = CppScope(
             plan.terms.schema, self.tables, {r.name: r for r in program.relations}
         )
@@ -138,8 +141,9 @@ class _Kernel:
     def _catalog(self) -> str:
         """What the kernel says of itself."""
         found = {f.of for f in self.plan.loops.functions if f.kind == "find"}
+        collected = self.plan.collected.keys()
         queries = [
-            QueryEntry(q.name, self._query_columns(q), q.name in found)
+            QueryEntry(q.name, self._query_columns(q), q.name in found, q.name in collected)
             for q in self.program.queries
         ]
         maps = [MapEntry(m.name, self._map_columns(m)) for m in self.program.maps]

@@ -10,7 +10,7 @@ from freshview.calculus.rows import Row
 from freshview.calculus.schema import Relation
 from freshview.codegen.library.load import Frame, Instance, Kernel, Sign
 from freshview.errors import ProgramProblem, StateLost
-from freshview.program.engine import Batch, Changes, Multiset, ShownRows, Tables
+from freshview.program.engine import Batch, Changes, Multiset, ShownRows, Tables, added
 
 
 class KernelChange(Protocol):
@@ -50,6 +50,8 @@ class KernelEngine:
         self.index = {r.name: i for i, r in enumerate(kernel.relations)}
         self.loaded = False
         self._shown = ShownRows()
+        self._untold: dict[str, Multiset] = {}
+        """Of the queries whose changes are collected: what changed otherwise, and is not told."""
 
     @property
     def relations(self) -> tuple[Relation, ...]:
@@ -114,8 +116,17 @@ class KernelEngine:
         return rows
 
     def changes(self, query: str) -> Multiset:
-        """See `ProgramEngine`."""
-        return self._shown.changes(query, self.read(query))
+        """See `ProgramEngine`: collected while they are made, where the kernel can do that."""
+        number = self.kernel.query(query)
+        if not self.kernel.queries[number].collected:
+            return self._shown.changes(query, self.read(query))
+        if query not in self._untold:
+            rows = self.read(query)
+            self.instance.collect(number)
+        else:
+            rows = added(self._untold[query], self.instance.changed_rows(number))
+        self._untold[query] = {}
+        return rows
 
     def snapshot(self) -> bytes:
         """See `ProgramEngine`: what `Instance.save` writes to a file."""
@@ -123,7 +134,15 @@ class KernelEngine:
 
     def restore(self, snapshot: bytes) -> None:
         """See `ProgramEngine`."""
-        self.instance.restore_snapshot(snapshot)
+        before = {query: self.read(query) for query in self._untold}
+        changed = {query: self.changes(query) for query in self._untold}
+        try:
+            self.instance.restore_snapshot(snapshot)
+        finally:
+            for query, rows in before.items():
+                self.instance.collect(self.kernel.query(query))
+                delta = added(changed[query], self.read(query).items())
+                self._untold[query] = added(delta, ((row, -m) for row, m in rows.items()))
 
     def contents(self, name: str) -> Multiset:
         """The rows of a map, with their payloads."""

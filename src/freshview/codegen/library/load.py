@@ -70,7 +70,10 @@ class Kernel:
             Relation(name, read_columns(columns), bool(static))
             for name, columns, static in relations
         )
-        self.queries = tuple(Table(name, read_columns(cs), tuple(key)) for name, cs, key in queries)
+        self.queries = tuple(
+            Table(name, read_columns(columns), tuple(key), bool(collected))
+            for name, columns, key, collected in queries
+        )
         self.maps = tuple(Table(name, read_columns(columns)) for name, columns in maps)
 
     def open(self, state: Path | None = None) -> Instance:
@@ -249,6 +252,19 @@ class Instance:
     def read_arrow(self, query: int) -> Frame:
         """The rows of a query as Arrow columns, each as often as it counts."""
         return Frame(self.kernel, self._calls["read_frame"](self._state, 0, query))
+
+    def collect(self, query: int, on: bool = True) -> None:
+        """Collect the changes of a query from now on, or no more; only of one that says it can."""
+        self._calls["collect"](self._state, query, int(on))
+
+    def changed_rows(self, query: int) -> list[tuple[Row, int]]:
+        """What changed of a query since this was last asked: rows, and how often each came."""
+        rows: list[tuple[Row, int]] = self._calls["changed_rows"](self._state, query)
+        return [(row[:-1], row[-1]) for row, _ in rows]  # type: ignore[misc]
+
+    def changed_arrow(self, query: int) -> Frame:
+        """The same as Arrow columns; the last one, `__count`, is negative for rows that went."""
+        return Frame(self.kernel, self._calls["changed_frame"](self._state, query))
 
     def map_arrow(self, index: int) -> Frame:
         """The rows of a map as Arrow columns: keys, then the payload."""

@@ -31,6 +31,8 @@ class Table:
     columns: tuple[Column, ...]
     key: tuple[int, ...] = ()
     """The columns by whose values rows can be found; none where only reading all of them helps."""
+    collected: bool = False
+    """Whether its changes can be collected while they are made."""
 
 
 class Tables(Protocol):

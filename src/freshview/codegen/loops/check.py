@@ -14,7 +14,7 @@ from freshview.calculus.check import Schema
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.terms import Expr
 from freshview.calculus.types import INT, Type
-from freshview.codegen.layout.terms import Layout, Table
+from freshview.codegen.layout.terms import Columns, Layout, Table
 from freshview.codegen.loops.additions import additions, are_exact
 from freshview.codegen.loops.check_parts import Parts
 from freshview.codegen.loops.terms import (
@@ -54,6 +54,7 @@ from freshview.codegen.loops.terms import (
     Tally,
     Times,
     Total,
+    Touch,
     Turn,
     Unless,
     Walk,
@@ -83,8 +84,9 @@ def check(loops: Loops, layout: Layout, program: Program, functions: Functions =
     kinds = {f.name: f.kind for f in loops.functions}
     schema = Schema({r.name: r.types for r in program.relations}, functions=functions)
     queries = {q.name: tuple(c.type for c in q.columns) for q in program.queries}
+    keys = {f.of: f.key for f in loops.functions if f.kind == "find"}
     for f in loops.functions:
-        _Checker(layout, f, kinds, queries).function(Visible(schema))
+        _Checker(layout, f, kinds, queries, keys).function(Visible(schema))
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,8 @@ class _Checker(Parts):
     own: Function
     kinds: Mapping[str, str]
     queries: Mapping[str, tuple[Type, ...]]
+    lookups: Mapping[str, Columns]
+    """The columns by which rows of queries are found."""
 
     def function(self, seen: Visible) -> None:
         f = self.own
@@ -306,8 +310,21 @@ class _Checker(Parts):
                 self._output(s.query, s.values, s.types, seen)
                 if seen.weight(s.weight).kind != "int":
                     raise ProgramProblem("rows are counted by whole numbers")
+            case Touch(query, keys):
+                self._touch(query, keys, seen)
             case _:
                 assert_never(s)
+
+    def _touch(self, query: str, keys: Sequence[Expr], seen: Visible) -> None:
+        if query not in self.queries:
+            raise ProgramProblem(f"there is no query '{query}'")
+        if self.own.kind in ("read", "find"):
+            raise ProgramProblem("what reads a query does not change it")
+        columns = self.lookups.get(query, ())
+        if len(columns) != len(keys):
+            raise ProgramProblem(f"rows of '{query}' are found by {len(columns)} keys")
+        for j, e in zip(columns, keys, strict=True):
+            self.convertible(seen.type(e), self.queries[query][j])
 
     def _output(
         self, query: str, values: Sequence[Expr], types: Sequence[Type], seen: Visible

@@ -50,6 +50,7 @@ from freshview.codegen.loops.terms import (
     Tally,
     Times,
     Total,
+    Touch,
     Turn,
     Unless,
     Walk,
@@ -57,8 +58,7 @@ from freshview.codegen.loops.terms import (
 )
 from freshview.codegen.loops.text import WIDE
 from freshview.depth import deep
-from freshview.errors import SyntaxProblem
-from freshview.lexer import Token, unexpected
+from freshview.lexer import unexpected
 
 Kind = Literal["relation", "ready", "after", "refresh", "read", "find"]
 KINDS: dict[str, Kind] = {kind: kind for kind in get_args(Kind)}
@@ -334,7 +334,7 @@ class _Reader(Parts):
         token = self.tokens.peek()
         row, _, column = self.name().rpartition(".")
         if row not in self.written or column[:1] != "p" or not column[1:].isdecimal():
-            raise _no_record(token)
+            raise unexpected(token, "a payload of a record that stands around, as in w1.p0")
         self.tokens.expect(op)
         return row, self.written[row], int(column[1:]), self.weight()
 
@@ -355,10 +355,6 @@ class _Reader(Parts):
         value = self.value()
         self.tokens.expect(":")
         return value, read_type(self.tokens)
-
-
-def _no_record(token: Token) -> SyntaxProblem:
-    return unexpected(token, "a payload of a record that stands around, as in w1.p0")
 
 
 STATEMENTS: dict[str, Callable[[_Reader], Stmt]] = {
@@ -395,5 +391,6 @@ STATEMENTS: dict[str, Callable[[_Reader], Stmt]] = {
     "release": lambda _: Release(),
     "call": lambda r: Call(r.name()),
     "output": _Reader.output,
+    "touch": lambda r: Touch(*r.record()),
 }
 """The word that a statement begins with, and what reads the rest of it."""

@@ -369,7 +369,17 @@ class Output:
     weight: Weight
 
 
-Effect: TypeAlias = Yield | Tally | Gain | Assign | Answer | Clear | Stale | Release | Call | Output
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """The rows of a key of a query may change now: who collects its changes notes them first."""
+
+    query: str
+    keys: Values
+
+
+Effect: TypeAlias = (
+    Yield | Tally | Gain | Assign | Answer | Clear | Stale | Release | Call | Output | Touch
+)
 
 Stmt: TypeAlias = Definition | Scope | Effect
 Block: TypeAlias = tuple[Stmt, ...]

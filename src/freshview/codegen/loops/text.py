@@ -78,6 +78,7 @@ from freshview.codegen.loops.terms import (
     Tally,
     Times,
     Total,
+    Touch,
     Turn,
     Unless,
     Walk,
@@ -334,5 +335,7 @@ def _effect(s: Effect) -> str:
             pairs = zip(columns, types, strict=True)
             row = ", ".join(f"{show_value(e)} : {show_type(t)}" for e, t in pairs)
             return f"output {show_name(query)}({row}) += {_weight(weight)}"
+        case Touch(query, keys):
+            return f"touch {_record(query, keys)}"
         case _:
             assert_never(s)

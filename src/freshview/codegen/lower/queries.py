@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from freshview.calculus.build import factors
 from freshview.calculus.check import infer
 from freshview.calculus.schema import Query
-from freshview.calculus.scope import is_value, outs, stored
+from freshview.calculus.scope import is_value
 from freshview.calculus.terms import Add, Exists, Expr, Lift, Sum, Top, Var, View
 from freshview.calculus.types import Type
-from freshview.calculus.walk import children
+from freshview.calculus.walk import children, subterms
 from freshview.codegen.cpp.code import identifier
 from freshview.codegen.cpp.types import digits_lost
 from freshview.codegen.loops.terms import Block, Call, Find, Function, Intern, Output, Stmt
@@ -18,11 +17,13 @@ from freshview.codegen.lower.access import is_symbol
 from freshview.codegen.lower.context import ONE, Bound, Count, Local, Names
 from freshview.codegen.lower.nested import materialize, release
 from freshview.codegen.lower.term import Terms
+from freshview.program.query_keys import key_columns
 
 
 def lower_query(terms: Terms, q: Query) -> list[Function]:
     """The functions that read a query, and that find its rows by key if they can be found."""
-    refresh: Block = (Call("refresh"),) if terms.layout.deferred else ()
+    put_off = any(isinstance(e, View) and e.name in terms.layout.deferred for e in subterms(q.term))
+    refresh: Block = (Call("refresh"),) if put_off else ()
     name = identifier(q.name)
     read = (*refresh, *_answer(replace(terms, names=Names()), q, {}))
     functions = [Function(f"read_{name}", "read", q.name, read)]
@@ -40,7 +41,7 @@ def lookup_columns(terms: Terms, q: Query) -> tuple[int, ...]:
     A map may have a simpler type than the column has: of x - x, which is zero, whole numbers.
     """
     own = infer(q.term, terms.schema)[1]
-    return tuple(j for j in _keys(q) if _looks(q.columns[j].type) == _looks(own[q.vars[j]]))
+    return tuple(j for j in key_columns(q) if _looks(q.columns[j].type) == _looks(own[q.vars[j]]))
 
 
 def _answer(terms: Terms, q: Query, env: Bound) -> list[Stmt]:
@@ -83,19 +84,6 @@ def _out(terms: Terms, q: Query, env: Bound, m: Count) -> list[Stmt]:
 def _looks(t: Type) -> tuple[str, int]:
     """What tells how values of a type are held, whether or not there is NULL among them."""
     return t.kind, t.scale
-
-
-def _keys(q: Query) -> tuple[int, ...]:
-    """The columns of a query that are keys of the map that it begins with."""
-    body = q.term.body if isinstance(q.term, Sum) else q.term
-    first = next((f for f in factors(body) if stored(f)), None)
-    atom = first.body if isinstance(first, Exists) else first
-    if not isinstance(atom, View) or atom.inputs:
-        return ()
-    visible = outs(q.term)
-    return tuple(
-        j for j, v in enumerate(q.vars) if v in atom.vars and v in visible and v not in q.vars[:j]
-    )
 
 
 def is_unique(e: Expr) -> bool:

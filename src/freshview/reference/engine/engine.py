@@ -10,7 +10,9 @@ from freshview.calculus.rows import Row
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Value
 from freshview.program.engine import Batch, Multiset, ShownRows
+from freshview.program.query_keys import NotCollected
 from freshview.program.terms import Program
+from freshview.reference.engine.changes import touching
 from freshview.reference.engine.run import Engine, Snapshot
 from freshview.reference.engine.scope import Work
 
@@ -46,6 +48,8 @@ class ReferenceEngine:
     ) -> None:
         self.engine = Engine(program, functions, counters)
         self._shown = ShownRows()
+        self._collectable: dict[str, bool] = {}
+        self._collected: set[str] = set()
 
     @property
     def relations(self) -> tuple[Relation, ...]:
@@ -88,8 +92,29 @@ class ReferenceEngine:
         return self.engine.read(query)
 
     def changes(self, query: str) -> Multiset:
-        """See `ProgramEngine`."""
-        return self._shown.changes(query, self.read(query))
+        """See `ProgramEngine`: by the keys that writes touch, where all the maps have them."""
+        if not self.collects(query):
+            return self._shown.changes(query, self.read(query))
+        if query not in self._collected:
+            rows = self.read(query)
+            self.collect(query)
+            return rows
+        return self.engine.collected(query)
+
+    def collects(self, query: str) -> bool:
+        """Whether the changes of a query can be collected while they are made."""
+        if query not in self._collectable:
+            try:
+                touching(self.engine.program, self.engine.queries[query])
+                self._collectable[query] = True
+            except NotCollected:
+                self._collectable[query] = False
+        return self._collectable[query]
+
+    def collect(self, query: str) -> None:
+        """Collect the changes of a query from now on."""
+        self.engine.collect(query)
+        self._collected.add(query)
 
     def snapshot(self) -> Snapshot:
         """See `ProgramEngine`."""

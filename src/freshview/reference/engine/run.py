@@ -16,6 +16,7 @@ from freshview.errors import Overflow, ProgramProblem, SnapshotProblem, UnknownN
 from freshview.program.engine import Batch, Changes
 from freshview.program.signs import MOST, SIGN, multiplied, too_many
 from freshview.program.terms import Event, Program
+from freshview.reference.engine.changes import QueryChanges
 from freshview.reference.engine.closures import compile_term
 from freshview.reference.engine.rows import check_changes, check_row
 from freshview.reference.engine.scope import Work
@@ -79,6 +80,7 @@ class Engine:
             for s in t.statements:
                 steps.append(compile_statement(s, t.params, self.stores, functions, self.counters))
         self._multiples: dict[str, list[Step] | None] = {}
+        self._collected: dict[str, QueryChanges] = {}
         self._reads = {
             q.name: compile_term(q.term, self.stores, (), q.vars, functions, self.counters)
             for q in program.queries
@@ -177,6 +179,25 @@ class Engine:
                 rows = self._reads[query](())
         except Overflow as e:
             raise left_range(query) from e
+        return self._declared(query, rows)
+
+    def collect(self, query: str) -> None:
+        """Collect the changes of a query from now on; NotCollected where they cannot be."""
+        q = self._query(query)
+        self._start()
+        self._collected[query] = QueryChanges(
+            self.program, q, self.stores, self.functions, self.counters
+        )
+
+    def collected(self, query: str) -> dict[Row, Number]:
+        """What changed of a query since this was last asked, or since it is collected."""
+        try:
+            rows = self._collected[query].changes()
+        except (Overflow, decimal.DecimalException, OverflowError) as e:
+            raise left_range(query) from e
+        return self._declared(query, rows)
+
+    def _declared(self, query: str, rows: dict[Row, Number]) -> dict[Row, Number]:
         doubles = [i for i, c in enumerate(self.queries[query].columns) if c.type.kind == "double"]
         return {_with_doubles(row, doubles): m for row, m in rows.items()} if doubles else rows
 

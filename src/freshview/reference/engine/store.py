@@ -101,7 +101,7 @@ class Store:
     ({(1, 3): 6}, {(1,): {(1, 3): 6}})
     """
 
-    __slots__ = ("bounds", "indexes", "journal", "outside", "rows")
+    __slots__ = ("bounds", "indexes", "journal", "outside", "rows", "watchers")
 
     def __init__(
         self,
@@ -116,6 +116,8 @@ class Store:
             Positions, tuple[Callable[[Row], Row], dict[Row, dict[Row, Number]]]
         ] = {}
         self.journal = journal
+        self.watchers: list[Callable[[Row], None]] = []
+        """Called with a row before its number changes."""
 
     def index(self, positions: Positions) -> dict[Row, dict[Row, Number]]:
         """The rows grouped by the values at these positions; made when first asked for."""
@@ -129,6 +131,8 @@ class Store:
 
     def put(self, row: Row, m: Number) -> None:
         """Set the number of a row; zero takes the row away."""
+        for watcher in self.watchers:
+            watcher(row)
         if self.journal is not None:
             self.journal.entries.append((self, row, self.rows.get(row, 0)))
         if self.bounds is not None:

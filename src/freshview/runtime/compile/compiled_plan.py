@@ -14,7 +14,7 @@ class CompiledPlan:
     """The C++ source of a kernel, the text of its program, and notes for `explain`.
 
     `scans` are the statements that walk through all the rows of a map; `deferred` are the queries
-    that are computed when they are read.
+    that are computed when they are read. `compared` says why changes are differences of two reads.
     """
 
     source: str
@@ -22,6 +22,7 @@ class CompiledPlan:
     notes: tuple[str, ...] = ()
     scans: tuple[str, ...] = ()
     deferred: tuple[str, ...] = ()
+    compared: tuple[str, ...] = ()
 
     @property
     def program(self) -> Program:
@@ -37,4 +38,5 @@ def plan_of(program: Program, source: Source) -> CompiledPlan:
         program.notes,
         tuple(show_statement(s) for s in source.scans),
         source.deferred,
+        tuple(f"the changes of '{name}' are not collected: {why}" for name, why in source.compared),
     )

@@ -46,6 +46,7 @@ class PlanCache:
                 tuple(fields["notes"]),
                 tuple(fields["scans"]),
                 tuple(fields["deferred"]),
+                tuple(fields["compared"]),
             )
         except (OSError, NotPrivate, ValueError, KeyError, TypeError, AttributeError):
             return None

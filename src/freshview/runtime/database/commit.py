@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING
 
+from freshview.calculus.rows import left_range
 from freshview.calculus.scope import may_refuse
 from freshview.errors import BadValue, Overflow, Place, StateLost
 from freshview.runtime.ingest.change import Change
@@ -20,7 +21,7 @@ def commit(
     bases: MutableMapping[str, AnyBase],
     readers: Mapping[str, Sequence[MaintainedView]],
 ) -> dict[MaintainedView, pa.Table | None]:
-    """Apply changes of streams; gives the views that followed, with what tracked ones show now.
+    """Apply changes of streams; gives the views that followed, with what changed of tracked ones.
 
     A number that leaves its range in a kernel may be a partial sum: the reference engine, which is
     exact, takes the view over, and accepts or refuses the change.
@@ -31,23 +32,33 @@ def commit(
     for change in changes:
         for view in readers[change.relation.name]:
             view.ensure_started()  # before the bases change: it is filled from them
+            if view.history is not None:
+                view.history.collector.begin()
+    told: dict[MaintainedView, pa.Table | None] = {}
     try:
         for change in changes:
             _enter(change, bases)
             entered.append(change)
         for change in changes:
             for view in readers[change.relation.name]:
-                if view not in fell_back and not _follow(view, change, alone=len(changes) == 1):
-                    fell_back.append(view)
-                elif view not in fell_back:
+                if view in fell_back:
+                    continue
+                if _follow(view, change, alone=len(changes) == 1):
                     followed.append((view, change))
+                else:
+                    _fall_back(view, followed)
+                    fell_back.append(view)
         views = dict.fromkeys([*(view for view, _ in followed), *fell_back])
         for view in views:
             view.engine.check()
-        shown = {view: view.columns() if view.history else None for view in views}
+        for view in views:
+            told[view] = _changes(view, followed, fell_back)
     except BaseException as e:
         if isinstance(e, BadValue):
             e.at = row_of(e, change)
+        for view in told:
+            if view.history is not None:
+                view.history.collector.take_back()
         for view in fell_back:
             view.undo_fall_back()
         for view, change in reversed(followed):
@@ -57,7 +68,47 @@ def commit(
         raise
     for view in fell_back:
         view.drop_kernel()
-    return shown
+    return told
+
+
+def _changes(
+    view: MaintainedView,
+    followed: list[tuple[MaintainedView, Change]],
+    fell_back: list[MaintainedView],
+) -> pa.Table | None:
+    """What has changed of a tracked view.
+
+    A kernel may not be able to show it, as partial sums of a row leave their range: the reference
+    engine, which is exact, takes the view over then.
+    """
+    if view.history is None:
+        return None
+    collector = view.history.collector
+    try:
+        return collector.end()
+    except Overflow:
+        if view.built is None or not collector.is_collected or not view.can_recompute:
+            raise
+        _fall_back(view, followed)
+        fell_back.append(view)
+        view.engine.check()
+        return collector.end()
+
+
+def _fall_back(view: MaintainedView, followed: list[tuple[MaintainedView, Change]]) -> None:
+    """Let the reference engine take a view over from a kernel.
+
+    Where the kernel collects changes, nobody holds what the view has shown: the kernel goes back to
+    that first, and is read.
+    """
+    if view.history is not None and view.history.collector.is_collected:
+        for change in [c for v, c in reversed(followed) if v is view]:
+            view.take_back(change)
+        followed[:] = [(v, c) for v, c in followed if v is not view]
+        if not view.is_started:
+            raise left_range(view.query.name)
+        view.history.collector.hold()
+    view.fall_back()
 
 
 def _enter(change: Change, bases: MutableMapping[str, AnyBase]) -> None:
@@ -75,7 +126,7 @@ def _enter(change: Change, bases: MutableMapping[str, AnyBase]) -> None:
 
 
 def _follow(view: MaintainedView, change: Change, *, alone: bool) -> bool:
-    """Let a view follow a change; False where a kernel could not, and fell back.
+    """Let a view follow a change; False where a kernel cannot, and another engine may.
 
     One that lost its state is filled anew when it is needed.
     """
@@ -90,7 +141,6 @@ def _follow(view: MaintainedView, change: Change, *, alone: bool) -> bool:
     except Overflow:
         if view.built is None or not view.can_recompute:
             raise
-        view.fall_back()
         return False
     return True
 
@@ -117,6 +167,9 @@ def _back(view: MaintainedView, change: Change, base: AnyBase) -> None:
 
 def fill(change: Change, base: AnyBase, views: Sequence[MaintainedView]) -> None:
     """Add rows to a static table, and to the views that read it."""
+    for view in views:
+        if view.history is not None:
+            view.history.collector.hold()  # its next change tells what these rows do to it
     if isinstance(base, StatelessBase):
         _fill_unkept(change, views)
         return

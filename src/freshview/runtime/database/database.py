@@ -274,17 +274,17 @@ class Database:
         self._subscriptions.deliver()
 
     def _commit(self, changes: Sequence[Change]) -> None:
-        shown = commit(changes, self.state.bases, self.state.readers)
+        told = commit(changes, self.state.bases, self.state.readers)
         self.state.version += 1
-        if self._tiering.replace(changes, shown, self.state.bases):
+        if self._tiering.replace(changes, told, self.state.bases):
             self.rewire()
         for change in changes:
             if change.relation.name not in self.state.fed and change.size:
                 self.state.fed.add(change.relation.name)
                 self.state.has_changes = True
-        for view, table in shown.items():
-            if table is not None:
-                self._subscriptions.record(view, self.state.version, table)
+        for view, part in told.items():
+            if part is not None:
+                self._subscriptions.record(view, self.state.version, part)
 
     # -- versions and readers ----------------------------------------------------------------------
 

@@ -23,7 +23,7 @@ from freshview.reference.engine.store import Bounds
 from freshview.reference.top import arrange
 from freshview.runtime.compile.kernels import BuiltKernel
 from freshview.runtime.ingest.change import Change
-from freshview.runtime.ingest.columns import table_of
+from freshview.runtime.ingest.columns import COUNT, table_of
 from freshview.runtime.ingest.products import Combined
 from freshview.runtime.relations.stored_base import AnyBase, StatelessBase
 from freshview.runtime.settings import EngineName
@@ -103,6 +103,23 @@ class ReferenceViewEngine(_ViewEngine[ReferenceEngine]):
         elif net := change.net():
             self.engine.apply({change.relation.name: net})
 
+    @property
+    def change_source(self) -> ReferenceViewEngine | None:
+        """What collects the changes of the view while they are made, if its maps have its key."""
+        return self if not self.payloads and self.engine.collects(self.query.name) else None
+
+    def collect(self) -> None:
+        """Collect the changes of the view from now on."""
+        self.engine.collect(self.query.name)
+
+    def changes(self) -> pa.Table:
+        """What changed since this was last asked, with a column `__count`."""
+        delta = self.engine.changes(self.query.name)
+        rows = self._in_range(list(delta))
+        table = table_of(self.query.columns, rows, self.query.name)
+        counts = pa.array(list(delta.values()), pa.int64())
+        return table.append_column(COUNT, counts)
+
     def table(self) -> pa.Table:
         """The rows as Arrow columns."""
         if self.payloads:
@@ -112,8 +129,10 @@ class ReferenceViewEngine(_ViewEngine[ReferenceEngine]):
     def rows(self) -> list[Row]:
         """The rows, each as often as it counts, in order."""
         rows = self._rows_in_order()
-        if self.payloads:
-            return self.payloads.elements(rows)
+        return self.payloads.elements(rows) if self.payloads else self._in_range(rows)
+
+    def _in_range(self, rows: list[Row]) -> list[Row]:
+        """Rows as the columns write their numbers; those that they cannot hold are refused."""
         bounds = Bounds.of(self.query.columns, INT)
         if not all(bounds.holds(row, 1) for row in rows):
             raise left_range(self.query.name)
@@ -167,6 +186,19 @@ class KernelViewEngine(_ViewEngine[KernelEngine]):
         """The rows as Arrow columns; nothing is done per row in Python."""
         table = pa.table(self.instance.read_arrow(self._number))
         return self.payloads.in_order(table, self._watch()) if self.payloads else table
+
+    @property
+    def change_source(self) -> KernelViewEngine | None:
+        """What collects the changes of the view while they are made, if the kernel can do that."""
+        return self if self._table.collected and not self.payloads else None
+
+    def collect(self) -> None:
+        """Collect the changes of the view from now on."""
+        self.instance.collect(self._number)
+
+    def changes(self) -> pa.Table:
+        """What changed since this was last asked, with a column `__count`."""
+        return pa.table(self.instance.changed_arrow(self._number))
 
     def rows(self) -> list[Row]:
         """The rows, each as often as it counts, in order."""

@@ -59,6 +59,8 @@ def _engine(note: str, plan: CompiledPlan | None, centre: Mapping[str, float]) -
         lines.append(f"{name} is recomputed when it is read")
     for statement in plan.scans:
         lines.append(f"O(data), it walks through all the rows of a map: {statement}")
+    for why in plan.compared:
+        lines.append(f"O(view), for subscribers each change reads it and compares: {why}")
     shifts = [f"{name} - {x:.6g}" for name, x in centre.items() if x]
     if shifts:
         lines.append(f"sums are about a centre, which keeps their digits: {', '.join(shifts)}")

@@ -123,6 +123,11 @@ class MaintainedView:
         """The engine, up to date with the base rows."""
         return self._engine or self.start()
 
+    @property
+    def is_started(self) -> bool:
+        """Whether there is an engine."""
+        return self._engine is not None
+
     def ensure_started(self) -> None:
         """Fill the engine if it was never used."""
         if self._engine is None:

@@ -23,11 +23,10 @@ class Subscriptions:
         self._caller = 0
         """The thread that calls the subscribers; 0 for none."""
 
-    def record(self, view: MaintainedView, version: int, table: pa.Table) -> None:
-        """Record a view as it is at a version; whoever calls has the lock of the database."""
+    def record(self, view: MaintainedView, version: int, part: pa.Table) -> None:
+        """Record what a version changes; whoever calls has the lock of the database."""
         assert view.history is not None
-        part = view.history.add(version, table)
-        if part is not None:
+        if view.history.add(version, part):
             for callback in view.callbacks:
                 self._queue.append((view.query.name, callback, version, part))
 

@@ -166,7 +166,9 @@ class ViewHandle:
     def track(self, versions: int = MOST_VERSIONS) -> None:
         """Record from now on what changes, so many versions back.
 
-        Each change then reads the view once, and compares: the cost follows the view's size.
+        The engine collects what a change does to the view while it is made, at a cost that
+        follows the change. Where that is not possible, as `explain` says of a kernel, each change
+        reads the view once and compares: the cost follows the view's size.
         """
         if not isinstance(versions, int) or versions < 1:
             raise FreshviewError(
@@ -180,8 +182,7 @@ class ViewHandle:
             )
         with self._db.still() as version:
             if self._maintained.history is None:
-                table = self._maintained.columns()
-                self._maintained.history = History(self.name, version, table, versions)
+                self._maintained.history = History(self.name, version, self._maintained, versions)
                 self._db.rewire()
             self._maintained.history.versions = versions
 

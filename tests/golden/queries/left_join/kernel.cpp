@@ -101,6 +101,7 @@ static void on_customers(Env& e, const Batch& b) {
       s.m_left_join_customers.template slice<0>(e.arena, Head0_m_left_join_customers::Key{id_1}, [&](const Rec_m_left_join_customers& left_join_customers_3) {
         FR_VISIT(1);
         const Sym text_14 = put_text(e, name_1);
+        if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, text_14, left_join_customers_3.o_id_, left_join_customers_3.o_price_);
         {
           auto* into_15 = s.m_left_join.at(e.arena, {text_14, left_join_customers_3.o_id_, left_join_customers_3.o_price_});
           FR_WRITE;
@@ -119,6 +120,7 @@ static void on_customers(Env& e, const Batch& b) {
       const i64 n_7 = known(o, total_6);
       if ((n_7 == i64(0ll))) {
         const Sym text_16 = put_text(e, name_1);
+        if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, text_16, null<i64>(), null<i64>());
         {
           auto* into_17 = s.m_left_join.at(e.arena, {text_16, null<i64>(), null<i64>()});
           FR_WRITE;
@@ -168,6 +170,7 @@ static void on_orders(Env& e, const Batch& b) {
       const auto* g0 = s.m_left_join_customers.template directory<0>().find(e.arena, Rec_m_left_join_customers_2::Key{customer_1});
       s.m_left_join_orders.template slice<0>(e.arena, Head0_m_left_join_orders::Key{customer_1}, [&](const Rec_m_left_join_orders& left_join_orders_3) {
         FR_VISIT(1);
+        if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, left_join_orders_3.c_name_, id_1, price_1);
         {
           auto* into_17 = s.m_left_join.at(e.arena, {left_join_orders_3.c_name_, id_1, price_1});
           FR_WRITE;
@@ -188,6 +191,7 @@ static void on_orders(Env& e, const Batch& b) {
       if ((n_7 == i64(0ll))) {
         s.m_left_join_orders.template slice<0>(e.arena, Head0_m_left_join_orders::Key{customer_1}, [&](const Rec_m_left_join_orders& left_join_orders_8) {
           FR_VISIT(1);
+          if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, left_join_orders_8.c_name_, null<i64>(), null<i64>());
           {
             auto* into_18 = s.m_left_join.at(e.arena, {left_join_orders_8.c_name_, null<i64>(), null<i64>()});
             FR_WRITE;
@@ -207,6 +211,7 @@ static void on_orders(Env& e, const Batch& b) {
       if ((n_10 == i64(0ll))) {
         s.m_left_join_orders.template slice<0>(e.arena, Head0_m_left_join_orders::Key{customer_1}, [&](const Rec_m_left_join_orders& left_join_orders_11) {
           FR_VISIT(1);
+          if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, left_join_orders_11.c_name_, null<i64>(), null<i64>());
           {
             auto* into_19 = s.m_left_join.at(e.arena, {left_join_orders_11.c_name_, null<i64>(), null<i64>()});
             FR_WRITE;
@@ -403,7 +408,7 @@ static const Relation all_relations[] = {
 };
 
 static const Query all_queries[] = {
-  {"left_join", 3, out_left_join, read_left_join, key_left_join, find_left_join},
+  {"left_join", 3, out_left_join, read_left_join, key_left_join, find_left_join, true},
 };
 
 static const Map all_maps[] = {

@@ -142,6 +142,7 @@ static void on_customers(Env& e, const Batch& b) {
       s.m_left_join_customers.template slice<0>(e.arena, Head0_m_left_join_customers::Key{id_1}, [&](const Rec_m_left_join_customers& left_join_customers_2) {
         FR_VISIT(1);
         const Sym text_8 = put_text(e, name_1);
+        if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, text_8, left_join_customers_2.o_id_, left_join_customers_2.o_price_);
         {
           auto* into_9 = s.m_left_join.at(e.arena, {text_8, left_join_customers_2.o_id_, left_join_customers_2.o_price_});
           FR_WRITE;
@@ -160,6 +161,7 @@ static void on_customers(Env& e, const Batch& b) {
       const i64 n_6 = known(o, total_5);
       if ((n_6 == i64(0ll))) {
         const Sym text_10 = put_text(e, name_1);
+        if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, text_10, null<i64>(), null<i64>());
         {
           auto* into_11 = s.m_left_join.at(e.arena, {text_10, null<i64>(), null<i64>()});
           FR_WRITE;
@@ -243,6 +245,7 @@ static void on_orders(Env& e, const Batch& b) {
       if ((n_6 == i64(0ll))) {
         s.m_left_join_orders.template slice<0>(e.arena, Head0_m_left_join_orders::Key{row_4.k0_}, [&](const Rec_m_left_join_orders& left_join_orders_7) {
           FR_VISIT(1);
+          if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, left_join_orders_7.c_name_, null<i64>(), null<i64>());
           {
             auto* into_17 = s.m_left_join.at(e.arena, {left_join_orders_7.c_name_, null<i64>(), null<i64>()});
             FR_WRITE;
@@ -277,6 +280,7 @@ static void on_orders(Env& e, const Batch& b) {
       if ((n_11 == i64(0ll))) {
         s.m_left_join_orders.template slice<0>(e.arena, Head0_m_left_join_orders::Key{row_9.k0_}, [&](const Rec_m_left_join_orders& left_join_orders_12) {
           FR_VISIT(1);
+          if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, left_join_orders_12.c_name_, null<i64>(), null<i64>());
           {
             auto* into_18 = s.m_left_join.at(e.arena, {left_join_orders_12.c_name_, null<i64>(), null<i64>()});
             FR_WRITE;
@@ -296,6 +300,7 @@ static void on_orders(Env& e, const Batch& b) {
       }
       s.m_left_join_orders.template slice<0>(e.arena, Head0_m_left_join_orders::Key{customer_13}, [&](const Rec_m_left_join_orders& left_join_orders_14) {
         FR_VISIT(1);
+        if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<Sym, i64, i64>(e, 0, left_join_orders_14.c_name_, id_13, price_13);
         {
           auto* into_19 = s.m_left_join.at(e.arena, {left_join_orders_14.c_name_, id_13, price_13});
           FR_WRITE;
@@ -497,7 +502,7 @@ static const Relation all_relations[] = {
 };
 
 static const Query all_queries[] = {
-  {"left_join", 3, out_left_join, read_left_join, key_left_join, find_left_join},
+  {"left_join", 3, out_left_join, read_left_join, key_left_join, find_left_join, true},
 };
 
 static const Map all_maps[] = {

@@ -143,12 +143,14 @@ static void on_Lineitem(Env& e, const Batch& b) {
       {
         s.m_V_Customer_Orders_at_o_orderdate.template slice<0>(e.arena, Head0_m_V_Customer_Orders_at_o_orderdate::Key{orderkey_1}, [&](const Rec_m_V_Customer_Orders_at_o_orderdate& V_Customer_Orders_at_o_orderdate_3) {
           FR_VISIT(1);
+          if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<i64, i32, i64>(e, 0, orderkey_1, V_Customer_Orders_at_o_orderdate_3.o_orderdate_, V_Customer_Orders_at_o_orderdate_3.o_shippriority_);
           {
             auto* into_5 = s.m_q03.at(e.arena, {orderkey_1, V_Customer_Orders_at_o_orderdate_3.o_orderdate_, V_Customer_Orders_at_o_orderdate_3.o_shippriority_});
             FR_WRITE;
             into_5->sum = known(o, add<i64>(o, into_5->sum, mul<i64>(o, sign_2, V_Customer_Orders_at_o_orderdate_3.sum)));
             if (into_5->empty()) s.m_q03.drop(e.arena, into_5);
           }
+          if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<i64, i32, i64>(e, 0, orderkey_1, V_Customer_Orders_at_o_orderdate_3.o_orderdate_, V_Customer_Orders_at_o_orderdate_3.o_shippriority_);
           {
             auto* into_7 = s.m_q03_2.at(e.arena, {orderkey_1, V_Customer_Orders_at_o_orderdate_3.o_orderdate_, V_Customer_Orders_at_o_orderdate_3.o_shippriority_});
             FR_WRITE;
@@ -214,12 +216,14 @@ static void on_Orders(Env& e, const Batch& b) {
           FR_VISIT(1);
           if (const auto* V_Lineitem_at_l_partkey_4 = s.m_V_Lineitem_at_l_partkey.find(e.arena, Rec_m_V_Lineitem_at_l_partkey::Key{orderkey_1})) {
             FR_VISIT(1);
+            if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<i64, i32, i64>(e, 0, orderkey_1, orderdate_1, shippriority_1);
             {
               auto* into_8 = s.m_q03.at(e.arena, {orderkey_1, orderdate_1, shippriority_1});
               FR_WRITE;
               into_8->sum = known(o, add<i64>(o, into_8->sum, mul<i64>(o, mul<i64>(o, sign_2, V_Customer_at_c_name_3->sum), V_Lineitem_at_l_partkey_4->sum)));
               if (into_8->empty()) s.m_q03.drop(e.arena, into_8);
             }
+            if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<i64, i32, i64>(e, 0, orderkey_1, orderdate_1, shippriority_1);
             {
               auto* into_11 = s.m_q03_2.at(e.arena, {orderkey_1, orderdate_1, shippriority_1});
               FR_WRITE;
@@ -287,12 +291,14 @@ static void on_Customer(Env& e, const Batch& b) {
           FR_VISIT(1);
           if (const auto* V_Lineitem_at_l_partkey_4 = s.m_V_Lineitem_at_l_partkey.find(e.arena, Rec_m_V_Lineitem_at_l_partkey::Key{V_Orders_at_o_orderstatus_3.o_orderkey_})) {
             FR_VISIT(1);
+            if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<i64, i32, i64>(e, 0, V_Orders_at_o_orderstatus_3.o_orderkey_, V_Orders_at_o_orderstatus_3.o_orderdate_, V_Orders_at_o_orderstatus_3.o_shippriority_);
             {
               auto* into_8 = s.m_q03.at(e.arena, {V_Orders_at_o_orderstatus_3.o_orderkey_, V_Orders_at_o_orderstatus_3.o_orderdate_, V_Orders_at_o_orderstatus_3.o_shippriority_});
               FR_WRITE;
               into_8->sum = known(o, add<i64>(o, into_8->sum, mul<i64>(o, mul<i64>(o, sign_2, V_Orders_at_o_orderstatus_3.sum), V_Lineitem_at_l_partkey_4->sum)));
               if (into_8->empty()) s.m_q03.drop(e.arena, into_8);
             }
+            if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<i64, i32, i64>(e, 0, V_Orders_at_o_orderstatus_3.o_orderkey_, V_Orders_at_o_orderstatus_3.o_orderdate_, V_Orders_at_o_orderstatus_3.o_shippriority_);
             {
               auto* into_11 = s.m_q03_2.at(e.arena, {V_Orders_at_o_orderstatus_3.o_orderkey_, V_Orders_at_o_orderstatus_3.o_orderdate_, V_Orders_at_o_orderstatus_3.o_shippriority_});
               FR_WRITE;
@@ -612,7 +618,7 @@ static const Relation all_relations[] = {
 };
 
 static const Query all_queries[] = {
-  {"q03", 4, out_q03, read_q03, key_q03, find_q03},
+  {"q03", 4, out_q03, read_q03, key_q03, find_q03, true},
 };
 
 static const Map all_maps[] = {

@@ -58,6 +58,7 @@ GOOD = {
     "what is put off": "stale M release",
     "rings": "scan r in v { product p = 2 * r.p0 at w in host[r.k0, 1] { gain w.p0 += 2 } }",
     "numbers as doubles": "at w in o[3] { gain w.p0 += 1.50 }",
+    "rows that may change": "batch i of R { touch q[] at w in n[i.c0] { gain w.p0 += 1 } }",
 }
 
 
@@ -117,6 +118,8 @@ BAD = {
     "output q(3 : int) += 1": "put out by its own functions only",
     "call on_R": "there is no function 'on_R' to call",
     "stale N": "the map 'N' is not put off",
+    "touch p[]": "there is no query 'p'",
+    "touch q[3]": "rows of 'q' are found by 0 keys",
     "if fits y { }": "nobody has looked for 'y'",
     "probe g in n[3] get r in n[4] from g { }": "'g' is no probe of that record",
     "walk r of k in m sorted k0, k1 text turns u, w { do { } }": "turns of a range are two",
@@ -145,6 +148,18 @@ def test_output() -> None:
         with pytest.raises(ProgramProblem, match=problem):
             check(read(f"read read_q of q {{ {body} }}"), LAYOUT, PROGRAM)
     check(read("find find_q of q by c0 { output q(key.c0 : int) += 1 }"), LAYOUT, PROGRAM)
+
+
+def test_touch() -> None:
+    find = "find find_q of q by c0 { output q(key.c0 : int) += 1 }"
+    for body, problem in {
+        "ready f { touch q[] }": "found by 1 keys",
+        "ready f { touch q['a'] }": "string does not become int",
+        "read read_q of q { touch q[3] }": "what reads a query does not change it",
+    }.items():
+        with pytest.raises(ProgramProblem, match=problem):
+            check(read(f"{find} {body}"), LAYOUT, PROGRAM)
+    check(read(f"{find} ready f {{ touch q[3] }}"), LAYOUT, PROGRAM)
 
 
 @pytest.mark.parametrize(

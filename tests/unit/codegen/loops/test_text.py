@@ -91,6 +91,8 @@ STATEMENTS: list[t.Stmt] = [
     t.Call("refresh"),
     t.Output("q", (A, SUM), (INT, decimal(4)), (A,)),
     t.Output("q", (), (), ()),
+    t.Touch("q", (A, SUM)),
+    t.Touch("my view", ()),
 ]
 
 

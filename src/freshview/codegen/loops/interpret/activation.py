@@ -42,6 +42,8 @@ class Activation(ABC):
     values: Values
     batch: Sequence[Row] = ()
     rows: list[tuple[Key, int]] = field(default_factory=list)
+    touched: Mapping[str, dict[Key, Sequence[tuple[Key, int]]]] = field(default_factory=dict)
+    """By the queries whose changes are collected: the keys that were touched, and their rows."""
 
     @abstractmethod
     def block(self, block: Block, names: Names) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import decimal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -19,9 +19,10 @@ from freshview.codegen.loops.interpret.activation import State
 from freshview.codegen.loops.interpret.records import Records
 from freshview.codegen.loops.interpret.run import Run
 from freshview.codegen.loops.interpret.values import Row, Values, as_key, nearest
-from freshview.codegen.loops.terms import Function, Loops
+from freshview.codegen.loops.terms import Function, Loops, Touch
+from freshview.codegen.loops.walk import statements
 from freshview.errors import Overflow, SnapshotProblem, UnknownName
-from freshview.program.engine import Batch, Changes, Multiset, ShownRows, Tables
+from freshview.program.engine import Batch, Changes, Multiset, ShownRows, Tables, added
 from freshview.program.terms import Program
 
 
@@ -72,6 +73,12 @@ class Interpreter:
         self.state = State({name: Records(t) for name, t in layout.tables.items()})
         self.loaded = False
         self._shown = ShownRows()
+        every = (s for f in loops.functions for s in statements(f.body))
+        self._touching = {s.query for s in every if isinstance(s, Touch)}
+        self._touched: dict[str, dict[Any, Any]] = {}
+        """By the queries whose changes are collected: the touched keys, and the rows they had."""
+        self._untold: dict[str, Multiset] = {}
+        """Of these queries: what changed otherwise, and is not told yet."""
 
     def load(self, tables: Tables | None = None) -> None:
         """Load the static tables, and do what the program does when it is ready."""
@@ -102,8 +109,25 @@ class Interpreter:
         return self._read(query, self._function("read", query), {})
 
     def changes(self, query: str) -> Multiset:
-        """See `ProgramEngine`."""
-        return self._shown.changes(query, self.read(query))
+        """See `ProgramEngine`: by the keys that were touched, where writes tell them."""
+        if query not in self._touching:
+            return self._shown.changes(query, self.read(query))
+        if query not in self._touched:
+            rows, self._untold[query] = self.read(query), {}
+        else:
+            rows, self._untold[query] = self._changed(query), {}
+        self._touched[query] = {}
+        return rows
+
+    def _changed(self, query: str) -> Multiset:
+        """The rows that the touched keys have now, less those that they had, and what is untold."""
+        run = Run(self.state, self.functions, self.values)
+        delta: list[tuple[Any, Any]] = []
+        with decimal.localcontext(EXACT):
+            for key, before in self._touched[query].items():
+                delta += self._shaped(query, run.rows_of_key(query, key))
+                delta += ((row, -n) for row, n in self._shaped(query, before))
+        return added(self._untold[query], delta)
 
     def snapshot(self) -> Contents:
         """See `ProgramEngine`."""
@@ -114,6 +138,14 @@ class Interpreter:
         """See `ProgramEngine`."""
         if snapshot.tables.keys() != self.layout.tables.keys():
             raise SnapshotProblem("this is a snapshot of another program")
+        shown = {query: self.read(query) for query in self._touched}
+        untold = {query: self.changes(query) for query in self._touched}
+        self._be(snapshot)
+        for query, rows in shown.items():
+            now = added(untold[query], self.read(query).items())
+            self._untold[query] = added(now, ((row, -n) for row, n in rows.items()))
+
+    def _be(self, snapshot: Contents) -> None:
         tables = {name: records.copy() for name, records in snapshot.tables.items()}
         self.state = State(tables, set(snapshot.texts), snapshot.stale)
         self.loaded = snapshot.loaded
@@ -151,7 +183,7 @@ class Interpreter:
         raise UnknownName(f"the loops have no function to {kind} '{of}'")
 
     def _run(self, f: Function, batch: Sequence[Row] = (), **names: Any) -> Multiset:
-        run = Run(self.state, self.functions, self.values, batch)
+        run = Run(self.state, self.functions, self.values, batch, touched=self._touched)
         run.function(f, names)
         rows: Multiset = {}
         for row, n in run.rows:
@@ -163,11 +195,13 @@ class Interpreter:
             self.load()
         with self._all_or_nothing():
             rows = self._run(f, **names)
+        return dict(self._shaped(query, rows.items()))
+
+    def _shaped(self, query: str, rows: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
+        """Rows with the types of the query's columns."""
         types = [c.type for c in self._query_columns(query)]
-        return {
-            tuple(as_key(x, t) for x, t in zip(row, types, strict=True)): n
-            for row, n in rows.items()
-        }
+        for row, n in rows:
+            yield tuple(as_key(x, t) for x, t in zip(row, types, strict=True)), n
 
     def _query_columns(self, query: str) -> Sequence[Any]:
         return next(q for q in self.program.queries if q.name == query).columns
@@ -180,7 +214,7 @@ class Interpreter:
                 yield
                 self._check()
         except BaseException as e:
-            self.restore(before)
+            self._be(before)
             if isinstance(e, decimal.DecimalException | OverflowError):
                 raise _out_of_range(str(e)) from e
             raise

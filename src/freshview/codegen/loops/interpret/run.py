@@ -9,9 +9,10 @@ from typing import Any
 from freshview.codegen.loops.additions import additions
 from freshview.codegen.loops.interpret.activation import fits_name
 from freshview.codegen.loops.interpret.ordered import Answered, Searches, TurningPoint
-from freshview.codegen.loops.interpret.records import Records
+from freshview.codegen.loops.interpret.records import Key, Records
 from freshview.codegen.loops.interpret.values import (
     Names,
+    Row,
     fits,
     nearest,
     within_range,
@@ -49,6 +50,7 @@ from freshview.codegen.loops.terms import (
     Tally,
     Times,
     Total,
+    Touch,
     Turn,
     Unless,
     Walk,
@@ -250,6 +252,25 @@ class Run(Searches):
             row = tuple(nearest(self.values.value(e, names)) for e in s.values)
             self.rows.append((row, n))
 
+    def touch(self, s: Touch, names: Names) -> None:
+        """Note the rows of a key as they are, if its query is one whose changes are collected."""
+        if s.query not in self.touched:
+            return
+        key = tuple([nearest(self.values.value(e, names)) for e in s.keys])
+        if key not in self.touched[s.query]:
+            self.touched[s.query][key] = self.rows_of_key(s.query, key)
+
+    def rows_of_key(self, query: str, key: Key) -> list[tuple[Key, int]]:
+        """The rows of a query as they are, those with these values in its key columns."""
+        own = [f for f in self.functions.values() if f.of == query and f.kind in ("read", "find")]
+        f = next((f for f in own if f.kind == "find"), own[0])
+        values: list[Any] = [None] * (max(f.key, default=-1) + 1)
+        for j, x in zip(f.key, key, strict=True):
+            values[j] = x
+        run = Run(self.state, self.functions, self.values)
+        run.function(f, {"key": Row(tuple(values), [])})
+        return run.rows
+
 
 Way = Callable[[Run, Any, Names], Names | None]
 
@@ -286,5 +307,6 @@ WAYS: dict[type[Stmt], Way] = {
     Release: Run.release,
     Call: Run.call,
     Output: Run.output,
+    Touch: Run.touch,
 }
 """What carries out each kind of statement."""
