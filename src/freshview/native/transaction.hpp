@@ -99,6 +99,7 @@ enum class Done { Well, Closed, Late, Static, Overflow, Many, Full, Lost };
 inline Done lose(Running& x) {
   x.lost = true;
   x.ready = x.env.overflow = x.env.many = false;
+  x.env.collecting = 0;
   x.env.scratch.reset();
   x.env.arena.reset();
   attempt([&] { make_state(x.env); });  // an empty one: what asks for its size finds something

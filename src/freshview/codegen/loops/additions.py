@@ -13,7 +13,7 @@ from freshview.calculus.terms import Add, Const, Expr, Mul, Var
 from freshview.calculus.types import Type
 from freshview.codegen.cpp.types import batch_type, cpp_type
 from freshview.codegen.layout.terms import Table
-from freshview.codegen.loops.terms import At, Batch, Block, Gain, Group, Intern, Let
+from freshview.codegen.loops.terms import At, Batch, Block, Gain, Group, Intern, Let, Touch
 from freshview.codegen.loops.walk import all_names_read
 
 EXACT = ("int", "decimal")
@@ -32,6 +32,7 @@ class Additions:
     signs: tuple[Let, ...]
     """Locals that hold how often the row comes."""
     texts: tuple[Intern, ...]
+    touches: tuple[Touch, ...]
     record: At
     gains: tuple[Gain, ...]
 
@@ -40,10 +41,18 @@ class Additions:
         """What finds the record."""
         return (*self.texts, replace(self.record, body=()))
 
+    @property
+    def touching(self) -> Block:
+        """What says which rows of views the record is in."""
+        return (*self.texts, *self.touches)
+
 
 def additions(s: Batch) -> Additions | None:
     """What the rows of a batch add, if that is all they do, and all of it to one table."""
-    parts = _flat(s.body)
+    flat = _flat(s.body)
+    # Which rows of a view a write may change is the same for all the rows of a key.
+    touches = tuple(x for x in flat if isinstance(x, Touch))
+    parts = [x for x in flat if not isinstance(x, Touch)]
     signs = tuple(x for x in parts if isinstance(x, Let))
     texts = tuple(x for x in parts if isinstance(x, Intern))
     records = [x for x in parts if isinstance(x, At)]
@@ -53,7 +62,7 @@ def additions(s: Batch) -> Additions | None:
     counts = all(x.value == Var(f"{s.row}.count") for x in signs)
     if not counts or not gains or len(gains) != len(records[0].body):
         return None
-    return Additions(signs, texts, records[0], gains)
+    return Additions(signs, texts, touches, records[0], gains)
 
 
 def are_exact(found: Additions, s: Batch, types: Mapping[str, Type], table: Table) -> bool:

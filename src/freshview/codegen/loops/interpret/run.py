@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from freshview.codegen.loops.additions import additions
+from freshview.codegen.loops.additions import Additions, additions
 from freshview.codegen.loops.interpret.activation import fits_name
 from freshview.codegen.loops.interpret.ordered import Answered, Searches, TurningPoint
 from freshview.codegen.loops.interpret.records import Key, Records
@@ -147,7 +147,7 @@ class Run(Searches):
         """The rows of the batch."""
         added = additions(s) if s.preaggregated else None
         if added is not None:
-            self._add_up(s, added.record.table, names)
+            self._add_up(s, added, names)
             return
         rows = self.batch
         if s.in_turn:
@@ -157,9 +157,12 @@ class Run(Searches):
             if self.holds(s.tests, inside):
                 self.block(s.body, inside)
 
-    def _add_up(self, s: Batch, name: str, names: Names) -> None:
+    def _add_up(self, s: Batch, added: Additions, names: Names) -> None:
         """The rows of the batch, added up by key in records of their own, and then to the table."""
+        name = added.record.table
         records = self.table(name)
+        if added.touches:  # while the table still has what it had
+            self.each_row(replace(s, preaggregated=False, body=added.touching), names)
         totals = self.state.tables[name] = Records(records.table)
         try:
             self.each_row(replace(s, preaggregated=False), names)
