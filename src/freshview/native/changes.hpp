@@ -31,7 +31,7 @@ inline PyObject* one_row(PyObject* self, PyObject* const* args, intptr_t n) {
   Entry* entry = static_cast<Entry*>(PyCapsule_GetPointer(self, ENTRY));
   if (!entry) return nullptr;
   Instance& x = *entry->x;
-  const Relation& r = kernel.relation[entry->relation];
+  const Relation& r = x.env.kernel->relation[entry->relation];
   if (n != r.width) return raise_kernel_error(x, entry->relation, "row", 0, 0, tuple_of(args, n));
   struct alignas(16) Cell { u8 bytes[16]; };
   Cell* cells = static_cast<Cell*>(__builtin_alloca(size_t(n + 1) * sizeof(Cell)));
@@ -73,7 +73,7 @@ inline void drop_entry(PyObject* capsule) {
 inline PyObject* entry(PyObject*, PyObject* const* args, intptr_t n) {
   i64 relation, sign;
   Instance* x = arity(n, 4) ? instance_in(args[0]) : nullptr;
-  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[2], -1, 2, sign))
+  if (!x || !number(args[1], 0, x->env.kernel->relations, relation) || !number(args[2], -1, 2, sign))
     return nullptr;
   Entry* row_entry = static_cast<Entry*>(malloc(sizeof(Entry)));
   if (!row_entry) return PyErr_NoMemory();
@@ -91,7 +91,7 @@ inline PyObject* entry(PyObject*, PyObject* const* args, intptr_t n) {
 inline PyObject* divert(PyObject*, PyObject* const* args, intptr_t n) {
   i64 relation, on;
   Instance* x = arity(n, 3) ? instance_in(args[0]) : nullptr;
-  if (!x || !number(args[1], 0, kernel.relations < 64 ? kernel.relations : 64, relation) ||
+  if (!x || !number(args[1], 0, x->env.kernel->relations < 64 ? x->env.kernel->relations : 64, relation) ||
       !number(args[2], 0, 2, on))
     return nullptr;
   u64 singles;
@@ -171,17 +171,17 @@ inline bool counts_in(Instance& x, int relation, Room& room, PyObject* values, i
 }
 
 // Gives the parts of a batch their counts, and leaves out the rows that count 0 times.
-inline void add_counts(int relation, Room& room, Counts counts, Part* first) {
+inline void add_counts(const Relation& r, Room& room, Counts counts, Part* first) {
   for (Part* part = counts.at ? first : nullptr; part; part = part->next) {
     part->count = counts.at;
     counts.at += part->size;
-    if (counts.zeros) drop_zeros(room, kernel.relation[relation], *part);
+    if (counts.zeros) drop_zeros(room, r, *part);
   }
 }
 
 // A row as a tuple that nobody can change: itself, or a new one that `kept` holds.
 inline PyObject* row_in(Instance& x, int relation, i64 i, PyObject* row, PyObject* kept) {
-  int width = kernel.relation[relation].width;
+  int width = x.env.kernel->relation[relation].width;
   if (row->type == &PyTuple_Type && PyTuple_Size(row) == width) return row;
   Own tuple(nullptr);
   if (row->type == &PyList_Type && PyList_Size(row) == width) {
@@ -198,9 +198,9 @@ inline PyObject* row_in(Instance& x, int relation, i64 i, PyObject* row, PyObjec
 inline PyObject* apply_rows(PyObject*, PyObject* const* args, intptr_t n) {
   i64 relation, sign;
   Instance* x = arity(n, 5) ? instance_in(args[0]) : nullptr;
-  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[4], -1, 2, sign))
+  if (!x || !number(args[1], 0, x->env.kernel->relations, relation) || !number(args[4], -1, 2, sign))
     return nullptr;
-  const Relation& r = kernel.relation[relation];
+  const Relation& r = x->env.kernel->relation[relation];
   // A copy, since another thread may change the list while this one does not have Python's lock.
   Own rows(PySequence_Tuple(args[2])), kept(PyList_New(0));
   if (!rows || !kept) return nullptr;
@@ -233,7 +233,7 @@ inline PyObject* apply_rows(PyObject*, PyObject* const* args, intptr_t n) {
   Counts counts;
   if (!counts_in(*x, int(relation), *own.room, args[3], size, sign, nullptr, counts))
     return nullptr;
-  add_counts(int(relation), *own.room, counts, &part);
+  add_counts(r, *own.room, counts, &part);
   return commit(*x, int(relation), &part, part.size, sign);
 }
 
@@ -242,7 +242,7 @@ inline PyObject* apply_rows(PyObject*, PyObject* const* args, intptr_t n) {
 inline const int* where_in(Instance& x, i64 relation, PyObject* capsule, Problem& p) {
   auto* schema = static_cast<ArrowSchema*>(PyCapsule_GetPointer(capsule, "arrow_schema"));
   if (!schema) return nullptr;
-  const Relation& r = kernel.relation[relation];
+  const Relation& r = x.env.kernel->relation[relation];
   Known& known = x.known[relation];
   if (known.schema == capsule && schema->release) return known.where;
   if (!known.where) known.where = static_cast<int*>(malloc(size_t(r.width + 1) * sizeof(int)));
@@ -263,7 +263,7 @@ inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const 
   if (!where) return nullptr;
   auto* fields = static_cast<ArrowSchema*>(PyCapsule_GetPointer(schema, "arrow_schema"));
   if (!fields || !is_whole(*fields, array, problem)) return fields ? raise_kernel_error(x, int(relation), problem) : nullptr;
-  const Relation& r = kernel.relation[relation];
+  const Relation& r = x.env.kernel->relation[relation];
   int* kept = own.room->array<int>(r.width + 1);  // another thread may bring another schema
   memcpy(kept, where, size_t(r.width) * sizeof(int));
   // What describes each column lies somewhere, too: all of it is asked for at once.
@@ -283,7 +283,7 @@ inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const 
   }
   if (!whole) return raise_kernel_error(x, int(relation), "full", 0, 0, nullptr);
   if (!part) return raise_kernel_error(x, int(relation), problem);
-  add_counts(int(relation), *own.room, counts, part);
+  add_counts(r, *own.room, counts, part);
   return commit(x, int(relation), part, part->size, sign);
 }
 
@@ -291,7 +291,7 @@ inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const 
 inline PyObject* apply_array(PyObject*, PyObject* const* args, intptr_t n) {
   i64 relation, sign;
   Instance* x = arity(n, 6) ? instance_in(args[0]) : nullptr;
-  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[5], -1, 2, sign))
+  if (!x || !number(args[1], 0, x->env.kernel->relations, relation) || !number(args[5], -1, 2, sign))
     return nullptr;
   auto* array = static_cast<ArrowArray*>(PyCapsule_GetPointer(args[3], "arrow_array"));
   return array ? apply_table(*x, relation, args[2], *array, args[4], sign) : nullptr;
@@ -302,7 +302,7 @@ inline PyObject* apply_array(PyObject*, PyObject* const* args, intptr_t n) {
 inline PyObject* apply_exported(PyObject*, PyObject* const* args, intptr_t n) {
   i64 relation, sign;
   Instance* x = arity(n, 6) ? instance_in(args[0]) : nullptr;
-  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[5], -1, 2, sign))
+  if (!x || !number(args[1], 0, x->env.kernel->relations, relation) || !number(args[5], -1, 2, sign))
     return nullptr;
   struct Array : ArrowArray {
     ~Array() { if (release) release(this); }
@@ -360,12 +360,12 @@ inline bool stream_in(Room& room, const Relation& r, ArrowArrayStream& stream, H
 inline PyObject* apply_stream(PyObject*, PyObject* const* args, intptr_t n) {
   i64 relation, sign;
   Instance* x = arity(n, 5) ? instance_in(args[0]) : nullptr;
-  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[4], -1, 2, sign))
+  if (!x || !number(args[1], 0, x->env.kernel->relations, relation) || !number(args[4], -1, 2, sign))
     return nullptr;
   void* given = PyCapsule_GetPointer(args[2], "arrow_array_stream");
   if (!given) return nullptr;
   auto* stream = static_cast<ArrowArrayStream*>(given);
-  const Relation& r = kernel.relation[relation];
+  const Relation& r = x->env.kernel->relation[relation];
   Rooms own;
   Held held;
   Problem problem;
@@ -388,7 +388,7 @@ inline PyObject* apply_stream(PyObject*, PyObject* const* args, intptr_t n) {
   Counts counts;
   if (!counts_in(*x, int(relation), *own.room, args[3], rows, sign, nullptr, counts))
     return nullptr;
-  add_counts(int(relation), *own.room, counts, first);
+  add_counts(r, *own.room, counts, first);
   return commit(*x, int(relation), first, rows, sign);
 }
 

@@ -92,9 +92,9 @@ inline void empty_scratch(Env& env) {
 }
 
 inline void make_state(Env& env) {
-  env.state = env.arena.at<State>(env.arena.take(kernel.state_size));
+  env.state = env.arena.at<State>(env.arena.take(env.kernel->state_size));
   env.overflow = false;
-  kernel.create(env);
+  env.kernel->create(env);
 }
 
 inline Instance* instance_in(PyObject* capsule) {
@@ -173,7 +173,7 @@ inline void take_back(Instance& x, const Relation& r, Part part, i64 sign) {
   apply_part(x, r, part, -sign);
 }
 
-enum class Done { Well, Closed, Late, Static, Overflow, Many, Full, Lost };
+enum class Done { Well, Closed, Late, Static, Overflow, Many, Full, Lost, Refused };
 
 // Memory has ended in the middle of a change, which cannot be taken back then.
 inline Done lose(Instance& x) {
@@ -199,7 +199,7 @@ inline Done make_ready(Instance& x, Fault& fault) {
   if (!x.open) return Done::Closed;
   if (x.lost) return Done::Lost;
   if (x.ready) return Done::Well;
-  if (!attempt([&] { kernel.ready(x.env); })) return lose(x);
+  if (!attempt([&] { x.env.kernel->ready(x.env); })) return lose(x);
   empty_scratch(x.env);
   if (x.wraps) {
     x.wrapped |= x.env.overflow;
@@ -263,13 +263,16 @@ __attribute__((noinline, cold)) inline Done apply_pieces(Instance& x, const Rela
     choose_piece(r, part, done, piece);
     if (!has_room(x, r, piece, sign, true)) break;
     apply_part(x, r, piece, sign);
+    if (x.env.refused) break;
   }
   if (done >= part.size) return Done::Well;
+  const Done why = x.env.refused ? Done::Refused : Done::Full;
+  x.env.refused = false;
   while ((done -= PIECE) >= 0) {
     choose_piece(r, part, done, piece);
     take_back(x, r, piece, sign);
   }
-  return Done::Full;
+  return why;
 }
 
 // Applies a batch as one change: all of it or, where a number leaves its range or memory ends,
@@ -291,6 +294,7 @@ inline Done run(Instance& x, const Relation& r, Part* first, i64 sign, Fault& fa
         done = apply_pieces(x, r, *part, sign);
     });
     if (__builtin_expect(!whole, 0)) return lose(x);
+    if (__builtin_expect(x.env.refused, 0)) done = Done::Refused, x.env.refused = false;
     if (__builtin_expect(done == Done::Well && !x.env.overflow && !x.env.many, 1)) continue;
     if (done == Done::Well && x.wraps && !x.env.many && !x.env.fault.fn) {
       x.env.overflow = false;
@@ -339,7 +343,7 @@ inline PyObject* raise_kernel_error(Instance& x, int number, const char* what, F
 }
 
 inline PyObject* finish(Instance& x, int relation, Done done, Fault fault = Fault()) {
-  const char* const words[] = {"", "closed", "late", "static", "overflow", "many", "full", "lost"};
+  const char* const words[] = {"", "closed", "late", "static", "overflow", "many", "full", "lost", "refused"};
   if (__builtin_expect(done == Done::Well, 1)) return none();
   if (fault.fn) return raise_kernel_error(x, relation, "fault", fault);
   return raise_kernel_error(x, relation, words[int(done)], 0, 0, nullptr);
@@ -351,7 +355,7 @@ inline PyObject* commit(Instance& x, int relation, Part* first, i64 rows, i64 si
   {
     Locked lock(x);
     Unlocked others(rows > SMALL);
-    done = run(x, kernel.relation[relation], first, sign, fault);
+    done = run(x, x.env.kernel->relation[relation], first, sign, fault);
   }
   return finish(x, relation, done, fault);
 }

@@ -72,6 +72,8 @@ class Kernel:
         )
         self.queries = tuple(Table(name, read_columns(cs), tuple(key)) for name, cs, key in queries)
         self.maps = tuple(Table(name, read_columns(columns)) for name, columns in maps)
+        self.columns: tuple[tuple[str, int, int, int, int], ...] | None = None
+        """What a library that is for any relation is told of its columns (`row_store.py`)."""
 
     def open(self, state: Path | None = None) -> Instance:
         """A running kernel, with empty maps, or with those in a file, which is made if need be.
@@ -115,7 +117,7 @@ class Instance:
         """Whether a number left its range in the last `wrapping`."""
         # Not a method of this object: what it holds must not hold it.
         try:
-            self._state = self._calls["open"](partial(handle_problem, kernel), file)
+            self._state = self._calls["open"](partial(handle_problem, kernel), file, kernel.columns)
         except MemoryError as e:
             raise OutOfMemory(
                 "there is no memory left for another kernel",

@@ -20,7 +20,6 @@ from freshview.plan.compile import compile_queries
 from freshview.program.updates import Mode
 from freshview.runtime.compile.compiled_plan import CompiledPlan, plan_of
 from freshview.runtime.compile.plan_cache import user_plans
-from freshview.runtime.relations.stored_base import base_program
 from freshview.runtime.settings import DatabaseSettings
 
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -97,12 +96,6 @@ def cached_plan(
         return None
     passes = replace(settings.passes, wide=wide)
     return user_plans().get(_key(query, relations, settings, functions, passes))
-
-
-def compile_base(relation: Relation, wide: bool = False) -> CompiledPlan:
-    """The plan of the kernel that keeps a relation's rows."""
-    program = base_program(relation)
-    return plan_of(program, write(program, passes=KernelPasses(wide=wide)))
 
 
 def headers_of(query: Query, functions: Functions) -> list[CppRing]:

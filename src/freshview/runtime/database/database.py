@@ -250,7 +250,7 @@ class Database:
                     f"'{table.name}' is a static table, and changes have arrived",
                     instead="load it first, or declare it with CREATE STREAM",
                 )
-            self._tiering.store_rows([change], self.state.bases)
+            self._tiering.prepare([change], self.state.readers, self.state.bases)
             try:
                 fill(change, self.state.bases[table.name], views)
             finally:
@@ -268,7 +268,8 @@ class Database:
     def _change(self, changes: Sequence[Change]) -> None:
         with self.lock:
             self._advance()
-            self._tiering.store_rows(changes, self.state.bases)
+            if self._tiering.prepare(changes, self.state.readers, self.state.bases):
+                self.rewire()
             self._commit(changes)
             self._tiering.count_rows(changes, self.state.views, self.state.bases)
         self._subscriptions.deliver()
@@ -318,7 +319,7 @@ class Database:
     @property
     def is_building(self) -> bool:
         """Whether kernels are being built in the background."""
-        return bool(self._tiering.builds)
+        return self._tiering.is_building
 
     def after_fork(self, is_whole: bool) -> None:
         """In a new process, go on; or, where a change was under way, refuse to be used."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 from weakref import ref
@@ -11,7 +11,7 @@ from freshview.calculus.rows import RowLike
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Value
 from freshview.codegen.library.load import Instance, RowCall
-from freshview.errors import FreshviewError, Overflow
+from freshview.errors import FreshviewError, NotAdmitted, Overflow
 from freshview.runtime.database.state import State
 from freshview.runtime.relations.stored_base import AnyBase, StatelessBase, StoredBase
 from freshview.runtime.views.engines import KernelViewEngine, ViewEngine
@@ -79,9 +79,6 @@ class Writer:
             slow.steps = (
                 [_Step(s[sign], s[1 - sign], x) for x, s in steps] if steps is not None else None
             )
-            slow.check = (
-                base.faulty if _checked(base, sign) and isinstance(base, StoredBase) else None
-            )
         if alone is self.instance and alone is not None:
             return
         self.instance = alone
@@ -111,10 +108,6 @@ class Writer:
             self.instance.divert(self._index, False)
 
 
-def _checked(base: AnyBase, sign: int) -> bool:
-    return bool(sign or base.relation.key)
-
-
 def _steps(
     relation: Relation, base: AnyBase, kernels: Sequence[KernelViewEngine]
 ) -> list[tuple[Instance, tuple[RowCall, RowCall]]] | None:
@@ -142,7 +135,6 @@ class _Slow:
         self._relation = relation
         self._sign = sign
         self.steps: list[_Step] | None = None
-        self.check: Callable[[], bool] | None = None
 
     def __call__(self, *values: Value) -> None:
         db = self._db()
@@ -164,13 +156,11 @@ class _Slow:
                 for step in steps:
                     step.take(*values)
                     done += 1
-                    if done == 1 and self.check is not None and self.check():
-                        raise _Refused
             except BaseException as e:
                 for step in reversed(steps[:done]):
                     with step.instance.wrapping():
                         step.back(*values)
-                if isinstance(e, _Refused | Overflow):
+                if isinstance(e, NotAdmitted | Overflow):
                     return False  # the database finds out whether it is so
                 raise
             state = db.state
@@ -178,7 +168,3 @@ class _Slow:
             state.has_changes = True
             state.fed.add(self._relation.name)
             return True
-
-
-class _Refused(Exception):
-    """A row that the base does not admit."""

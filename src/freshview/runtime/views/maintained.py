@@ -56,6 +56,8 @@ class MaintainedView:
         self.wide = False
         """Whether its kernel has room for decimals of all digits, also where few are declared."""
         self.note = ""
+        self.arrival = ""
+        """When its kernel came, in words."""
         self.rows_seen = 0
         self.cooldown_rows = 0
         """Rows to come before a kernel is tried again, where one did not hold the numbers."""

@@ -254,7 +254,8 @@ class ViewHandle:
         with self._db.quiet():
             m = self._maintained
             plan = m.built.plan if m.built else None
-            return explain(m.query, m.program, m.note, plan, m.centre if m.built else {})
+            centre = m.centre if m.built else {}
+            return explain(m.query, m.program, m.note, plan, centre, m.arrival)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The rows as a stream of Arrow's C interface: polars, DuckDB and others read the view."""
