@@ -14,6 +14,7 @@ struct Entry {
   Instance* x;
   PyObject* owner;
   PyObject* instead;  // called with the values while the instance is diverted; may be null
+  PyObject* chain;    // a list, where the row goes on to other kernels; may be null
   int relation;
   i64 sign;
 };
@@ -25,6 +26,52 @@ inline PyObject* tuple_of(PyObject* const* args, intptr_t n) {
     PyTuple_SetItem(out, i, args[i]);
   }
   return out;
+}
+
+// The row at the first kernel of a chain; the lists of chains begin with the lock and what undoes.
+enum : intptr_t { Acquire, Release, Undo, Then };
+
+inline PyObject* go_elsewhere(const Entry& entry, PyObject* row) {
+  return row ? PyObject_CallObject(entry.instead, row) : nullptr;
+}
+
+// A row on its way through several kernels, under the lock of their owner: all of them take it, or
+// what was done is undone, and the row goes elsewhere, where somebody finds out what is wrong.
+inline PyObject* chained_row(const Entry& entry, Part& part, PyObject* const* args, intptr_t n) {
+  Own row(tuple_of(args, n)), chain(entry.chain);
+  Py_IncRef(entry.chain);
+  const intptr_t length = PyList_Size(chain);
+  if (!row || length < Then) return go_elsewhere(entry, row);
+  Instance& x = *entry.x;
+  Own lock(PyObject_CallObject(PyList_GetItem(chain, Acquire), nullptr));
+  if (!lock) return nullptr;
+  bool well = PyList_Size(chain) == length;  // whoever had the lock may have changed it
+  if (well) {
+    Locked own(x);
+    Fault fault;
+    well = !(x.diverted >> entry.relation & 1) &&
+           run(x, x.env.kernel->relation[entry.relation], &part, entry.sign, fault) == Done::Well;
+    x.singles += well;
+    fault.free_texts();
+  }
+  intptr_t next = Then;
+  while (well && next < length) {
+    Own done(PyObject_CallObject(PyList_GetItem(chain, next), row));
+    if (done) next++;
+    else break;
+  }
+  const bool whole = well && next == length;
+  if (well && !whole) {
+    PyErr_Clear();
+    x.singles--;
+    Own count(PyLong_FromLongLong(next - Then));
+    Own undone(PyObject_CallFunctionObjArgs(PyList_GetItem(chain, Undo), count.object, row.object,
+                                            nullptr));
+    if (!undone) PyErr_Clear();
+  }
+  Own released(PyObject_CallObject(PyList_GetItem(chain, Release), nullptr));
+  if (!released) return nullptr;
+  return whole ? none() : go_elsewhere(entry, row);
 }
 
 inline PyObject* one_row(PyObject* self, PyObject* const* args, intptr_t n) {
@@ -44,6 +91,7 @@ inline PyObject* one_row(PyObject* self, PyObject* const* args, intptr_t n) {
       return raise_kernel_error(x, entry->relation, "row", 0, int(i), tuple_of(args, n));
   }
   Part part{1, column, &entry->sign, nullptr, nullptr};
+  if (entry->chain) return chained_row(*entry, part, args, n);
   Done done = Done::Well;
   Fault fault;
   bool elsewhere;
@@ -66,23 +114,27 @@ inline void drop_entry(PyObject* capsule) {
   Entry* entry = static_cast<Entry*>(PyCapsule_GetPointer(capsule, ENTRY));
   Py_DecRef(entry->owner);
   if (entry->instead) Py_DecRef(entry->instead);
+  if (entry->chain) Py_DecRef(entry->chain);
   free(entry);
 }
 
-// entry(instance, relation, sign, instead or None): a function that takes the values of one row.
+// entry(instance, relation, sign, instead or None, chain or None): a function that takes the values
+// of one row.
 inline PyObject* entry(PyObject*, PyObject* const* args, intptr_t n) {
   i64 relation, sign;
-  Instance* x = arity(n, 4) ? instance_in(args[0]) : nullptr;
+  Instance* x = arity(n, 5) ? instance_in(args[0]) : nullptr;
   if (!x || !number(args[1], 0, x->env.kernel->relations, relation) || !number(args[2], -1, 2, sign))
     return nullptr;
   Entry* row_entry = static_cast<Entry*>(malloc(sizeof(Entry)));
   if (!row_entry) return PyErr_NoMemory();
   PyObject* instead = args[3] == &_Py_NoneStruct ? nullptr : args[3];
-  *row_entry = Entry{x, args[0], instead, int(relation), sign};
+  PyObject* chain = args[4] == &_Py_NoneStruct ? nullptr : args[4];
+  *row_entry = Entry{x, args[0], instead, chain, int(relation), sign};
   Own capsule(PyCapsule_New(row_entry, ENTRY, drop_entry));
   if (!capsule) return free(row_entry), nullptr;
   Py_IncRef(args[0]);
   if (instead) Py_IncRef(instead);
+  if (chain) Py_IncRef(chain);
   return PyCFunction_NewEx(&row_method, capsule, nullptr);
 }
 

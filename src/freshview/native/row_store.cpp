@@ -190,7 +190,33 @@ struct Store {
     for (i64 i = 0; i < n; i++) tag[i] = u32(hash[i] >> 32);
   }
 
-  bool same_row(const char* a, const char* b) const { return !memcmp(a + 4, b + 4, k.stride - 4); }
+  // Records are short, and a call costs more than their words; the last one may overlap.
+  static u64 word_at(const char* at) { u64 x; memcpy(&x, at, 8); return x; }
+
+  bool same_row(const char* a, const char* b) const {
+    const u32 n = k.stride - 4;
+    a += 4, b += 4;
+    if (n < 8) return !memcmp(a, b, n);
+    u64 differs = word_at(a + n - 8) ^ word_at(b + n - 8);
+    for (u32 i = 0; i + 8 < n; i += 8) differs |= word_at(a + i) ^ word_at(b + i);
+    return !differs;
+  }
+
+  void copy_row(char* to, const char* from) const {
+    const u32 n = k.stride - 4;
+    to += 4, from += 4;
+    if (n < 8) {
+      for (u32 i = 0; i < n; i++) to[i] = from[i];
+      return;
+    }
+    for (u32 i = 0; i + 8 < n; i += 8) {
+      const u64 word = word_at(from + i);
+      memcpy(to + i, &word, 8);
+    }
+    const u64 last = word_at(from + n - 8);
+    memcpy(to + n - 8, &last, 8);
+  }
+
   bool same_key(const char* a, const char* b) const {
     for (int c = 0; c < k.width; c++) {
       const Field& f = k.fields[c];
@@ -355,24 +381,29 @@ struct Store {
 
   // A row that comes; false where it is there too often to count.
   bool come(const char* row, u32 of, i32 by) {
-    bool good = true, here = false, doubled = by > 1;
+    Slot* all = slots();
+    const u64 mask = s.room - 1;
+    u64 i = of & mask;
     u32 number = 0;
-    each(of, [&](u32 other, char* rec) {
+    bool doubled = by > 1;
+    for (; all[i].number; i = (i + 1) & mask) {
+      if (all[i].tag != of) continue;
+      char* rec = record(all[i].number - 1);
       if (k.keyed && same_key(rec, row)) doubled = true;
-      if (!same_row(rec, row)) return false;
+      if (!same_row(rec, row)) continue;
       i32 sum;
-      good = !__builtin_add_overflow(count_of(rec), by, &sum);
-      if (good) set_count(rec, sum);
-      number = other;
-      return here = true;
-    });
-    if (!good) return false;
-    if (!here) {
+      if (__builtin_add_overflow(count_of(rec), by, &sum)) return false;
+      set_count(rec, sum);
+      number = all[i].number - 1;
+      break;
+    }
+    if (!all[i].number) {
       number = new_record();
       char* rec = record(number);
-      memcpy(rec + 4, row + 4, k.stride - 4);
+      copy_row(rec, row);
       set_count(rec, by);
-      enter(number, of);
+      all[i] = Slot{of, number + 1};
+      s.entries++;
     }
     if (done) done[steps++] = Done{number, of, by};
     if (k.keyed && doubled) suspects[suspected++] = Slot{of, number};

@@ -125,6 +125,11 @@ class MaintainedView:
         """The engine, up to date with the base rows."""
         return self._engine or self.start()
 
+    @property
+    def is_started(self) -> bool:
+        """Whether the engine is filled from the base rows already."""
+        return self._engine is not None
+
     def ensure_started(self) -> None:
         """Fill the engine if it was never used."""
         if self._engine is None:
