@@ -33,7 +33,7 @@ struct Instance {
   u64 singles;         // single rows taken since somebody asked
   PyObject* raise;     // raises the error that a problem deserves; belongs to the library
   i64* same[2];        // 1s and -1s, for batches without counts
-  i64 same_size;
+  i64 same_size[2];
   Known* known;        // one for each relation
 };
 
@@ -139,19 +139,17 @@ inline PyObject* raise_kernel_error(Instance& x, int relation, const Problem& p)
 
 // As many counts of 1 or -1 as wanted; the caller has the lock.
 inline const i64* same_counts(Instance& x, i64 size, i64 sign) {
-  if (size > x.same_size) {
-    x.same_size = size < 1024 ? 1024 : size;
-    for (int s = 0; s < 2; s++) {
-      free(x.same[s]);
-      x.same[s] = static_cast<i64*>(malloc(size_t(x.same_size) * sizeof(i64)));
-      if (!x.same[s]) {
-        x.same_size = 0;
-        out_of_memory("freshview: there is no memory left for a batch.\n");
-      }
-      for (i64 i = 0; i < x.same_size; i++) x.same[s][i] = s ? -1 : 1;
-    }
+  const int s = sign < 0;
+  if (__builtin_expect(size > x.same_size[s], 0)) {
+    const i64 room = size < 1024 ? 1024 : size;
+    free(x.same[s]);
+    x.same_size[s] = 0;
+    x.same[s] = static_cast<i64*>(malloc(size_t(room) * sizeof(i64)));
+    if (!x.same[s]) out_of_memory("freshview: there is no memory left for a batch.\n");
+    for (i64 i = 0; i < room; i++) x.same[s][i] = s ? -1 : 1;
+    x.same_size[s] = room;
   }
-  return x.same[sign < 0];
+  return x.same[s];
 }
 
 // A batch without rows is one, too: statements may read other things beside it.
@@ -247,7 +245,7 @@ inline bool has_room(Instance& x, const Relation& r, const Part& part, i64 sign,
 
 // The ones of a batch without counts, before anything is changed; false without memory for them.
 inline bool has_counts(Instance& x, const Part& part, i64 sign) {
-  if (part.count || part.size <= x.same_size) return true;
+  if (part.count || part.size <= x.same_size[sign < 0]) return true;
   return attempt([&] { same_counts(x, part.size, sign); });
 }
 

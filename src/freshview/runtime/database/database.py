@@ -18,6 +18,7 @@ from freshview.factorized.order import read_order
 from freshview.plan.options import Strategy
 from freshview.plan.switches import Switches
 from freshview.program.terms import Program
+from freshview.runtime.compile.script_cache import load_script
 from freshview.runtime.database.commit import commit, fill
 from freshview.runtime.database.declarations import Declaration, Defined, Script
 from freshview.runtime.database.declare import declare
@@ -35,7 +36,7 @@ from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.factorized import FactorizedView, handle
 from freshview.runtime.views.subscriptions import Subscriptions
 from freshview.runtime.views.view import ViewHandle
-from freshview.sql import Catalog, load
+from freshview.sql.catalog import Catalog
 
 Batch: TypeAlias = Mapping[str, object]
 
@@ -119,7 +120,7 @@ class Database:
         Gives the views that the script declares. `file` is what errors call the script.
         """
         with self.still():
-            catalog, queries = load(sql, file, self.state.catalog)
+            catalog, queries = load_script(sql, file, self.state.catalog)
             views = [(q, self.state.settings) for q in queries]
             return self._declare(Script(sql, file), catalog, views)
 

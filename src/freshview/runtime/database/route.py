@@ -43,6 +43,8 @@ class Route:
     def batch(self, rows: Any) -> Any:
         """Rows as an Arrow batch for kernels; None where somebody must look at them first."""
         kind = type(rows)
+        if kind.__name__ not in ("RecordBatch", "Table"):  # most are not, and Arrow loads slowly
+            return None
         if kind is pa.Table:
             pieces = rows.to_batches()
             if len(pieces) != 1:
