@@ -85,6 +85,10 @@ class BadRow(FreshviewError):
     """A row of input that does not fit its relation."""
 
 
+class NotAdmitted(BadRow):
+    """Rows that a relation does not hold, or a second row for a key, in the form they came in."""
+
+
 class ProgramProblem(FreshviewError):
     """A trigger program that is not well formed."""
 

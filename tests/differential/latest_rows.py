@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from freshview.sql import Catalog, load
+from freshview.sql import Catalog
+from freshview.sql.load import load
 from tests.differential.streams import Script
 
 T = TypeVar("T")

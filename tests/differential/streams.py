@@ -14,7 +14,8 @@ from freshview.ivm.options import Mode
 from freshview.program.check import check_program
 from freshview.program.engine import ProgramEngine
 from freshview.reference.engine.engine import ReferenceEngine
-from freshview.sql import Catalog, load
+from freshview.sql import Catalog
+from freshview.sql.load import load
 from tests.differential.duck import Duck, Event
 from tests.differential.harness import STRATEGIES, SWITCHES, Start, grouped, rows, same
 from tests.differential.sql_cases import SCHEMA, random_row

@@ -21,7 +21,7 @@ from freshview.errors import BadRow, BadValue, Overflow
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions
 from freshview.spark.nodes.reference_node import ReferenceNode
-from freshview.sql import load
+from freshview.sql.load import load
 from tests.differential.test_nodes import Cluster
 from tests.thin import only
 

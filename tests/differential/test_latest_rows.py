@@ -22,7 +22,7 @@ from freshview.ivm.options import DeltaOptions, Mode
 from freshview.program.terms import Program
 from freshview.reference.engine.engine import ReferenceEngine
 from freshview.runtime.compile.kernel_engine import kernel_engine
-from freshview.sql import load
+from freshview.sql.load import load
 from tests.differential.duck import Duck
 from tests.differential.harness import Start, grouped
 from tests.differential.latest_rows import Case, random_case

@@ -16,7 +16,7 @@ from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import Mode
 from freshview.program.merge import merge
 from freshview.runtime.compile.kernel_engine import kernel_engine
-from freshview.sql import load
+from freshview.sql.load import load
 from tests.differential.duck import Duck
 from tests.differential.harness import STRATEGIES, grouped, rows, same
 from tests.differential.streams import schema

@@ -191,7 +191,7 @@ def test_a_kernel_that_takes_over() -> None:
     for i in range(5):
         w.insert(w.fresh(600, 600 * i))
         w.check()
-    for job in list(w.db._tiering.builds.values()):
+    for job in w.db._tiering.jobs:
         job.wait(120)
     w.insert(w.fresh(10, 9000))
     assert w.cof.engine == "native"

@@ -26,7 +26,7 @@ from freshview.runtime.ingest.columns import COUNT, arrow_schema, rows_of
 from freshview.spark.nodes.kernel_node import KernelNode, kernel_of
 from freshview.spark.nodes.node import READY, Node, change_routine, read_routine
 from freshview.spark.nodes.reference_node import ReferenceNode
-from freshview.sql import load
+from freshview.sql.load import load
 from tests.differential import harness
 
 pytestmark = [

@@ -12,7 +12,7 @@ from freshview.codegen.library.engine import KernelEngine
 from freshview.ivm.options import Mode
 from freshview.program.terms import Program
 from freshview.runtime.compile.kernel_engine import kernel_engine
-from freshview.sql import load
+from freshview.sql.load import load
 from tests.differential.duck import Duck
 from tests.differential.harness import STRATEGIES, Start
 from tests.differential.random_text import SCHEMA, random_text_query

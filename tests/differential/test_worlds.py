@@ -66,7 +66,7 @@ def by_default(seed: int) -> None:
 
     def wait(db: Database, number: int) -> None:
         if number == moment:
-            for job in list(db._tiering.builds.values()):
+            for job in db._tiering.jobs:
                 job.wait()
 
     with early_kernels():

@@ -22,7 +22,7 @@ from freshview.ivm.options import DeltaOptions, Mode
 from freshview.program.terms import Program
 from freshview.runtime.compile.kernel_engine import kernel_engine
 from freshview.runtime.settings import ModeChoice
-from freshview.sql import load
+from freshview.sql.load import load
 from tests.differential.harness import case, cases, compiled
 from tests.growth.test_cost_follows_the_delta import GROWS, growth
 from tests.thin import thin

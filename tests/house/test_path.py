@@ -79,7 +79,7 @@ def test_from_sql_to_a_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         for _ in range(2):
             orders = [((1, 10), 1), ((2, 20), 1)]
             db.apply({"orders": orders, "items": [((1, 5), 1), ((2, 7), 1)]})
-            for build in list(db._tiering.builds.values()):
+            for build in db._tiering.jobs:
                 build.wait()
         assert db.view("revenue").to_arrow().num_rows == 2
         assert db.view("revenue").statistics().engine == "native"

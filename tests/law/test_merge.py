@@ -36,7 +36,7 @@ from freshview.program.merge import merge, without
 from freshview.program.terms import Program
 from freshview.program.updates import Mode
 from freshview.reference.engine.run import Engine
-from freshview.sql import load
+from freshview.sql.load import load
 from tests.differential.harness import case, grouped
 from tests.differential.streams import schema
 from tests.differential.together import together

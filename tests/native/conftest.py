@@ -21,13 +21,18 @@ def source() -> str:
     return (HERE / "everything.cpp").read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="session")
-def kernel(source: str) -> Kernel:
+def library_of(source: str) -> Kernel:
+    """The library of a text, with the sanitizers where they are asked for."""
     compiler = find_compiler()
     if compiler is None:
         pytest.skip("there is no C++ compiler")
     flags = Flags(sanitize=("address", "undefined")) if SANITIZED in os.environ else Flags()
     return Kernel(build(source, compiler=compiler, flags=flags, cache=CACHE))
+
+
+@pytest.fixture(scope="session")
+def kernel(source: str) -> Kernel:
+    return library_of(source)
 
 
 @pytest.fixture

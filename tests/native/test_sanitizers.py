@@ -13,7 +13,13 @@ from tests.native.conftest import HERE, SANITIZED
 
 pytestmark = [pytest.mark.native, pytest.mark.full]
 
-FILES = ["test_boundary.py", "test_arrow.py", "test_snapshots.py", "test_collected.py"]
+FILES = [
+    "test_boundary.py",
+    "test_arrow.py",
+    "test_snapshots.py",
+    "test_collected.py",
+    "test_row_store.py",
+]
 
 
 def runtime(name: str) -> str:

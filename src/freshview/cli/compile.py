@@ -21,7 +21,8 @@ from freshview.runtime.compile.compile_view import compile_view
 from freshview.runtime.compile.compiled_plan import CompiledPlan
 from freshview.runtime.ingest.file_names import file_name
 from freshview.runtime.settings import DatabaseSettings
-from freshview.sql import Catalog, load
+from freshview.sql import Catalog
+from freshview.sql.load import load
 
 
 def compile_script(

@@ -17,7 +17,7 @@ from freshview.program.text import show_program
 from freshview.runtime.compile.compile_view import compile_view
 from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.explain import explain
-from freshview.sql import load
+from freshview.sql.load import load
 
 
 def explain_script(script: Path, name: str, settings: DatabaseSettings) -> Iterator[str]:

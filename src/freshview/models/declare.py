@@ -28,7 +28,7 @@ def cofactor_query(sql: str, catalog: Catalog, name: str, categorical: Collectio
     """Keys, and the cofactor of the selected columns over the rows in which all of them are known.
 
     >>> from freshview.calculus.text import show
-    >>> from freshview.sql import load
+    >>> from freshview.sql.load import load
     >>> catalog, _ = load("CREATE STREAM r (a INT NOT NULL, b INT)")
     >>> print(show(cofactor_query("SELECT b FROM r", catalog, "m", ()).term))
     (payload := Sum[](r(r_a, r_b) * {r_b <> null} * [cofactor: Cofactor]('b', r_b)))

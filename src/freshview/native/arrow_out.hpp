@@ -85,7 +85,7 @@ template <class Source, class Read> Table* table_of(Env& env, const Source& sour
              room->array<i64*>(out.width + 1), room->array<const char*>(out.width + 1)};
   for (int i = 0; i < t->width; i++) {
     t->text_end[i] = nullptr;
-    if (t->columns[i].kind == Text) copy_texts(*t, i, kernel.strings(*env.state), env.arena);
+    if (t->columns[i].kind == Text) copy_texts(*t, i, env.kernel->strings(*env.state), env.arena);
   }
   return t;
 }

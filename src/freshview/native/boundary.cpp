@@ -33,7 +33,7 @@ void free_instance(Instance* x) {
   pthread_mutex_destroy(&x->mutex);
   free(x->same[0]);
   free(x->same[1]);
-  for (int i = 0; i < kernel.relations; i++) {
+  for (int i = 0; i < x->env.kernel->relations; i++) {
     if (x->known[i].schema) Py_DecRef(x->known[i].schema);
     free(x->known[i].where);
   }
@@ -45,14 +45,43 @@ void free_instance(Instance* x) {
 
 void drop_instance(PyObject* capsule) { free_instance(instance_in(capsule)); }
 
-// open(raise, fd): a running kernel with empty maps, or, with a file, with what that holds.
+// The kernel of a library for a relation whose columns come as tuples of name, kind, scale, whether
+// there are NULLs and whether it is of the key; null with an error.
+const Kernel* kernel_of(PyObject* given) {
+  Own columns(PySequence_Tuple(given));
+  if (!columns || !kernel.of_columns) return columns ? PyErr_NoMemory() : nullptr, nullptr;
+  Rooms own;
+  const int width = int(PyTuple_Size(columns));
+  Column* out = own.room->array<Column>(width + 1);
+  bool* key = own.room->array<bool>(width + 1);
+  for (int i = 0; i < width; i++) {
+    PyObject* one = PyTuple_GetItem(columns, i);
+    i64 kind, scale, nullable, in_key;
+    const char* name = PyUnicode_AsUTF8AndSize(PyTuple_GetItem(one, 0), nullptr);
+    if (!name || !number(PyTuple_GetItem(one, 1), 0, Text + 1, kind) ||
+        !number(PyTuple_GetItem(one, 2), 0, 256, scale) ||
+        !number(PyTuple_GetItem(one, 3), 0, 2, nullable) ||
+        !number(PyTuple_GetItem(one, 4), 0, 2, in_key))
+      return nullptr;
+    out[i] = Column{name, Kind(kind), u8(scale), bool(nullable), true};
+    key[i] = in_key;
+  }
+  const Kernel* made = kernel.of_columns(width, out, key);
+  return made ? made : (PyErr_NoMemory(), nullptr);
+}
+
+// open(raise, fd, columns or None): a running kernel with empty maps, or, with a file, with what that
+// holds; for a relation of these columns, where the library is for any.
 PyObject* open(PyObject*, PyObject* const* args, intptr_t n) {
   i64 fd;
-  if (!arity(n, 2) || !number(args[1], -1, INT32_MAX, fd)) return nullptr;
+  if (!arity(n, 3) || !number(args[1], -1, INT32_MAX, fd)) return nullptr;
+  const Kernel* own = args[2] == &_Py_NoneStruct ? &kernel : kernel_of(args[2]);
+  if (!own) return nullptr;
   void* place = malloc(sizeof(Instance));
   if (!place) return PyErr_NoMemory();
   Instance* x = new (Here(), place) Instance();
-  x->known = static_cast<Known*>(calloc(size_t(kernel.relations) + 1, sizeof(Known)));
+  x->env.kernel = own;
+  x->known = static_cast<Known*>(calloc(size_t(own->relations) + 1, sizeof(Known)));
   if (!x->known) return free(x), PyErr_NoMemory();
   int file = fd < 0 ? -1 : dup(int(fd));
   bool room = Arena::open(x->env.arena, file);
@@ -138,7 +167,7 @@ PyObject* restore(PyObject*, PyObject* const* args, intptr_t n) {
     bool shared = open && x->env.arena.is_shared();
     if (shared) found = x->env.arena;
     good = open && (shared || Arena::open(found)) && found.load(int(fd)) && ::read(int(fd), &more, 1) == 0 &&
-           found.used() >= Arena::start + kernel.state_size;
+           found.used() >= Arena::start + x->env.kernel->state_size;
     if (good) {
       Arena old = x->env.arena;
       x->env.arena = found;
@@ -161,18 +190,19 @@ PyObject* stats(PyObject*, PyObject* const* args, intptr_t n) {
   Instance* x = arity(n, 1) ? instance_in(args[0]) : nullptr;
   if (!x) return nullptr;
   Rooms own;
-  u64* size = own.room->array<u64>(kernel.maps + 1);
+  u64* size = own.room->array<u64>(x->env.kernel->maps + 1);
   u64 bytes, visits, writes;
+  const int maps = x->env.kernel->maps;
   bool open;
   {
     Locked lock(*x);
     open = x->open;
     bytes = open ? x->env.arena.used() : 0, visits = x->env.visits, writes = x->env.writes;
-    for (int i = 0; open && i < kernel.maps; i++) size[i] = kernel.map[i].size(x->env);
+    for (int i = 0; open && i < maps; i++) size[i] = x->env.kernel->map[i].size(x->env);
   }
   if (!open) return finish(*x, 0, Done::Closed);
-  Own sizes(PyTuple_New(kernel.maps));
-  for (int i = 0; sizes && i < kernel.maps; i++)
+  Own sizes(PyTuple_New(maps));
+  for (int i = 0; sizes && i < maps; i++)
     PyTuple_SetItem(sizes, i, PyLong_FromUnsignedLongLong(size[i]));
   if (!sizes) return nullptr;
   return Py_BuildValue("(KKKO)", (unsigned long long)bytes, (unsigned long long)visits,

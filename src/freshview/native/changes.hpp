@@ -14,6 +14,7 @@ struct Entry {
   Instance* x;
   PyObject* owner;
   PyObject* instead;  // called with the values while the instance is diverted; may be null
+  PyObject* chain;    // a list, where the row goes on to other kernels; may be null
   int relation;
   i64 sign;
 };
@@ -27,11 +28,57 @@ inline PyObject* tuple_of(PyObject* const* args, intptr_t n) {
   return out;
 }
 
+// The row at the first kernel of a chain; the lists of chains begin with the lock and what undoes.
+enum : intptr_t { Acquire, Release, Undo, Then };
+
+inline PyObject* go_elsewhere(const Entry& entry, PyObject* row) {
+  return row ? PyObject_CallObject(entry.instead, row) : nullptr;
+}
+
+// A row on its way through several kernels, under the lock of their owner: all of them take it, or
+// what was done is undone, and the row goes elsewhere, where somebody finds out what is wrong.
+inline PyObject* chained_row(const Entry& entry, Part& part, PyObject* const* args, intptr_t n) {
+  Own row(tuple_of(args, n)), chain(entry.chain);
+  Py_IncRef(entry.chain);
+  const intptr_t length = PyList_Size(chain);
+  if (!row || length < Then) return go_elsewhere(entry, row);
+  Instance& x = *entry.x;
+  Own lock(PyObject_CallObject(PyList_GetItem(chain, Acquire), nullptr));
+  if (!lock) return nullptr;
+  bool well = PyList_Size(chain) == length;  // whoever had the lock may have changed it
+  if (well) {
+    Locked own(x);
+    Fault fault;
+    well = !(x.diverted >> entry.relation & 1) &&
+           run(x, x.env.kernel->relation[entry.relation], &part, entry.sign, fault) == Done::Well;
+    x.singles += well;
+    fault.free_texts();
+  }
+  intptr_t next = Then;
+  while (well && next < length) {
+    Own done(PyObject_CallObject(PyList_GetItem(chain, next), row));
+    if (done) next++;
+    else break;
+  }
+  const bool whole = well && next == length;
+  if (well && !whole) {
+    PyErr_Clear();
+    x.singles--;
+    Own count(PyLong_FromLongLong(next - Then));
+    Own undone(PyObject_CallFunctionObjArgs(PyList_GetItem(chain, Undo), count.object, row.object,
+                                            nullptr));
+    if (!undone) PyErr_Clear();
+  }
+  Own released(PyObject_CallObject(PyList_GetItem(chain, Release), nullptr));
+  if (!released) return nullptr;
+  return whole ? none() : go_elsewhere(entry, row);
+}
+
 inline PyObject* one_row(PyObject* self, PyObject* const* args, intptr_t n) {
   Entry* entry = static_cast<Entry*>(PyCapsule_GetPointer(self, ENTRY));
   if (!entry) return nullptr;
   Instance& x = *entry->x;
-  const Relation& r = kernel.relation[entry->relation];
+  const Relation& r = x.env.kernel->relation[entry->relation];
   if (n != r.width) return raise_kernel_error(x, entry->relation, "row", 0, 0, tuple_of(args, n));
   struct alignas(16) Cell { u8 bytes[16]; };
   Cell* cells = static_cast<Cell*>(__builtin_alloca(size_t(n + 1) * sizeof(Cell)));
@@ -44,6 +91,7 @@ inline PyObject* one_row(PyObject* self, PyObject* const* args, intptr_t n) {
       return raise_kernel_error(x, entry->relation, "row", 0, int(i), tuple_of(args, n));
   }
   Part part{1, column, &entry->sign, nullptr, nullptr};
+  if (entry->chain) return chained_row(*entry, part, args, n);
   Done done = Done::Well;
   Fault fault;
   bool elsewhere;
@@ -66,23 +114,27 @@ inline void drop_entry(PyObject* capsule) {
   Entry* entry = static_cast<Entry*>(PyCapsule_GetPointer(capsule, ENTRY));
   Py_DecRef(entry->owner);
   if (entry->instead) Py_DecRef(entry->instead);
+  if (entry->chain) Py_DecRef(entry->chain);
   free(entry);
 }
 
-// entry(instance, relation, sign, instead or None): a function that takes the values of one row.
+// entry(instance, relation, sign, instead or None, chain or None): a function that takes the values
+// of one row.
 inline PyObject* entry(PyObject*, PyObject* const* args, intptr_t n) {
   i64 relation, sign;
-  Instance* x = arity(n, 4) ? instance_in(args[0]) : nullptr;
-  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[2], -1, 2, sign))
+  Instance* x = arity(n, 5) ? instance_in(args[0]) : nullptr;
+  if (!x || !number(args[1], 0, x->env.kernel->relations, relation) || !number(args[2], -1, 2, sign))
     return nullptr;
   Entry* row_entry = static_cast<Entry*>(malloc(sizeof(Entry)));
   if (!row_entry) return PyErr_NoMemory();
   PyObject* instead = args[3] == &_Py_NoneStruct ? nullptr : args[3];
-  *row_entry = Entry{x, args[0], instead, int(relation), sign};
+  PyObject* chain = args[4] == &_Py_NoneStruct ? nullptr : args[4];
+  *row_entry = Entry{x, args[0], instead, chain, int(relation), sign};
   Own capsule(PyCapsule_New(row_entry, ENTRY, drop_entry));
   if (!capsule) return free(row_entry), nullptr;
   Py_IncRef(args[0]);
   if (instead) Py_IncRef(instead);
+  if (chain) Py_IncRef(chain);
   return PyCFunction_NewEx(&row_method, capsule, nullptr);
 }
 
@@ -91,7 +143,7 @@ inline PyObject* entry(PyObject*, PyObject* const* args, intptr_t n) {
 inline PyObject* divert(PyObject*, PyObject* const* args, intptr_t n) {
   i64 relation, on;
   Instance* x = arity(n, 3) ? instance_in(args[0]) : nullptr;
-  if (!x || !number(args[1], 0, kernel.relations < 64 ? kernel.relations : 64, relation) ||
+  if (!x || !number(args[1], 0, x->env.kernel->relations < 64 ? x->env.kernel->relations : 64, relation) ||
       !number(args[2], 0, 2, on))
     return nullptr;
   u64 singles;
@@ -167,17 +219,17 @@ inline bool counts_in(Instance& x, int relation, Room& room, PyObject* values, i
 }
 
 // Gives the parts of a batch their counts, and leaves out the rows that count 0 times.
-inline void add_counts(int relation, Room& room, Counts counts, Part* first) {
+inline void add_counts(const Relation& r, Room& room, Counts counts, Part* first) {
   for (Part* part = counts.at ? first : nullptr; part; part = part->next) {
     part->count = counts.at;
     counts.at += part->size;
-    if (counts.zeros) drop_zeros(room, kernel.relation[relation], *part);
+    if (counts.zeros) drop_zeros(room, r, *part);
   }
 }
 
 // A row as a tuple that nobody can change: itself, or a new one that `kept` holds.
 inline PyObject* row_in(Instance& x, int relation, i64 i, PyObject* row, PyObject* kept) {
-  int width = kernel.relation[relation].width;
+  int width = x.env.kernel->relation[relation].width;
   if (row->type == &PyTuple_Type && PyTuple_Size(row) == width) return row;
   Own tuple(nullptr);
   if (row->type == &PyList_Type && PyList_Size(row) == width) {
@@ -194,9 +246,9 @@ inline PyObject* row_in(Instance& x, int relation, i64 i, PyObject* row, PyObjec
 inline PyObject* apply_rows(PyObject*, PyObject* const* args, intptr_t n) {
   i64 relation, sign;
   Instance* x = arity(n, 5) ? instance_in(args[0]) : nullptr;
-  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[4], -1, 2, sign))
+  if (!x || !number(args[1], 0, x->env.kernel->relations, relation) || !number(args[4], -1, 2, sign))
     return nullptr;
-  const Relation& r = kernel.relation[relation];
+  const Relation& r = x->env.kernel->relation[relation];
   // A copy, since another thread may change the list while this one does not have Python's lock.
   Own rows(PySequence_Tuple(args[2])), kept(PyList_New(0));
   if (!rows || !kept) return nullptr;
@@ -229,7 +281,7 @@ inline PyObject* apply_rows(PyObject*, PyObject* const* args, intptr_t n) {
   Counts counts;
   if (!counts_in(*x, int(relation), *own.room, args[3], size, sign, nullptr, counts))
     return nullptr;
-  add_counts(int(relation), *own.room, counts, &part);
+  add_counts(r, *own.room, counts, &part);
   return commit(*x, int(relation), &part, part.size, sign);
 }
 
@@ -238,7 +290,7 @@ inline PyObject* apply_rows(PyObject*, PyObject* const* args, intptr_t n) {
 inline const int* where_in(Instance& x, i64 relation, PyObject* capsule, Problem& p) {
   auto* schema = static_cast<ArrowSchema*>(PyCapsule_GetPointer(capsule, "arrow_schema"));
   if (!schema) return nullptr;
-  const Relation& r = kernel.relation[relation];
+  const Relation& r = x.env.kernel->relation[relation];
   Known& known = x.known[relation];
   if (known.schema == capsule && schema->release) return known.where;
   if (!known.where) known.where = static_cast<int*>(malloc(size_t(r.width + 1) * sizeof(int)));
@@ -259,7 +311,7 @@ inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const 
   if (!where) return nullptr;
   auto* fields = static_cast<ArrowSchema*>(PyCapsule_GetPointer(schema, "arrow_schema"));
   if (!fields || !is_whole(*fields, array, problem)) return fields ? raise_kernel_error(x, int(relation), problem) : nullptr;
-  const Relation& r = kernel.relation[relation];
+  const Relation& r = x.env.kernel->relation[relation];
   int* kept = own.room->array<int>(r.width + 1);  // another thread may bring another schema
   memcpy(kept, where, size_t(r.width) * sizeof(int));
   // What describes each column lies somewhere, too: all of it is asked for at once.
@@ -279,7 +331,7 @@ inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const 
   }
   if (!whole) return raise_kernel_error(x, int(relation), "full", 0, 0, nullptr);
   if (!part) return raise_kernel_error(x, int(relation), problem);
-  add_counts(int(relation), *own.room, counts, part);
+  add_counts(r, *own.room, counts, part);
   return commit(x, int(relation), part, part->size, sign);
 }
 
@@ -287,7 +339,7 @@ inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const 
 inline PyObject* apply_array(PyObject*, PyObject* const* args, intptr_t n) {
   i64 relation, sign;
   Instance* x = arity(n, 6) ? instance_in(args[0]) : nullptr;
-  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[5], -1, 2, sign))
+  if (!x || !number(args[1], 0, x->env.kernel->relations, relation) || !number(args[5], -1, 2, sign))
     return nullptr;
   auto* array = static_cast<ArrowArray*>(PyCapsule_GetPointer(args[3], "arrow_array"));
   return array ? apply_table(*x, relation, args[2], *array, args[4], sign) : nullptr;
@@ -298,7 +350,7 @@ inline PyObject* apply_array(PyObject*, PyObject* const* args, intptr_t n) {
 inline PyObject* apply_exported(PyObject*, PyObject* const* args, intptr_t n) {
   i64 relation, sign;
   Instance* x = arity(n, 6) ? instance_in(args[0]) : nullptr;
-  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[5], -1, 2, sign))
+  if (!x || !number(args[1], 0, x->env.kernel->relations, relation) || !number(args[5], -1, 2, sign))
     return nullptr;
   struct Array : ArrowArray {
     ~Array() { if (release) release(this); }
@@ -356,12 +408,12 @@ inline bool stream_in(Room& room, const Relation& r, ArrowArrayStream& stream, H
 inline PyObject* apply_stream(PyObject*, PyObject* const* args, intptr_t n) {
   i64 relation, sign;
   Instance* x = arity(n, 5) ? instance_in(args[0]) : nullptr;
-  if (!x || !number(args[1], 0, kernel.relations, relation) || !number(args[4], -1, 2, sign))
+  if (!x || !number(args[1], 0, x->env.kernel->relations, relation) || !number(args[4], -1, 2, sign))
     return nullptr;
   void* given = PyCapsule_GetPointer(args[2], "arrow_array_stream");
   if (!given) return nullptr;
   auto* stream = static_cast<ArrowArrayStream*>(given);
-  const Relation& r = kernel.relation[relation];
+  const Relation& r = x->env.kernel->relation[relation];
   Rooms own;
   Held held;
   Problem problem;
@@ -384,7 +436,7 @@ inline PyObject* apply_stream(PyObject*, PyObject* const* args, intptr_t n) {
   Counts counts;
   if (!counts_in(*x, int(relation), *own.room, args[3], rows, sign, nullptr, counts))
     return nullptr;
-  add_counts(int(relation), *own.room, counts, first);
+  add_counts(r, *own.room, counts, first);
   return commit(*x, int(relation), first, rows, sign);
 }
 

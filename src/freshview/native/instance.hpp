@@ -120,7 +120,7 @@ inline PyObject* raise_kernel_error(Instance& x, int number, const char* what, F
 }
 
 inline PyObject* finish(Instance& x, int relation, Done done, Fault fault = Fault()) {
-  const char* const words[] = {"", "closed", "late", "static", "overflow", "many", "full", "lost"};
+  const char* const words[] = {"", "closed", "late", "static", "overflow", "many", "full", "lost", "refused"};
   if (__builtin_expect(done == Done::Well, 1)) return none();
   if (fault.fn) return raise_kernel_error(x, relation, "fault", fault);
   return raise_kernel_error(x, relation, words[int(done)], 0, 0, nullptr);
@@ -132,7 +132,7 @@ inline PyObject* commit(Instance& x, int relation, Part* first, i64 rows, i64 si
   {
     Locked lock(x);
     Unlocked others(rows > SMALL);
-    done = run(x, kernel.relation[relation], first, sign, fault);
+    done = run(x, x.env.kernel->relation[relation], first, sign, fault);
   }
   return finish(x, relation, done, fault);
 }

@@ -68,15 +68,18 @@ struct Fault {
   void free_texts();
 };
 
+struct Kernel;
 struct Touched;  // of one query: the keys that changes have touched, and the rows that they had
 
 // One running kernel. `state` lies in `arena`; `scratch` is emptied after every batch.
 struct Env {
+  const Kernel* kernel = nullptr;
   Arena arena;
   Arena scratch;
   State* state = nullptr;
   bool overflow = false;  // sticky: some integer or decimal left its range; results are wrapped
   bool many = false;      // sticky: a row came more often than its trigger can run
+  bool refused = false;   // sticky: rows that the relation does not admit; they left no trace
   Fault fault;            // why it is set, where no number left its range
   u64 visits = 0;         // rows looked at, counted when compiled with FRESHVIEW_COUNT
   u64 writes = 0;         // rows written
@@ -135,8 +138,11 @@ struct Kernel {
   const char* const* slot;
   Watch (*watch)(State&);
   f64* (*gone)(State&);  // how many rows were deleted
+  // A kernel for a relation of these columns, where the library is for any relation, and null with
+  // no memory for it; it lasts as long as the process. Null in libraries that are for a program.
+  const Kernel* (*of_columns)(int width, const Column* columns, const bool* key);
 };
 
-extern const Kernel kernel;  // generated
+extern const Kernel kernel;  // generated, or that of `row_store.cpp`
 
 }  // namespace fr

@@ -46,10 +46,11 @@ inline Table* read_table(PyObject* const* args, intptr_t n) {
   i64 which, index;
   Instance* x = arity(n, 3) ? instance_in(args[0]) : nullptr;
   if (!x || !number(args[1], 0, 2, which)) return nullptr;
-  if (!number(args[2], 0, which ? kernel.maps : kernel.queries, index)) return nullptr;
+  const Kernel& k = *x->env.kernel;
+  if (!number(args[2], 0, which ? k.maps : k.queries, index)) return nullptr;
   return taken(x, index, which ? "map" : "query", [&](Env& env) {
-    return which ? table_of(env, kernel.map[index], kernel.map[index].read)
-                 : table_of(env, kernel.query[index], kernel.query[index].read);
+    return which ? table_of(env, k.map[index], k.map[index].read)
+                 : table_of(env, k.query[index], k.query[index].read);
   });
 }
 
@@ -111,8 +112,8 @@ inline PyObject* read_rows(PyObject*, PyObject* const* args, intptr_t n) {
 inline PyObject* find_rows(PyObject*, PyObject* const* args, intptr_t n) {
   i64 index;
   Instance* x = arity(n, 3) ? instance_in(args[0]) : nullptr;
-  if (!x || !number(args[1], 0, kernel.queries, index)) return nullptr;
-  const Query& q = kernel.query[index];
+  if (!x || !number(args[1], 0, x->env.kernel->queries, index)) return nullptr;
+  const Query& q = x->env.kernel->query[index];
   Own values(PySequence_Tuple(args[2]));
   if (!values) return nullptr;
   Rooms own;

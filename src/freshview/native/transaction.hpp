@@ -20,7 +20,7 @@ struct Running {
   bool wrapped;  // one has, since it may
   bool lost;     // memory ended in the middle of a change: there is no state any more
   i64* same[2];  // 1s and -1s, for batches without counts
-  i64 same_size;
+  i64 same_size[2];
 };
 
 struct Here {};  // placement without the C++ library
@@ -52,26 +52,24 @@ inline void empty_scratch(Env& env) {
 }
 
 inline void make_state(Env& env) {
-  env.state = env.arena.at<State>(env.arena.take(kernel.state_size));
+  env.state = env.arena.at<State>(env.arena.take(env.kernel->state_size));
   env.overflow = false;
-  kernel.create(env);
+  env.kernel->create(env);
 }
 
 // As many counts of 1 or -1 as wanted.
 inline const i64* same_counts(Running& x, i64 size, i64 sign) {
-  if (size > x.same_size) {
-    x.same_size = size < 1024 ? 1024 : size;
-    for (int s = 0; s < 2; s++) {
-      free(x.same[s]);
-      x.same[s] = static_cast<i64*>(malloc(size_t(x.same_size) * sizeof(i64)));
-      if (!x.same[s]) {
-        x.same_size = 0;
-        out_of_memory("freshview: there is no memory left for a batch.\n");
-      }
-      for (i64 i = 0; i < x.same_size; i++) x.same[s][i] = s ? -1 : 1;
-    }
+  const int s = sign < 0;
+  if (__builtin_expect(size > x.same_size[s], 0)) {
+    const i64 room = size < 1024 ? 1024 : size;
+    free(x.same[s]);
+    x.same_size[s] = 0;
+    x.same[s] = static_cast<i64*>(malloc(size_t(room) * sizeof(i64)));
+    if (!x.same[s]) out_of_memory("freshview: there is no memory left for a batch.\n");
+    for (i64 i = 0; i < room; i++) x.same[s][i] = s ? -1 : 1;
+    x.same_size[s] = room;
   }
-  return x.same[sign < 0];
+  return x.same[s];
 }
 
 // A batch without rows is one, too: statements may read other things beside it.
@@ -93,7 +91,7 @@ inline void take_back(Running& x, const Relation& r, Part part, i64 sign) {
   apply_part(x, r, part, -sign);
 }
 
-enum class Done { Well, Closed, Late, Static, Overflow, Many, Full, Lost };
+enum class Done { Well, Closed, Late, Static, Overflow, Many, Full, Lost, Refused };
 
 // Memory has ended in the middle of a change, which cannot be taken back then.
 inline Done lose(Running& x) {
@@ -120,7 +118,7 @@ inline Done make_ready(Running& x, Fault& fault) {
   if (!x.open) return Done::Closed;
   if (x.lost) return Done::Lost;
   if (x.ready) return Done::Well;
-  if (!attempt([&] { kernel.ready(x.env); })) return lose(x);
+  if (!attempt([&] { x.env.kernel->ready(x.env); })) return lose(x);
   empty_scratch(x.env);
   if (x.wraps) {
     x.wrapped |= x.env.overflow;
@@ -170,7 +168,7 @@ inline bool has_room(Running& x, const Relation& r, const Part& part, i64 sign, 
 
 // The ones of a batch without counts, before anything is changed; false without memory for them.
 inline bool has_counts(Running& x, const Part& part, i64 sign) {
-  if (part.count || part.size <= x.same_size) return true;
+  if (part.count || part.size <= x.same_size[sign < 0]) return true;
   return attempt([&] { same_counts(x, part.size, sign); });
 }
 
@@ -186,13 +184,16 @@ __attribute__((noinline, cold)) inline Done apply_pieces(Running& x, const Relat
     choose_piece(r, part, done, piece);
     if (!has_room(x, r, piece, sign, true)) break;
     apply_part(x, r, piece, sign);
+    if (x.env.refused) break;
   }
   if (done >= part.size) return Done::Well;
+  const Done why = x.env.refused ? Done::Refused : Done::Full;
+  x.env.refused = false;
   while ((done -= PIECE) >= 0) {
     choose_piece(r, part, done, piece);
     take_back(x, r, piece, sign);
   }
-  return Done::Full;
+  return why;
 }
 
 // Applies a batch as one change: all of it or, where a number leaves its range or memory ends,
@@ -214,6 +215,7 @@ inline Done run(Running& x, const Relation& r, Part* first, i64 sign, Fault& fau
         done = apply_pieces(x, r, *part, sign);
     });
     if (__builtin_expect(!whole, 0)) return lose(x);
+    if (__builtin_expect(x.env.refused, 0)) done = Done::Refused, x.env.refused = false;
     if (__builtin_expect(done == Done::Well && !x.env.overflow && !x.env.many, 1)) continue;
     if (done == Done::Well && x.wraps && !x.env.many && !x.env.fault.fn) {
       x.env.overflow = false;

@@ -28,7 +28,8 @@ from freshview.runtime.ingest.columns import arranged, rows_of
 from freshview.runtime.settings import EngineName
 from freshview.runtime.views.payloads import Payloads, variables_of
 from freshview.spark.nodes.elements import rows_with_elements
-from freshview.sql import Catalog, load
+from freshview.sql import Catalog
+from freshview.sql.load import load
 
 if TYPE_CHECKING:
     from freshview.spark.types import SparkSession

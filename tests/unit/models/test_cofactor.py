@@ -267,7 +267,7 @@ def test_a_kernel_takes_over(native: None) -> None:
     rng = random.Random(7)
     rows = [(rng.randrange(6), rng.randrange(4), rng.randrange(9)) for _ in range(2500)]
     db.insert("sales", rows)
-    for job in list(db._tiering.builds.values()):
+    for job in db._tiering.jobs:
         job.wait(60)
     assert cof.engine == "native"
     db.delete("sales", rows)

@@ -18,7 +18,7 @@ from freshview.program.merge import merge, without
 from freshview.program.terms import Program
 from freshview.program.text import read_program, show_program
 from freshview.reference.engine.run import Engine
-from freshview.sql import load
+from freshview.sql.load import load
 
 STREAMS = """
 CREATE STREAM r (a INT NOT NULL, b INT NOT NULL);

@@ -59,8 +59,8 @@ def run(request: pytest.FixtureRequest, native: None) -> Run:
 
 def wait(db: Database) -> None:
     """Let the kernels take over that are being built, and those that follow them."""
-    while db._tiering.builds:
-        for job in list(db._tiering.builds.values()):
+    while db._tiering.is_building:
+        for job in db._tiering.jobs:
             assert job.wait(120)
         assert db.version >= 0
 

@@ -70,7 +70,7 @@ def test_a_kernel_that_takes_over_serves_what_was_accepted(monkeypatch: pytest.M
         "auto", "SELECT SUM(CASE WHEN b = 1 AND CAST(s AS INT) > 5 THEN 1 END) AS q FROM r"
     )
     db.insert("r", [(0, 0, None, "abc", None, None)] + [(0, 1, None, "7", None, None)] * 5)
-    for build in list(db._tiering.builds.values()):
+    for build in db._tiering.jobs:
         build.wait()
     assert db.view("v0").rows() == [(5,)]
     db.delete("r", [(0, 0, None, "abc", None, None)])

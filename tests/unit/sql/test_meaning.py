@@ -13,7 +13,8 @@ from freshview.calculus.terms import Expr, Sum
 from freshview.calculus.types import Value, fits
 from freshview.calculus.walk import subterms
 from freshview.reference.oracle.evaluate import Database, evaluate
-from freshview.sql import Catalog, load
+from freshview.sql import Catalog
+from freshview.sql.load import load
 from tests.differential.duck import Duck, plain
 from tests.differential.sql_cases import CASES, SCHEMA, random_row
 

@@ -13,7 +13,8 @@ from freshview.errors import (
     UnknownName,
     UnsupportedSql,
 )
-from freshview.sql import Catalog, load
+from freshview.sql import Catalog
+from freshview.sql.load import load
 from tests.differential.sql_cases import SCHEMA
 
 CATALOG, _ = load(SCHEMA)

@@ -10,9 +10,9 @@ import freshview
 from freshview.algebra import Pair
 from freshview.calculus.text import show
 from freshview.errors import FreshviewError
-from freshview.sql import load
 from freshview.sql.cpp_header import scan
 from freshview.sql.join_aggregates import load_joined
+from freshview.sql.load import load
 
 SCHEMA = "CREATE STREAM r (a INT, b INT, d DATE); CREATE TABLE s (a INT, c DOUBLE);"
 HEADER = """

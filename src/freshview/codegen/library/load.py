@@ -31,6 +31,7 @@ from freshview.files import draft_of, sync_folder
 
 Sign = Literal[1, -1]
 RowCall: TypeAlias = Callable[..., None]
+Chain: TypeAlias = list[Callable[..., object]]
 
 MAGIC = b"freshview kernel 1"
 STAMP = 16
@@ -75,6 +76,8 @@ class Kernel:
             for name, columns, key, collected in queries
         )
         self.maps = tuple(Table(name, read_columns(columns)) for name, columns in maps)
+        self.columns: tuple[tuple[str, int, int, int, int], ...] | None = None
+        """What a library that is for any relation is told of its columns (`row_store.py`)."""
 
     def open(self, state: Path | None = None) -> Instance:
         """A running kernel, with empty maps, or with those in a file, which is made if need be.
@@ -118,23 +121,30 @@ class Instance:
         """Whether a number left its range in the last `wrapping`."""
         # Not a method of this object: what it holds must not hold it.
         try:
-            self._state = self._calls["open"](partial(handle_problem, kernel), file)
+            self._state = self._calls["open"](partial(handle_problem, kernel), file, kernel.columns)
         except MemoryError as e:
             raise OutOfMemory(
                 "there is no memory left for another kernel",
                 instead="close one, or raise the limit",
             ) from e
 
-    def insert_row(self, relation: int, instead: RowCall | None = None) -> RowCall:
+    def insert_row(
+        self, relation: int, instead: RowCall | None = None, chain: Chain | None = None
+    ) -> RowCall:
         """A fast function that takes the values of one row, which is one more then.
 
-        While the relation is diverted, it gives them to `instead`.
+        While the relation is diverted, it gives them to `instead`. With a `chain`, the row goes on
+        to the functions at its end, and to `instead` where one of them refuses it or the list is
+        empty. Such a list begins with what acquires and releases a lock, and with a function that
+        takes the row back: it gets the number of functions that have taken it, and the row.
         """
-        return self._row(relation, 1, instead)
+        return self._row(relation, 1, instead, chain)
 
-    def delete_row(self, relation: int, instead: RowCall | None = None) -> RowCall:
+    def delete_row(
+        self, relation: int, instead: RowCall | None = None, chain: Chain | None = None
+    ) -> RowCall:
         """A fast function that takes the values of one row, which is one less then."""
-        return self._row(relation, -1, instead)
+        return self._row(relation, -1, instead, chain)
 
     def divert(self, relation: int, on: bool) -> int:
         """How many single rows came since the last call; from now on, those of a relation go.
@@ -355,8 +365,10 @@ class Instance:
         """Give the memory back; further calls are refused."""
         self._calls["close"](self._state)
 
-    def _row(self, relation: int, sign: Sign, instead: RowCall | None) -> RowCall:
-        call: RowCall = self._calls["entry"](self._state, relation, sign, instead)
+    def _row(
+        self, relation: int, sign: Sign, instead: RowCall | None, chain: Chain | None
+    ) -> RowCall:
+        call: RowCall = self._calls["entry"](self._state, relation, sign, instead, chain)
         return call
 
 

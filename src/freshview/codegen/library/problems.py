@@ -15,6 +15,7 @@ from freshview.errors import (
     BadRow,
     FreshviewError,
     NoRoom,
+    NotAdmitted,
     OutOfMemory,
     Overflow,
     Place,
@@ -84,6 +85,8 @@ def handle_problem(
             if _is_good(value, relation.columns[column].type):
                 raise _no_room(relation, column, value, place)
             raise bad_value(relation, relation.columns[column], value, place)
+        case "refused":
+            raise NotAdmitted(f"'{name}' does not admit this change")
         case "overflow" | "full" | "lost" | "many" | "static" | "closed" | "late":
             raise _refused_change(name, problem)
         case _:

@@ -95,6 +95,7 @@ int finish(freshview& x, Done done, Fault& fault) {
     case Done::Many:
       return refuse(x, FRESHVIEW_RANGE, "a row comes more often than its trigger can run");
     case Done::Full: return refuse(x, FRESHVIEW_MEMORY, "there is no memory left for this change");
+    case Done::Refused:  // only a store of base rows does so
     case Done::Lost: break;
   }
   return refuse(x, FRESHVIEW_LOST, "memory ended inside a change, and the views are lost");
@@ -193,6 +194,7 @@ freshview* freshview_open(void) {
   void* place = malloc(sizeof(freshview));
   if (!place) return nullptr;
   freshview* x = new (Here(), place) freshview();
+  x->env.kernel = &kernel;
   const bool state = Arena::open(x->env.arena), scratch = state && Arena::open(x->env.scratch);
   x->open = scratch && attempt([&] { make_state(x->env); });
   if (x->open) return x;

@@ -12,15 +12,12 @@ from freshview.calculus.functions import BUILTINS, CppRing, Functions
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.terms import Apply, Expr
 from freshview.calculus.walk import distinct_subterms
-from freshview.codegen.kernel.source import write
 from freshview.codegen.options import KernelPasses
 from freshview.depth import deep
 from freshview.errors import NotNative
-from freshview.plan.compile import compile_queries
 from freshview.program.updates import Mode
-from freshview.runtime.compile.compiled_plan import CompiledPlan, plan_of
+from freshview.runtime.compile.compiled_plan import CompiledPlan
 from freshview.runtime.compile.plan_cache import user_plans
-from freshview.runtime.relations.stored_base import base_program
 from freshview.runtime.settings import DatabaseSettings
 
 PACKAGE = Path(__file__).resolve().parents[2]
@@ -53,6 +50,10 @@ def compile_view(
     plan = plans.get(key)
     if plan is not None:
         return plan
+    # The compiler takes longer to import than a plan to load.
+    from freshview.codegen.kernel.source import write
+    from freshview.plan.compile import compile_queries
+
     options = settings.planner_options(suiting(query), caches=False)
     program = compile_queries([query], relations, options, functions)
     source = write(program, functions, passes)
@@ -60,7 +61,7 @@ def compile_view(
         options = settings.planner_options("batch", caches=False)
         program = compile_queries([query], relations, options, functions)
         source = write(program, functions, passes)
-    plan = plan_of(program, source)
+    plan = CompiledPlan.of(program, source)
     plans.put(key, plan)
     return plan
 
@@ -97,12 +98,6 @@ def cached_plan(
         return None
     passes = replace(settings.passes, wide=wide)
     return user_plans().get(_key(query, relations, settings, functions, passes))
-
-
-def compile_base(relation: Relation, wide: bool = False) -> CompiledPlan:
-    """The plan of the kernel that keeps a relation's rows."""
-    program = base_program(relation)
-    return plan_of(program, write(program, passes=KernelPasses(wide=wide)))
 
 
 def headers_of(query: Query, functions: Functions) -> list[CppRing]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
-from freshview.codegen.kernel.source import Source
 from freshview.program.terms import Program
-from freshview.program.text import read_program, show_program, show_statement
+
+if TYPE_CHECKING:
+    from freshview.codegen.kernel.source import Source
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +29,20 @@ class CompiledPlan:
     @property
     def program(self) -> Program:
         """The trigger program."""
+        from freshview.program.text import read_program
+
         return replace(read_program(self.text), notes=self.notes)
 
+    @staticmethod
+    def of(program: Program, source: Source) -> CompiledPlan:
+        """The plan of a program and its C++ source."""
+        from freshview.program.text import show_program, show_statement
 
-def plan_of(program: Program, source: Source) -> CompiledPlan:
-    """The plan of a program and its C++ source."""
-    return CompiledPlan(
-        source.text,
-        show_program(program),
-        program.notes,
-        tuple(show_statement(s) for s in source.scans),
-        source.deferred,
-        tuple(f"the changes of '{name}' are not collected: {why}" for name, why in source.compared),
-    )
+        return CompiledPlan(
+            source.text,
+            show_program(program),
+            program.notes,
+            tuple(show_statement(s) for s in source.scans),
+            source.deferred,
+            tuple(f"the changes of '{n}' are not collected: {why}" for n, why in source.compared),
+        )

@@ -10,12 +10,16 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Generic, TypeVar
 
 from freshview.codegen.library import toolchain
-from freshview.codegen.library.compiler import CppCompiler, Flags, find_compiler
+from freshview.codegen.library.compiler import USUAL_FLAGS, CppCompiler, Flags, find_compiler
 from freshview.codegen.library.load import Kernel
+from freshview.codegen.library.row_store import row_store_source
 from freshview.errors import BuildProblem
 from freshview.runtime.compile.compiled_plan import CompiledPlan
+
+Built = TypeVar("Built")
 
 _BUILD_SLOTS = threading.BoundedSemaphore(2)  # background builds leave the machine to the others
 
@@ -80,18 +84,33 @@ def cached(plan: CompiledPlan, flags: Flags) -> BuiltKernel | None:
     return BuiltKernel(plan, load(path), time.perf_counter() - start)
 
 
+def row_store() -> Kernel:
+    """The library that keeps rows, compiled unless the cache has it; it takes no flags."""
+    source = row_store_source()
+    return load(toolchain.build(source, compiler=need_compiler(), flags=USUAL_FLAGS))
+
+
+def cached_row_store() -> Kernel | None:
+    """The library that keeps rows, if the cache has it."""
+    this = compiler()
+    if this is None:
+        return None
+    path = toolchain.cached(row_store_source(), compiler=this, flags=USUAL_FLAGS)
+    return None if path is None else load(path)
+
+
 @cache
 def load(path: Path) -> Kernel:
     """A library as a kernel, loaded once a process."""
     return Kernel(path)
 
 
-class BackgroundBuild:
-    """A kernel that a thread builds; `kernel` or `error` is there when it is done."""
+class BackgroundBuild(Generic[Built]):
+    """What a thread builds; `kernel` or `error` is there when it is done."""
 
-    def __init__(self, build: Callable[[], BuiltKernel], wide: bool = False) -> None:
+    def __init__(self, build: Callable[[], Built], wide: bool = False) -> None:
         self.wide = wide
-        self.kernel: BuiltKernel | None = None
+        self.kernel: Built | None = None
         self.error: BaseException | None = None
         self._build = build
         self._done = threading.Event()
@@ -107,7 +126,7 @@ class BackgroundBuild:
         finally:
             self._done.set()
 
-    def restarted(self) -> BackgroundBuild:
+    def restarted(self) -> BackgroundBuild[Built]:
         """The same build, from the beginning."""
         return BackgroundBuild(self._build, self.wide)
 

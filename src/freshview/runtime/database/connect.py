@@ -34,7 +34,8 @@ def connect(
       engine and the view.
     - `engine` says what runs them: `native` compiles a kernel when a view is declared, `reference`
       works on Python dictionaries, and `auto` starts there, or with a kernel from the cache, and
-      compiles one in the background once a view has seen 2,000 rows.
+      compiles one in the background once a view has seen 2,000 rows; a change of 50,000 rows or
+      more waits for it.
     - `keep_rows=False` does not keep the rows of the streams: less memory and time, but views must
       be declared first, and deletions of what is not there are not noticed.
     - `strict` refuses a view that a change would make recompute, naming the node.

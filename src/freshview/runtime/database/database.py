@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import NoReturn, SupportsIndex, TypeAlias
 
@@ -16,10 +18,12 @@ from freshview.factorized.order import read_order
 from freshview.plan.options import Strategy
 from freshview.plan.switches import Switches
 from freshview.program.terms import Program
+from freshview.runtime.compile.script_cache import load_script
 from freshview.runtime.database.commit import commit, fill
 from freshview.runtime.database.declarations import Declaration, Defined, Script
 from freshview.runtime.database.declare import declare
 from freshview.runtime.database.fork import HalfChanged, watch
+from freshview.runtime.database.route import Routes, route_of
 from freshview.runtime.database.state import State
 from freshview.runtime.database.tiering import Tiering
 from freshview.runtime.database.writer import Writer
@@ -32,9 +36,12 @@ from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.factorized import FactorizedView, handle
 from freshview.runtime.views.subscriptions import Subscriptions
 from freshview.runtime.views.view import ViewHandle
-from freshview.sql import Catalog, load
+from freshview.sql.catalog import Catalog
 
 Batch: TypeAlias = Mapping[str, object]
+
+_VALUES = frozenset((int, float, str, bool, type(None), Decimal, date, datetime))
+"""Of the first value of a row, where a tuple is plainly one row, and not a tuple of rows."""
 
 
 class Database:
@@ -63,6 +70,8 @@ class Database:
         self.lock: threading.RLock | HalfChanged = threading.RLock()
         self._hooks: dict[str, list[Hook]] = {}
         self._writers: dict[str, Writer] = {}
+        self._singles: dict[str, Writer] = {}
+        self._routes = Routes()
         self._stillness = 0
         self._tiering = Tiering(settings)
         self._subscriptions = Subscriptions()
@@ -111,7 +120,7 @@ class Database:
         Gives the views that the script declares. `file` is what errors call the script.
         """
         with self.still():
-            catalog, queries = load(sql, file, self.state.catalog)
+            catalog, queries = load_script(sql, file, self.state.catalog)
             views = [(q, self.state.settings) for q in queries]
             return self._declare(Script(sql, file), catalog, views)
 
@@ -162,11 +171,17 @@ class Database:
         names to NumPy arrays or lists, or a table: pyarrow, pandas, polars, or anything else that
         speaks Arrow's C interface.
         """
-        self._change([self._row_change(relation, rows, 1)])
+        if type(rows) is tuple and (writer := self._single(relation, rows)):
+            writer.insert(*rows)
+        elif not self._routes.change(self, relation, rows, 1):
+            self._change([self._row_change(relation, rows, 1)])
 
     def delete(self, relation: str, rows: object) -> None:
         """Delete rows, which must be there, from a stream; they come as for `insert`."""
-        self._change([self._row_change(relation, rows, -1)])
+        if type(rows) is tuple and (writer := self._single(relation, rows)):
+            writer.delete(*rows)
+        elif not self._routes.change(self, relation, rows, -1):
+            self._change([self._row_change(relation, rows, -1)])
 
     def apply(self, batch: Batch, *, decompose: bool = False) -> None:
         """Change several streams at once: rows with their multiplicities, negative to delete.
@@ -180,6 +195,8 @@ class Database:
         of columns are given as such, if they form some: a look at each row in Python that pays
         where a row costs more than that.
         """
+        if type(batch) is dict and not decompose and self._routes.apply(self, batch):
+            return
         if not isinstance(batch, Mapping):
             raise BadRow(
                 f"a batch cannot be {batch!r}",
@@ -250,13 +267,21 @@ class Database:
                     f"'{table.name}' is a static table, and changes have arrived",
                     instead="load it first, or declare it with CREATE STREAM",
                 )
-            self._tiering.store_rows([change], self.state.bases)
+            self._tiering.prepare([change], self.state.readers, self.state.bases)
             try:
                 fill(change, self.state.bases[table.name], views)
             finally:
                 self.rewire()  # even after an error the views have other engines
             self.state.fed.add(table.name)
             return change.size
+
+    def _single(self, relation: str, rows: tuple[object, ...]) -> Writer | None:
+        """What takes rows one by one, if this is plainly one row, and its relation has a route."""
+        if not rows or type(rows[0]) not in _VALUES:
+            return None
+        if relation not in self._singles and relation in self._routes.by_name:
+            self.writer(relation)
+        return self._singles.get(relation)
 
     def _row_change(self, relation: str, rows: object, sign: int) -> Change:
         return self._hooked(row_change(self.state.stream(relation), rows, sign))
@@ -268,9 +293,21 @@ class Database:
     def _change(self, changes: Sequence[Change]) -> None:
         with self.lock:
             self._advance()
-            self._tiering.store_rows(changes, self.state.bases)
-            self._commit(changes)
+            if self._tiering.prepare(changes, self.state.readers, self.state.bases):
+                self.rewire()
+            for writer in self._writers.values():
+                writer.collect()
+            try:
+                self._commit(changes)
+            except BaseException:
+                self._routes.are_stale = True  # views may have other kernels now
+                raise
+            finally:
+                if self._routes.are_stale:
+                    self.rewire()
             self._tiering.count_rows(changes, self.state.views, self.state.bases)
+            if self._routes.by_name and self._tiering.is_building:
+                self.rewire()  # it must look at every change from now on
         self._subscriptions.deliver()
 
     def _commit(self, changes: Sequence[Change]) -> None:
@@ -318,7 +355,7 @@ class Database:
     @property
     def is_building(self) -> bool:
         """Whether kernels are being built in the background."""
-        return bool(self._tiering.builds)
+        return self._tiering.is_building
 
     def after_fork(self, is_whole: bool) -> None:
         """In a new process, go on; or, where a change was under way, refuse to be used."""
@@ -335,13 +372,20 @@ class Database:
             self.rewire()
 
     def rewire(self) -> None:
-        """Give every writer the shortest way that is open to it now."""
-        for writer in self._writers.values():
-            views = self.state.readers[writer.relation.name]
-            base = self.state.bases[writer.relation.name]
-            plain = not self._hooks.get(writer.relation.name)
-            fit = plain and all(v.built and v.history is None for v in views)
-            writer.wire(base, [v.engine for v in views] if fit else None)
+        """Find the shortest way that is open to the rows of every relation now."""
+        routes, waits = {}, False
+        for relation in self.state.catalog.relations.values():
+            name = relation.name
+            plain = not relation.static and not self._hooks.get(name) and not self.is_building
+            views, base = self.state.readers[name], self.state.bases[name]
+            waits = waits or not all(v.is_started for v in views)
+            route = route_of(relation, base, views) if plain else None
+            if route is not None:
+                routes[name] = route
+            if name in self._writers:
+                self._writers[name].wire(route)
+        self._routes.by_name, self._routes.are_stale = routes, waits
+        self._singles = {name: w for name, w in self._writers.items() if name in routes}
 
     # -- snapshots ---------------------------------------------------------------------------------
 

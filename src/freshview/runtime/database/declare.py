@@ -10,7 +10,6 @@ from freshview.errors import BadValue, FreshviewError, Place
 from freshview.runtime.database.declarations import Declaration
 from freshview.runtime.database.state import State
 from freshview.runtime.database.tiering import Tiering
-from freshview.runtime.relations.base import Base
 from freshview.runtime.relations.stored_base import AnyBase, StatelessBase
 from freshview.runtime.settings import DatabaseSettings
 from freshview.runtime.views.maintained import MaintainedView
@@ -27,8 +26,8 @@ def declare(
     """Add the relations of a catalog and views, filled with the data so far; gives the views."""
     bases = dict(state.bases)
     for relation in catalog.relations.values():
-        base_kind = Base if state.settings.keep_rows else StatelessBase
-        bases.setdefault(relation.name, base_kind(relation))
+        if relation.name not in bases:
+            bases[relation.name] = tiering.new_base(relation)
     new = {
         query.name.lower(): _maintained(state, query, catalog, bases, settings)
         for query, settings in queries

@@ -1,14 +1,16 @@
-"""Tiered execution: views start on the reference engine, and kernels take over."""
+"""Tiered execution: few rows are for the reference engine, kernels take over for many."""
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 
 from freshview.calculus.schema import Relation
-from freshview.errors import FreshviewError, FreshviewWarning, NoRoom
+from freshview.codegen.library.load import Kernel
+from freshview.errors import FreshviewError, FreshviewWarning, NotAdmitted
 from freshview.runtime.compile import kernels
-from freshview.runtime.compile.compile_view import cached_plan, compile_base, compile_view
+from freshview.runtime.compile.compile_view import cached_plan, compile_view
 from freshview.runtime.compile.compiled_plan import CompiledPlan
 from freshview.runtime.compile.kernels import BackgroundBuild, BuiltKernel
 from freshview.runtime.ingest.change import Change
@@ -20,26 +22,61 @@ from freshview.runtime.views.maintained import MaintainedView
 TIER_UP_ROWS = 2000
 """Rows that a view has seen when a kernel is built for it in the background."""
 
+WAIT_ROWS = 50_000
+"""Rows of one change that wait for the compiler: dictionaries would take longer than it does."""
+
 
 class Tiering:
     """Loads and builds the kernels of a database; whoever calls has its lock."""
 
     def __init__(self, settings: DatabaseSettings) -> None:
         self.settings = settings
-        self.builds: dict[tuple[str, str], BackgroundBuild] = {}
+        self.builds: dict[str, BackgroundBuild[BuiltKernel]] = {}
+        """The kernels that are being built, by view."""
+        self.store_build: BackgroundBuild[Kernel] | None = None
+        """The row store, where it is being built."""
+        self._store: Kernel | None = None
         self._warned = False
         self._settled = settings.engine != "auto" or not settings.keep_rows
 
     @property
     def is_building(self) -> bool:
-        """Whether a kernel is being built."""
-        return bool(self.builds)
+        """Whether anything is being built."""
+        return bool(self.builds) or self.store_build is not None
+
+    @property
+    def jobs(self) -> list[BackgroundBuild[BuiltKernel] | BackgroundBuild[Kernel]]:
+        """All that is being built."""
+        return [*self.builds.values(), *([self.store_build] if self.store_build else [])]
 
     def forked(self) -> None:
         """In a new process, begin again what a thread of the old one was building."""
         self.builds = {
             key: build if build.done else build.restarted() for key, build in self.builds.items()
         }
+        if self.store_build is not None and not self.store_build.done:
+            self.store_build = self.store_build.restarted()
+
+    # -- rows --------------------------------------------------------------------------------------
+
+    def new_base(self, relation: Relation) -> AnyBase:
+        """Where the rows of a new relation are kept: in the row store, if that is at hand."""
+        if not self.settings.keep_rows:
+            return StatelessBase(relation)
+        if self.settings.engine == "reference":
+            return Base(relation)
+        if self._store is None:
+            self._store = kernels.cached_row_store()
+        return StoredBase(relation, self._store) if self._store else Base(relation)
+
+    def _move_rows(self, store: Kernel, bases: MutableMapping[str, AnyBase]) -> None:
+        """Move all the rows from dictionaries into the row store."""
+        self._store = store
+        for name, base in bases.items():
+            if isinstance(base, Base) and not base.stays:
+                bases[name] = _moved(base, store)
+
+    # -- new views ---------------------------------------------------------------------------------
 
     def equip(self, views: Sequence[MaintainedView], bases: MutableMapping[str, AnyBase]) -> None:
         """Give new views the kernels that they shall have from the start."""
@@ -58,6 +95,8 @@ class Tiering:
             self._settled = not self.settings.keep_rows
             for view in free:
                 self._load(view)
+            late = [v for v in free if v.built is None and v.rows_seen >= WAIT_ROWS]
+            self._wait(late, bases, max((v.rows_seen for v in late), default=0))
         for view in views:
             if view.built is None:
                 for r in view.relations:  # the reference engine takes static tables all at once
@@ -67,15 +106,11 @@ class Tiering:
     def _build_all(
         self, views: Sequence[MaintainedView], bases: MutableMapping[str, AnyBase]
     ) -> None:
-        used = {r.name: r for v in views for r in v.relations}
-        dicts = {name: r for name, r in used.items() if isinstance(bases[name], Base)}
-        plans = [self._plan(v) for v in views]
-        plans += [compile_base(r, bases[r.name].wide) for r in dicts.values()]
-        built = kernels.build_all(plans, self.settings.flags)
-        for view, kernel in zip(views, built, strict=False):
+        built = kernels.build_all([self._plan(v) for v in views], self.settings.flags)
+        for view, kernel in zip(views, built, strict=True):
             view.adopt(kernel)
-        for name, kernel in zip(dicts, built[len(views) :], strict=True):
-            bases[name] = _moved(bases[name], kernel, bases[name].wide)
+        if any(isinstance(base, Base) and not base.stays for base in bases.values()):
+            self._move_rows(kernels.row_store(), bases)
 
     def _load(self, view: MaintainedView) -> None:
         """Load a kernel from the cache, or build it now where it cannot be built later.
@@ -93,12 +128,58 @@ class Tiering:
                 if view.headers:  # no other engine can run it
                     raise
                 self._explain_reference(view, e)
+        elif built:
+            view.arrival = "from the start: the cache has its kernel"
         if built:
             view.adopt(built)
 
     def _plan(self, view: MaintainedView, wide: bool | None = None) -> CompiledPlan:
         wide = view.wide if wide is None else wide
         return compile_view(view.query, view.relations, view.settings, view.functions, wide)
+
+    # -- changes -----------------------------------------------------------------------------------
+
+    def prepare(
+        self,
+        changes: Sequence[Change],
+        readers: Mapping[str, Sequence[MaintainedView]],
+        bases: MutableMapping[str, AnyBase],
+    ) -> bool:
+        """Before a change: one of many rows waits for kernels; tells whether any took over.
+
+        With `native`, the rows go into the row store, also those that come before the views.
+        """
+        names = [c.relation.name for c in changes]
+        if self.settings.engine == "native":
+            if any(isinstance(bases[name], Base) and not bases[name].stays for name in names):
+                self._move_rows(kernels.row_store(), bases)
+            return False
+        if self._settled or sum(c.size for c in changes) < WAIT_ROWS:
+            return False
+        views = dict.fromkeys(v for name in names for v in readers[name])
+        waiting = [v for v in views if v.built is None and not v.note and v.cooldown_rows <= 0]
+        return self._wait(waiting, bases, sum(c.size for c in changes))
+
+    def _wait(
+        self, views: Sequence[MaintainedView], bases: MutableMapping[str, AnyBase], rows: int
+    ) -> bool:
+        """Wait for the kernels of views, and for the row store; tells whether any took over."""
+        dicts = any(isinstance(base, Base) and not base.stays for base in bases.values())
+        if not views and not (dicts and rows):
+            return False
+        began = time.perf_counter()
+        for view in views:
+            self._start(view, bases)
+        if dicts and kernels.compiler() is not None:
+            self._start_store()
+        for job in self.jobs:
+            job.wait()
+        seconds = time.perf_counter() - began
+        for view in views:
+            view.arrival = (
+                f"since a change of {rows:,} rows, which waited {seconds:.1f} s for the compiler"
+            )
+        return self.finish({v.query.name.lower(): v for v in views}, bases)
 
     def replace(
         self,
@@ -111,9 +192,6 @@ class Tiering:
         With `auto`, the next one is built in the background; with `native`, now.
         """
         behind = [v for v in views if self._fell_back(v)]
-        waits = self.settings.engine == "auto" and self.settings.keep_rows
-        if waits and any(isinstance(bases[c.relation.name], Base) for c in changes):
-            self._settled = False
         for view in behind:
             self._settled = False
             view.cooldown_rows -= sum(c.size for c in changes if view.reads(c.relation.name))
@@ -145,17 +223,6 @@ class Tiering:
         )
         warnings.warn(message, FreshviewWarning, stacklevel=2)
 
-    def store_rows(self, changes: Sequence[Change], bases: MutableMapping[str, AnyBase]) -> None:
-        """With `native`, store the rows in kernels, also those that come before the views."""
-        if self.settings.engine != "native":
-            return
-        for change in changes:
-            base = bases[change.relation.name]
-            if isinstance(base, Base):
-                plan = compile_base(base.relation, base.wide)
-                built = kernels.build(plan, self.settings.flags)
-                bases[change.relation.name] = _moved(base, built, base.wide)
-
     def count_rows(
         self,
         changes: Sequence[Change],
@@ -166,62 +233,59 @@ class Tiering:
         if self._settled:
             return
         settled = True
-        for name, view in views.items():
+        for view in views.values():
             view.rows_seen += sum(c.size for c in changes if view.reads(c.relation.name))
             if view.note:
                 continue
-            dicts = [r for r in view.relations if isinstance(bases[r.name], Base)]
-            settled = settled and view.built is not None and not dicts
-            if view.rows_seen >= TIER_UP_ROWS and view.cooldown_rows <= 0:
-                self._start(name, view, dicts, bases)
-        self._settled = settled
+            settled = settled and view.built is not None
+            if view.built is None and view.rows_seen >= TIER_UP_ROWS and view.cooldown_rows <= 0:
+                view.arrival = f"since {TIER_UP_ROWS:,} rows, when it was built in the background"
+                self._start(view, bases)
+        dicts = [b for b in bases.values() if isinstance(b, Base) and not b.stays]
+        if any(base.size >= TIER_UP_ROWS for base in dicts) and kernels.compiler() is not None:
+            self._start_store()
+        self._settled = settled and not dicts
 
-    def _start(
-        self,
-        name: str,
-        view: MaintainedView,
-        dicts: Sequence[Relation],
-        bases: Mapping[str, AnyBase],
-    ) -> None:
+    def _start(self, view: MaintainedView, bases: Mapping[str, AnyBase]) -> None:
+        name = view.query.name.lower()
         try:
             kernels.need_compiler()
         except FreshviewError as e:
             self._explain_reference(view, e)
             return
-        if view.built is None and ("view", name) not in self.builds:
-            self.builds["view", name] = BackgroundBuild(self._builder(view), view.wide)
-        for r in dicts:
-            if ("base", r.name) not in self.builds:
-                wide = bases[r.name].wide
-                self.builds["base", r.name] = BackgroundBuild(self._base_builder(r, wide), wide)
+        if name not in self.builds:
+            self.builds[name] = BackgroundBuild(self._builder(view), view.wide)
+
+    def _start_store(self) -> None:
+        if self.store_build is None:
+            self.store_build = BackgroundBuild(kernels.row_store)
 
     def _builder(self, view: MaintainedView) -> Callable[[], BuiltKernel]:
         wide = view.wide  # as of now: it may change while the compiler runs
         return lambda: kernels.build(self._plan(view, wide), self.settings.flags)
 
-    def _base_builder(self, relation: Relation, wide: bool) -> Callable[[], BuiltKernel]:
-        return lambda: kernels.build(compile_base(relation, wide), self.settings.flags)
-
     def finish(
         self, views: Mapping[str, MaintainedView], bases: MutableMapping[str, AnyBase]
     ) -> bool:
         """Let kernels that are ready take over; tells whether there was any."""
-        done = {key: build for key, build in self.builds.items() if build.done}
-        for (what, name), build in done.items():
-            del self.builds[what, name]
-            if what == "base":
-                if build.kernel:
-                    bases[name] = _moved(bases[name], build.kernel, build.wide)
-                    self._settled = self._settled and isinstance(bases[name], StoredBase)
-            elif build.kernel:
-                if build.wide == views[name].wide:  # else it has gone out of date meanwhile
-                    self._admit(views[name], build.kernel)
-                if views[name].built is None and views[name].cooldown_rows <= 0:
-                    self._start(name, views[name], (), bases)
+        store = self.store_build
+        if store is not None and store.done:
+            self.store_build = None
+            if store.kernel is not None:
+                self._move_rows(store.kernel, bases)
+        done = {name: build for name, build in self.builds.items() if build.done and name in views}
+        for name, build in done.items():
+            del self.builds[name]
+            view = views[name]
+            if build.kernel:
+                if build.wide == view.wide:  # else it has gone out of date meanwhile
+                    self._admit(view, build.kernel)
+                if view.built is None and view.cooldown_rows <= 0:
+                    self._start(view, bases)
             else:
                 assert build.error is not None
-                self._explain_reference(views[name], build.error)
-        return bool(done)
+                self._explain_reference(view, build.error)
+        return bool(done) or (store is not None and self.store_build is None)
 
     def _explain_reference(self, view: MaintainedView, why: BaseException) -> None:
         """Say, once, why a view stays with the reference engine."""
@@ -233,13 +297,12 @@ class Tiering:
         self._warned = self._warned or missing
 
 
-def _moved(base: AnyBase, built: BuiltKernel, wide: bool) -> AnyBase:
-    """The rows of a relation, moved into a kernel; where it has no room for them, they stay."""
-    stored = StoredBase(base.relation, built.kernel, wide=wide)
+def _moved(base: Base, store: Kernel) -> AnyBase:
+    """The rows of a relation, moved into the row store; where it has no room, they stay."""
+    stored = StoredBase(base.relation, store)
     try:
-        with stored.instance.wrapping():  # the dictionary has counted the rows
-            base.fill(stored.instance, 0)
-    except NoRoom:
-        base.wide = True
+        base.fill(stored.instance, 0)
+    except NotAdmitted:
+        base.stays = True
         return base
     return stored

@@ -14,7 +14,7 @@ from freshview.errors import SnapshotProblem
 from freshview.plan.switches import read_switches
 from freshview.program.cost import Statistics
 from freshview.runtime.compile import kernels
-from freshview.runtime.compile.compile_view import compile_base, compile_view
+from freshview.runtime.compile.compile_view import compile_view
 from freshview.runtime.database.database import Database
 from freshview.runtime.database.declarations import Script, read_declaration
 from freshview.runtime.database.state import State
@@ -73,10 +73,7 @@ def restore(
 def _restore_base(state: State, name: str, entry: Manifest, folder: Path) -> None:
     relation = state.bases[name].relation
     if entry["kind"] == "kernel":
-        stored, wide = state.bases[name], entry.get("wide", False)
-        if not isinstance(stored, StoredBase) or stored.wide != wide:
-            built = kernels.build(compile_base(relation, wide), state.settings.flags)
-            stored = StoredBase(relation, built.kernel, wide=wide)
+        stored = StoredBase(relation, kernels.row_store())
         stored.instance.restore(folder / entry["file"])
         state.bases[name] = stored
     elif entry["kind"] == "rows":

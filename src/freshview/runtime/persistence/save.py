@@ -96,7 +96,7 @@ def _save_base(base: AnyBase, folder: Path) -> dict[str, object]:
     if isinstance(base, StoredBase):
         file = _file_name("base", name)
         base.instance.save(folder / file)
-        return {"kind": "kernel", "file": file, "wide": base.wide}
+        return {"kind": "kernel", "file": file}
     if not isinstance(base, Base):
         return {"kind": "none"}
     file = _file_name("rows", name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from freshview.calculus.domain import is_int
 from freshview.calculus.rows import Row
@@ -16,37 +16,17 @@ from freshview.runtime.ingest.consolidate import show_row, too_often
 class Base:
     """A base relation: its rows, how often each is there, and which row has which key."""
 
-    def __init__(self, relation: Relation, *, wide: bool = False) -> None:
+    def __init__(self, relation: Relation, *, stays: bool = False) -> None:
         self.relation = relation
-        self.wide = wide
-        """Whether a kernel for it needs room for more digits than most."""
+        self.stays = stays
+        """Whether no row store has room for the rows."""
         self.rows: dict[Row, int] = {}
-        key = {name.lower() for name in relation.key}
-        self._key = [i for i, c in enumerate(relation.columns) if c.name.lower() in key]
+        self._key = key_columns(relation)
         self._by_key: dict[Row, Row] = {}
 
     def check(self, change: Mapping[Row, int]) -> None:
-        """Refuse a net change that deletes what is not there or gives a key a second row.
-
-        The compilers may rely on declared keys, and a relation with fewer than no rows of a kind
-        has no meaning in SQL; both would show only later, as a wrong view.
-        """
-        name = self.relation.name
-        added: dict[Row, Row] = {}
-        for row, multiplicity in change.items():
-            count = self.rows.get(row, 0) + multiplicity
-            if count < 0:
-                raise not_held(name, row, -multiplicity)
-            if not is_int(count):
-                raise too_often(name, row)
-            if not self._key or multiplicity < 0:
-                continue
-            key = self._key_of(row)
-            other = added.setdefault(key, row)
-            old = self._by_key.get(key, row)
-            replaced = old == row or self.rows[old] + change.get(old, 0) == 0
-            if count > 1 or other != row or not replaced:
-                raise two_rows(name, key)
+        """Refuse a net change that deletes what is not there or gives a key a second row."""
+        check_net(self.relation, change, lambda row: self.rows.get(row, 0), self._by_key.get)
 
     def apply(self, change: Mapping[Row, int]) -> None:
         """Take over a net change that was checked."""
@@ -86,6 +66,43 @@ class Base:
 
     def _key_of(self, row: Row) -> Row:
         return tuple(row[i] for i in self._key)
+
+
+def key_columns(relation: Relation) -> list[int]:
+    """Where the columns of the declared key stand."""
+    key = {name.lower() for name in relation.key}
+    return [i for i, c in enumerate(relation.columns) if c.name.lower() in key]
+
+
+def check_net(
+    relation: Relation,
+    change: Mapping[Row, int],
+    count_of: Callable[[Row], int],
+    holder: Callable[[Row], Row | None],
+) -> None:
+    """Refuse a net change that deletes what is not there or gives a key a second row.
+
+    `count_of` tells how often a row is there, `holder` which row has a key. The compilers may rely
+    on declared keys, and a relation with fewer than no rows of a kind has no meaning in SQL; both
+    would show only later, as a wrong view.
+    """
+    name = relation.name
+    at = key_columns(relation)
+    added: dict[Row, Row] = {}
+    for row, multiplicity in change.items():
+        count = count_of(row) + multiplicity
+        if count < 0:
+            raise not_held(name, row, -multiplicity)
+        if not is_int(count):
+            raise too_often(name, row)
+        if not at or multiplicity < 0:
+            continue
+        key = tuple(row[i] for i in at)
+        other = added.setdefault(key, row)
+        old = holder(key)
+        replaced = old is None or old == row or count_of(old) + change.get(old, 0) == 0
+        if count > 1 or other != row or not replaced:
+            raise two_rows(name, key)
 
 
 def not_held(name: str, row: Row, times: int) -> BadRow:

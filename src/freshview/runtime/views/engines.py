@@ -18,8 +18,6 @@ from freshview.calculus.types import INT, Value
 from freshview.codegen.library.engine import KernelEngine
 from freshview.codegen.library.load import Instance
 from freshview.program.terms import Program
-from freshview.reference.engine.engine import ReferenceEngine
-from freshview.reference.engine.store import Bounds
 from freshview.reference.top import arrange
 from freshview.runtime.compile.kernels import BuiltKernel
 from freshview.runtime.ingest.change import Change
@@ -31,10 +29,12 @@ from freshview.runtime.views.payloads import Payloads
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from freshview.reference.engine.engine import ReferenceEngine
 else:
     from freshview.runtime.ingest.lazy_imports import pa
 
-EngineKind = TypeVar("EngineKind", ReferenceEngine, KernelEngine)
+EngineKind = TypeVar("EngineKind", "ReferenceEngine", KernelEngine)
 
 
 class _ViewEngine(Generic[EngineKind]):
@@ -71,7 +71,7 @@ class _ViewEngine(Generic[EngineKind]):
         return self.engine.costs()
 
 
-class ReferenceViewEngine(_ViewEngine[ReferenceEngine]):
+class ReferenceViewEngine(_ViewEngine["ReferenceEngine"]):
     """A program on plain dictionaries."""
 
     name: EngineName = "reference"
@@ -84,6 +84,8 @@ class ReferenceViewEngine(_ViewEngine[ReferenceEngine]):
         bases: Iterable[AnyBase],
         payloads: Payloads,
     ) -> None:
+        from freshview.reference.engine.engine import ReferenceEngine
+
         super().__init__(query, ReferenceEngine(program, functions), payloads)
         bases = list(bases)
         tables = {b.relation.name: b.rows for b in bases if b.relation.static}
@@ -133,6 +135,8 @@ class ReferenceViewEngine(_ViewEngine[ReferenceEngine]):
 
     def _in_range(self, rows: list[Row]) -> list[Row]:
         """Rows as the columns write their numbers; those that they cannot hold are refused."""
+        from freshview.reference.engine.store import Bounds
+
         bounds = Bounds.of(self.query.columns, INT)
         if not all(bounds.holds(row, 1) for row in rows):
             raise left_range(self.query.name)

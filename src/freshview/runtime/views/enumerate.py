@@ -17,9 +17,7 @@ from freshview.calculus.rows import Row
 from freshview.calculus.schema import Column
 from freshview.codegen.library.engine import KernelEngine
 from freshview.errors import BadRow
-from freshview.factorized.conjunctive import Factorized, Union
 from freshview.program.terms import Map
-from freshview.reference.engine.engine import ReferenceEngine
 from freshview.runtime.ingest.columns import rows_of, table_of
 
 if TYPE_CHECKING:
@@ -27,12 +25,15 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
+    from freshview.factorized.conjunctive import Factorized, Union
+    from freshview.reference.engine.engine import ReferenceEngine
+
     Numbers: TypeAlias = npt.NDArray[np.int64]
 else:
     from freshview.runtime.ingest.lazy_imports import pa
 
 
-Runs: TypeAlias = ReferenceEngine | KernelEngine
+Runs: TypeAlias = "ReferenceEngine | KernelEngine"
 """What keeps the views."""
 
 BATCH = 65_536
@@ -86,6 +87,7 @@ class Rows:
     >>> from freshview.calculus.text import read
     >>> from freshview.calculus.types import INT
     >>> from freshview.factorized.conjunctive import factorize
+    >>> from freshview.reference.engine.engine import ReferenceEngine
     >>> declared = [Relation(n, (Column("x", INT), Column("y", INT))) for n in "RS"]
     >>> made = factorize("q", "abc", [read("R(a, b)"), read("S(a, c)")], declared)
     >>> engine = ReferenceEngine(made.program)

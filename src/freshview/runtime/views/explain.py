@@ -22,11 +22,13 @@ def explain(
     note: str = "",
     plan: CompiledPlan | None = None,
     centre: Mapping[str, float] = MappingProxyType({}),
+    arrival: str = "",
 ) -> str:
     """Every stage of a view: its term, each rule that changed it, the strategy, the program.
 
     Last comes the engine that runs it: a kernel, if there is its plan; else `note` says why not.
-    `centre` is what a kernel takes from the variables of cofactors.
+    `centre` is what a kernel takes from the variables of cofactors; `arrival` says since when it
+    runs the view.
 
     Columns that nothing reads are shown as `..`; `freshview compile` writes the whole text.
     """
@@ -46,15 +48,21 @@ def explain(
             "\n".join(["== simplified", *(steps or ["no rule applies"])]),
             "\n".join(["== choice", *choice]),
             f"== program\n{show_program(abbreviate_program(replace(program, notes=()))).rstrip()}",
-            *(["\n".join(["== engine", *_engine(note, plan, centre)])] if note or plan else []),
+            *(
+                ["\n".join(["== engine", *_engine(note, plan, centre, arrival)])]
+                if note or plan
+                else []
+            ),
         ]
     )
 
 
-def _engine(note: str, plan: CompiledPlan | None, centre: Mapping[str, float]) -> list[str]:
+def _engine(
+    note: str, plan: CompiledPlan | None, centre: Mapping[str, float], arrival: str
+) -> list[str]:
     if plan is None:
         return [f"reference: {note}"]
-    lines = ["native"]
+    lines = ["native", arrival] if arrival else ["native"]
     for name in plan.deferred:
         lines.append(f"{name} is recomputed when it is read")
     for statement in plan.scans:

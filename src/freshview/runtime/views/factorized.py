@@ -15,7 +15,6 @@ from freshview.calculus.rows import Row
 from freshview.calculus.terms import Const, Var
 from freshview.calculus.types import Value
 from freshview.errors import FreshviewError
-from freshview.factorized.result import Result
 from freshview.runtime.ingest.columns import arrow_schema, rows_of
 from freshview.runtime.views.enumerate import BATCH, Contents, Rows, Runs, contents, size_of
 from freshview.runtime.views.history import MOST_VERSIONS
@@ -25,6 +24,7 @@ from freshview.runtime.views.view import ViewHandle, ViewHost, matching
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from freshview.factorized.result import Result
     from freshview.runtime.views.enumerate import Numbers
 else:
     from freshview.runtime.ingest.lazy_imports import pa

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from freshview.calculus.domain import limit
 from freshview.calculus.functions import Functions
-from freshview.codegen.cpp.types import cpp_limit
 from freshview.codegen.library.engine import KernelEngine
 from freshview.errors import Overflow
 from freshview.program.terms import Program
-from freshview.reference.engine.run import Engine
-from freshview.reference.engine.store import Bounds
 from freshview.runtime.relations.stored_base import AnyBase
+
+if TYPE_CHECKING:
+    from freshview.reference.engine.run import Engine
 
 MAX_ROWS = 1_000_000
 """Rows, each as often as it counts, that are run through the program to check its numbers."""
@@ -30,6 +31,10 @@ def run_as_kernel(
     The program of a kernel is not the one that the reference engine runs for the view, and has
     other maps in between. The answer is None for more than `MAX_ROWS` rows: it would take long.
     """
+    from freshview.codegen.cpp.types import cpp_limit
+    from freshview.reference.engine.run import Engine
+    from freshview.reference.engine.store import Bounds
+
     rows = [(b.relation, b.rows) for b in bases]
     if sum(abs(n) for _, counts in rows for n in counts.values()) > MAX_ROWS:
         return None

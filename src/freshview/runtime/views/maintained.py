@@ -11,8 +11,6 @@ from freshview.calculus.schema import Query, Relation
 from freshview.calculus.types import Value
 from freshview.codegen.library.load import Instance
 from freshview.errors import BadValue, NotNative, Overflow
-from freshview.factorized.result import Result
-from freshview.plan.compile import compile_queries, factorized_result
 from freshview.program.terms import Program
 from freshview.runtime.compile.compile_view import compile_view, headers_of
 from freshview.runtime.compile.kernels import BuiltKernel
@@ -27,6 +25,8 @@ from freshview.runtime.views.payloads import Payloads, variables_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from freshview.factorized.result import Result
 
 T = TypeVar("T")
 Callback: TypeAlias = "Callable[[int, pa.Table], object]"
@@ -56,6 +56,8 @@ class MaintainedView:
         self.wide = False
         """Whether its kernel has room for decimals of all digits, also where few are declared."""
         self.note = ""
+        self.arrival = ""
+        """When its kernel came, in words."""
         self.rows_seen = 0
         self.cooldown_rows = 0
         """Rows to come before a kernel is tried again, where one did not hold the numbers."""
@@ -103,12 +105,16 @@ class MaintainedView:
 
     def _own_program(self) -> Program:
         """The program of a view that no kernel can keep: for batches, with view caches."""
+        from freshview.plan.compile import compile_queries
+
         options = self.settings.planner_options("batch")
         return compile_queries([self.query], self.relations, options, self.functions)
 
     def result(self) -> Result:
         """How the views of a factorized view hang together, whichever engine keeps them."""
         if self._result is None:
+            from freshview.plan.compile import factorized_result
+
             options = self.settings.planner_options("batch")
             self._result = factorized_result([self.query], self.relations, options, self.functions)
         return self._result
@@ -125,7 +131,7 @@ class MaintainedView:
 
     @property
     def is_started(self) -> bool:
-        """Whether there is an engine."""
+        """Whether the engine is filled from the base rows already."""
         return self._engine is not None
 
     def ensure_started(self) -> None:

@@ -14,7 +14,6 @@ from freshview.errors import FreshviewError, UnknownName
 from freshview.runtime.functions import check_callable
 from freshview.runtime.ingest.columns import html, rows_of
 from freshview.runtime.settings import EngineName
-from freshview.runtime.views.explain import explain
 from freshview.runtime.views.history import MOST_VERSIONS, History
 from freshview.runtime.views.maintained import Callback, MaintainedView
 
@@ -254,8 +253,11 @@ class ViewHandle:
         """How the view is maintained: its term after every pass, its maps, its triggers."""
         with self._db.quiet():
             m = self._maintained
+            from freshview.runtime.views.explain import explain
+
             plan = m.built.plan if m.built else None
-            return explain(m.query, m.program, m.note, plan, m.centre if m.built else {})
+            centre = m.centre if m.built else {}
+            return explain(m.query, m.program, m.note, plan, centre, m.arrival)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The rows as a stream of Arrow's C interface: polars, DuckDB and others read the view."""

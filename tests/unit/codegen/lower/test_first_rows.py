@@ -12,7 +12,7 @@ from freshview.codegen.options import KernelPasses
 from freshview.ivm.compile import compile_queries
 from freshview.ivm.options import DeltaOptions, Mode
 from freshview.program.terms import Program
-from freshview.sql import load
+from freshview.sql.load import load
 from tests.differential.sql_cases import FIRSTS, SCHEMA
 
 

@@ -15,7 +15,7 @@ from freshview.runtime.compile.compile_view import (
     compiler_sources,
 )
 from freshview.runtime.settings import DatabaseSettings
-from freshview.sql import load
+from freshview.sql.load import load
 
 SCRIPT = """
 CREATE STREAM r (a INT NOT NULL, b INT NOT NULL);

@@ -11,6 +11,7 @@ import pytest
 import freshview
 from freshview.errors import BadRow, BuildProblem, FreshviewError, FreshviewWarning, NotNative
 from freshview.runtime.compile import kernels
+from freshview.runtime.database import tiering
 from freshview.runtime.database.database import Database
 from freshview.runtime.database.tiering import TIER_UP_ROWS
 from freshview.runtime.relations.stored_base import StoredBase
@@ -25,7 +26,7 @@ MANY = [(i % 7, i) for i in range(TIER_UP_ROWS)]
 
 
 def wait(db: Database) -> None:
-    for job in list(db._tiering.builds.values()):
+    for job in db._tiering.jobs:
         assert job.wait(120)
 
 
@@ -67,6 +68,23 @@ def test_a_kernel_takes_over_when_it_is_ready() -> None:
     assert time.perf_counter() - start < 2  # 50 ms and filling it, on a quiet machine
     assert again.view("s").engine == "native"
     assert again.view("s").rows() == before
+
+
+@pytest.mark.native
+@pytest.mark.usefixtures("native", "empty_cache")
+def test_many_rows_wait_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a change, whether or not a view reads it, and below a view that comes later."""
+    monkeypatch.setattr(tiering, "WAIT_ROWS", len(MANY))
+    db = freshview.connect()
+    db.execute(STREAM + SUMS + "CREATE STREAM unread (k INT NOT NULL);")
+    db.insert("r", MANY[1:])
+    assert db.view("s").engine == "reference"
+    db.insert("r", MANY)
+    assert (db.view("s").engine, db._tiering.is_building) == ("native", False)
+    assert f"== engine\nnative\nsince a change of {len(MANY):,} rows" in db.view("s").explain()
+    assert all(isinstance(base, StoredBase) for base in db.state.bases.values())
+    db.execute("CREATE VIEW n AS SELECT COUNT(*) AS n FROM r;")
+    assert (db.view("n").engine, db.view("n").rows()) == ("native", [(2 * len(MANY) - 1,)])
 
 
 @pytest.mark.usefixtures("empty_cache")

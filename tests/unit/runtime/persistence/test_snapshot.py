@@ -144,7 +144,7 @@ def test_a_view_that_a_kernel_took_over(native: None, tmp_path: Path) -> None:
     db = freshview.connect()
     db.execute(SCRIPT)
     db.insert("r", ROWS * TIER_UP_ROWS)
-    for job in list(db._tiering.builds.values()):
+    for job in db._tiering.jobs:
         assert job.wait(120)
     assert db.view("s").engine == "native"
     db.snapshot(tmp_path)

@@ -11,7 +11,7 @@ import pytest
 
 from freshview.runtime.ingest.columns import rows_of
 from freshview.spark.io.records import events_of_lines, rows_of_lines
-from freshview.sql import load
+from freshview.sql.load import load
 
 R = load("CREATE STREAM r (k INT, d DECIMAL(20, 2), day DATE, s STRING NOT NULL, PRIMARY KEY (k))")[
     0

@@ -13,7 +13,7 @@ from freshview.calculus.schema import Relation
 from freshview.errors import BadRow
 from freshview.runtime.ingest.columns import rows_of
 from freshview.spark.io.rows import CORRUPT, fit_rows
-from freshview.sql import load
+from freshview.sql.load import load
 
 
 def relation(columns: str) -> Relation:

@@ -21,7 +21,7 @@ from freshview.spark.io.upsert import (
     last_events,
     net_change,
 )
-from freshview.sql import load
+from freshview.sql.load import load
 
 R = load("CREATE STREAM r (v STRING, k INT, PRIMARY KEY (k))")[0].relation("r")
 Event = tuple[int, str | None, bool]

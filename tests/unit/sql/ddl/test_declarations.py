@@ -11,7 +11,8 @@ from freshview.calculus.schema import Column, Relation
 from freshview.calculus.text import read, show
 from freshview.calculus.types import DATE, DOUBLE, INT, STRING, decimal
 from freshview.errors import FreshviewError
-from freshview.sql import Catalog, Source, load
+from freshview.sql import Catalog, Source
+from freshview.sql.load import load
 
 WORKLOADS = sorted(Path("workloads").glob("*/*.sql"))
 

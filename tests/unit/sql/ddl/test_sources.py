@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from freshview.errors import FreshviewError
-from freshview.sql import Source, load
+from freshview.sql import Source
+from freshview.sql.load import load
 
 KEYED = "(id INT PRIMARY KEY, name STRING)"
 

@@ -1,0 +1,151 @@
+"""Scripts of SQL as they were translated before: to parse takes longer than to read the result.
+
+An entry holds the relations and the terms of the views that a script declares, as text that reads
+back. It is found by the script, what was declared before it, and the code that translates.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from freshview.calculus.functions import BUILTINS
+from freshview.calculus.schema import Column, Query, Relation
+from freshview.calculus.terms import Order
+from freshview.calculus.text import read, show
+from freshview.calculus.types import read_type
+from freshview.codegen.library.cache import cache_root, make_room
+from freshview.codegen.library.private_files import NotPrivate, private_folder, read_own
+from freshview.files import write_whole
+from freshview.sql.catalog import Catalog, Source
+
+PACKAGE = Path(__file__).resolve().parents[2]
+ROOMS = ("algebra", "calculus", "sql", "simplify", "temporal")
+"""The folders of the package whose code decides what a script means."""
+
+MAX_BYTES = 16 << 20
+"""Bytes of all the scripts of a user together."""
+
+
+def load_script(sql: str, file: str, catalog: Catalog) -> tuple[Catalog, list[Query]]:
+    """What `sql.load` makes of a script, from the cache or translated now.
+
+    Scripts beside functions and types of the user's own are translated each time.
+    """
+    known = catalog.functions is BUILTINS and not catalog.types
+    key = _key(sql, file, catalog) if known else ""
+    entry = _get(key) if known else None
+    if entry is not None:
+        return _declared(catalog, entry)
+    from freshview.sql.load import load
+
+    after, queries = load(sql, file, catalog)
+    if known and after.functions is BUILTINS and not after.types:
+        _put(key, _entry(catalog, after, queries))
+    return after, queries
+
+
+def _entry(before: Catalog, after: Catalog, queries: list[Query]) -> dict[str, Any]:
+    """What a script has added to a catalog, as values that JSON holds."""
+    new = [(key, r) for key, r in after.relations.items() if key not in before.relations]
+    return {
+        "relations": [_show_relation(r, after.sources.get(key)) for key, r in new],
+        "queries": [_show_query(q) for q in queries],
+    }
+
+
+def _show_relation(r: Relation, source: Source | None) -> list[object]:
+    columns = [[c.name, str(c.type)] for c in r.columns]
+    s = source
+    origin = s and [s.kind, s.arguments, s.framing, s.format, s.options]
+    return [r.name, columns, r.static, r.key, origin]
+
+
+def _show_query(q: Query) -> list[object]:
+    columns = [[c.name, str(c.type)] for c in q.columns]
+    order = [[o.var, o.descending, o.nulls_first] for o in q.order]
+    return [q.name, columns, q.vars, show(q.term), order, q.factorized]
+
+
+def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Query]]:
+    """The catalog after a script, and its queries."""
+    for name, columns, static, key, origin in entry["relations"]:
+        source = None
+        if origin is not None:
+            kind, arguments, framing, format_, options = origin
+            pairs = tuple((str(k), v) for k, v in options)
+            source = Source(kind, tuple(arguments), framing, format_, pairs)
+        relation = Relation(name, _columns(columns), static, tuple(key))
+        catalog = catalog.with_relation(relation, source)
+    queries = []
+    for name, columns, vars, term, order, factorized in entry["queries"]:
+        keys = tuple(Order(*o) for o in order)
+        query = Query(name, _columns(columns), tuple(vars), read(term), keys, factorized)
+        queries.append(query)
+        catalog = catalog.with_view(query)
+    return catalog, queries
+
+
+def _columns(values: list[tuple[str, str]]) -> tuple[Column, ...]:
+    return tuple(Column(name, read_type(t)) for name, t in values)
+
+
+def _key(sql: str, file: str, catalog: Catalog) -> str:
+    declared = (catalog.relations, catalog.views, catalog.sources)
+    whole = repr((sql, file, [sorted(m.items()) for m in declared], _translator()))
+    return hashlib.sha256(whole.encode(errors="surrogatepass")).hexdigest()
+
+
+@cache
+def _translator() -> str:
+    """A hash of all the source that translates: another one may give other terms."""
+    whole = hashlib.sha256()
+    for path in translator_sources():
+        whole.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
+    return whole.hexdigest()
+
+
+def translator_sources() -> list[Path]:
+    """The files of the package whose code decides what a script means."""
+    inside = [path for room in ROOMS for path in (PACKAGE / room).rglob("*.py")]
+    return sorted([*PACKAGE.glob("*.py"), *inside, Path(__file__).resolve()])
+
+
+def _folder() -> Path:
+    return cache_root() / "scripts"
+
+
+def _get(key: str) -> dict[str, Any] | None:
+    """The entry of a key; None where there is none, or its file is damaged or not ours."""
+    path = _folder() / f"{key}.json"
+    try:
+        private_folder(path.parent)
+        stored = json.loads(read_own(path) or b"{}")
+        if hashlib.sha256(stored["script"].encode()).hexdigest() != stored["sha256"]:
+            return None
+        entry: dict[str, Any] = json.loads(stored["script"])
+    except (OSError, NotPrivate, ValueError, KeyError, TypeError, AttributeError):
+        return None
+    with suppress(OSError):
+        os.utime(path)  # the time of its last use decides what is evicted
+    return entry
+
+
+def _put(key: str, entry: dict[str, Any]) -> None:
+    """Store the entry of a key; where that fails, the script is translated again."""
+    text = json.dumps(entry)
+    sha256 = hashlib.sha256(text.encode()).hexdigest()
+    data = json.dumps({"sha256": sha256, "script": text}).encode()
+    path = _folder() / f"{key}.json"
+    if len(data) > MAX_BYTES:
+        return
+    with suppress(OSError, NotPrivate):
+        private_folder(path.parent)
+        write_whole(path, data, private=True)
+        if key.startswith("0"):  # one in sixteen looks at all the others
+            make_room(path.parent.iterdir(), MAX_BYTES, lambda other, _: other == path)
