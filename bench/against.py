@@ -4,6 +4,10 @@ Both are loaded beside each other, each by a process of its own that has the sam
 turns: one waits while the other one works. Every figure is a ratio, the other commit's CPU seconds
 to ours, of medians; over 1 is faster now. Kernels alone run by default, and with `--door` what a
 user gets: `connect()` with its defaults. Planning times are compared, too.
+
+In the mode of single rows a window carries many, after which the view is fresh. Where one of the
+two recomputes it once a window, both get their rows by calls of their own, at places of the stream;
+and where one leaves that to the reader, both are read after each row.
 """
 
 from __future__ import annotations
@@ -71,10 +75,12 @@ def checkout_of(commit: str) -> Iterator[Path]:
 def compare(old: Side, new: Side, request: dict[str, Any], rounds: int) -> tuple[float, float]:
     """How many times as fast the new side plans and runs a query."""
     planned = [side.ask("prepare", **request) for side in (old, new)]
+    waits = {side.ask("waits") for side in (old, new)}
+    fresh = next((way for way in ("read", "rows") if way in waits), "")
     seconds: dict[Side, list[float]] = {old: [], new: []}
     for turn in range(rounds):
         for side in (old, new) if turn % 2 else (new, old):
-            seconds[side].append(side.ask("run"))
+            seconds[side].append(side.ask("run", fresh=fresh))
     return planned[0] / planned[1], median(seconds[old]) / median(seconds[new])
 
 
@@ -85,6 +91,12 @@ def main() -> int:
     parser.add_argument("--door", action="store_true", help="the public API instead of kernels")
     parser.add_argument("--queries", nargs="*", default=[])
     parser.add_argument("--mode", choices=("batch", "tuple"), default="batch")
+    parser.add_argument(
+        "--book",
+        choices=("steady", "growing"),
+        default="steady",
+        help="an order comes and one goes, or none goes",
+    )
     parser.add_argument("--scale", type=float, default=0.05)
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
@@ -97,7 +109,7 @@ def main() -> int:
                 if args.queries and query not in args.queries:
                     continue
                 request = {"workload": workload, "query": query, "mode": args.mode}
-                request |= {"scale": args.scale, "door": args.door}
+                request |= {"scale": args.scale, "door": args.door, "book": args.book}
                 try:
                     ratios[query] = compare(old, new, request, args.rounds)
                     print(query, *map(times, ratios[query]), file=sys.stderr, flush=True)

@@ -13,7 +13,9 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,9 @@ WORKLOADS = {"tpch_papers": ("tpch_papers", "tpch_seed"), "finance": ("finance",
 PLANS = 3
 """How often a query is planned; the best counts."""
 
+PLACES, READ = 20, 500
+"""Where rows come one by one: so many places along a stream, so many rows at each."""
+
 
 class Contender:
     """The queries of one checkout."""
@@ -37,7 +42,8 @@ class Contender:
         self.native = import_module("bench.native")
         self.queries = import_module("bench.queries")
         self.workloads = import_module("workloads").WORKLOADS
-        self._run: Callable[[], float] = lambda: 0.0
+        self._run: Callable[[str], float] = lambda _: 0.0
+        self._waits = ""
 
     def names(self) -> list[tuple[str, str]]:
         """The queries that can be asked for."""
@@ -47,21 +53,26 @@ class Contender:
         """What this checkout calls a workload."""
         return next(name for name in WORKLOADS[workload] if name in self.workloads)
 
-    def prepare(self, workload: str, query: str, mode: str, scale: float, door: bool) -> float:
+    def prepare(
+        self, workload: str, query: str, mode: str, scale: float, door: bool, book: str
+    ) -> float:
         """Plan a query and build its kernel; the CPU seconds that planning takes at best."""
         q, workload = self.queries, self._name(workload)
         planned = min(self._plan(workload, query, mode) for _ in range(PLANS))
         program, catalog = q.program_of(workload, query, mode)
-        names = q.streams_of(program)
-        stream = self.native.stream_for(workload, names, scale, 0.1)
+        stream = self._stream(workload, q.streams_of(program), scale, book)
         tables = {n: self.native.tables(scale)[n] for n in q.static_of(workload)}
+        kernel = q.write(program, catalog.functions)
+        if mode == "tuple" and not door:
+            self._waits = "read" if kernel.deferred else "rows" if kernel.late else ""
         if door:
             windows = list(stream.windows(1000))
-            self._run = lambda: self._through_the_door(workload, query, tables, windows)
+            self._run = lambda _: self._through_the_door(workload, query, tables, windows)
         else:
+            begin = partial(q.start, program, catalog, tables)
             runs = self.native.runs_of(stream, mode)
-            self._run = lambda: self._in_the_kernel(program, catalog, tables, runs)
-        self._run()  # builds the kernel
+            self._run = lambda fresh: self._in_the_kernel(begin, runs, stream, fresh)
+        self._run("")  # builds the kernel
         return planned
 
     def _plan(self, workload: str, query: str, mode: str) -> float:
@@ -75,15 +86,51 @@ class Contender:
         gc.enable()
         return planned
 
-    def run(self) -> float:
-        """The CPU seconds of one run over the whole stream."""
-        return self._run()
+    def _stream(self, workload: str, names: set[str], scale: float, book: str) -> Any:
+        """The events; of a growing book, no order goes."""
+        if workload == "finance" and book == "growing":
+            data = self.native.data
+            return data.only(data.order_book(int(200_000 * scale), steps=0), names)
+        return self.native.stream_for(workload, names, scale, 0.1)
 
-    def _in_the_kernel(self, program: Any, catalog: Any, tables: Any, runs: Any) -> float:
-        running = self.queries.start(program, catalog, tables)
-        rate = self.queries.drive(running, runs, 60.0)
+    def waits(self) -> str:
+        """What makes a view of single rows fresh after each: a call for it alone, or a read."""
+        return self._waits
+
+    def run(self, fresh: str = "") -> float:
+        """The CPU seconds of one run over the whole stream.
+
+        If `fresh` says how, those of single rows, each of which leaves a fresh view.
+        """
+        return self._run(fresh)
+
+    def _in_the_kernel(self, begin: Callable[[], Any], runs: Any, stream: Any, fresh: str) -> float:
+        running = begin()
+        if fresh:
+            seconds = self._fresh(running, stream, fresh == "read")
+        else:
+            seconds = float(self.queries.drive(running, runs, 60.0).seconds)
         running.close()
-        return float(rate.seconds)
+        return seconds
+
+    def _fresh(self, running: Any, stream: Any, read: bool) -> float:
+        """The CPU seconds of single rows, maybe each with a read, at places along a stream."""
+        instance, query = running.engine.instance, running.engine.kernel.query(running.name)
+        feed = running.feeder()
+        seconds = 0.0
+        places = [*range(0, len(stream), max(READ, len(stream) // PLACES)), len(stream)]
+        for place, end in pairwise(places):
+            stop = min(place + READ, end)
+            calls = self.queries.row_calls(running, stream, place, stop)
+            began = time.process_time()
+            for call, row in calls:
+                call(*row)
+                if read:
+                    instance.read_arrow(query)
+            seconds += time.process_time() - began
+            for run in stream.windows(10_000, stop, end):
+                feed(run)
+        return seconds
 
     def _through_the_door(self, workload: str, query: str, tables: Any, windows: Any) -> float:
         """`connect()` with defaults, batches over several streams, the view read at the end."""

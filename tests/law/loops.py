@@ -33,7 +33,7 @@ Batches = Iterable[Sequence[tuple[str, Any]]]
 """Batches of changes: relations, each with its rows and how often they come."""
 
 USUAL = KernelPasses()
-SKIPPED = ("share_lookups", "merge_tests")
+SKIPPED = ("share_lookups", "mark_stale", "merge_tests")
 """Passes without a switch of their own."""
 
 PASSES: dict[str, KernelPasses] = {

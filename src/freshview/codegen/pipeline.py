@@ -32,6 +32,7 @@ from freshview.codegen.options import USUAL_PASSES, KernelPasses
 from freshview.codegen.passes.defer import defer, deferrable
 from freshview.codegen.passes.directories import directories
 from freshview.codegen.passes.indexes import add_indexes
+from freshview.codegen.passes.mark_stale import mark_stale
 from freshview.codegen.passes.merge_tests import merge_tests
 from freshview.codegen.passes.name_tables import name_tables
 from freshview.codegen.passes.preaggregate import preaggregate
@@ -162,6 +163,10 @@ def over_blocks(change: Callable[[Block], Block]) -> Callable[[Draft], Draft]:
     return run
 
 
+def _mark_stale(d: Draft) -> Draft:
+    return replace(d, loops=mark_stale(d.loops, d.layout))
+
+
 def _share_lookups(d: Draft) -> Draft:
     def change(body: Block) -> Block:
         row = body[0].row if body and isinstance(body[0], Batch) else ""
@@ -207,6 +212,12 @@ PASSES = (
         _share_lookups,
         "a record that blocks apart look up is looked up once a row",
         "share",
+    ),
+    Pass(
+        "mark_stale",
+        "loops",
+        _mark_stale,
+        "maps are recomputed only where a row has changed what they are computed from",
     ),
     Pass("merge_tests", "loops", over_blocks(merge_tests), "nested tests become one condition"),
     Pass(

@@ -73,9 +73,10 @@ template <class Rec> struct Flat {
     });
   }
 
-  // Starts to fetch the place of a record that is looked up soon.
+  // Starts to fetch the place of a record that is looked up soon. A small table is in the caches:
+  // to ask for it would cost more than it gains.
   void prefetch(Arena& arena, u64 hash) const {
-    if (all.count == 0) return;
+    if (all.held <= NEAR) return;
     const Segment& segment = all.choose(arena, hash);
     fetch(arena.at<Rec>(segment.slots) + (Segments::place(hash) & segment.mask()));
   }
@@ -86,6 +87,7 @@ template <class Rec> struct Flat {
 
  private:
   static_assert(sizeof(Rec) >= 8, "a record has a payload");
+  static constexpr u64 NEAR = 16 * 1024;  // bytes of a table that stays in the nearest cache
   static u64 hash_of(const void* rec) { return static_cast<const Rec*>(rec)->hash(); }
   static bool is_empty(const void* rec) { return static_cast<const Rec*>(rec)->empty(); }
 

@@ -36,6 +36,15 @@ inline f64 far_value(const Sum& x) { return ldexp(x.hi, unit) + x.lo; }
 inline f64 value(const Sum& x) { return __builtin_expect(x.is_far(), 0) ? far_value(x) : x.hi + x.lo; }
 inline f64 value(f64 x) { return x; }
 
+// One double in a product: what a row brings, before anything is rounded.
+struct Real {
+  f64 hi;
+  u64 print;
+  operator Sum() const { return Sum{hi, 0, print}; }
+  bool gone() const { return print == 0; }
+};
+inline f64 value(const Real& x) { return value(Sum(x)); }
+
 inline bool operator==(const Sum& a, int zero) { return value(a) == zero; }
 inline bool operator!=(const Sum& a, int zero) { return value(a) != zero; }
 inline bool operator<(const Sum& a, int zero) { return value(a) < zero; }
@@ -60,11 +69,11 @@ inline void two_sum(f64 a, f64 b, f64& s, f64& rest) {
 // -- what is in the sum: values of rows, whole numbers, decimals -----------------------------------
 
 inline Sum lift(const Sum& x) { return x; }
-inline Sum lift(f64 x) {
-  if (__builtin_expect(is_finite(x), 1)) return Sum{x, 0, print_of(x)};
+inline Real lift(f64 x) {
+  if (__builtin_expect(is_finite(x), 1)) return Real{x, print_of(x)};
   // The value of a sum that is far itself: a number that is larger than all doubles, and not
   // infinite, as it has to go again.
-  return Sum{x != x ? x : copysign(0x1p-540, x), 0, print_of(x) | 1};
+  return Real{x != x ? x : copysign(0x1p-540, x), print_of(x) | 1};
 }
 inline Sum lift(i64 n) {
   f64 hi = f64(n);
@@ -100,7 +109,8 @@ inline Sum parted(const Sum& x) {
   return Sum{0, x.hi + x.lo, x.print};
 }
 
-__attribute__((noinline, cold)) inline Sum plus_far(const Sum& a, const Sum& b) {
+// By value, as below: what had an address could not stay in registers.
+__attribute__((noinline, cold)) inline Sum plus_far(Sum a, Sum b) {
   const Sum x = parted(a), y = parted(b);
   f64 hi, rest;
   two_sum(x.hi, y.hi, hi, rest);
@@ -131,7 +141,7 @@ inline void gain_product(f64 a, f64 b, int exponent, f64& hi, f64& lo) {
   gain_part(__builtin_fma(a, b, -product), exponent + of_a + of_b, hi, lo);
 }
 
-__attribute__((noinline, cold)) inline Sum times_far(const Sum& a, const Sum& b) {
+__attribute__((noinline, cold)) inline Sum times_far(Sum a, Sum b) {
   const Sum x = parted(a), y = parted(b);
   f64 hi = 0, lo = 0;
   gain_product(x.hi, y.hi, 2 * unit, hi, lo);
@@ -143,12 +153,15 @@ __attribute__((noinline, cold)) inline Sum times_far(const Sum& a, const Sum& b)
 
 // -- the usual arithmetic --------------------------------------------------------------------------
 
+// In these, rests are of an order of which no more than rounding is left.
+
 inline Sum plus(const Sum& a, const Sum& b) {
-  f64 s, rest, hi, lo;
+  f64 s, rest;
   two_sum(a.hi, b.hi, s, rest);
-  two_sum(s, rest + (a.lo + b.lo), hi, lo);
-  u64 print = a.print + b.print;
-  if (__builtin_expect((a.print | b.print) & 1 || !is_finite(hi), 0)) return plus_far(a, b);
+  rest += a.lo + b.lo;
+  const f64 hi = s + rest, lo = rest - (hi - s);
+  const u64 print = a.print + b.print;
+  if (__builtin_expect(((a.print | b.print) & 1) | !is_finite(hi), 0)) return plus_far(a, b);
   if (__builtin_expect(print == 0, 0)) return Sum{0, 0, 0};
   return Sum{hi, lo, print};
 }
@@ -156,13 +169,34 @@ inline Sum plus(const Sum& a, const Sum& b) {
 inline Sum times(const Sum& a, const Sum& b) {
   f64 p = a.hi * b.hi;
   f64 rest = __builtin_fma(a.hi, b.hi, -p) + (a.hi * b.lo + a.lo * b.hi);
-  if (__builtin_expect((a.print | b.print) & 1 || !is_finite(p) || !is_finite(rest), 0))
+  if (__builtin_expect(((a.print | b.print) & 1) | !is_finite(p) | !is_finite(rest), 0))
     return times_far(a, b);
   f64 hi = p + rest;
   return Sum{hi, rest - (hi - p), (a.print >> 1) * b.print};
 }
-inline Sum times(i64 n, const Sum& a) { return n == 1 ? a : times(lift(n), a); }
+inline Sum times(const Sum& a, const Real& b) {
+  f64 p = a.hi * b.hi;
+  f64 rest = __builtin_fma(a.hi, b.hi, -p) + a.lo * b.hi;
+  if (__builtin_expect(((a.print | b.print) & 1) | !is_finite(p) | !is_finite(rest), 0))
+    return times_far(a, b);
+  f64 hi = p + rest;
+  return Sum{hi, rest - (hi - p), (a.print >> 1) * b.print};
+}
+inline Sum times(const Real& a, const Sum& b) { return times(b, a); }
+inline Sum times(const Real& a, const Real& b) {
+  f64 p = a.hi * b.hi;
+  if (__builtin_expect(((a.print | b.print) & 1) | !is_finite(p), 0)) return times_far(a, b);
+  return Sum{p, __builtin_fma(a.hi, b.hi, -p), (a.print >> 1) * b.print};
+}
+// A row that comes or goes once: all of it has a sign, and nothing is rounded.
+inline Sum times(i64 n, const Sum& a) {
+  if (__builtin_expect((u64(n) + 1 & ~u64(2)) | (a.print & 1), 0)) return times(lift(n), a);
+  const f64 sign = f64(n);
+  return Sum{sign * a.hi, sign * a.lo, u64(n) * a.print};
+}
+inline Sum times(i64 n, const Real& a) { return times(n, Sum(a)); }
 inline Sum times(i128 n, const Sum& a) { return times(lift(n), a); }
+inline Sum times(i128 n, const Real& a) { return times(lift(n), a); }
 
 inline void gain(Sum& to, const Sum& x) { to = plus(to, x); }
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 from freshview.calculus.build import ONE, add, factors, is_number, mul, sum_
 from freshview.calculus.scope import free, ins, is_value, outs
-from freshview.calculus.terms import Add, Expr, Sum
+from freshview.calculus.terms import Add, Delta, Expr, Rel, Sum, View
 
 
 def factorize(e: Expr) -> Expr | None:
-    """Q1*Q2 + Q1*Q3 => Q1 * (Q2 + Q3), also under a Sum with equal keys.
+    """Q1*Q2 + Q1*Q3 => Q1 * (Q2 + Q3), also under a Sum with equal keys, whatever its sign.
 
     >>> from freshview.calculus.text import read, show
     >>> show(factorize(read("2 * R(x) * S(y) + S(y)")))
     'S(y) * (2 * R(x) + 1)'
+    >>> show(factorize(read("Sum[](R(x) * {x > 5}) - Sum[](R(x) * {x < 1})")))
+    'Sum[](R(x) * ({x > 5} - {x < 1}))'
     """
     if not isinstance(e, Add) or is_value(e):
         return None
-    for keys in dict.fromkeys(t.keys if isinstance(t, Sum) else None for t in e.terms):
-        chosen = [t for t in e.terms if (t.keys if isinstance(t, Sum) else None) == keys]
-        bodies = [factors(t.body if isinstance(t, Sum) else t) for t in chosen]
+    terms = [_sum_of_products(t) for t in e.terms]
+    for keys in dict.fromkeys(keys for keys, _ in terms):
+        chosen = [t for t, (own, _) in zip(e.terms, terms, strict=True) if own == keys]
+        bodies = [body for own, body in terms if own == keys]
         best = _best(bodies)
         if best is None:
             continue
@@ -28,6 +31,23 @@ def factorize(e: Expr) -> Expr | None:
         untouched = [t for t in e.terms if not any(t is c for c in chosen)]
         return add(*untouched, pulled, *rest)
     return None
+
+
+def _sum_of_products(e: Expr) -> tuple[tuple[str, ...] | None, tuple[Expr, ...]]:
+    """The keys of a Sum, if a term is one, and the factors inside with its coefficients.
+
+    New minus old stays apart: what is nested would be computed for each row of a common factor.
+    """
+    if isinstance(e, Sum):
+        return e.keys, factors(e.body)
+    parts = factors(e)
+    sums = [p for p in parts if not is_number(p)]
+    if len(sums) != 1 or not isinstance(sums[0], Sum):
+        return None, parts
+    inside = factors(sums[0].body)
+    if not all(isinstance(f, Delta | Rel | View) or is_value(f) for f in inside):
+        return None, parts
+    return sums[0].keys, (*(p for p in parts if is_number(p)), *inside)
 
 
 def _best(bodies: list[tuple[Expr, ...]]) -> Expr | None:

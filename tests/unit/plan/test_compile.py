@@ -13,6 +13,7 @@ from freshview.ivm.options import DeltaOptions
 from freshview.plan.choose import recomputed
 from freshview.plan.compile import compile_queries
 from freshview.plan.options import PlanOptions
+from freshview.plan.range_sums import has_range_sums
 from freshview.program.cost import Statistics, program_cost
 from freshview.program.terms import Program
 from freshview.reference.engine.run import Engine
@@ -154,3 +155,19 @@ def test_factorized_keeps_joins_and_names_what_is_none() -> None:
     assert engine.rows("query") == [(1, 2, 15), (2, 2, 15)]
     with pytest.raises(NotFactorized, match=r"does not keep Exists\(Sum\[\]\(r"):
         program(BELOW_AVERAGE, PlanOptions(strategy="factorized"))
+
+
+APART = """
+CREATE STREAM r (g INT NOT NULL, x INT NOT NULL, v INT NOT NULL);
+CREATE STREAM s (g INT NOT NULL, y INT NOT NULL, w INT NOT NULL);
+SELECT r.g, SUM(v - w) FROM r, s WHERE r.g = s.g AND (x > y + 9 OR y > x + 9) GROUP BY r.g
+"""
+
+
+def test_row_by_row_a_sum_over_ranges_is_preferred_to_a_walk() -> None:
+    """It looks at more rows one by one, but an ordered index looks at none."""
+    chosen = program(APART, PlanOptions(mode="tuple"))
+    assert has_range_sums(chosen)
+    flat = program(APART, PlanOptions(strategy="first-order", mode="tuple"))
+    assert not has_range_sums(flat)
+    assert program_cost(flat, Statistics()) < program_cost(chosen, Statistics())

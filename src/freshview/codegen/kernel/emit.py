@@ -232,8 +232,10 @@ def _effect(
             return [f"return {scope.answer};"]
         case Clear(table):
             return emptying(scope.tables[table])
-        case Stale(maps):
-            return [f"s.stale = true;  {comment(', '.join(maps) + ': recomputed when read')}"]
+        case Stale(maps, late):
+            flag, when = ("late", "after the rows") if late else ("stale", "when read")
+            why = comment(f"{', '.join(maps)}: recomputed {when}")
+            return [f"s.{flag} = true;  {why}"]
         case Release():
             return ["e.scratch.reset();"]
         case Call(function):

@@ -57,8 +57,9 @@ class FunctionWriter:
             before = self._key(q, f)
             scope = scope.with_row("key", batch_fields("key", q.columns))
         lines = [*before, *printer.block(body, scope)]
-        if f.kind == "refresh":
-            lines = ["if (s.stale) {", "  s.stale = false;", *indented(lines), "}"]
+        if f.kind in ("refresh", "after"):
+            flag = "s.stale" if f.kind == "refresh" else "s.late"
+            lines = [f"if ({flag}) {{", f"  {flag} = false;", *indented(lines), "}"]
         text = self._function(f.name, parameters, lines, f.body, often)
         return self._flags(f) + text if f.kind == "find" else text
 

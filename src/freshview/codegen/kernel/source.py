@@ -132,7 +132,7 @@ class _Kernel:
         return "\n".join(parts)
 
     def _state(self) -> str:
-        lines = ["struct State {", "  Strings strings;", "  bool stale;"]
+        lines = ["struct State {", "  Strings strings;", "  bool stale, late;"]
         if self.slots:
             lines += [f"  Watched<{len(self.slots)}> watch;", "  f64 gone;"]
         lines += [f"  {member}" for s in self.state_tables for member in members(s)]

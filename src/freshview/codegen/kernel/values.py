@@ -97,10 +97,17 @@ class CppScope:
         return summand(zero_if_null(value))
 
     def product(self, weight: Weight) -> Cpp:
-        """The product of what a row counts for."""
+        """The product of what a row counts for.
+
+        Whole numbers come last where doubles are among the factors: by a row's sign, which they
+        are most often, a product is multiplied without rounding.
+        """
         m = constant(1, INT)
-        for e in weight:
-            m = times(m, self.weight(e))
+        factors = [self.weight(e) for e in weight]
+        if any(x.cpp_type == SUM for x in factors) and all(x.type.kind != "ring" for x in factors):
+            factors.sort(key=lambda x: x.type.kind == "int")
+        for x in factors:
+            m = times(m, x)
         return m
 
     def key(self, e: Expr, t: Type) -> str:

@@ -1,11 +1,14 @@
 """Derived maps: one that others answer for is not kept, but asked of them.
 
 - An EXISTS subquery is compiled to two maps over the same keys, how many rows there are and
-  whether there is one. The first answers for both.
+  whether there is one. The first answers for both. So does the one that counts the rows of which a
+  map tells the groups that have any, where a declared key says that a group has no more than one.
 - A join whose keys include all that its parts have in common is the product of its parts: where
   those are kept, and only triggers read the join, it is multiplied when it is read. It is kept all
   the same where multiplying could mean to look at many rows in vain, change after change.
-- A view that is such a join is kept, too, unless it is to be factorised.
+- A view that is such a join is kept, too, unless it is to be factorised; or unless its parts are
+  all over the same rows, as those of a relation joined with itself by the view's keys: then it has
+  a row wherever they have one, so that multiplying when it is read meets no row in vain.
 """
 
 from __future__ import annotations
@@ -14,10 +17,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from freshview.calculus.alpha_equivalence import alike
-from freshview.calculus.build import exists, factors, mul, sum_
+from freshview.calculus.build import exists, factors, is_zero, mul, sum_
 from freshview.calculus.scope import free, has_data, outs, stored
-from freshview.calculus.terms import Delta, Exists, Expr, Sum, View
+from freshview.calculus.terms import Const, Delta, Exists, Expr, Rel, Sum, View
 from freshview.calculus.walk import bottom_up, rename, subterms
+from freshview.codegen.layout.fuse import core
 from freshview.codegen.layout.selection import is_selective
 from freshview.program.needed import needed_maps
 from freshview.program.order import order
@@ -72,20 +76,60 @@ def _answers(program: Program, factorise: bool) -> dict[str, _Answer]:
             continue
         others = [o for o in program.maps if o is not m and not o.inputs and o.name not in answers]
         term = _existence(m, others)
-        if term is None and (factorise or m.name not in shown):
+        if term is None:
             term = _product(m, others)
-            if term is not None and not _is_quick(m, term, program):
+            if term is not None and not (
+                _is_pointwise(m, term, others)
+                or ((factorise or m.name not in shown) and _is_quick(m, term, program))
+            ):
                 term = None
         if term is not None:
             answers[m.name] = _Answer(tuple(c.name for c in m.keys), term)
             needed |= stored(term)
-    return answers
+    return _with_groups(answers, program)
+
+
+def _with_groups(answers: Mapping[str, _Answer], program: Program) -> dict[str, _Answer]:
+    """The same where maps of groups, too, are asked of those that count rows."""
+    kept = [m for m in program.maps if m.name not in answers and not m.inputs]
+    groups = {
+        m.name: _Answer(tuple(c.name for c in m.keys), term)
+        for m in kept
+        if (term := _groups(m, [o for o in kept if o is not m], program)) is not None
+    }
+    asked = {
+        name: replace(a, term=bottom_up(a.term, lambda part: _ask(part, groups)))
+        for name, a in answers.items()
+    }
+    return {**asked, **groups}
 
 
 def _existence(m: Map, others: Sequence[Map]) -> Expr | None:
     """A map of which rows there are, by the one that counts them."""
     counted = _kept(m.definition.body, others) if isinstance(m.definition, Exists) else None
     return None if counted is None else exists(counted)
+
+
+def _groups(m: Map, others: Sequence[Map], program: Program) -> Expr | None:
+    """A map of the groups that have a row, by the one that counts the rows, if those are as many.
+
+    Exists(Sum[a](Exists(Sum[a, b](R(a, b, c))))) is asked of the map Sum[a, b](R(a, b, c)) where a
+    is the key of R.
+    """
+    match m.definition:
+        case Exists(Sum(keys, Exists(counted))):
+            rows = counted.body if isinstance(counted, Sum) else counted
+        case _:
+            return None
+    view = _kept(counted, others)
+    if not isinstance(rows, Rel) or not isinstance(view, View):
+        return None
+    relation = next(r for r in program.relations if r.name == rows.name)
+    named = {c.name: v for c, v in zip(relation.columns, rows.vars, strict=True)}
+    if not relation.key or not {named[k] for k in relation.key} <= set(keys):
+        return None
+    local = {v: f"{v}_of_{m.name}" for v in view.vars if v not in keys}
+    return exists(sum_(keys, exists(rename(view, local))))
 
 
 def _product(m: Map, others: Sequence[Map]) -> Expr | None:
@@ -110,6 +154,27 @@ def _product(m: Map, others: Sequence[Map]) -> Expr | None:
         else:
             return None
     return mul(*views, *weights)
+
+
+def _is_pointwise(m: Map, term: Expr, others: Sequence[Map]) -> bool:
+    """Whether all the parts of a join are numbers of the same rows, one for each row of it."""
+    maps = {o.name: o for o in others}
+    keys = frozenset(c.name for c in m.keys)
+    first, *rest = (v for v in factors(term) if isinstance(v, View))
+    if m.payload.kind == "ring" or any(outs(v) != keys for v in (first, *rest)):
+        return False
+    return all(_same_rows(maps[v.name], v, maps[first.name], first) for v in rest)
+
+
+def _same_rows(a: Map, of_a: View, b: Map, of_b: View) -> bool:
+    """Whether views of two maps have the same keys: the maps differ in weights alone."""
+    renaming = alike(core(a.definition), core(b.definition))
+    if renaming is None:
+        return False
+    known = dict(zip((c.name for c in b.keys), of_b.vars, strict=True))
+    return all(
+        known.get(renaming.get(c.name, "")) == v for c, v in zip(a.keys, of_a.vars, strict=True)
+    )
 
 
 def _is_quick(m: Map, term: Expr, program: Program) -> bool:
@@ -167,10 +232,22 @@ def _kept(e: Expr, others: Sequence[Map]) -> Expr | None:
 
 
 def _ask(e: Expr, answers: Mapping[str, _Answer]) -> Expr | None:
+    if isinstance(e, Exists):
+        return _exist_all(factors(e.body))
     if not (isinstance(e, View) and e.name in answers):
         return None
     answer = answers[e.name]
     return rename(answer.term, dict(zip(answer.keys, e.vars, strict=True)))
+
+
+def _exist_all(parts: Sequence[Expr]) -> Expr | None:
+    """A product of numbers is not zero where none of them is: it need not be multiplied out."""
+    views = [v for v in parts if isinstance(v, View)]
+    keys = {outs(v) for v in views}
+    others = [c for c in parts if not isinstance(c, View)]
+    if len(parts) < 2 or len(keys) != 1 or not all(isinstance(c, Const) for c in others):
+        return None
+    return None if any(map(is_zero, others)) else mul(*map(exists, dict.fromkeys(views)))
 
 
 def _changed(s: Statement, term: Expr, t: Trigger) -> Statement:

@@ -297,9 +297,9 @@ class _Checker(Parts):
             case Clear(table):
                 if self.written(table, seen).home is not None:
                     raise ProgramProblem(f"'{table}' lies in another table")
-            case Stale(maps):
+            case Stale(maps, late):
                 for name in maps:
-                    if name not in self.layout.deferred:
+                    if name not in (self.layout.late if late else self.layout.deferred):
                         raise ProgramProblem(f"the map '{name}' is not put off")
             case Release():
                 pass

@@ -8,13 +8,14 @@ from freshview.calculus.terms import Var
 from freshview.calculus.types import Type
 from freshview.codegen.cpp.types import batch_type, cpp_type
 from freshview.codegen.layout.terms import Columns, Layout, Sort, Sorts
-from freshview.codegen.loops.parts import Fetch, NoNegative, Search, Values
+from freshview.codegen.loops.parts import Fetch, Missing, NoNegative, Search, Values
 from freshview.codegen.loops.terms import (
     At,
     Batch,
     Block,
     Collect,
     EachGroup,
+    FirstOfGroups,
     FirstRows,
     Function,
     Get,
@@ -60,6 +61,20 @@ def scans(block: Block, layout: Layout, batch_tables: frozenset[str] = frozenset
             case _:
                 pass
     return False
+
+
+def tables_read(block: Block) -> frozenset[str]:
+    """The tables in which a block looks up, searches or walks through records."""
+    out: set[str] = set()
+    for s in statements(block):
+        search = _search(s)
+        if search is not None:
+            out.add(search.table)
+        elif isinstance(s, Get | Probe | Slice | Scan | FirstOfGroups):
+            out.add(s.table)
+        out |= {t.table for t in _parts(s) if isinstance(t, Missing | NoNegative)}
+        out |= {s.others} if isinstance(s, FirstRows) else set()
+    return frozenset(out)
 
 
 def columns_read(block: Block, row: str) -> set[int]:

@@ -338,9 +338,6 @@ class _Reader(Parts):
         self.tokens.expect(op)
         return row, self.written[row], int(column[1:]), self.weight()
 
-    def stale(self) -> Stmt:
-        return Stale(self.several(self.name))
-
     def output(self) -> Stmt:
         query = self.name()
         self.tokens.expect("(")
@@ -387,7 +384,8 @@ STATEMENTS: dict[str, Callable[[_Reader], Stmt]] = {
     "assign": _Reader.assign,
     "answer": lambda _: Answer(),
     "clear": lambda r: Clear(r.name()),
-    "stale": _Reader.stale,
+    "stale": lambda r: Stale(r.several(r.name)),
+    "late": lambda r: Stale(r.several(r.name), late=True),
     "release": lambda _: Release(),
     "call": lambda r: Call(r.name()),
     "output": _Reader.output,

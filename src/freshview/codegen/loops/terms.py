@@ -342,9 +342,10 @@ class Clear:
 
 @dataclass(frozen=True, slots=True)
 class Stale:
-    """These maps have to be recomputed before they are read."""
+    """These maps have to be recomputed before they are read; or after the rows, if `late`."""
 
     maps: tuple[str, ...]
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)

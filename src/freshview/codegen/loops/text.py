@@ -325,8 +325,8 @@ def _effect(s: Effect) -> str:
             return "answer"
         case Clear(table):
             return f"clear {show_name(table)}"
-        case Stale(maps):
-            return f"stale {show_names(maps)}"
+        case Stale(maps, late):
+            return f"{'late' if late else 'stale'} {show_names(maps)}"
         case Release():
             return "release"
         case Call(function):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from freshview.calculus.build import factors, mul, sum_
 from freshview.calculus.scope import ins, outs
-from freshview.calculus.terms import Cmp, Exists, Expr, Sum, Var, View
+from freshview.calculus.terms import Add, Cmp, Exists, Expr, Sum, Var, View
 from freshview.calculus.types import Type
 from freshview.codegen.layout.dependencies import is_determined
 from freshview.codegen.layout.terms import Sort, Table
@@ -29,7 +30,20 @@ from freshview.codegen.lower.writer import TermLowering
 def lower_range_sum(
     terms: TermLowering, e: Sum, env: Bound, m: Count, k: Next, last: bool
 ) -> list[Stmt] | None:
-    """A sum over a range, by an ordered index; None if it is not one."""
+    """A sum over a range, or over several, by an ordered index; None if it is not one."""
+    r = _range_of(terms, e, env)
+    if r is not None:
+        return _summed(terms, e, r, env, m, k, last)
+    parts = _over_ranges(e) if last else []
+    found = [(part, _range_of(terms, part, env)) for part in parts]
+    if not parts or any(r is None for _, r in found):
+        return None
+    pieces = (_summed(terms, part, r, env, m, k, last) for part, r in found if r)
+    return [s for piece in pieces for s in piece]
+
+
+def _range_of(terms: TermLowering, e: Sum, env: Bound) -> RangeTerm | None:
+    """The first way to see a sum as one over a range that an index can answer."""
     inner = terms.inside(e.keys, e.body, env)
     for r in ranges(e, inner.keys()):
         table = terms.layout.table(r.atom.name)
@@ -37,14 +51,37 @@ def lower_range_sum(
             continue
         if table.transient or _holds_elements(table):
             continue
-        guards = dict.fromkeys(_no_negative(terms, v) for v in r.conditions.positive)
-        summed = _outside(terms, e, r, inner, env, m, k)
-        if not guards:
-            return summed
-        tests = tuple(guards)
-        plain = terms.plain_sum(e, env, m, k, last)
-        return [If(tests, tuple(summed)), Unless(tests, tuple(plain))]
+        return r
     return None
+
+
+def _over_ranges(e: Sum) -> list[Sum]:
+    """Sum[k](M[k, x] * ({x > a} + {x < b})) as a sum over each of the ranges."""
+    parts = factors(e.body)
+    sums = [p for p in parts if isinstance(p, Add)]
+    if len(sums) != 1 or not all(map(_has_test, sums[0].terms)):
+        return []
+    others = [p for p in parts if p is not sums[0]]
+    pieces = [sum_(e.keys, mul(*others, t)) for t in sums[0].terms]
+    apart = [p for p in pieces if isinstance(p, Sum)]
+    return apart if len(apart) == len(pieces) else []
+
+
+def _has_test(e: Expr) -> bool:
+    return any(isinstance(f, Cmp) for f in factors(e))
+
+
+def _summed(
+    terms: TermLowering, e: Sum, r: RangeTerm, env: Bound, m: Count, k: Next, last: bool
+) -> list[Stmt]:
+    """The sum over a range; where a map may have negative entries, by loops if it has."""
+    guards = dict.fromkeys(_no_negative(terms, v) for v in r.conditions.positive)
+    summed = _outside(terms, e, r, terms.inside(e.keys, e.body, env), env, m, k)
+    if not guards:
+        return summed
+    tests = tuple(guards)
+    plain = terms.plain_sum(e, env, m, k, last)
+    return [If(tests, tuple(summed)), Unless(tests, tuple(plain))]
 
 
 def lower_band(

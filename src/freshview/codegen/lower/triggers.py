@@ -25,6 +25,7 @@ from freshview.codegen.loops.terms import (
     Function,
     Let,
     Release,
+    Stale,
     Stmt,
     Times,
     Yield,
@@ -214,7 +215,7 @@ def assemble(t: LoweredTrigger, layout: Layout, keyed: bool) -> Block:
             rows += [Let(part.sign, Var(f"{t.row}.count")), *inside]
         else:
             rows.append(Times(part.sign, t.row, part.event, inside))
-    calls = (Call(after_name(t.late)),) if t.late else ()
+    calls = (Stale(t.late, late=True), Call(after_name(t.late))) if t.late else ()
     if not rows:
         return calls
     return (Batch(t.row, t.relation.name, tuple(rows), t.tests, in_turn=keyed), *calls)

@@ -80,7 +80,7 @@ struct Ord0_m_vwap_Bids {
 
 struct State {
   Strings strings;
-  bool stale;
+  bool stale, late;
   Flat<Rec_m_vwap> m_vwap;
   Flat<Rec_m_vwap_Bids> m_vwap_Bids;
   Ordered<Ord0_m_vwap_Bids, Sum_m_vwap_Bids> m_vwap_Bids_U_o0;
@@ -109,153 +109,131 @@ static inline void follow_m_vwap_Bids(Env& e, const Rec_m_vwap_Bids& a, const Re
 static void after_vwap_vwap_2(Env& e) {
   [[maybe_unused]] State& s = *e.state;
   [[maybe_unused]] bool o = false;
-  // vwap[] :=
-  //   Exists(vwap_Bids_2[]) *
-  //   Sum[](
-  //     (sum := vwap_Bids_3[]) * vwap_Bids[b1_price] *
-  //     Exists(Sum[](vwap_Bids_4[b2_price_1] * {b2_price_1 > b1_price})) *
-  //     (sum_1 := Sum[](vwap_Bids_5[b2_price] * {b2_price > b1_price})) * {0.25e0 * sum > sum_1});
-  // vwap_2[] :=
-  //   Exists(vwap_Bids_2[]) *
-  //   Sum[](
-  //     (sum := vwap_Bids_3[]) * vwap_Bids_4[b1_price] *
-  //     Exists(Sum[](vwap_Bids_4[b2_price] * {b2_price > b1_price})) *
-  //     (sum_1 := Sum[](vwap_Bids_5[b2_price_1] * {b2_price_1 > b1_price})) * {0.25e0 * sum > sum_1});
-  {
-    Rows<Rec_tmp0> tmp0{};
+  if (s.late) {
+    s.late = false;
+    // vwap[] :=
+    //   Exists(vwap_Bids_2[]) *
+    //   Sum[](
+    //     (sum := vwap_Bids_3[]) * vwap_Bids[b1_price] *
+    //     Exists(Sum[](vwap_Bids_4[b2_price_1] * {b2_price_1 > b1_price})) *
+    //     (sum_1 := Sum[](vwap_Bids_5[b2_price] * {b2_price > b1_price})) * {0.25e0 * sum > sum_1});
+    // vwap_2[] :=
+    //   Exists(vwap_Bids_2[]) *
+    //   Sum[](
+    //     (sum := vwap_Bids_3[]) * vwap_Bids_4[b1_price] *
+    //     Exists(Sum[](vwap_Bids_4[b2_price] * {b2_price > b1_price})) *
+    //     (sum_1 := Sum[](vwap_Bids_5[b2_price_1] * {b2_price_1 > b1_price})) * {0.25e0 * sum > sum_1});
     {
-      if (const auto* vwap_Bids_1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
-        FR_VISIT(1);
-        if (vwap_Bids_1->sum != 0) {
-          if (s.m_vwap_Bids_U_below1 == 0 && s.m_vwap_Bids_U_below2 == 0) {
-            Sum total_2{};
-            {
-              if (const auto* vwap_Bids_a1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
-                FR_VISIT(1);
-                gain(total_2, vwap_Bids_a1->sum_2);
+      Rows<Rec_tmp0> tmp0{};
+      {
+        if (const auto* vwap_Bids_1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
+          FR_VISIT(1);
+          if (vwap_Bids_1->sum != 0) {
+            if (s.m_vwap_Bids_U_below1 == 0 && s.m_vwap_Bids_U_below2 == 0) {
+              Sum total_2{};
+              {
+                if (const auto* vwap_Bids_a1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
+                  FR_VISIT(1);
+                  gain(total_2, vwap_Bids_a1->sum_2);
+                }
               }
-            }
-            const f64 sum_3 = value(total_2);
-            Sum_m_vwap_Bids sums_4{};
-            {
-              auto before = [&](const Ord0_m_vwap_Bids& entry_a1) -> bool {
-                FR_VISIT(1);
-                (void)entry_a1;
-                Sum total_a2{};
-                {
-                  Sum_m_vwap_Bids sums_aa1{};
+              const f64 sum_3 = value(total_2);
+              Sum_m_vwap_Bids sums_4{};
+              {
+                auto before = [&](const Ord0_m_vwap_Bids& entry_a1) -> bool {
+                  FR_VISIT(1);
+                  (void)entry_a1;
+                  Sum total_a2{};
                   {
-                    auto before = [&](const Ord0_m_vwap_Bids& entry_aaa1) -> bool {
-                      FR_VISIT(1);
-                      (void)entry_aaa1;
-                      if ((entry_aaa1.b1_price_ > entry_a1.b1_price_)) {
-                        return false;
-                      }
-                      return true;
-                    };
-                    auto upto = [&](const Ord0_m_vwap_Bids& entry_aaa1) -> bool {
-                      FR_VISIT(1);
-                      (void)entry_aaa1;
-                      return true;
-                    };
-                    sums_aa1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
-                  }
-                  if (!sums_aa1.sum_3.gone()) {
-                    gain(total_a2, sums_aa1.sum_3);
-                  }
-                }
-                const f64 x_a3 = value(total_a2);
-                if ((mul<f64>(o, f64(0.25), sum_3) > x_a3)) {
-                  return false;
-                }
-                return true;
-              };
-              auto upto = [&](const Ord0_m_vwap_Bids& entry_a1) -> bool {
-                FR_VISIT(1);
-                (void)entry_a1;
-                i64 total_a4{};
-                {
-                  Sum_m_vwap_Bids sums_aa1{};
-                  {
-                    auto before = [&](const Ord0_m_vwap_Bids& entry_aaa1) -> bool {
-                      FR_VISIT(1);
-                      (void)entry_aaa1;
-                      if ((entry_aaa1.b1_price_ > entry_a1.b1_price_)) {
-                        return false;
-                      }
-                      return true;
-                    };
-                    auto upto = [&](const Ord0_m_vwap_Bids& entry_aaa1) -> bool {
-                      FR_VISIT(1);
-                      (void)entry_aaa1;
-                      return true;
-                    };
-                    sums_aa1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
-                  }
-                  if (sums_aa1.sum_2 != 0) {
-                    total_a4 = add<i64>(o, total_a4, narrow<i64>(o, sums_aa1.sum_2));
-                  }
-                }
-                if (total_a4 != 0) {
-                  return true;
-                }
-                return false;
-              };
-              sums_4 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
-            }
-            if (!sums_4.sum.gone()) {
-              {
-                auto* into_24 = tmp0.at(e.scratch, {});
-                FR_WRITE;
-                gain(into_24->sum, sums_4.sum);
-                if (into_24->empty()) tmp0.drop(e.scratch, into_24);
-              }
-            }
-            if (sums_4.sum_2 != 0) {
-              {
-                auto* into_26 = tmp0.at(e.scratch, {});
-                FR_WRITE;
-                into_26->sum_2 = known(o, add<i64>(o, into_26->sum_2, narrow<i64>(o, sums_4.sum_2)));
-                if (into_26->empty()) tmp0.drop(e.scratch, into_26);
-              }
-            }
-          }
-          if (!(s.m_vwap_Bids_U_below1 == 0 && s.m_vwap_Bids_U_below2 == 0)) [&]() __attribute__((noinline, cold)) {
-            Sum total_5{};
-            {
-              if (const auto* vwap_Bids_a1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
-                FR_VISIT(1);
-                gain(total_5, vwap_Bids_a1->sum_2);
-              }
-            }
-            const f64 sum_6 = value(total_5);
-            s.m_vwap_Bids.each(e.arena, [&](const Rec_m_vwap_Bids& vwap_Bids_7) {
-              FR_VISIT(1);
-              i64 total_8{};
-              {
-                Sum_m_vwap_Bids sums_a1{};
-                {
-                  auto before = [&](const Ord0_m_vwap_Bids& entry_aa1) -> bool {
-                    FR_VISIT(1);
-                    (void)entry_aa1;
-                    if ((entry_aa1.b1_price_ > vwap_Bids_7.b1_price_)) {
-                      return false;
+                    Sum_m_vwap_Bids sums_aa1{};
+                    {
+                      auto before = [&](const Ord0_m_vwap_Bids& entry_aaa1) -> bool {
+                        FR_VISIT(1);
+                        (void)entry_aaa1;
+                        if ((entry_aaa1.b1_price_ > entry_a1.b1_price_)) {
+                          return false;
+                        }
+                        return true;
+                      };
+                      auto upto = [&](const Ord0_m_vwap_Bids& entry_aaa1) -> bool {
+                        FR_VISIT(1);
+                        (void)entry_aaa1;
+                        return true;
+                      };
+                      sums_aa1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
                     }
+                    if (!sums_aa1.sum_3.gone()) {
+                      gain(total_a2, sums_aa1.sum_3);
+                    }
+                  }
+                  const f64 x_a3 = value(total_a2);
+                  if ((mul<f64>(o, f64(0.25), sum_3) > x_a3)) {
+                    return false;
+                  }
+                  return true;
+                };
+                auto upto = [&](const Ord0_m_vwap_Bids& entry_a1) -> bool {
+                  FR_VISIT(1);
+                  (void)entry_a1;
+                  i64 total_a4{};
+                  {
+                    Sum_m_vwap_Bids sums_aa1{};
+                    {
+                      auto before = [&](const Ord0_m_vwap_Bids& entry_aaa1) -> bool {
+                        FR_VISIT(1);
+                        (void)entry_aaa1;
+                        if ((entry_aaa1.b1_price_ > entry_a1.b1_price_)) {
+                          return false;
+                        }
+                        return true;
+                      };
+                      auto upto = [&](const Ord0_m_vwap_Bids& entry_aaa1) -> bool {
+                        FR_VISIT(1);
+                        (void)entry_aaa1;
+                        return true;
+                      };
+                      sums_aa1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
+                    }
+                    if (sums_aa1.sum_2 != 0) {
+                      total_a4 = add<i64>(o, total_a4, narrow<i64>(o, sums_aa1.sum_2));
+                    }
+                  }
+                  if (total_a4 != 0) {
                     return true;
-                  };
-                  auto upto = [&](const Ord0_m_vwap_Bids& entry_aa1) -> bool {
-                    FR_VISIT(1);
-                    (void)entry_aa1;
-                    return true;
-                  };
-                  sums_a1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
-                }
-                if (sums_a1.sum_2 != 0) {
-                  total_8 = add<i64>(o, total_8, narrow<i64>(o, sums_a1.sum_2));
+                  }
+                  return false;
+                };
+                sums_4 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
+              }
+              if (!sums_4.sum.gone()) {
+                {
+                  auto* into_24 = tmp0.at(e.scratch, {});
+                  FR_WRITE;
+                  gain(into_24->sum, sums_4.sum);
+                  if (into_24->empty()) tmp0.drop(e.scratch, into_24);
                 }
               }
-              if (total_8 != 0) {
-                Sum total_9{};
+              if (sums_4.sum_2 != 0) {
+                {
+                  auto* into_26 = tmp0.at(e.scratch, {});
+                  FR_WRITE;
+                  into_26->sum_2 = known(o, add<i64>(o, into_26->sum_2, narrow<i64>(o, sums_4.sum_2)));
+                  if (into_26->empty()) tmp0.drop(e.scratch, into_26);
+                }
+              }
+            }
+            if (!(s.m_vwap_Bids_U_below1 == 0 && s.m_vwap_Bids_U_below2 == 0)) [&]() __attribute__((noinline, cold)) {
+              Sum total_5{};
+              {
+                if (const auto* vwap_Bids_a1 = s.m_vwap_Bids_2.find(e.arena, Rec_m_vwap_Bids_2::Key{})) {
+                  FR_VISIT(1);
+                  gain(total_5, vwap_Bids_a1->sum_2);
+                }
+              }
+              const f64 sum_6 = value(total_5);
+              s.m_vwap_Bids.each(e.arena, [&](const Rec_m_vwap_Bids& vwap_Bids_7) {
+                FR_VISIT(1);
+                i64 total_8{};
                 {
                   Sum_m_vwap_Bids sums_a1{};
                   {
@@ -274,46 +252,70 @@ static void after_vwap_vwap_2(Env& e) {
                     };
                     sums_a1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
                   }
-                  if (!sums_a1.sum_3.gone()) {
-                    gain(total_9, sums_a1.sum_3);
+                  if (sums_a1.sum_2 != 0) {
+                    total_8 = add<i64>(o, total_8, narrow<i64>(o, sums_a1.sum_2));
                   }
                 }
-                const f64 sum_10 = value(total_9);
-                if ((mul<f64>(o, f64(0.25), sum_6) > sum_10)) {
+                if (total_8 != 0) {
+                  Sum total_9{};
                   {
-                    auto* into_25 = tmp0.at(e.scratch, {});
-                    FR_WRITE;
-                    gain(into_25->sum, vwap_Bids_7.sum);
-                    into_25->sum_2 = known(o, add<i64>(o, into_25->sum_2, vwap_Bids_7.sum_2));
-                    if (into_25->empty()) tmp0.drop(e.scratch, into_25);
+                    Sum_m_vwap_Bids sums_a1{};
+                    {
+                      auto before = [&](const Ord0_m_vwap_Bids& entry_aa1) -> bool {
+                        FR_VISIT(1);
+                        (void)entry_aa1;
+                        if ((entry_aa1.b1_price_ > vwap_Bids_7.b1_price_)) {
+                          return false;
+                        }
+                        return true;
+                      };
+                      auto upto = [&](const Ord0_m_vwap_Bids& entry_aa1) -> bool {
+                        FR_VISIT(1);
+                        (void)entry_aa1;
+                        return true;
+                      };
+                      sums_a1 = s.m_vwap_Bids_U_o0.sum_between(e.arena, before, upto);
+                    }
+                    if (!sums_a1.sum_3.gone()) {
+                      gain(total_9, sums_a1.sum_3);
+                    }
+                  }
+                  const f64 sum_10 = value(total_9);
+                  if ((mul<f64>(o, f64(0.25), sum_6) > sum_10)) {
+                    {
+                      auto* into_25 = tmp0.at(e.scratch, {});
+                      FR_WRITE;
+                      gain(into_25->sum, vwap_Bids_7.sum);
+                      into_25->sum_2 = known(o, add<i64>(o, into_25->sum_2, vwap_Bids_7.sum_2));
+                      if (into_25->empty()) tmp0.drop(e.scratch, into_25);
+                    }
                   }
                 }
-              }
-            });
-          }();
+              });
+            }();
+          }
+        }
+        if (const auto* vwap_22 = s.m_vwap.find(e.arena, Rec_m_vwap::Key{})) {
+          FR_VISIT(1);
+          {
+            auto* into_23 = tmp0.at(e.scratch, {});
+            FR_WRITE;
+            into_23->sum_3 = known(o, add<i64>(o, into_23->sum_3, i64(1ll)));
+            if (into_23->empty()) tmp0.drop(e.scratch, into_23);
+          }
         }
       }
-      if (const auto* vwap_22 = s.m_vwap.find(e.arena, Rec_m_vwap::Key{})) {
+      tmp0.each(e.scratch, [&](const Rec_tmp0& row_28) {
         FR_VISIT(1);
         {
-          auto* into_23 = tmp0.at(e.scratch, {});
+          auto* into_29 = s.m_vwap.at(e.arena, {});
           FR_WRITE;
-          into_23->sum_3 = known(o, add<i64>(o, into_23->sum_3, i64(1ll)));
-          if (into_23->empty()) tmp0.drop(e.scratch, into_23);
+          into_29->sum = row_28.sum;
+          into_29->sum_2 = known(o, row_28.sum_2);
+          if (into_29->empty()) s.m_vwap.drop(e.arena, into_29);
         }
-      }
+      });
     }
-    tmp0.each(e.scratch, [&](const Rec_tmp0& row_28) {
-      FR_VISIT(1);
-      if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch(e, 0);
-      {
-        auto* into_29 = s.m_vwap.at(e.arena, {});
-        FR_WRITE;
-        into_29->sum = row_28.sum;
-        into_29->sum_2 = known(o, row_28.sum_2);
-        if (into_29->empty()) s.m_vwap.drop(e.arena, into_29);
-      }
-    });
   }
   e.overflow |= o;
   e.scratch.reset();
@@ -335,16 +337,18 @@ static void on_Bids(Env& e, const Batch& b) {
     // vwap_Bids_4[d_price] += 1;
     // vwap_Bids_5[d_price] += d_volume;
     {
+      s.late = true;  // vwap, vwap_2: recomputed after the rows
       {
         auto* into_3 = s.m_vwap_Bids.at(e.arena, {as_key(price_1)});
         FR_WRITE;
         const auto into_3_old = *into_3;
-        gain(into_3->sum, times(times(sign_2, lift(price_1)), lift(volume_1)));
+        gain(into_3->sum, times(sign_2, times(lift(price_1), lift(volume_1))));
         into_3->sum_2 = known(o, add<i64>(o, into_3->sum_2, sign_2));
         gain(into_3->sum_3, times(sign_2, lift(volume_1)));
         follow_m_vwap_Bids(e, into_3_old, *into_3);
         if (into_3->empty()) s.m_vwap_Bids.drop(e.arena, into_3);
       }
+      s.late = true;  // vwap, vwap_2: recomputed after the rows
       {
         auto* into_4 = s.m_vwap_Bids_2.at(e.arena, {});
         FR_WRITE;
@@ -568,7 +572,7 @@ static const Relation all_relations[] = {
 };
 
 static const Query all_queries[] = {
-  {"vwap", 1, out_vwap, read_vwap, nullptr, nullptr, true},
+  {"vwap", 1, out_vwap, read_vwap, nullptr, nullptr},
 };
 
 static const Map all_maps[] = {

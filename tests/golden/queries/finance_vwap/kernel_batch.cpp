@@ -80,7 +80,7 @@ struct Ord0_m_vwap_Bids {
 
 struct State {
   Strings strings;
-  bool stale;
+  bool stale, late;
   Flat<Rec_m_vwap> m_vwap;
   Flat<Rec_m_vwap_Bids> m_vwap_Bids;
   Ordered<Ord0_m_vwap_Bids, Sum_m_vwap_Bids> m_vwap_Bids_U_o0;
@@ -128,7 +128,7 @@ static void on_Bids(Env& e, const Batch& b) {
         auto* into_26 = s.m_vwap_Bids.at(e.arena, {as_key(price_1)});
         FR_WRITE;
         const auto into_26_old = *into_26;
-        gain(into_26->sum, times(times(b.count[i_1], lift(volume_1)), lift(price_1)));
+        gain(into_26->sum, times(b.count[i_1], times(lift(volume_1), lift(price_1))));
         into_26->sum_2 = known(o, add<i64>(o, into_26->sum_2, b.count[i_1]));
         gain(into_26->sum_3, times(b.count[i_1], lift(volume_1)));
         follow_m_vwap_Bids(e, into_26_old, *into_26);

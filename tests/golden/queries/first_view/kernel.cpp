@@ -42,7 +42,7 @@ using Rec_m_first_view_orders = Head0_m_first_view_items;
 
 struct State {
   Strings strings;
-  bool stale;
+  bool stale, late;
   Flat<Rec_m_first_view> m_first_view;
   Pool<Rec_m_first_view_items, Head0_m_first_view_items> m_first_view_items;
 };

@@ -51,7 +51,7 @@ struct Rec_m_first_view_orders {
 
 struct State {
   Strings strings;
-  bool stale;
+  bool stale, late;
   Flat<Rec_m_first_view> m_first_view;
   Pool<Rec_m_first_view_items, Head0_m_first_view_items> m_first_view_items;
   Flat<Rec_m_first_view_orders> m_first_view_orders;

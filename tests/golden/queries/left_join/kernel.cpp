@@ -63,7 +63,7 @@ struct Head0_m_left_join_orders {
 
 struct State {
   Strings strings;
-  bool stale;
+  bool stale, late;
   Flat<Rec_m_left_join> m_left_join;
   Pool<Rec_m_left_join_customers, Head0_m_left_join_customers> m_left_join_customers;
   Pool<Rec_m_left_join_orders, Head0_m_left_join_orders> m_left_join_orders;

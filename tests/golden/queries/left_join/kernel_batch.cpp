@@ -103,7 +103,7 @@ using Rec_tmp1 = Rec_tmp0;
 
 struct State {
   Strings strings;
-  bool stale;
+  bool stale, late;
   Flat<Rec_m_left_join> m_left_join;
   Pool<Rec_m_left_join_customers, Head0_m_left_join_customers> m_left_join_customers;
   Flat<Rec_m_left_join_customers_2> m_left_join_customers_2;

@@ -49,7 +49,7 @@ struct Ord0_m_min_max_2 {
 
 struct State {
   Strings strings;
-  bool stale;
+  bool stale, late;
   Flat<Rec_m_min_max> m_min_max;
   Flat<Rec_m_min_max_2> m_min_max_2;
   Ordered<Ord0_m_min_max_2, Sum_m_min_max_2> m_min_max_2_U_o0;

@@ -85,7 +85,7 @@ using Rec_m_q03_2 = Rec_m_q03;
 
 struct State {
   Strings strings;
-  bool stale;
+  bool stale, late;
   Flat<Rec_m_q03> m_q03;
   Pool<Rec_m_V_Customer_Orders_at_o_orderdate, Head0_m_V_Customer_Orders_at_o_orderdate> m_V_Customer_Orders_at_o_orderdate;
   Flat<Rec_m_V_Customer_at_c_name> m_V_Customer_at_c_name;

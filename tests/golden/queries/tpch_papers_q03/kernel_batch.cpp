@@ -92,7 +92,7 @@ struct Head0_m_Customer_base {
 
 struct State {
   Strings strings;
-  bool stale;
+  bool stale, late;
   Flat<Rec_m_q03> m_q03;
   Pool<Rec_m_Orders_base, Head0_m_Orders_base, Head1_m_Orders_base> m_Orders_base;
   Pool<Rec_m_Lineitem_base, Head0_m_Lineitem_base> m_Lineitem_base;

@@ -98,3 +98,46 @@ def test_a_join_that_leaves_out_most_of_what_it_is_made_of_is_kept() -> None:
         definition = join if last is few else map_of("j", "S(b, c) * T(c)", "b", "c")
         p = program([view, definition, *parts, last], fills, "v")
         assert names(derive(replace(p, relations=(*p.relations, t)))) == names_left
+
+
+def test_a_view_of_a_relation_joined_with_itself_is_multiplied_when_it_is_read() -> None:
+    view = map_of("v", "Sum[a](R(a, b) * b * R(a, c) * c * 3)", "a")
+    half = map_of("h", "Sum[a](R(a, b) * b)", "a")
+    derived = derive(program([view, half], {"v": "6 * h[a] + 9", "h": "3"}, "v"))
+    assert names(derived) == ["h"]
+    assert show(derived.queries[0].term) == "3 * h[a] * h[a]"
+
+
+def test_a_view_of_other_rows_is_kept() -> None:
+    """To read it would mean to look at rows of one that have none in the other."""
+    view = map_of("v", "Sum[b](R(a, b) * S(b, c))", "b")
+    parts = [map_of("r", "Sum[b](R(a, b))", "b"), map_of("s", "Sum[b](S(b, c))", "b")]
+    p = program([view, *parts], {"v": "s[b]", "r": "1"}, "v")
+    assert names(derive(p)) == ["v", "r", "s"]
+    fewer = [map_of("r", "Sum[a](R(a, b))", "a"), map_of("t", "Sum[a](R(a, b) * {b > 2})", "a")]
+    view = map_of("v", "Sum[a](R(a, b) * R(a, c) * {c > 2})", "a")
+    p = program([view, *fewer], {"v": "r[a]", "r": "1", "t": "{2 > 1}"}, "v")
+    assert names(derive(p)) == ["v", "r", "t"]
+
+
+def test_a_product_is_there_where_its_factors_are() -> None:
+    view = map_of("v", "Sum[a](R(a, b) * R(a, c))", "a")
+    count = map_of("n", "Sum[a](R(a, b))", "a")
+    p = program([view, count], {"v": "2 * n[a] + 1", "n": "1"}, "v")
+    asked = replace(p.queries[0], term=read("Exists(v[a])"))
+    assert show(derive(replace(p, queries=(asked,))).queries[0].term) == "Exists(n[a])"
+
+
+ROWS = map_of("n", "R(a, b)", "a", "b")
+
+
+def test_groups_of_one_row_are_asked_of_the_rows() -> None:
+    groups = map_of("g", "Exists(Sum[x](Exists(R(x, y))))", "x")
+    view = map_of("v", "Sum[](S(b, c) * Exists(Sum[c](Exists(R(c, b)))))")
+    p = program([view, groups, ROWS], {"v": "Sum[](g[a])", "n": "1", "g": "1"}, "v")
+    assert names(derive(p)) == ["v", "g", "n"]  # a group may have many rows
+    keyed = replace(p, relations=(replace(R, key=("a",)), S))
+    derived = derive(keyed)
+    assert names(derived) == ["v", "n"]
+    [first, _] = derived.triggers[0].statements
+    assert show(first.term) == "Sum[](Exists(Sum[a](Exists(n[a, y_of_g]))))"

@@ -31,6 +31,8 @@ class State:
     """All the texts that are symbols."""
     stale: bool = False
     """Whether maps have to be recomputed before they are read."""
+    late: bool = False
+    """Whether maps have to be recomputed after the rows of the batch."""
 
 
 @dataclass

@@ -72,6 +72,10 @@ class Run(Searches):
             if not self.state.stale:
                 return
             self.state.stale = False
+        if f.kind == "after":
+            if not self.state.late:
+                return
+            self.state.late = False
         self.block(f.body, names)
 
     def block(self, block: Block, names: Names) -> None:
@@ -237,9 +241,12 @@ class Run(Searches):
         """Empty a table."""
         self.table(s.table).clear()
 
-    def stale(self, _: Stale, __: Names) -> None:
+    def stale(self, s: Stale, _: Names) -> None:
         """Maps have to be recomputed."""
-        self.state.stale = True
+        if s.late:
+            self.state.late = True
+        else:
+            self.state.stale = True
 
     def release(self, _: Release, __: Names) -> None:
         """Python gives back memory by itself."""
