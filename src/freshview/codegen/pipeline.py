@@ -16,7 +16,13 @@ from freshview.codegen.layout.place import place_maps
 from freshview.codegen.layout.terms import Columns, Layout
 from freshview.codegen.layout.widen import widen
 from freshview.codegen.loops.facts import lookups
-from freshview.codegen.loops.terms import Batch, Block, Function, Loops, Stmt
+from freshview.codegen.loops.terms import (
+    Batch,
+    Block,
+    Function,
+    Loops,
+    Stmt,
+)
 from freshview.codegen.lower.context import ONE, Names
 from freshview.codegen.lower.queries import lower_query
 from freshview.codegen.lower.statements import Statements, lower_statement

@@ -8,7 +8,13 @@ from freshview.codegen.kernel.tables import CppTable
 from freshview.codegen.kernel.text import Opened
 from freshview.codegen.kernel.values import CppScope
 from freshview.codegen.loops.parts import SortKey
-from freshview.codegen.loops.terms import At, FirstOfGroups, Get, Scan, Slice
+from freshview.codegen.loops.terms import (
+    At,
+    FirstOfGroups,
+    Get,
+    Scan,
+    Slice,
+)
 
 VISIT = "FR_VISIT(1);"
 

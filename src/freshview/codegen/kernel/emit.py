@@ -33,44 +33,46 @@ from freshview.codegen.kernel.records import emptying
 from freshview.codegen.kernel.tables import CppTable
 from freshview.codegen.kernel.text import Lines, Opened, indented
 from freshview.codegen.kernel.values import CppScope
-from freshview.codegen.loops.parts import Weight
-from freshview.codegen.loops.terms import (
+from freshview.codegen.loops.effects import (
     Answer,
     Assign,
+    Call,
+    Clear,
+    Gain,
+    Output,
+    Release,
+    Stale,
+    Tally,
+    Touch,
+    Yield,
+)
+from freshview.codegen.loops.parts import Weight
+from freshview.codegen.loops.terms import (
     At,
     Batch,
     Block,
-    Call,
-    Clear,
     Collect,
     EachGroup,
     Find,
     FirstOfGroups,
     FirstRows,
-    Gain,
     Get,
     Group,
     If,
     Intern,
     Let,
     Look,
-    Output,
     Probe,
     Product,
     RangeSum,
-    Release,
     Scan,
     Slice,
-    Stale,
     Stmt,
-    Tally,
     Times,
     Total,
-    Touch,
     Turn,
     Unless,
     Walk,
-    Yield,
 )
 
 

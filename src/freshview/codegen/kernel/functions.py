@@ -17,7 +17,13 @@ from freshview.codegen.kernel.text import Lines, indented
 from freshview.codegen.kernel.values import CppScope
 from freshview.codegen.layout.terms import Layout
 from freshview.codegen.loops.facts import relation_columns
-from freshview.codegen.loops.terms import Block, Collect, Function, Loops, Total
+from freshview.codegen.loops.terms import (
+    Block,
+    Collect,
+    Function,
+    Loops,
+    Total,
+)
 from freshview.codegen.loops.walk import statements
 from freshview.program.terms import Map, Program
 

@@ -10,7 +10,14 @@ from freshview.codegen.kernel.tables import CppTable
 from freshview.codegen.kernel.text import Lines, Opened, indented
 from freshview.codegen.kernel.values import CppScope
 from freshview.codegen.loops.parts import Search
-from freshview.codegen.loops.terms import Block, EachGroup, FirstRows, Range, RangeSum, Walk
+from freshview.codegen.loops.terms import (
+    Block,
+    EachGroup,
+    FirstRows,
+    Range,
+    RangeSum,
+    Walk,
+)
 
 Emit = Callable[[Block, CppScope], Lines]
 

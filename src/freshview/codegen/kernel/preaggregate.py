@@ -14,8 +14,16 @@ from freshview.codegen.kernel.rows import array_name, batch_fields, column_name,
 from freshview.codegen.kernel.text import Lines, PrintBlock, indented
 from freshview.codegen.kernel.values import CppScope
 from freshview.codegen.loops.additions import Additions, additions
+from freshview.codegen.loops.effects import (
+    Gain,
+)
 from freshview.codegen.loops.facts import columns_read
-from freshview.codegen.loops.terms import At, Batch, Block, Gain, Stmt
+from freshview.codegen.loops.terms import (
+    At,
+    Batch,
+    Block,
+    Stmt,
+)
 from freshview.codegen.loops.walk import map_blocks
 
 LEAST = 32

@@ -13,7 +13,18 @@ from freshview.calculus.terms import Add, Const, Expr, Mul, Var
 from freshview.calculus.types import Type
 from freshview.codegen.cpp.types import batch_type, cpp_type
 from freshview.codegen.layout.terms import Table
-from freshview.codegen.loops.terms import At, Batch, Block, Gain, Group, Intern, Let, Touch
+from freshview.codegen.loops.effects import (
+    Gain,
+    Touch,
+)
+from freshview.codegen.loops.terms import (
+    At,
+    Batch,
+    Block,
+    Group,
+    Intern,
+    Let,
+)
 from freshview.codegen.loops.walk import all_names_read
 
 EXACT = ("int", "decimal")

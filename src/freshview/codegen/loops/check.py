@@ -17,23 +17,31 @@ from freshview.calculus.types import INT, Type
 from freshview.codegen.layout.terms import Columns, Layout, Table
 from freshview.codegen.loops.additions import additions, are_exact
 from freshview.codegen.loops.check_parts import Parts
-from freshview.codegen.loops.terms import (
+from freshview.codegen.loops.effects import (
     Answer,
     Assign,
+    Call,
+    Clear,
+    Effect,
+    Gain,
+    Output,
+    Release,
+    Stale,
+    Tally,
+    Touch,
+    Yield,
+)
+from freshview.codegen.loops.terms import (
     At,
     Batch,
     Block,
-    Call,
-    Clear,
     Collect,
     Definition,
     EachGroup,
-    Effect,
     Find,
     FirstOfGroups,
     FirstRows,
     Function,
-    Gain,
     Get,
     Group,
     If,
@@ -41,24 +49,18 @@ from freshview.codegen.loops.terms import (
     Let,
     Look,
     Loops,
-    Output,
     Probe,
     Product,
     RangeSum,
-    Release,
     Scan,
     Scope,
     Slice,
-    Stale,
     Stmt,
-    Tally,
     Times,
     Total,
-    Touch,
     Turn,
     Unless,
     Walk,
-    Yield,
 )
 from freshview.codegen.loops.text import head
 from freshview.codegen.loops.visible import (

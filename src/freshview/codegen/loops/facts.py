@@ -8,6 +8,9 @@ from freshview.calculus.terms import Var
 from freshview.calculus.types import Type
 from freshview.codegen.cpp.types import batch_type, cpp_type
 from freshview.codegen.layout.terms import Columns, Layout, Sort, Sorts
+from freshview.codegen.loops.effects import (
+    Output,
+)
 from freshview.codegen.loops.parts import Fetch, Missing, NoNegative, Search, Values
 from freshview.codegen.loops.terms import (
     At,
@@ -21,7 +24,6 @@ from freshview.codegen.loops.terms import (
     Get,
     If,
     Loops,
-    Output,
     Probe,
     RangeSum,
     Scan,

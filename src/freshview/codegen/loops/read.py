@@ -13,23 +13,31 @@ from freshview.calculus.types import Type
 from freshview.codegen.layout.terms import Columns, Table
 from freshview.codegen.layout.text import read_column, read_columns
 from freshview.codegen.layout.type_text import read_type, read_types
+from freshview.codegen.loops.effects import (
+    Answer,
+    Assign,
+    Call,
+    Clear,
+    Gain,
+    Output,
+    Release,
+    Stale,
+    Tally,
+    Touch,
+    Yield,
+)
 from freshview.codegen.loops.parts import Fetch, Weight
 from freshview.codegen.loops.read_parts import Parts
 from freshview.codegen.loops.terms import (
-    Answer,
-    Assign,
     At,
     Batch,
     Block,
-    Call,
-    Clear,
     Collect,
     EachGroup,
     Find,
     FirstOfGroups,
     FirstRows,
     Function,
-    Gain,
     Get,
     Group,
     If,
@@ -37,24 +45,18 @@ from freshview.codegen.loops.terms import (
     Let,
     Look,
     Loops,
-    Output,
     Probe,
     Product,
     Range,
     RangeSum,
-    Release,
     Scan,
     Slice,
-    Stale,
     Stmt,
-    Tally,
     Times,
     Total,
-    Touch,
     Turn,
     Unless,
     Walk,
-    Yield,
 )
 from freshview.codegen.loops.text import WIDE
 from freshview.depth import deep

@@ -26,6 +26,20 @@ from freshview.calculus.text import show_value as show_constant
 from freshview.calculus.walk import subterms
 from freshview.codegen.layout.text import show_columns, show_sorts
 from freshview.codegen.layout.type_text import show_type, show_types
+from freshview.codegen.loops.effects import (
+    Answer,
+    Assign,
+    Call,
+    Clear,
+    Effect,
+    Gain,
+    Output,
+    Release,
+    Stale,
+    Tally,
+    Touch,
+    Yield,
+)
 from freshview.codegen.loops.parts import (
     Fetch,
     Fits,
@@ -41,22 +55,16 @@ from freshview.codegen.loops.parts import (
     Weight,
 )
 from freshview.codegen.loops.terms import (
-    Answer,
-    Assign,
     At,
     Batch,
     Block,
-    Call,
-    Clear,
     Collect,
     Definition,
     EachGroup,
-    Effect,
     Find,
     FirstOfGroups,
     FirstRows,
     Function,
-    Gain,
     Get,
     Group,
     If,
@@ -64,25 +72,19 @@ from freshview.codegen.loops.terms import (
     Let,
     Look,
     Loops,
-    Output,
     Probe,
     Product,
     Range,
     RangeSum,
-    Release,
     Scan,
     Scope,
     Slice,
-    Stale,
     Stmt,
-    Tally,
     Times,
     Total,
-    Touch,
     Turn,
     Unless,
     Walk,
-    Yield,
 )
 from freshview.codegen.loops.walk import blocks, is_definition, is_scope, statements, values
 from freshview.depth import deep

@@ -114,7 +114,7 @@ def renamed(x: Any, names: Mapping[str, str]) -> Any:
     """The same with other names of locals, inside its blocks, too.
 
     >>> from freshview.calculus.terms import Var
-    >>> from freshview.codegen.loops.terms import Tally
+    >>> from freshview.codegen.loops.effects import (Tally,)
     >>> renamed(Tally((Var("r1.k0"), Var("x"))), {"r1": "g"})
     Tally(weight=(Var(name='g.k0'), Var(name='x')))
     """

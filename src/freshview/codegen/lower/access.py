@@ -11,7 +11,17 @@ from freshview.calculus.types import INT, Type
 from freshview.codegen.cpp.types import digits_lost
 from freshview.codegen.layout.terms import Layout, MapPlace, Table
 from freshview.codegen.loops.parts import Holds, Same
-from freshview.codegen.loops.terms import Batch, Find, Get, If, Look, Product, Scan, Slice, Stmt
+from freshview.codegen.loops.terms import (
+    Batch,
+    Find,
+    Get,
+    If,
+    Look,
+    Product,
+    Scan,
+    Slice,
+    Stmt,
+)
 from freshview.codegen.lower.context import Bound, Count, Local, Names, Next
 from freshview.codegen.options import KernelPasses
 from freshview.program.terms import Map

@@ -15,7 +15,13 @@ from freshview.calculus.terms import Cmp, Exists, Expr, Order, Top, Var, View
 from freshview.calculus.types import INT
 from freshview.codegen.layout.terms import Sort, Table
 from freshview.codegen.loops.parts import Holds, Missing, Test
-from freshview.codegen.loops.terms import Collect, FirstRows, If, Scan, Stmt
+from freshview.codegen.loops.terms import (
+    Collect,
+    FirstRows,
+    If,
+    Scan,
+    Stmt,
+)
 from freshview.codegen.lower.context import Bound, Count, Next
 from freshview.codegen.lower.index_search import IndexSearch, Known
 from freshview.codegen.lower.nested import (

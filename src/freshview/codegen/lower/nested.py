@@ -9,8 +9,18 @@ from freshview.calculus.scope import is_value, outs
 from freshview.calculus.terms import Add, Cmp, Expr, Mul, Order, Rel, Top, Var, View
 from freshview.calculus.types import INT, Type
 from freshview.codegen.layout.terms import Table
+from freshview.codegen.loops.effects import (
+    Yield,
+)
 from freshview.codegen.loops.parts import Holds, NotZero, SortKey
-from freshview.codegen.loops.terms import Collect, FirstOfGroups, If, Let, Scan, Stmt, Yield
+from freshview.codegen.loops.terms import (
+    Collect,
+    FirstOfGroups,
+    If,
+    Let,
+    Scan,
+    Stmt,
+)
 from freshview.codegen.lower.context import ONE, Bound, Count, Local, Names, Next
 from freshview.codegen.lower.writer import TermLowering, counted
 from freshview.codegen.lower.writes import write_yields

@@ -12,7 +12,17 @@ from freshview.calculus.types import Type
 from freshview.calculus.walk import children, subterms
 from freshview.codegen.cpp.code import identifier
 from freshview.codegen.cpp.types import digits_lost
-from freshview.codegen.loops.terms import Block, Call, Find, Function, Intern, Output, Stmt
+from freshview.codegen.loops.effects import (
+    Call,
+    Output,
+)
+from freshview.codegen.loops.terms import (
+    Block,
+    Find,
+    Function,
+    Intern,
+    Stmt,
+)
 from freshview.codegen.lower.access import is_symbol
 from freshview.codegen.lower.context import ONE, Bound, Count, Local, Names
 from freshview.codegen.lower.nested import materialize, release

@@ -8,9 +8,11 @@ from freshview.calculus.terms import Add, Cmp, Exists, Expr, Sum, Var, View
 from freshview.calculus.types import Type
 from freshview.codegen.layout.dependencies import is_determined
 from freshview.codegen.layout.terms import Sort, Table
+from freshview.codegen.loops.effects import (
+    Answer,
+)
 from freshview.codegen.loops.parts import NoNegative, There
 from freshview.codegen.loops.terms import (
-    Answer,
     Block,
     If,
     Range,

@@ -10,7 +10,18 @@ from freshview.calculus.scope import relations, stored
 from freshview.calculus.terms import Var
 from freshview.calculus.types import INT
 from freshview.codegen.layout.terms import Layout, MapPlace, Table
-from freshview.codegen.loops.terms import Block, Clear, Collect, Group, Scan, Stale, Stmt, Yield
+from freshview.codegen.loops.effects import (
+    Clear,
+    Stale,
+    Yield,
+)
+from freshview.codegen.loops.terms import (
+    Block,
+    Collect,
+    Group,
+    Scan,
+    Stmt,
+)
 from freshview.codegen.lower.context import ONE, Bound, Count
 from freshview.codegen.lower.nested import transient
 from freshview.codegen.lower.term import Terms

@@ -15,20 +15,22 @@ from freshview.calculus.types import INT
 from freshview.codegen.cpp.code import identifier
 from freshview.codegen.layout.place import batch_table
 from freshview.codegen.layout.terms import Layout, MapPlace, Table
+from freshview.codegen.loops.effects import (
+    Call,
+    Release,
+    Stale,
+    Yield,
+)
 from freshview.codegen.loops.facts import scans
 from freshview.codegen.loops.parts import Holds
 from freshview.codegen.loops.terms import (
     Batch,
     Block,
-    Call,
     Collect,
     Function,
     Let,
-    Release,
-    Stale,
     Stmt,
     Times,
-    Yield,
 )
 from freshview.codegen.loops.walk import statements as all_statements
 from freshview.codegen.lower.access import batch_columns

@@ -17,8 +17,11 @@ from freshview.calculus.terms import Expr, Sum, Var
 from freshview.calculus.types import Type
 from freshview.calculus.walk import rename
 from freshview.codegen.cpp.ring_types import cofactors, header_type
+from freshview.codegen.loops.effects import (
+    Tally,
+)
 from freshview.codegen.loops.parts import Holds
-from freshview.codegen.loops.terms import Stmt, Tally, Total
+from freshview.codegen.loops.terms import Stmt, Total
 from freshview.codegen.lower.access import Access
 from freshview.codegen.lower.context import ONE, Bound, Count, Local, Next
 

@@ -7,7 +7,17 @@ from typing import Literal
 
 from freshview.calculus.terms import Expr, Var
 from freshview.codegen.layout.terms import Columns, Table
-from freshview.codegen.loops.terms import Assign, At, Block, Gain, Intern, Stmt, Yield
+from freshview.codegen.loops.effects import (
+    Assign,
+    Gain,
+    Yield,
+)
+from freshview.codegen.loops.terms import (
+    At,
+    Block,
+    Intern,
+    Stmt,
+)
 from freshview.codegen.loops.walk import map_blocks
 from freshview.codegen.lower.access import is_symbol
 from freshview.codegen.lower.context import Names

@@ -11,8 +11,19 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from freshview.codegen.layout.terms import Layout
+from freshview.codegen.loops.effects import (
+    Call,
+    Clear,
+    Stale,
+)
 from freshview.codegen.loops.facts import tables_read
-from freshview.codegen.loops.terms import At, Block, Call, Clear, Function, Loops, Stale, Stmt
+from freshview.codegen.loops.terms import (
+    At,
+    Block,
+    Function,
+    Loops,
+    Stmt,
+)
 from freshview.codegen.loops.walk import map_blocks, statements
 
 

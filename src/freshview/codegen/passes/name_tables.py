@@ -8,7 +8,13 @@ from itertools import count
 from typing import Any
 
 from freshview.calculus.terms import Node
-from freshview.codegen.loops.terms import Block, Collect, Function, Loops, Stmt
+from freshview.codegen.loops.terms import (
+    Block,
+    Collect,
+    Function,
+    Loops,
+    Stmt,
+)
 from freshview.codegen.loops.walk import field_names, is_part
 
 REFERRING = ("table", "others")

@@ -8,7 +8,12 @@ from dataclasses import replace
 from freshview.calculus.types import Type
 from freshview.codegen.layout.terms import Layout
 from freshview.codegen.loops.facts import lookups
-from freshview.codegen.loops.terms import Batch, Block, Scan, Stmt
+from freshview.codegen.loops.terms import (
+    Batch,
+    Block,
+    Scan,
+    Stmt,
+)
 from freshview.codegen.loops.walk import map_blocks
 
 

@@ -10,7 +10,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from freshview.codegen.loops.terms import Block, Collect, Group, Range, Stmt, Turn, Walk
+from freshview.codegen.loops.terms import (
+    Block,
+    Collect,
+    Group,
+    Range,
+    Stmt,
+    Turn,
+    Walk,
+)
 from freshview.codegen.loops.walk import (
     is_definition,
     is_scope,

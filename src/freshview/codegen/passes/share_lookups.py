@@ -11,7 +11,19 @@ from dataclasses import replace
 
 from freshview.calculus.terms import Var
 from freshview.codegen.layout.terms import Layout
-from freshview.codegen.loops.terms import At, Block, Clear, Collect, Get, Group, Probe, Stmt, Total
+from freshview.codegen.loops.effects import (
+    Clear,
+)
+from freshview.codegen.loops.terms import (
+    At,
+    Block,
+    Collect,
+    Get,
+    Group,
+    Probe,
+    Stmt,
+    Total,
+)
 from freshview.codegen.loops.walk import blocks, map_blocks, statements
 
 Lookup = tuple[str, tuple[object, ...]]

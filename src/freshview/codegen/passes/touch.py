@@ -14,17 +14,19 @@ from freshview.calculus.schema import Query
 from freshview.calculus.types import Type
 from freshview.codegen.cpp.types import cpp_type
 from freshview.codegen.layout.terms import Columns, Layout
+from freshview.codegen.loops.effects import (
+    Call,
+    Clear,
+    Stale,
+    Touch,
+)
 from freshview.codegen.loops.facts import scans
 from freshview.codegen.loops.terms import (
     At,
     Block,
-    Call,
-    Clear,
     Function,
     Loops,
-    Stale,
     Stmt,
-    Touch,
 )
 from freshview.codegen.loops.walk import map_blocks, statements
 from freshview.program.query_keys import NotCollected, key_positions

@@ -9,8 +9,17 @@ from freshview.calculus.terms import View
 from freshview.calculus.types import DATE, DOUBLE, INT, STRING, TIMESTAMP, decimal
 from freshview.codegen.layout.text import read as read_layout
 from freshview.codegen.loops.check import check
+from freshview.codegen.loops.effects import (
+    Gain,
+    Release,
+)
 from freshview.codegen.loops.read import read
-from freshview.codegen.loops.terms import At, Collect, Function, Gain, Loops, Release
+from freshview.codegen.loops.terms import (
+    At,
+    Collect,
+    Function,
+    Loops,
+)
 from freshview.errors import ProgramProblem
 from freshview.program.terms import Program
 

@@ -6,7 +6,14 @@ from freshview.calculus.schema import Column, Relation
 from freshview.calculus.terms import View
 from freshview.calculus.text import read
 from freshview.calculus.types import INT
-from freshview.codegen.loops.terms import At, Collect, Get, Group, Probe, Scan
+from freshview.codegen.loops.terms import (
+    At,
+    Collect,
+    Get,
+    Group,
+    Probe,
+    Scan,
+)
 from freshview.codegen.loops.walk import statements
 from freshview.codegen.passes.share_lookups import share_lookups
 from freshview.codegen.pipeline import plan_kernel

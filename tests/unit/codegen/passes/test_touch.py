@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from freshview.codegen.loops.terms import At, Block, Touch
+from freshview.codegen.loops.effects import (
+    Touch,
+)
+from freshview.codegen.loops.terms import At, Block
 from freshview.codegen.loops.walk import blocks
 from freshview.codegen.options import KernelPasses
 from freshview.codegen.pipeline import Draft, plan_kernel

@@ -15,11 +15,14 @@ from freshview.calculus.rows import checked
 from freshview.calculus.schema import Relation
 from freshview.calculus.types import Value
 from freshview.codegen.layout.terms import Layout
+from freshview.codegen.loops.effects import (
+    Touch,
+)
 from freshview.codegen.loops.interpret.activation import State
 from freshview.codegen.loops.interpret.records import Records
 from freshview.codegen.loops.interpret.run import Run
 from freshview.codegen.loops.interpret.values import Row, Values, as_key, nearest
-from freshview.codegen.loops.terms import Function, Loops, Touch
+from freshview.codegen.loops.terms import Function, Loops
 from freshview.codegen.loops.walk import statements
 from freshview.errors import Overflow, SnapshotProblem, UnknownName
 from freshview.program.engine import Batch, Changes, Multiset, ShownRows, Tables, added

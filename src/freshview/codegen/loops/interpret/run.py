@@ -7,6 +7,18 @@ from dataclasses import replace
 from typing import Any
 
 from freshview.codegen.loops.additions import Additions, additions
+from freshview.codegen.loops.effects import (
+    Answer,
+    Assign,
+    Call,
+    Clear,
+    Gain,
+    Output,
+    Release,
+    Stale,
+    Tally,
+    Touch,
+)
 from freshview.codegen.loops.interpret.activation import fits_name
 from freshview.codegen.loops.interpret.ordered import Answered, Searches, TurningPoint
 from freshview.codegen.loops.interpret.records import Key, Records
@@ -18,39 +30,29 @@ from freshview.codegen.loops.interpret.values import (
     within_range,
 )
 from freshview.codegen.loops.terms import (
-    Answer,
-    Assign,
     At,
     Batch,
     Block,
-    Call,
-    Clear,
     Collect,
     EachGroup,
     Find,
     FirstOfGroups,
     FirstRows,
     Function,
-    Gain,
     Get,
     Group,
     If,
     Intern,
     Let,
     Look,
-    Output,
     Probe,
     Product,
     RangeSum,
-    Release,
     Scan,
     Slice,
-    Stale,
     Stmt,
-    Tally,
     Times,
     Total,
-    Touch,
     Turn,
     Unless,
     Walk,
