@@ -21,10 +21,13 @@ RECENT = 5
 
 def _join_sum(results: Any) -> Ratios:
     rates = results["rates"]
-    native = {name: rate for name, rate in rates.items() if name.startswith("native")}
-    others = {name: rate for name, rate in rates.items() if name not in native}
-    best = max(native.values())
-    return {f"native over {name}": best / rate for name, rate in others.items()}
+    groups: dict[str, dict[str, float]] = {"native": {}, "connect": {}, "": {}}
+    for name, rate in rates.items():
+        kind = next(k for k in groups if name.startswith(k))
+        groups[kind][name] = rate
+    best = max(groups["native"].values())
+    out = {f"native over {name}": best / rate for name, rate in groups[""].items()}
+    return out | {f"{name} over native": r / best for name, r in groups["connect"].items()}
 
 
 def _versus_duckdb(results: Any) -> Ratios:

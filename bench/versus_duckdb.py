@@ -2,7 +2,8 @@
 
 The database holds 1 M rows in all; a batch changes the relations that the query reads, and about
 a tenth of it are deletions. Both sides run on one thread and end with the view as an Arrow table.
-DuckDB's time is given without and with the update of its tables. Median wall time of the batches.
+DuckDB's time is given without and with the update of its tables. Median wall time of the batches;
+the last ratio is that of the best batch on each side.
 """
 
 from __future__ import annotations
@@ -167,7 +168,8 @@ def main() -> None:
         ours, update, read = (
             1000 * statistics.median(figures[k]) for k in ("native", "update", "recompute")
         )
-        ratios.append((read / ours, (read + update) / ours))
+        fastest = min(figures["recompute"]) / min(figures["native"])
+        ratios.append((read / ours, (read + update) / ours, fastest))
         agree = "yes" if figures["agree"] else "NO"
         lines.append([name, ours, read, update + read, *map(times, ratios[-1]), agree])
     if ratios:
@@ -175,7 +177,7 @@ def main() -> None:
         lines.append(["geometric mean", None, None, None, *means, ""])
     show(
         f"Milliseconds per batch of 1,000 rows, {rows:,} rows of base data",
-        ("query", "native", "DuckDB", "with update", "ratio", "with update", "same view"),
+        ("query", "native", "DuckDB", "with update", "ratio", "with update", "best", "same view"),
         lines,
         note="bar: every query above 1x, geometric mean at least 50x",
     )

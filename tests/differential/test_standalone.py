@@ -6,6 +6,7 @@ import csv
 import ctypes
 import importlib.util
 import shlex
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -241,7 +242,8 @@ def library(plan: Standalone) -> Path:
 
 def test_a_program_in_c_embeds_the_views(small: tuple[Standalone, Path], tmp_path: Path) -> None:
     plan, program = small
-    compiler()
+    if shutil.which("cc") is None:
+        pytest.skip("there is no C compiler")
     (tmp_path / "app.c").write_text(EMBEDDED)
     (tmp_path / "libviews.so").write_bytes(library(plan).read_bytes())
     flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", f"-I{program.parent}"]
