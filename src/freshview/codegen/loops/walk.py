@@ -9,6 +9,7 @@ from typing import Any, get_args
 from freshview.calculus.scope import free
 from freshview.calculus.terms import Node
 from freshview.calculus.walk import rename as rename_value
+from freshview.codegen.loops.effects import Effect
 from freshview.codegen.loops.parts import Search
 from freshview.codegen.loops.terms import (
     Block,
@@ -22,6 +23,8 @@ from freshview.codegen.loops.terms import (
 
 DEFINITIONS = get_args(Definition)
 SCOPES = get_args(Scope)
+MODULES = {kind.__module__ for kind in (Search, Range, *get_args(Effect))}
+"""Where the nodes of loops are declared."""
 
 REFERRING = {"name", "row", "sign", "at", "probe", "turns"}
 """Fields that hold names of locals."""
@@ -97,7 +100,7 @@ def _values(x: Any) -> Iterator[Node]:
 
 def is_part(x: Any) -> bool:
     """Whether something is a node of loops: a test, a range, a search, a statement."""
-    return type(x).__module__ in (Search.__module__, Range.__module__)
+    return type(x).__module__ in MODULES
 
 
 def names_read(s: Any) -> frozenset[str]:
@@ -114,7 +117,7 @@ def renamed(x: Any, names: Mapping[str, str]) -> Any:
     """The same with other names of locals, inside its blocks, too.
 
     >>> from freshview.calculus.terms import Var
-    >>> from freshview.codegen.loops.effects import (Tally,)
+    >>> from freshview.codegen.loops.effects import Tally
     >>> renamed(Tally((Var("r1.k0"), Var("x"))), {"r1": "g"})
     Tally(weight=(Var(name='g.k0'), Var(name='x')))
     """

@@ -13,7 +13,7 @@ def merge_tests(block: Block) -> Block:
 
     >>> from freshview.calculus.text import read
     >>> from freshview.codegen.loops.parts import Holds
-    >>> from freshview.codegen.loops.effects import (Answer,)
+    >>> from freshview.codegen.loops.effects import Answer
     >>> inner = If((Holds(read("{b > 1}")),), (Answer(),))
     >>> [merged] = merge_tests((If((Holds(read("{a > 0}")),), (inner,)),))
     >>> len(merged.tests), merged.body
