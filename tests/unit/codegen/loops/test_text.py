@@ -12,6 +12,7 @@ from freshview.calculus.text import read as term
 from freshview.calculus.types import DATE, INT, STRING, Type, decimal
 from freshview.codegen.cpp.ring_types import cofactor_type
 from freshview.codegen.layout.terms import Sort, Table
+from freshview.codegen.loops import effects as e
 from freshview.codegen.loops import parts
 from freshview.codegen.loops import terms as t
 from freshview.codegen.loops.read import read
@@ -21,10 +22,10 @@ from freshview.errors import SyntaxProblem
 
 A, B = Var("i1.c0"), Var("r2.k1")
 SUM, TEST = term("i1.c0 + 2 * r2.p0"), term("{i1.c0 < r2.k1}")
-TALLY = (t.Tally((A,)),)
+TALLY = (e.Tally((A,)),)
 SEARCH = parts.Search("m", (Sort(0), Sort(1, True), Sort(2, False, True)), ((0, A), (1, SUM)))
-RANGE = t.Range(SEARCH, "k_1", (t.If((parts.Holds(TEST),), (t.Answer(),)),), (), ("u1", "u2"))
-OPEN = t.Range(parts.Search("m", (Sort(0),), ()), "k_1", (), (t.Answer(),))
+RANGE = t.Range(SEARCH, "k_1", (t.If((parts.Holds(TEST),), (e.Answer(),)),), (), ("u1", "u2"))
+OPEN = t.Range(parts.Search("m", (Sort(0),), ()), "k_1", (), (e.Answer(),))
 FETCHES = (
     parts.Fetch("m", (0,), (A,)),
     parts.Fetch("m", (1,), (A,), index=True),
@@ -77,22 +78,22 @@ STATEMENTS: list[t.Stmt] = [
     t.FirstOfGroups(
         "r1", "tmp1", (0, 1), (parts.SortKey(2, True, True), parts.SortKey(3)), 2, TALLY
     ),
-    t.At("w1", "m", (A,), (t.Gain("w1", "m", 0, (A,)), t.Assign("w1", "m", 1, (B,)))),
+    t.At("w1", "m", (A,), (e.Gain("w1", "m", 0, (A,)), e.Assign("w1", "m", 1, (B,)))),
     t.Group(("M[a] += it's;", "N[] +=\n  2;"), TALLY),
     t.Group((), ()),
-    t.Yield((A, SUM), (A,)),
-    t.Tally((A, SUM, const(-1), term("a * b"), TEST)),
-    t.Tally(()),
-    t.Tally((const(1),)),
-    t.Answer(),
-    t.Clear("m"),
-    t.Stale(("M", "sum(x)")),
-    t.Release(),
-    t.Call("refresh"),
-    t.Output("q", (A, SUM), (INT, decimal(4)), (A,)),
-    t.Output("q", (), (), ()),
-    t.Touch("q", (A, SUM)),
-    t.Touch("my view", ()),
+    e.Yield((A, SUM), (A,)),
+    e.Tally((A, SUM, const(-1), term("a * b"), TEST)),
+    e.Tally(()),
+    e.Tally((const(1),)),
+    e.Answer(),
+    e.Clear("m"),
+    e.Stale(("M", "sum(x)")),
+    e.Release(),
+    e.Call("refresh"),
+    e.Output("q", (A, SUM), (INT, decimal(4)), (A,)),
+    e.Output("q", (), (), ()),
+    e.Touch("q", (A, SUM)),
+    e.Touch("my view", ()),
 ]
 
 
@@ -103,8 +104,8 @@ def test_statement(s: t.Stmt) -> None:
 
 
 def test_no_node_is_left_out() -> None:
-    inside = {t.Gain, t.Assign}
-    assert {type(s) for s in STATEMENTS} | inside == {*DEFINITIONS, *SCOPES, *get_args(t.Effect)}
+    inside = {e.Gain, e.Assign}
+    assert {type(s) for s in STATEMENTS} | inside == {*DEFINITIONS, *SCOPES, *get_args(e.Effect)}
     assert {type(x) for x in TESTS} == set(get_args(parts.Test))
 
 
@@ -113,7 +114,7 @@ def test_functions(kind: str) -> None:
     loops = t.Loops(
         (
             t.Function("f", kind, "my query", (), (0, 2)),  # type: ignore[arg-type]
-            t.Function("g", kind, "", (t.Release(),)),  # type: ignore[arg-type]
+            t.Function("g", kind, "", (e.Release(),)),  # type: ignore[arg-type]
         )
     )
     assert read(show(loops)) == loops
@@ -122,13 +123,13 @@ def test_functions(kind: str) -> None:
 def test_wide_constants() -> None:
     price = Const(term("1.50").value, Type("decimal", 2, wide=True))  # type: ignore[union-attr]
     weight: tuple[Expr, ...] = (price, A)
-    loops = t.Loops((t.Function("f", "ready", "", (t.Tally(weight),)),))
+    loops = t.Loops((t.Function("f", "ready", "", (e.Tally(weight),)),))
     assert show(loops).startswith("wide constants\n")
     assert read(show(loops)) == loops
 
 
 def test_lines() -> None:
-    gain = t.Gain("w5", "m_q03", 0, (Var("sign2"), Var("r3.p0")))
+    gain = e.Gain("w5", "m_q03", 0, (Var("sign2"), Var("r3.p0")))
     at = t.At("w5", "m_q03", (A, Var("r3.k1")), (gain,))
     loops = t.Loops(
         (t.Function("on_R", "relation", "R", (t.Slice("r3", "m", (0,), (A,), (at,)),)),)
