@@ -38,5 +38,5 @@ def plan_of(program: Program, source: Source) -> CompiledPlan:
         program.notes,
         tuple(show_statement(s) for s in source.scans),
         source.deferred,
-        tuple(f"the changes of '{name}' are not collected: {why}" for name, why in source.compared),
+        tuple(why for _, why in source.compared),
     )
