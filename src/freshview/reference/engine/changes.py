@@ -22,6 +22,8 @@ def touching(program: Program, q: Query) -> KeyPositions:
 
     Of a query without a key all the rows change at once: then its maps must be without keys, too.
     """
+    if any(c.type.kind == "ring" for c in q.columns):
+        raise NotCollected("it shows elements of a ring")
     own = [t for t in program.triggers if t.event != "ready"]
     changing = {s.target.name for t in own for s in t.statements}
     key = key_columns(q)

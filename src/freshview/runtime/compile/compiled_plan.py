@@ -44,5 +44,5 @@ class CompiledPlan:
             program.notes,
             tuple(show_statement(s) for s in source.scans),
             source.deferred,
-            tuple(f"the changes of '{n}' are not collected: {why}" for n, why in source.compared),
+            tuple(why for _, why in source.compared),
         )

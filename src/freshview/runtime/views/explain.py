@@ -10,8 +10,10 @@ from freshview.calculus.pretty_print import show_term
 from freshview.calculus.schema import Query
 from freshview.calculus.terms import Expr
 from freshview.program.abbreviate import abbreviate, abbreviate_program
+from freshview.program.query_keys import NotCollected
 from freshview.program.terms import Program
 from freshview.program.text import show_program
+from freshview.reference.engine.changes import touching
 from freshview.runtime.compile.compiled_plan import CompiledPlan
 from freshview.simplify import Rule, simplify
 
@@ -26,9 +28,9 @@ def explain(
 ) -> str:
     """Every stage of a view: its term, each rule that changed it, the strategy, the program.
 
-    Last comes the engine that runs it: a kernel, if there is its plan; else `note` says why not.
-    `centre` is what a kernel takes from the variables of cofactors; `arrival` says since when it
-    runs the view.
+    Then comes the engine that runs it: a kernel, if there is its plan; else `note` says why not.
+    Last, where its changes are not collected, the reason. `centre` is what a kernel takes from the
+    variables of cofactors; `arrival` says since when it runs the view.
 
     Columns that nothing reads are shown as `..`; `freshview compile` writes the whole text.
     """
@@ -40,6 +42,7 @@ def explain(
         steps.append(f"-- {rule.__name__}\n{show_term(abbreviate(term, seen))}")
 
     simplify(query.term, listener=record)
+    compared = _compared(query, program, plan)
     choice = program.notes or ("every map is maintained by deltas",)
     return "\n\n".join(
         [
@@ -53,8 +56,21 @@ def explain(
                 if note or plan
                 else []
             ),
+            *(["\n".join(["== changes", *compared])] if compared else []),
         ]
     )
+
+
+def _compared(query: Query, program: Program, plan: CompiledPlan | None) -> list[str]:
+    """Why the changes of a view are not collected while they are made, if they are not."""
+    reasons = plan.compared if plan else ()
+    try:
+        for q in program.queries if plan is None else ():
+            if q.name == query.name:
+                touching(program, q)
+    except NotCollected as why:
+        reasons = (str(why),)
+    return [f"O(view): for subscribers, two reads of it are compared, as {why}" for why in reasons]
 
 
 def _engine(
@@ -67,8 +83,6 @@ def _engine(
         lines.append(f"{name} is recomputed when it is read")
     for statement in plan.scans:
         lines.append(f"O(data), it walks through all the rows of a map: {statement}")
-    for why in plan.compared:
-        lines.append(f"O(view), for subscribers each change reads it and compares: {why}")
     shifts = [f"{name} - {x:.6g}" for name, x in centre.items() if x]
     if shifts:
         lines.append(f"sums are about a centre, which keeps their digits: {', '.join(shifts)}")

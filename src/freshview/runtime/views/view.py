@@ -166,8 +166,8 @@ class ViewHandle:
         """Record from now on what changes, so many versions back.
 
         The engine collects what a change does to the view while it is made, at a cost that
-        follows the change. Where that is not possible, as `explain` says of a kernel, each change
-        reads the view once and compares: the cost follows the view's size.
+        follows the change. Where that is not possible, as `explain` says then, each change reads
+        the view once and compares: the cost follows the view's size.
         """
         if not isinstance(versions, int) or versions < 1:
             raise FreshviewError(
