@@ -38,14 +38,16 @@ inline PyObject* go_elsewhere(const Entry& entry, PyObject* row) {
 // A row on its way through several kernels, under the lock of their owner: all of them take it, or
 // what was done is undone, and the row goes elsewhere, where somebody finds out what is wrong.
 inline PyObject* chained_row(const Entry& entry, Part& part, PyObject* const* args, intptr_t n) {
-  Own row(tuple_of(args, n)), chain(entry.chain);
-  Py_IncRef(entry.chain);
-  const intptr_t length = PyList_Size(chain);
-  if (!row || length < Then) return go_elsewhere(entry, row);
+  PyObject* const chain = entry.chain;
+  Own row(tuple_of(args, n));
+  if (!row || PyList_Size(chain) < Then) return go_elsewhere(entry, row);
   Instance& x = *entry.x;
+  Own release(PyList_GetItem(chain, Release));
+  Py_IncRef(release);
   Own lock(PyObject_CallObject(PyList_GetItem(chain, Acquire), nullptr));
   if (!lock) return nullptr;
-  bool well = PyList_Size(chain) == length;  // whoever had the lock may have changed it
+  const intptr_t length = PyList_Size(chain);  // whoever had the lock may have changed the chain
+  bool well = length >= Then;
   if (well) {
     Locked own(x);
     Fault fault;
@@ -69,7 +71,7 @@ inline PyObject* chained_row(const Entry& entry, Part& part, PyObject* const* ar
                                             nullptr));
     if (!undone) PyErr_Clear();
   }
-  Own released(PyObject_CallObject(PyList_GetItem(chain, Release), nullptr));
+  Own released(PyObject_CallObject(release, nullptr));
   if (!released) return nullptr;
   return whole ? none() : go_elsewhere(entry, row);
 }

@@ -150,7 +150,8 @@ class Routes:
         """All of the parts, as one change; what is refused goes the usual way, which says why."""
         done = 0
         with db.lock:
-            if db.is_building:
+            current = all(self.by_name.get(p.route.relation.name) is p.route for p in parts)
+            if db.is_building or not current:  # somebody else had the lock meanwhile
                 return False
             try:
                 for route, rows, counts, sign in parts:

@@ -67,6 +67,7 @@ class Writer:
         alone = len(steps) == 1 and route is not None and not route.keeps_rows
         if first is not self.instance or alone != self._alone:
             paused = self._paused
+            self.pause()  # whoever holds the old functions goes through the database from now on
             self.close()
             self.instance, self._index, self._alone = first, index, alone
             self._chains = ([], [])
@@ -86,7 +87,6 @@ class Writer:
 
     def close(self) -> None:
         """Send every row through the database from now on, which may refuse it."""
-        self.pause()
         for chain in self._chains:
             chain.clear()
         self.insert, self.delete = self._slow
