@@ -177,7 +177,8 @@ inline bool counts_in_place(PyObject* values, i64 rows, i64 sign, const char* ne
     const i64* from = static_cast<const i64*>(view.buf);
     const bool good = all_good(from, rows, next, [](auto n) { return n != INT64_MIN; });
     out.zeros = !all_good(from, rows, nullptr, [](auto n) { return n != 0; });
-    for (i64 i = 0; i < rows; i++) out.at[i] = i64(u64(from[i]) * u64(sign));
+    if (sign == 1) memcpy(out.at, from, size_t(rows) * sizeof(i64));
+    else for (i64 i = 0; i < rows; i++) out.at[i] = i64(u64(from[i]) * u64(sign));
     for (i64 i = 0; !good && bad < 0; i++)
       if (from[i] == INT64_MIN) bad = i;
   }
@@ -321,6 +322,7 @@ inline PyObject* apply_table(Instance& x, i64 relation, PyObject* schema, const 
     if (r.columns[i].used) __builtin_prefetch(array.children[kept[i]]);
   for (int i = 0; i < r.width; i++)
     if (r.columns[i].used) __builtin_prefetch(array.children[kept[i]]->buffers);
+  touch_pages(r, kept, array);
   Counts counts;
   const char* next = read_next(r, kept, array, 0);
   if (!counts_in(x, int(relation), *own.room, given, array.length, sign, next, counts))

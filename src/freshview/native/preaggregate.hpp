@@ -50,13 +50,16 @@ inline Magnitude narrowed_n(bool&, Magnitude x) { return x; }
 // The bound of a column; NULL counts as nothing. The bits of all the numbers, put together, bound
 // each of them.
 inline Magnitude magnitude(const i64* at, i64 size) {
-  LaneVector bits = {};
+  LaneVector bits = {}, more = {};
   i64 i = 0;
-  for (; i + LANES <= size; i += LANES) {
-    LaneVector x;
+  for (; i + 2 * LANES <= size; i += 2 * LANES) {
+    LaneVector x, y;
     memcpy(&x, at + i, sizeof(x));
+    memcpy(&y, at + i + LANES, sizeof(y));
     bits |= (x ^ (x >> 63)) & (x != INT64_MIN);
+    more |= (y ^ (y >> 63)) & (y != INT64_MIN);
   }
+  bits |= more;
   u64 all = 0;
   for (int k = 0; k < LANES; k++) all |= u64(bits[k]);
   for (; i < size; i++) all |= is_null(at[i]) ? 0 : u64(at[i] ^ (at[i] >> 63));
@@ -147,12 +150,9 @@ template <> struct Codes<Str> {
   u32 size = 0;
 
   bool fill(i64 rows, u8* out, const Str* column) {
-    if (side_by_side(rows, column)) {
-      const u8* bytes = reinterpret_cast<const u8*>(column->at);
-      u32 unknown = 0;
-      for (i64 i = 0; i < rows; i++) unknown |= (out[i] = flags[bytes[i]]) == 0;
-      if (!unknown) return true;
-    }
+    if (rows && side_by_side(rows, column) &&
+        fill_flags(rows, out, reinterpret_cast<const u8*>(column->at)))
+      return true;
     for (i64 i = 0; i < rows; i++) {
       u32 code = column[i].size == 1 ? flags[u8(*column[i].at)] : 0;
       if (__builtin_expect(code == 0, 0) && !(code = search(column[i]))) return false;
@@ -165,6 +165,27 @@ template <> struct Codes<Str> {
   u8 flags[256] = {};
   u8 slots[64] = {};
   Str values[MOST_GROUPS + 1];
+
+  // The codes of flags that lie side by side: all the values are compared with each that is known,
+  // of which there are few. False where one is not.
+  bool fill_flags(i64 rows, u8* out, const u8* bytes) const {
+    using Flags = Line<u8>;
+    Flags::Vector unknown = {};
+    i64 i = 0;
+    for (; i + Flags::SIZE <= rows; i += Flags::SIZE) {
+      const Flags::Vector x = Flags::load(bytes + i);
+      Flags::Vector codes = {};
+      for (u32 code = 1; code <= size; code++)
+        if (values[code].size == 1) codes |= Flags::Vector(x == u8(*values[code].at)) & u8(code);
+      unknown |= Flags::Vector(codes == 0);
+      memcpy(out + i, &codes, sizeof(codes));
+    }
+    u64 words[8], some = 0;
+    memcpy(words, &unknown, sizeof(words));
+    for (u64 word : words) some |= word;
+    for (; i < rows; i++) some |= (out[i] = flags[bytes[i]]) == 0;
+    return some == 0;
+  }
 
   // Whether all texts have one byte, and each begins where the last one ends.
   static bool side_by_side(i64 rows, const Str* column) {
@@ -223,24 +244,46 @@ struct Pairs {
 
 // The groups of a block by several columns, or by none.
 template <class... Ts> struct KeyCodes {
-  u32 groups() const { return 1; }
+  u32 size = 1;
   bool fill(i64 rows, u8* out) { return memset(out, 1, size_t(rows)), true; }
+  bool combine(i64, u8*) { return true; }
 };
 template <class T> struct KeyCodes<T> : Codes<T> {
-  u32 groups() const { return this->size; }
+  bool combine(i64, u8*) { return true; }
 };
 template <class T, class U, class... More> struct KeyCodes<T, U, More...> {
-  u32 groups() const { return pairs.size; }
+  u32 size = 0;
+
+  // The codes by the first column; those by the others are kept here.
   bool fill(i64 rows, u8* out, const T* column, const U* next, const More*... more) {
-    u8 others[BLOCK_ROWS];
-    return own.fill(rows, out, column) && rest.fill(rows, others, next, more...) &&
-           pairs.fill(rows, out, others);
+    u8* others = codes + filled;
+    filled += rows;
+    return own.fill(rows, out, column) && rest.fill(rows, others, next, more...);
+  }
+
+  // Makes codes of both: by arithmetic where all the pairs are few, even those that no row has.
+  bool combine(i64 rows, u8* out) {
+    if (!rest.combine(rows, codes)) return false;
+    if (own.size * rest.size > MOST_GROUPS) {
+      Pairs pairs;
+      const bool few = pairs.fill(rows, out, codes);
+      size = pairs.size;
+      return few;
+    }
+    size = own.size * rest.size;
+    for (i64 i = 0; i < rows; i += Line<u8>::SIZE) {
+      const auto mine = Line<u8>::load(out + i), other = Line<u8>::load(codes + i);
+      const Line<u8>::Vector both = (mine - 1) * u8(rest.size) + other;
+      memcpy(out + i, &both, sizeof(both));
+    }
+    return true;
   }
 
  private:
   Codes<T> own;
   KeyCodes<U, More...> rest;
-  Pairs pairs;
+  i64 filled = 0;
+  u8 codes[BLOCK_ROWS + Line<u8>::SIZE];
 };
 
 // The sums of all the groups of a block. Group 0 is that of rows that are not chosen.
@@ -252,19 +295,18 @@ template <int SUMS> struct Groups {
   template <class... Ts> bool find(i64 rows, const Ts*... keys) {
     KeyCodes<Ts...> codes;
     const i64 some = rows < SAMPLE ? rows : SAMPLE;
-    if (!codes.fill(some, of, keys...) || !codes.fill(rows - some, of + some, keys + some...))
-      return false;
-    size = codes.groups();
+    if (!codes.fill(some, of, keys...) || !are_few(codes, some)) return false;
+    if (!codes.fill(rows - some, of + some, keys + some...) || !codes.combine(rows, of)) return false;
+    size = codes.size;
     for (auto& sums : copies) memset(sums, 0, (size + 1) * sizeof(sums[0]));
     return true;
   }
 
   // Leaves out the rows that are not marked.
   void choose(i64 rows, const u8* marks) {
-    for (i64 i = 0; i < rows; i += 64) {
-      Line<u8>::Vector chosen = Line<u8>::load(marks + i), codes = Line<u8>::load(of + i);
-      codes &= -chosen;
-      memcpy(of + i, &codes, 64);
+    for (i64 i = 0; i < rows; i += Line<u8>::SIZE) {
+      const Line<u8>::Vector codes = Line<u8>::load(of + i) & -Line<u8>::load(marks + i);
+      memcpy(of + i, &codes, sizeof(codes));
     }
   }
 
@@ -292,7 +334,14 @@ template <int SUMS> struct Groups {
   }
 
  private:
-  u8 of[BLOCK_ROWS + 64] = {};  // the group of every row
+  u8 of[BLOCK_ROWS + Line<u8>::SIZE] = {};  // the group of every row
+
+  // Whether the first rows have few groups: where they have many, the others are not looked at.
+  template <class Keys> bool are_few(Keys codes, i64 rows) const {
+    u8 sample[SAMPLE + Line<u8>::SIZE];
+    memcpy(sample, of, sizeof(sample));
+    return codes.combine(rows, sample);
+  }
   u64 copies[COPIES][MOST_GROUPS + 1][SUMS];
 };
 
