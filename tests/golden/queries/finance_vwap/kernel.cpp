@@ -307,6 +307,7 @@ static void after_vwap_vwap_2(Env& e) {
       }
       tmp0.each(e.scratch, [&](const Rec_tmp0& row_28) {
         FR_VISIT(1);
+        if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch(e, 0);
         {
           auto* into_29 = s.m_vwap.at(e.arena, {});
           FR_WRITE;
@@ -572,7 +573,7 @@ static const Relation all_relations[] = {
 };
 
 static const Query all_queries[] = {
-  {"vwap", 1, out_vwap, read_vwap, nullptr, nullptr},
+  {"vwap", 1, out_vwap, read_vwap, nullptr, nullptr, true},
 };
 
 static const Map all_maps[] = {
