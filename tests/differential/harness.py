@@ -37,6 +37,7 @@ STRATEGIES = {
 SWITCHES = {
     "no decomposition": DeltaOptions(decompose=False),
     "always-update": DeltaOptions(always_update=True),
+    "ordered": DeltaOptions(ordered=True),
     "low cardinality": DeltaOptions(low_cardinality=frozenset("rsu")),
     "recompute": DeltaOptions(
         recompute=frozenset((m, r) for m in ("query", "query_2", "query_r") for r in "rstu")

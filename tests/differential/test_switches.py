@@ -37,6 +37,7 @@ EACH: list[dict[str, Any]] = [
     {"depth": 1},
     {"decompose": False},
     {"always_update": True},
+    {"ordered": True},
     {"low_cardinality": ["orders"]},
     {"recompute": [("dear", "orders"), ("dear_2", "items"), ("dear_orders", "items")]},
     {"increment": [("above", "items"), ("above_2", "items")]},

@@ -126,6 +126,37 @@ def test_extremes(sql: str, mode: Mode, groups: int) -> None:
     assert many > 5 * few
 
 
+BEST = (
+    "SELECT g, SUM(x) AS total FROM r GROUP BY g ORDER BY total DESC LIMIT 10",
+    "SELECT g, AVG(x) AS mean, COUNT(*) AS n FROM r GROUP BY g HAVING COUNT(*) > 1 "
+    "ORDER BY mean, n LIMIT 10",
+    "SELECT r.name, COUNT(*) AS n FROM r, s WHERE r.name = s.name GROUP BY r.name "
+    "ORDER BY n DESC LIMIT 10",
+)
+
+
+def best_groups(sql: str, groups: int, **options: Any) -> int:
+    """What it costs that groups change, and that the first of them are read after each change."""
+    db = freshview.connect(engine="native", profile=True, **options)
+    db.execute(f"{STREAMS} CREATE VIEW best AS {sql}")
+    db.insert("s", [(f"row {i}",) for i in range(groups)])
+    db.insert("r", [(i % groups, i * 7919 % 1009, f"row {i % groups}") for i in range(3 * groups)])
+    before = db.view("best").work
+    for i in range(10):
+        db.insert("r", [(i * 37 % groups, 5000, f"row {i * 37 % groups}")])
+        assert len(db.view("best").rows()) == 10
+    return db.view("best").work - before
+
+
+@pytest.mark.parametrize("sql", BEST)
+def test_first_groups_by_an_aggregate(sql: str) -> None:
+    """With their rows in order a read costs the same at any number of groups."""
+    few, many = (best_groups(sql, groups) for groups in (1000, 100_000))
+    assert many <= LOGARITHM * few
+    few, many = (best_groups(sql, n, switches={"moves": False}) for n in (100, 1000))
+    assert many > 5 * few
+
+
 def test_a_scan_is_named() -> None:
     """A kernel says which of its statements walk through all the data."""
     c = case("tpch_papers", "q03")

@@ -43,6 +43,7 @@ STRATEGIES = {
     "no decomposition": DeltaOptions(decompose=False),
     "no decomposition, second-order": DeltaOptions(decompose=False, depth=2),
     "always-update": DeltaOptions(always_update=True),
+    "ordered": DeltaOptions(ordered=True),
     "low cardinality": DeltaOptions(low_cardinality=frozenset(RELATIONS)),
     "low cardinality of S and U": DeltaOptions(low_cardinality=frozenset("SU")),
 }

@@ -16,7 +16,9 @@ from freshview.codegen.library.compiler import Flags, find_compiler
 from freshview.codegen.library.engine import KernelEngine
 from freshview.errors import FreshviewError, Overflow
 from freshview.ivm.compile import compile_queries
+from freshview.ivm.options import DeltaOptions
 from freshview.program.engine import Multiset, added
+from freshview.program.updates import Mode
 from freshview.runtime.compile.kernel_engine import kernel_engine
 from freshview.sql.load import load
 from tests.native.conftest import SANITIZED
@@ -48,15 +50,19 @@ def row(n: int, v: int = 1) -> tuple[Any, ...]:
     return (n, Decimal(n) * 10**20, real, date(2024, 1, 1), moment, n % 2 == 0, text, v)
 
 
-@pytest.fixture
-def engine() -> KernelEngine:
+def start(script: str, options: DeltaOptions) -> KernelEngine:
     flags = Flags(optimize=0, sanitize=("address", "undefined") if SANITIZED in os.environ else ())
-    catalog, queries = load(SCRIPT)
-    program = compile_queries(queries, list(catalog.relations.values()))
+    catalog, queries = load(script)
+    program = compile_queries(queries, list(catalog.relations.values()), options)
     engine = kernel_engine(program, catalog.functions, flags)
     engine.load()
     assert all(q.collected for q in engine.kernel.queries)
     return engine
+
+
+@pytest.fixture
+def engine() -> KernelEngine:
+    return start(SCRIPT, DeltaOptions())
 
 
 @pytest.mark.parametrize("query", ["keys", "names", "total"])
@@ -71,6 +77,30 @@ def test_keys_of_every_type(engine: KernelEngine, query: str, size: int) -> None
         told = added(told, engine.changes(query).items())
         assert told == engine.read(query)
     assert engine.changes(query) == {}
+
+
+FIRST_ROWS = """
+CREATE STREAM t (g INT NOT NULL, v INT NOT NULL);
+CREATE VIEW best AS SELECT g, SUM(v) AS v FROM t GROUP BY g ORDER BY v DESC, g LIMIT 3;
+CREATE VIEW often AS SELECT g, COUNT(*) AS n FROM t GROUP BY g HAVING COUNT(*) > 1
+  ORDER BY n, g DESC LIMIT 2;
+"""
+
+
+@pytest.mark.parametrize("mode", ["tuple", "batch"])
+@pytest.mark.parametrize("size", [1, 5, 700])
+def test_first_rows_in_order(mode: Mode, size: int) -> None:
+    """A write to the groups in order may move any of the first: all of them are looked at again."""
+    engine = start(FIRST_ROWS, DeltaOptions(mode=mode, ordered=True))
+    told: dict[str, Multiset] = {"best": {}, "often": {}}
+    for step in range(12):
+        rows = [(n * 7 % 11 + n // 50, (n * 31 + step * 17) % 23 - 9) for n in range(size + step)]
+        engine.apply({"t": [(r, 1 if step % 3 else 2) for r in rows]})
+        if step % 4 == 3:
+            engine.apply({"t": [(r, -1) for r in rows[::2]]})
+        for query, before in told.items():
+            told[query] = added(before, engine.changes(query).items())
+            assert told[query] == engine.read(query)
 
 
 def test_one_zero(engine: KernelEngine) -> None:

@@ -45,7 +45,7 @@ def explain_passes(
 def explain_on_spark(script: Path, name: str, settings: DatabaseSettings) -> Iterator[str]:
     """The choice, and how views are spread over workers: placement, every pass, jobs and stages."""
     for query, used, functions in _wanted(script, name):
-        options = settings.planner_options("batch", caches=False)
+        options = settings.planner_options("batch", kernel=True)
         program = compile_queries([query], used, options, functions)
         choice = "\n".join(["== choice", *program.notes])
         spread_out = spread(program, functions=functions)

@@ -12,7 +12,7 @@ from freshview.calculus.check import Schema, all_types
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.scope import ins, outs, relations
-from freshview.calculus.terms import Expr, Rel, Sum, View
+from freshview.calculus.terms import Expr, Lift, Rel, Sum, View
 from freshview.calculus.types import Type
 from freshview.calculus.walk import bottom_up, distinct_subterms, variables
 from freshview.ivm.blocker import blocker
@@ -73,9 +73,16 @@ class DeltaCompiler:
         term = simplify(query.term)
         self.types.update(all_types(term, self.schema))
         store = Pieces(self, query.name, level=0)
-        term = finish(readout(term, store, self.switched(Decision(aggressive=True))))
+        ordered = self.options.ordered and self._is_exact(term)
+        decision = self.switched(Decision(aggressive=True, ordered=ordered))
+        term = finish(readout(term, store, decision))
         self._maintain_all()
         return replace(query, term=term)
+
+    def _is_exact(self, term: Expr) -> bool:
+        """Whether the aggregates of a query are the same bits, however they come about."""
+        lifts = [e for e in distinct_subterms(term) if isinstance(e, Lift) and relations(e.body)]
+        return all(self.types[e.var].kind not in ("double", "ring") for e in lifts)
 
     def enqueue(self, new: Map) -> None:
         """A new map: it is to be maintained, and its variables have types."""

@@ -36,7 +36,8 @@ class Decision:
     whole query is asked for); `aggressive` applies rule 4 to every nested query, `updates` (where
     a map is re-evaluated) to those whose change by one of them cannot be bounded, also not by the
     `small` relations; `grain` says how large a map may be: connected parts, single atoms with the
-    columns in use, or base relations; without `decompose`, the parts need not be connected.
+    columns in use, or base relations; without `decompose`, the parts need not be connected; with
+    `ordered`, what a LIMIT chooses from is one map.
     """
 
     known: frozenset[str] = NONE
@@ -47,6 +48,7 @@ class Decision:
     keep_base_of_cycles: bool = False
     decompose: bool = True
     small: frozenset[str] = NONE
+    ordered: bool = False
 
 
 @dataclass(frozen=True)

@@ -153,6 +153,8 @@ def readout(e: Expr, store: Store, decision: Decision) -> Expr:
             return Lift(var, _piece(body, store, decision))
         case Exists(body):
             return Exists(_piece(body, store, decision))
+        case Top(_, _, _, body) if decision.ordered and not ins(body):
+            return same_choice(e, _piece(body, store, decision))
         case Top(_, _, _, body):
             return same_choice(e, readout(body, store, decision))
         case _:

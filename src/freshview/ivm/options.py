@@ -23,6 +23,10 @@ class DeltaOptions:
       rows that do not join with them are not looked at (Nikolic 2016, Fig. 3.5).
     - `project`: stored base relations keep only the columns that the query uses (IVM PROJECT).
     - `caches`: view caches for nested aggregates with input variables.
+    - `ordered`: the rows that a LIMIT chooses from are one map, also where they are groups with
+      their aggregates: an ordered index gives the first of them without a look at the others, and
+      a change of a group moves its row. Sums of doubles are not kept so: what a change adds to one
+      need not be what is read later, to the last bit, and its row would not be found again.
     - `cyclic`: a cyclic join keeps its base relations instead of acyclic parts of it, which can
       be much larger than its result (Nikolic 2016, 3.6.1).
     - `inline`: shapes of definitions that are not materialized as one map, but atom by atom.
@@ -44,3 +48,4 @@ class DeltaOptions:
     decompose: bool = True
     always_update: bool = False
     low_cardinality: frozenset[str] = frozenset()
+    ordered: bool = False

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.scope import relations as relations_of
+from freshview.calculus.terms import Expr, Top, View
+from freshview.calculus.walk import distinct_subterms
 from freshview.cost_model import nearly_cheapest
 from freshview.factorized import compile as factorized
 from freshview.factorized.options import ViewTreeOptions
@@ -56,6 +58,11 @@ MUCH_LESS = 0.4
 as long, since they came by more look-ups."""
 
 
+IN_ORDER = 3.0
+"""What keeping the rows in order that a LIMIT chooses from may cost, where sizes are not told: two
+writes of an ordered index for each group of a change, against a sort of all the groups a read."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """A program, what it was compiled with, what it is estimated to cost, and its name."""
@@ -91,8 +98,9 @@ def choose(
     if tree is not None:
         start.append(tree)
         if tree.cost < MUCH_LESS * best.cost:
-            best, changes = tree, []
-    return best.program, (*_words(best, start, options.strict), *changes)
+            return tree.program, _words(tree, start, options.strict)
+    kept, in_order = _in_order(best, plan, options)
+    return kept.program, (*_words(best, start, options.strict), *changes, *in_order)
 
 
 def _best(
@@ -116,6 +124,37 @@ def _best(
     kept, others = _descend(kept, plan, options)
     nearly = RANGES if by_index else WORTHWHILE
     return (kept, others) if kept.cost * nearly <= best.cost else (best, changes)
+
+
+def _in_order(
+    best: Plan, plan: Callable[[str, DeltaOptions], Plan], options: PlanOptions
+) -> tuple[Plan, list[str]]:
+    """A plan with the rows in order that a LIMIT chooses from, where that pays.
+
+    How many groups there are decides, and that is what is known least: unless sizes are told, a
+    read must not follow their number.
+    """
+    asked = options.ordered and options.switches.moves and not best.options.ordered
+    if not asked or not any(_sorts(q.term) for q in best.program.queries):
+        return best, []
+    kept = plan(best.name, replace(best.options, ordered=True))
+    if kept.program.maps == best.program.maps or (
+        recomputed(kept.program) and not recomputed(best.program)
+    ):
+        return best, []
+    limit = 1.0 if _sizes_are_told(best.program, options) else IN_ORDER
+    pays = kept.cost <= limit * best.cost
+    words = f"the rows that LIMIT chooses from are kept in order, for {_rows(kept.cost)} rows"
+    return (kept, [words]) if pays else (best, [])
+
+
+def _sorts(read: Expr) -> bool:
+    """Whether a read sorts rows that are put together for it, to choose the first."""
+    return any(isinstance(e, Top) and not isinstance(e.body, View) for e in distinct_subterms(read))
+
+
+def _sizes_are_told(program: Program, options: PlanOptions) -> bool:
+    return {r.name for r in program.relations if not r.static} <= options.statistics.rows.keys()
 
 
 def _view_tree(
@@ -192,8 +231,7 @@ def _descend(
     """Take the best single change as long as it pays."""
     changes: list[str] = []
     worthwhile = ROW_BY_ROW if best.options.mode == "tuple" else WORTHWHILE
-    streams = {r.name for r in best.program.relations if not r.static}
-    may_recompute = not options.strict and streams <= options.statistics.rows.keys()
+    may_recompute = not options.strict and _sizes_are_told(best.program, options)
     search = _Search(plan, options.strict)
     for _ in range(MOST_STEPS):
         step = search.cheapest(best, moves(best.program, best.options), worthwhile)

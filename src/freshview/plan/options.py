@@ -27,6 +27,8 @@ class PlanOptions:
     - `mode`: triggers for batches, or for single rows (`tuple`).
     - `strict`: refuse a view that would need recomputation, naming the node.
     - `caches`: whether `auto` may choose view caches; kernels have indexes that do better.
+    - `ordered`: whether `auto` may keep what a LIMIT chooses from in one map, from which an engine
+      with ordered indexes reads the first rows.
     - `statistics`: sizes and rates that `auto` reckons with.
     - `orders`: variable orders over columns, by view, for `factorized`; others are searched for.
     - `products`: streams that also change by products, and the columns of each factor: view trees
@@ -42,6 +44,7 @@ class PlanOptions:
     orders: Mapping[str, VariableOrder] = field(default_factory=dict)
     products: Groups = field(default_factory=dict)
     switches: Switches = field(default_factory=Switches)
+    ordered: bool = False
 
     def __post_init__(self) -> None:
         for name, value, known in (

@@ -21,6 +21,7 @@ class Switches:
     - `decompose`: whether parts of a product that share no variable become maps of their own.
     - `always_update`: maps are maintained by deltas, whatever the rule of thumb says.
     - `low_cardinality`: relations so small that domains of nested queries are joined with them.
+    - `ordered`: what a LIMIT chooses from is kept in order, where its numbers are exact.
     - `caches`: results of a nested query are kept for each value that it was asked with.
     - `increment`, `recompute`: pairs of a map, as `explain` names it, and a relation for which it
       is maintained by deltas, or recomputed.
@@ -35,6 +36,7 @@ class Switches:
     increment: Pairs = ()
     recompute: Pairs = ()
     moves: bool = True
+    ordered: bool = False
 
     def __post_init__(self) -> None:
         both = sorted({*self.increment} & {*self.recompute})
@@ -77,6 +79,7 @@ class Switches:
             caches=self.caches or options.caches,
             increment=frozenset(self.increment),
             recompute=frozenset(self.recompute),
+            ordered=self.ordered or options.ordered,
         )
 
     @property
@@ -138,7 +141,7 @@ def _value(name: str, value: object) -> Any:
         if value is None or (isinstance(value, int) and value >= 0 and value is not True):
             return value
         raise _wrong(name, value, "give a number from 0 on, or None for no end")
-    if name in ("decompose", "always_update", "caches", "moves"):
+    if name in ("decompose", "always_update", "caches", "moves", "ordered"):
         if isinstance(value, bool):
             return value
         raise _wrong(name, value, "give True or False")

@@ -123,8 +123,17 @@ def program_cost(program: Program, statistics: Statistics) -> float:
     total = sum(cost for _, _, cost in _statements(program, model))
     reads = sum(model.rates.values()) if statistics.reads is None else statistics.reads
     for q in program.queries:
-        total += reads / statistics.batch * model.estimate(q.term, {}).work
+        total += reads / statistics.batch * _reading(q.term, model)
     return total
+
+
+def _reading(term: Expr, model: Model) -> float:
+    """The work of a read; the first rows of a map stand at an end of an ordered index."""
+    match term:
+        case Top((), _, limit, View()):
+            return min(float(limit), model.estimate(term, {}).work)
+        case _:
+            return model.estimate(term, {}).work
 
 
 def statement_costs(

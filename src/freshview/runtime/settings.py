@@ -69,14 +69,18 @@ class DatabaseSettings:
             )
         self.planner_options("batch")  # it knows the strategies and switches
 
-    def planner_options(self, mode: Mode, *, caches: bool = True) -> PlanOptions:
-        """The options of the planner, for triggers of a mode unless the user named one."""
+    def planner_options(self, mode: Mode, *, kernel: bool = False) -> PlanOptions:
+        """The options of the planner, for triggers of a mode unless the user named one.
+
+        A `kernel` has ordered indexes, and needs no view caches.
+        """
         chosen = mode if self.mode == "auto" else self.mode
         return PlanOptions(
             strategy=self.strategy,
             mode=chosen,
             strict=self.strict,
-            caches=caches,
+            caches=not kernel,
+            ordered=kernel,
             statistics=self.statistics,
             orders=self.orders,
             products=self.products,

@@ -14,6 +14,7 @@ from freshview.plan.choose import recomputed
 from freshview.plan.compile import compile_queries
 from freshview.plan.options import PlanOptions
 from freshview.plan.range_sums import has_range_sums
+from freshview.plan.switches import read_switches
 from freshview.program.cost import Statistics, program_cost
 from freshview.program.terms import Program
 from freshview.reference.engine.run import Engine
@@ -171,3 +172,32 @@ def test_row_by_row_a_sum_over_ranges_is_preferred_to_a_walk() -> None:
     flat = program(APART, PlanOptions(strategy="first-order", mode="tuple"))
     assert not has_range_sums(flat)
     assert program_cost(flat, Statistics()) < program_cost(chosen, Statistics())
+
+
+BEST = """
+CREATE STREAM r (g INT NOT NULL, x INT NOT NULL, d DOUBLE NOT NULL);
+SELECT g, SUM(x) AS s FROM r GROUP BY g ORDER BY s DESC LIMIT 10
+"""
+IN_ORDER = "the rows that LIMIT chooses from are kept in order"
+
+
+def in_order(text: str = BEST, **options: object) -> bool:
+    compiled = program(text, PlanOptions(ordered=True, **options))  # type: ignore[arg-type]
+    return any(note.startswith(IN_ORDER) for note in compiled.notes)
+
+
+def test_auto_keeps_first_rows_in_order_unless_sizes_say_otherwise() -> None:
+    """How many groups there are is what is known least: a read must not follow their number."""
+    assert in_order()
+    assert in_order(strict=True)
+    assert in_order(statistics=Statistics({"r": 1e6}, values={"r": {"g": 1e5}}))
+    assert not in_order(statistics=Statistics({"r": 1000}, values={"r": {"g": 20}}))
+    assert not in_order(statistics=Statistics({"r": 1e6}, values={"r": {"g": 1e5}}, reads=1e-6))
+
+
+def test_first_rows_are_not_kept_in_order_where_that_does_not_help() -> None:
+    assert not in_order(BEST.replace("SUM(x)", "SUM(d)"))
+    assert not in_order(BEST.replace(" LIMIT 10", ""))
+    assert not in_order(strategy="higher-order")
+    assert not in_order(switches=read_switches({"moves": False}))
+    assert IN_ORDER not in str(program(BEST, PlanOptions()).notes)  # an engine without such indexes

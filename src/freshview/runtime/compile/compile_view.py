@@ -54,11 +54,11 @@ def compile_view(
     from freshview.codegen.kernel.source import write
     from freshview.plan.compile import compile_queries
 
-    options = settings.planner_options(suiting(query), caches=False)
+    options = settings.planner_options(suiting(query), kernel=True)
     program = compile_queries([query], relations, options, functions)
     source = write(program, functions, passes)
     if options.mode == "tuple" and source.scans and settings.mode == "auto":
-        options = settings.planner_options("batch", caches=False)
+        options = settings.planner_options("batch", kernel=True)
         program = compile_queries([query], relations, options, functions)
         source = write(program, functions, passes)
     plan = CompiledPlan.of(program, source)

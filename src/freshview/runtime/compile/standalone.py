@@ -74,7 +74,7 @@ def _takes_rows(program: Program) -> bool:
 def _in_batches(query: Query, catalog: Catalog, settings: DatabaseSettings) -> Program:
     read = relations(query.term)
     used = [r for r in catalog.relations.values() if r.name in read]
-    options = settings.planner_options("batch", caches=False)
+    options = settings.planner_options("batch", kernel=True)
     return compile_queries([query], used, options, catalog.functions)
 
 
