@@ -6,6 +6,10 @@
 
 #include "value.hpp"
 
+// Vectors are passed to functions that are all compiled here: how wide ones are passed elsewhere does
+// not matter.
+#pragma GCC diagnostic ignored "-Wpsabi"
+
 namespace fr {
 
 template <class T> struct Line {

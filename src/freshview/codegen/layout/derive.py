@@ -8,7 +8,9 @@
   the same where multiplying could mean to look at many rows in vain, change after change.
 - A view that is such a join is kept, too, unless it is to be factorised; or unless its parts are
   all over the same rows, as those of a relation joined with itself by the view's keys: then it has
-  a row wherever they have one, so that multiplying when it is read meets no row in vain.
+  a row wherever they have one, so that multiplying when it is read meets no row in vain. Only
+  doubles are multiplied like this: a product of exact numbers may leave its range, and that
+  refuses a change. Where only the existence of rows is asked for, nothing is multiplied.
 """
 
 from __future__ import annotations
@@ -79,7 +81,10 @@ def _answers(program: Program, factorise: bool) -> dict[str, _Answer]:
         if term is None:
             term = _product(m, others)
             if term is not None and not (
-                _is_pointwise(m, term, others)
+                (
+                    (m.payload.kind == "double" or _is_only_tested(m, program))
+                    and _is_pointwise(m, term, others)
+                )
                 or ((factorise or m.name not in shown) and _is_quick(m, term, program))
             ):
                 term = None
@@ -156,12 +161,26 @@ def _product(m: Map, others: Sequence[Map]) -> Expr | None:
     return mul(*views, *weights)
 
 
+def _is_only_tested(m: Map, program: Program) -> bool:
+    """Whether queries ask only whether a map has a row, and triggers ask nothing."""
+    terms = [q.term for q in program.queries]
+    reads = [x for e in terms for x in subterms(e) if isinstance(x, View) and x.name == m.name]
+    tested = [
+        x.body
+        for e in terms
+        for x in subterms(e)
+        if isinstance(x, Exists) and isinstance(x.body, View) and x.body.name == m.name
+    ]
+    read = {n for t in program.triggers for s in t.statements for n in stored(s.term)}
+    return m.payload.kind != "ring" and len(reads) == len(tested) and m.name not in read
+
+
 def _is_pointwise(m: Map, term: Expr, others: Sequence[Map]) -> bool:
     """Whether all the parts of a join are numbers of the same rows, one for each row of it."""
     maps = {o.name: o for o in others}
     keys = frozenset(c.name for c in m.keys)
     first, *rest = (v for v in factors(term) if isinstance(v, View))
-    if m.payload.kind == "ring" or any(outs(v) != keys for v in (first, *rest)):
+    if any(outs(v) != keys for v in (first, *rest)):
         return False
     return all(_same_rows(maps[v.name], v, maps[first.name], first) for v in rest)
 

@@ -22,6 +22,7 @@ from freshview.calculus.text import read, show
 from freshview.calculus.types import read_type
 from freshview.codegen.library.cache import cache_root, make_room
 from freshview.codegen.library.private_files import NotPrivate, private_folder, read_own
+from freshview.depth import deep
 from freshview.files import write_whole
 from freshview.sql.catalog import Catalog, Source
 
@@ -33,6 +34,7 @@ MAX_BYTES = 16 << 20
 """Bytes of all the scripts of a user together."""
 
 
+@deep
 def load_script(sql: str, file: str, catalog: Catalog) -> tuple[Catalog, list[Query]]:
     """What `sql.load` makes of a script, from the cache or translated now.
 
