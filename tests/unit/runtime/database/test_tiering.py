@@ -290,7 +290,8 @@ def test_statistics_tell_sizes_and_work(native: None) -> None:
     assert statistics.engine == "native"
     assert set(statistics.rows.values()) == {7}
     assert statistics.bytes > 0
-    assert statistics.writes >= TIER_UP_ROWS
+    # Rows are added up by key first, a block at a time, and every key is written once.
+    assert 7 <= statistics.writes < TIER_UP_ROWS
     assert db.view("s").work == statistics.visits + statistics.writes
 
 
