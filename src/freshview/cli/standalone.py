@@ -75,4 +75,6 @@ def _command(settings: DatabaseSettings, folder: Path) -> str:
     compiler = kernels.compiler()
     words = compiler.command if compiler else GENERIC
     kind = compiler.kind if compiler else "gcc"
-    return build_words([*map(shlex.quote, words), *settings.flags.words(kind)], folder)
+    # Wide vectors never leave the program: how they are passed is nobody else's concern.
+    flags = [*settings.flags.words(kind), "-Wno-psabi"]
+    return build_words([*map(shlex.quote, words), *flags], folder)
