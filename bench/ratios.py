@@ -106,16 +106,6 @@ def _subscribers(results: Any) -> Ratios:
     }
 
 
-def _many_views(results: Any) -> Ratios:
-    out = {}
-    for x in results:
-        if x["views"] == "all ten":
-            *_, time, memory = x.values()
-            out[f"{x['engine']}: dearest view over ten, time"] = 1 / time
-            out[f"{x['engine']}: dearest view over ten, memory"] = 1 / memory
-    return out
-
-
 READERS: Mapping[str, Callable[[Any], Ratios]] = {
     "join_sum": _join_sum,
     "versus_duckdb": _versus_duckdb,
@@ -125,7 +115,6 @@ READERS: Mapping[str, Callable[[Any], Ratios]] = {
     "factorized": _factorized,
     "front_door": _front_door,
     "subscribers": _subscribers,
-    "many_views": _many_views,
     "first_rows": _first_rows,
 }
 

@@ -57,7 +57,6 @@ PARTS: tuple[Part, ...] = (
         2,
         ("--groups", "3000", "--rounds", "1", "--rows", "300"),
     ),
-    Part("many_views", "Ten views over one join", ("--rounds", "2"), 2),
     Part("first_rows", "The first ten of many groups", (), 1.5),
     Part("memory", "Bytes for each live row", (), 2),
     Part("native", "Kernels alone, query by query", ("--repeat", "2", "--limit", "1"), 6),

@@ -85,8 +85,6 @@ def test_ratios_of_the_public_api() -> None:
     reads = [{"plan": "p", "groups": n, "read": t} for n, t in ((10, 1.0), (1000, 4.0))]
     name = "first_rows: p: a read at the fewest over the most groups"
     assert ratios_of("first_rows", reads) == {name: 0.25}
-    views = [{"views": "all ten", "engine": "native", "x time": 4.0, "x memory": 2.0}]
-    assert sorted(ratios_of("many_views", views).values()) == [0.25, 0.5]
     one = {"way": "insert", "groups": 3000, "alone": 1.0, "subscribed": 4.0}
     assert list(ratios_of("subscribers", [one]).values()) == [0.25]
 
