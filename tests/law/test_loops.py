@@ -39,8 +39,9 @@ def test_random_terms(e: Expr, steps: list[tuple[str, dict]], batches: bool, pas
         assume(False)
 
 
-FAILED = (26,)
-"""Seeds of worlds whose texts once did not read back: constants of both widths stood in them."""
+FAILED = (26, 100413)
+"""Seeds of a text that did not read back (constants of both widths stood in it), and of a map that
+lost a row where declared keys are relied on: its old row of a key was written after the new one."""
 
 
 @pytest.mark.parametrize("seed", [*thin((s for s in range(60) if s not in FAILED), 10), *FAILED])

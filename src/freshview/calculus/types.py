@@ -128,6 +128,8 @@ def common(a: Type, b: Type) -> Type:
     >>> str(common(INT, decimal(2))), str(common(NULL, STRING))
     ('decimal(2)', 'string?')
     """
+    if a is b:
+        return a
     nullable = a.nullable or b.nullable
     if a.kind == "null":
         return b.or_null()

@@ -75,8 +75,14 @@ class VariableOrder:
         >>> read_order("A - {B, C - {D, E}}").path("D")
         ('A', 'C', 'D')
         """
-        above = self.parents[name]
-        return (name,) if above is None else (*self.path(above), name)
+        return self._paths[name]
+
+    @cached_property
+    def _paths(self) -> dict[str, tuple[str, ...]]:
+        paths: dict[str, tuple[str, ...]] = {}
+        for name, parent in self.above:
+            paths[name] = (name,) if parent is None else (*paths[parent], name)
+        return paths
 
     def under(self, name: str) -> tuple[str, ...]:
         """The variable and all those below it."""

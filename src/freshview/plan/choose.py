@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from freshview.calculus.functions import BUILTINS, Functions
 from freshview.calculus.schema import Query, Relation
 from freshview.calculus.scope import relations as relations_of
-from freshview.calculus.terms import Expr, Top, View
+from freshview.calculus.terms import Expr, Rel, Top, View
 from freshview.calculus.walk import distinct_subterms
 from freshview.cost_model import nearly_cheapest
 from freshview.factorized import compile as factorized
@@ -88,7 +88,8 @@ def choose(
     model = ProgramCostModel(options.statistics)
     mode = options.switches.set(DeltaOptions(mode=options.mode))
     caches = options.caches or options.switches.caches
-    whole = [(name, o) for name, o in _strategies(mode) if caches or not o.caches]
+    atoms = sum(isinstance(e, Rel) for q in queries for e in distinct_subterms(q.term))
+    whole = [(name, o) for name, o in _strategies(mode, atoms) if caches or not o.caches]
     start = [plan(name, options) for name, options in whole]
     allowed = [p for p in start if not (options.strict and recomputed(p.program))] or start[:1]
     best, changes = _best(allowed, plan, options)
@@ -175,16 +176,19 @@ def _view_tree(
     return Plan("factorized", mode, program, ProgramCostModel(statistics).cost(program))
 
 
-def _strategies(mode: DeltaOptions) -> list[tuple[str, DeltaOptions]]:
+def _strategies(mode: DeltaOptions, atoms: int) -> list[tuple[str, DeltaOptions]]:
     """The whole-plan choices: how deep deltas go, caches, base relations of cyclic joins.
 
-    None goes deeper than `mode` does, and none re-evaluates where that is switched off.
+    None goes deeper than `mode` does, and none re-evaluates where that is switched off. A query of
+    one atom has a delta without any, whatever the depth, and a cycle takes three.
     """
     deep = [
         ("higher-order", mode),
         ("higher-order with view caches", replace(mode, caches=True)),
-        ("higher-order that keeps the base relations of cyclic joins", replace(mode, cyclic=True)),
     ]
+    cyclic = replace(mode, cyclic=True)
+    if atoms > 2:
+        deep.append(("higher-order that keeps the base relations of cyclic joins", cyclic))
     flat = [
         ("project", replace(mode, depth=1, project=True, caches=False)),
         ("first-order", replace(mode, depth=1, caches=False)),
@@ -192,6 +196,7 @@ def _strategies(mode: DeltaOptions) -> list[tuple[str, DeltaOptions]]:
     again = [("reeval", replace(mode, depth=0, caches=False))]
     if mode.depth == 0:
         return again
+    flat = flat if atoms > 1 or mode.depth == 1 else []
     return [*(deep if mode.depth != 1 else []), *flat, *([] if mode.always_update else again)]
 
 

@@ -29,7 +29,7 @@ def place_maps(program: Program, functions: Functions, passes: KernelPasses) -> 
         for payload, (m, columns) in enumerate(group):
             places[m.name] = MapPlace(name, payload, columns)
         payloads = tuple(_payload(m, maps, functions) for m, _ in group)
-        tables[name] = _table(program, name, group[0][0], payloads, passes)
+        tables[name] = _table(program, name, [m for m, _ in group], payloads, passes)
     read = _static_reads(program)
     for r in program.relations:
         if r.static and r.name in read:
@@ -53,17 +53,27 @@ def batch_table(relation: str) -> str:
 
 
 def _table(
-    program: Program, name: str, first: Map, payloads: tuple[Type, ...], passes: KernelPasses
+    program: Program, name: str, maps: list[Map], payloads: tuple[Type, ...], passes: KernelPasses
 ) -> Table:
     """The table of a group of maps."""
+    first = maps[0]
     names = tuple(c.name for c in first.keys)
     table = Table(name, tuple(c.type for c in first.keys), payloads, names=names)
-    # In a batch, rows of one key may come in any order; row by row, deletions come first.
-    if passes.keys and not first.inputs and not any(t.event == "batch" for t in program.triggers):
+    # In a batch, rows of one key may come in any order; row by row, deletions come first. Where a
+    # map is recomputed, the old and the new row of a key are there at once.
+    batches = any(t.event == "batch" for t in program.triggers)
+    again = {m.name for m in maps} & _recomputed(program)
+    if passes.keys and not first.inputs and not batches and not again:
         columns = determining(first, {r.name: r for r in program.relations})
         if len(columns) < len(first.keys):
             return replace(table, determining=columns)
     return table
+
+
+def _recomputed(program: Program) -> set[str]:
+    """The maps that a change makes the program recompute."""
+    changing = (t for t in program.triggers if t.event != "ready")
+    return {s.target.name for t in changing for s in t.statements if s.op == ":="}
 
 
 def _payload(m: Map, maps: Mapping[str, Map], functions: Functions) -> Type:

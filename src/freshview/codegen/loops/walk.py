@@ -53,7 +53,10 @@ def map_blocks(s: Stmt, f: Callable[[Block], Block]) -> Stmt:
     """A statement with other blocks inside."""
     if isinstance(s, RangeSum | Walk):
         s = replace(s, range=replace(s.range, up=f(s.range.up), down=f(s.range.down)))
-    return with_body(s, f(s.body)) if hasattr(s, "body") else s
+    if not hasattr(s, "body"):
+        return s
+    body = f(s.body)
+    return s if body == s.body else with_body(s, body)
 
 
 def with_body(s: Any, body: Block) -> Stmt:
@@ -64,10 +67,16 @@ def with_body(s: Any, body: Block) -> Stmt:
 
 def statements(block: Iterable[Stmt]) -> Iterator[Stmt]:
     """All the statements of a block, those inside others after these."""
-    for s in block:
-        yield s
-        for inside in blocks(s):
-            yield from statements(inside)
+    open_blocks = [iter(block)]
+    while open_blocks:
+        for s in open_blocks[-1]:
+            yield s
+            inside = blocks(s)
+            if inside:
+                open_blocks += [iter(b) for b in reversed(inside)]
+                break
+        else:
+            open_blocks.pop()
 
 
 _FIELDS: dict[type, tuple[str, ...]] = {}

@@ -55,6 +55,6 @@ def _named(x: Any, names: Mapping[str, str], numbers: Iterator[int]) -> Any:
             new = _named(old, names, numbers)
         else:
             continue
-        if new is not old:
+        if new is not old and new != old:
             changes[f] = new
     return replace(x, **changes) if changes else x
