@@ -10,6 +10,7 @@ import pytest
 
 import freshview as fv
 from freshview.runtime.compile import kernels
+from tests.thin import thin
 
 SCHEMA = {"r": "a INT NOT NULL, b INT", "s": "b INT NOT NULL, c INT", "t": "c INT, a INT NOT NULL"}
 CASES = {
@@ -94,7 +95,7 @@ def same(element: Any, names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> N
             assert element.product(a, b) == sum(row[i] * row[j] for row in known)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", thin(CASES, 2))
 def test_shapes(case: str, engine: str) -> None:
     both = Both(case, engine)
     cof = fv.models.Cofactor(both.db, CASES[case])

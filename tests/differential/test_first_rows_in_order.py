@@ -17,6 +17,7 @@ from freshview.runtime.compile.kernel_engine import kernel_engine
 from freshview.sql.load import load
 from tests.differential.sql_cases import SCHEMA
 from tests.differential.streams import STATIC, Script, agree
+from tests.thin import thin
 
 CASES = [
     "SELECT a, SUM(c) AS t FROM r GROUP BY a ORDER BY t DESC, a LIMIT 2",
@@ -63,7 +64,7 @@ def test_first_rows_follow_their_tables(sql: str, mode: Mode) -> None:
 @pytest.mark.native
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
 @pytest.mark.parametrize("mode", ["tuple", "batch"])
-@pytest.mark.parametrize("sql", CASES)
+@pytest.mark.parametrize("sql", thin(CASES, 2))
 def test_kernels_follow_their_tables(sql: str, mode: Mode) -> None:
     for n in range(3):
         agree(Script(sql), "all change", "ordered", mode, seed=n, batches=25, start=kernel)

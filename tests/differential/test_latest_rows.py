@@ -35,6 +35,7 @@ from tests.differential.streams import (
     random_stream,
 )
 from tests.law.spark_programs import Pair
+from tests.thin import thin
 
 BATCHES = 8
 SEEDS = range(72)
@@ -125,7 +126,7 @@ def test_latest_rows_by_every_strategy(script: Script) -> None:
         follow(case_of(script, NULLABLE), strategy, mode, seed=3, batches=5)
 
 
-@pytest.mark.parametrize("script", LATEST, ids=str)
+@pytest.mark.parametrize("script", thin(LATEST, 2), ids=str)
 def test_latest_rows_without_nulls(script: Script) -> None:
     for mode in MODES:
         follow(case_of(script, NOT_NULL), "higher-order", mode, seed=5)
@@ -134,19 +135,19 @@ def test_latest_rows_without_nulls(script: Script) -> None:
 @needs_compiler
 @pytest.mark.native
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("script", LATEST[::2], ids=str)
+@pytest.mark.parametrize("script", thin(LATEST[::2], 2), ids=str)
 def test_latest_rows_on_kernels(script: Script, mode: Mode) -> None:
     follow(case_of(script, NULLABLE), "higher-order", mode, seed=4, start=kernel)
 
 
-@pytest.mark.parametrize("seed", SEEDS, ids="seed-{}-".format)
+@pytest.mark.parametrize("seed", thin(SEEDS, 2), ids="seed-{}-".format)
 def test_random_comparison_with_the_same_table(seed: int) -> None:
     follow(random_case(seed), *PAIRS[seed % len(PAIRS)], seed=seed)
 
 
 @needs_compiler
 @pytest.mark.native
-@pytest.mark.parametrize("seed", NATIVE_SEEDS, ids="seed-{}-".format)
+@pytest.mark.parametrize("seed", thin(NATIVE_SEEDS, 2), ids="seed-{}-".format)
 def test_random_comparison_on_kernels(seed: int) -> None:
     strategy, mode = [p for p in PAIRS if p[0] != "caches"][seed % (len(PAIRS) - 2)]
     try:

@@ -126,13 +126,13 @@ def test_view_follows_its_tables(sql: str, start: harness.Start) -> None:
     follow(streams.Script(sql), sql, start)
 
 
-@pytest.mark.parametrize("seed", [*thin(range(5000, 5060), 5), 6068])
+@pytest.mark.parametrize("seed", [*thin(range(5000, 5060), 8), 6068])
 def test_random_view(seed: int, start: harness.Start) -> None:
     follow(random_script(seed), f"native {seed}", start)
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("sql", thin(FIRSTS + THRESHOLDS, 2))
+@pytest.mark.parametrize("sql", thin(FIRSTS + THRESHOLDS, 4))
 def test_ordered_indexes(sql: str, mode: Mode, start: harness.Start) -> None:
     """MIN, MAX, LIMIT and thresholds under deletions, NULLs and empty groups, by an index."""
     script = streams.Script(sql)
@@ -140,7 +140,7 @@ def test_ordered_indexes(sql: str, mode: Mode, start: harness.Start) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("sql", thin(FIRSTS + THRESHOLDS, 2))
+@pytest.mark.parametrize("sql", thin(FIRSTS + THRESHOLDS, 4))
 def test_ordered_indexes_with_negative_rows(sql: str, mode: Mode, start: harness.Start) -> None:
     """Rows that are deleted before they come are not chosen, and count when they come."""
     rng = random.Random(sql)

@@ -14,7 +14,7 @@ import pytest
 
 from freshview.ivm.options import DeltaOptions
 from tests.differential.harness import STRATEGIES, agree, case, cases, compiled
-from tests.thin import only, own_wording
+from tests.thin import only, own_wording, thin
 
 MODES = ("batch", "tuple")
 LIVE = {"mst": 50, "vwap": 100}
@@ -39,7 +39,7 @@ def test_higher_order(workload: str, name: str) -> None:
     agree(case(workload, name), *options, seed=3, batches=12, max_size=150, live=live)
 
 
-@pytest.mark.parametrize(("workload", "name"), CASES)
+@pytest.mark.parametrize(("workload", "name"), thin(CASES, 2))
 def test_another_strategy(workload: str, name: str) -> None:
     mode = of(workload, name, ["tuple", "batch"])
     options = replace(STRATEGIES[of(workload, name, OTHERS)], mode=mode)

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.native, pytest.mark.xdist_group("containers")]  # comp
 SOURCE = Path(__file__).with_name("containers.cpp")
 HEADERS = Path(__file__).parents[2] / "src" / "freshview" / "native"
 CASES = re.findall(r"CASE\((\w+)\)", SOURCE.read_text().split("> cases = {")[1])
-FLAGS = ["-std=c++17", "-O1", "-g", "-Wall", "-Wextra", "-Werror"]
+FLAGS = ["-std=c++17", "-O0", "-g", "-Wall", "-Wextra", "-Werror"]
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 
 
