@@ -23,7 +23,7 @@ from freshview.ivm import compile as ivm
 from freshview.ivm.options import DeltaOptions, Mode
 from freshview.plan.compile import compile_queries
 from freshview.plan.options import PlanOptions
-from freshview.program.cost import Statistics
+from freshview.program.statistics import Statistics
 from freshview.program.terms import Program
 from freshview.reference.engine.run import Engine
 from freshview.reference.engine.scope import Work

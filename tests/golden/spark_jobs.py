@@ -10,7 +10,7 @@ from freshview.distributed.jobs import Jobs, count_jobs
 from freshview.distributed.options import DistributionOptions
 from freshview.distributed.placement import by_key, choose_placement
 from freshview.ivm.options import DeltaOptions
-from freshview.program.cost import Statistics
+from freshview.program.statistics import Statistics
 from tests.differential.harness import case, compiled
 
 THESIS = dict(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from freshview.program.cost import Statistics
+from freshview.program.statistics import Statistics
 from freshview.program.terms import Program
 
 Measure = Literal["time", "transformers"]

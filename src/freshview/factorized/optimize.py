@@ -20,7 +20,8 @@ from freshview.calculus.terms import Rel
 from freshview.cost_model import nearly_cheapest
 from freshview.factorized.order import VariableOrder
 from freshview.factorized.terms import Join
-from freshview.program.cost import STATIC_ROWS, STREAM_ROWS, Statistics
+from freshview.program.cost import STATIC_ROWS, STREAM_ROWS
+from freshview.program.statistics import Statistics
 
 MOST_TRIED = 12
 """Variables of a part up to which every one is tried on top; of a larger part only the one that

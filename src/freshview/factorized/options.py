@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from freshview.factorized.order import VariableOrder
 from freshview.factorized.products import Groups
-from freshview.program.cost import Statistics
+from freshview.program.statistics import Statistics
 from freshview.program.updates import Mode
 
 

@@ -19,7 +19,8 @@ from freshview.ivm.options import DeltaOptions
 from freshview.plan.moves import moves, recomputations
 from freshview.plan.options import PlanOptions
 from freshview.plan.range_sums import has_range_sums
-from freshview.program.cost import ProgramCostModel, Statistics, statement_costs
+from freshview.program.cost import ProgramCostModel, statement_costs
+from freshview.program.statistics import Statistics
 from freshview.program.terms import Program
 
 MOST_STEPS = 4

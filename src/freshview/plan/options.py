@@ -10,7 +10,7 @@ from freshview.errors import FreshviewError
 from freshview.factorized.order import VariableOrder
 from freshview.factorized.products import Groups
 from freshview.plan.switches import Switches
-from freshview.program.cost import Statistics
+from freshview.program.statistics import Statistics
 from freshview.program.updates import Mode
 
 Strategy = Literal["auto", "higher-order", "factorized", "first-order", "project", "reeval"]

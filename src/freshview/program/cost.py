@@ -8,7 +8,7 @@ only for nested sums, so visits are what a change costs (`Engine.work` counts th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import NamedTuple, TypeAlias, assert_never
 
@@ -40,6 +40,7 @@ from freshview.program.dependencies import (
     primary_keys,
 )
 from freshview.program.references import keyed_columns, levels
+from freshview.program.statistics import Statistics
 from freshview.program.terms import Program, Statement
 
 STREAM_ROWS = 10_000.0
@@ -59,23 +60,6 @@ SHARED = 0.25
 """How far the columns of a relation agree that is kept without its key: it has fewer rows then."""
 FEWER = 0.2
 """Rows of a stream for one row of those that refer to it."""
-
-
-@dataclass(frozen=True)
-class Statistics:
-    """What is known of the data: rows and values of relations, rates of change, rows in a batch.
-
-    `rates` are relative; a batch has rows of all the streams, `batch` of one on average. A view is
-    read after every batch, whether triggers take its rows one by one or together, unless `reads`
-    says how often it is read while a stream of rate 1 has a batch.
-    """
-
-    rows: Mapping[str, float] = field(default_factory=dict)
-    rates: Mapping[str, float] = field(default_factory=dict)
-    batch: float = 100.0
-    reads: float | None = None
-    values: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """How many different values the columns of a relation have, by their names."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from freshview.factorized.order import VariableOrder
 from freshview.factorized.products import Groups
 from freshview.plan.options import PlanOptions, Strategy
 from freshview.plan.switches import Switches
-from freshview.program.cost import Statistics
+from freshview.program.statistics import Statistics
 from freshview.program.updates import Mode
 
 EngineName = Literal["native", "reference"]

@@ -22,7 +22,7 @@ from freshview.factorized.order import OrderProblem, VariableOrder, check_order,
 from freshview.factorized.terms import Join, natural_join
 from freshview.factorized.viewtree import view_tree
 from freshview.program.check import check_program
-from freshview.program.cost import Statistics
+from freshview.program.statistics import Statistics
 from freshview.reference.engine.run import Engine
 from tests.differential.harness import schema_of
 from tests.unit.factorized.fixture import join as fixture

@@ -16,7 +16,7 @@ from freshview.pipelines import identity
 from freshview.pipelines.identity import claim
 from freshview.plan.compile import compile_queries
 from freshview.plan.options import PlanOptions
-from freshview.program.cost import Statistics
+from freshview.program.statistics import Statistics
 from freshview.sql.load import load
 
 MINE: dict[str, str | int] = {"format": 1, "program": "a"}

@@ -15,7 +15,8 @@ from freshview.plan.compile import compile_queries
 from freshview.plan.options import PlanOptions
 from freshview.plan.range_sums import has_range_sums
 from freshview.plan.switches import read_switches
-from freshview.program.cost import Statistics, program_cost
+from freshview.program.cost import program_cost
+from freshview.program.statistics import Statistics
 from freshview.program.terms import Program
 from freshview.reference.engine.run import Engine
 from freshview.simplify import arrange, everywhere

@@ -12,7 +12,7 @@ from freshview.errors import FreshviewError, StrictRefusal
 from freshview.plan.choose import recomputed
 from freshview.plan.options import PlanOptions
 from freshview.plan.switches import Switches, read_switches
-from freshview.program.cost import Statistics
+from freshview.program.statistics import Statistics
 from freshview.program.terms import Program
 from tests.unit.plan.test_compile import BELOW_AVERAGE, EDGES, JOINED, program
 

@@ -7,7 +7,8 @@ import pytest
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.text import read
 from freshview.calculus.types import INT
-from freshview.program.cost import Estimate, Model, Statistics
+from freshview.program.cost import Estimate, Model
+from freshview.program.statistics import Statistics
 from freshview.program.terms import Map, Program
 
 COLUMNS = {name: Column(name, INT) for name in ("ticket", "item", "customer", "price")}

@@ -8,7 +8,7 @@ from typing import Any
 from freshview.factorized.products import Groups
 from freshview.plan.options import Strategy
 from freshview.plan.switches import Switches, read_switches
-from freshview.program.cost import Statistics as Sizes
+from freshview.program.statistics import Statistics as Sizes
 from freshview.runtime.database.database import Database
 from freshview.runtime.settings import DatabaseSettings, EngineChoice, ModeChoice
 

@@ -12,7 +12,7 @@ from freshview.calculus.schema import Relation
 from freshview.calculus.types import Type
 from freshview.errors import SnapshotProblem
 from freshview.plan.switches import read_switches
-from freshview.program.cost import Statistics
+from freshview.program.statistics import Statistics
 from freshview.runtime.compile import kernels
 from freshview.runtime.compile.compile_view import compile_view
 from freshview.runtime.database.database import Database
