@@ -53,10 +53,10 @@ def map_blocks(s: Stmt, f: Callable[[Block], Block]) -> Stmt:
     """A statement with other blocks inside."""
     if isinstance(s, RangeSum | Walk):
         s = replace(s, range=replace(s.range, up=f(s.range.up), down=f(s.range.down)))
-    if not hasattr(s, "body"):
-        return s
-    body = f(s.body)
-    return s if body == s.body else with_body(s, body)
+    if hasattr(s, "body"):
+        body = f(s.body)
+        return s if body == s.body else with_body(s, body)
+    return s
 
 
 def with_body(s: Any, body: Block) -> Stmt:
