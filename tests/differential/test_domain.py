@@ -23,7 +23,7 @@ from freshview.ivm.options import DeltaOptions
 from freshview.spark.nodes.reference_node import ReferenceNode
 from freshview.sql.load import load
 from tests.differential.test_nodes import Cluster
-from tests.thin import only
+from tests.thin import only, thin
 
 pytestmark = [
     pytest.mark.native,
@@ -134,7 +134,7 @@ def in_lock_step(seed: int, views: list[str], batches: int = 20) -> Counter[str]
     return verdicts
 
 
-@pytest.mark.parametrize("number", range(len(VIEWS)))
+@pytest.mark.parametrize("number", thin(range(len(VIEWS)), 2))
 def test_engines_agree_at_the_ends(number: int) -> None:
     verdicts = in_lock_step(number, [VIEWS[number]])
     assert verdicts["taken"]

@@ -34,6 +34,7 @@ from freshview.runtime.settings import DatabaseSettings
 from freshview.sql.load import load
 from tests.differential import harness
 from tests.differential.duck import Duck, plain
+from tests.thin import thin
 from workloads import Event
 
 pytestmark = pytest.mark.native
@@ -105,7 +106,7 @@ def shown(program: Path, query: Query, *words: object) -> Counter[tuple[Any, ...
     return Counter(tuple(plain(v) for v in row) for row in rows)
 
 
-@pytest.mark.parametrize(("workload", "names"), SETS)
+@pytest.mark.parametrize(("workload", "names"), thin(SETS, 2))
 def test_the_program_prints_what_duckdb_computes(
     workload: str, names: tuple[str, ...], tmp_path: Path
 ) -> None:

@@ -110,7 +110,7 @@ def quick(seeds: Iterable[int], every: int) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    "seed", [*quick(range(80), 4), *FAILED, *map(full, LARGE)], ids="world-{}-".format
+    "seed", [*quick(range(80), 6), *FAILED, *map(full, LARGE)], ids="world-{}-".format
 )
 def test_reference(seed: int) -> None:
     on_reference(seed)
@@ -118,7 +118,7 @@ def test_reference(seed: int) -> None:
 
 @pytest.mark.parametrize(
     "seed",
-    [*quick(range(200, 220), 4), *only(FAILED, LONG.__ne__), *map(full, LARGE)],
+    [*quick(range(200, 220), 5), *only(FAILED, LONG.__ne__), *map(full, LARGE)],
     ids="world-{}-".format,
 )
 class TestKernels:

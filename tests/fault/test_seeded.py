@@ -9,6 +9,7 @@ import pytest
 from freshview.codegen.library.compiler import find_compiler
 from tests.fault.piped import Piped
 from tests.fault.seeded import case, run
+from tests.thin import thin
 
 FEW = range(6)
 MANY = range(6, 200)
@@ -31,12 +32,12 @@ def test_seeded_many(tmp_path: Path, seed: int) -> None:
     seeded(seed, tmp_path)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", thin(range(4), 2))
 def test_seeded_pipelines(tmp_path: Path, seed: int) -> None:
     Piped(seed, tmp_path, sinks=False).live()
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", thin(range(4), 2))
 def test_seeded_sinks(tmp_path: Path, seed: int) -> None:
     Piped(seed, tmp_path, sinks=True).live()
 

@@ -25,7 +25,7 @@ from freshview.runtime.settings import ModeChoice
 from freshview.sql.load import load
 from tests.differential.harness import case, cases, compiled
 from tests.growth.test_cost_follows_the_delta import GROWS, growth
-from tests.thin import thin
+from tests.thin import full, own_wording, thin
 
 pytestmark = [
     pytest.mark.native,
@@ -43,12 +43,10 @@ GROWING = {("finance", "mst"): GROUPS, ("tpch", "q15"): TIES, **GROWS}
 
 
 def bounded() -> list[Any]:
-    """The others; the papers' wording of TPC-H's queries is left to the full run."""
-    return [
-        pytest.param(*n, marks=[pytest.mark.full] if n[0] == "tpch_papers" else [])
-        for n in cases()
-        if n not in GROWING
-    ]
+    """The others; every second one, and the papers' wording of TPC-H's, is left to the full run."""
+    usual = [n for n in cases() if n not in GROWING and own_wording(n)]
+    papers = [n for n in cases() if n not in GROWING and not own_wording(n)]
+    return [*thin(usual, 2), *map(full, papers)]
 
 
 @pytest.mark.parametrize(("workload", "name"), bounded())

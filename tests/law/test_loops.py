@@ -44,7 +44,7 @@ FAILED = (26, 100413)
 lost a row where declared keys are relied on: its old row of a key was written after the new one."""
 
 
-@pytest.mark.parametrize("seed", [*thin((s for s in range(60) if s not in FAILED), 10), *FAILED])
+@pytest.mark.parametrize("seed", [*thin((s for s in range(60) if s not in FAILED), 15), *FAILED])
 @pytest.mark.parametrize("kind", KINDS)
 def test_random_views(kind: str, seed: int) -> None:
     try:
