@@ -8,12 +8,12 @@ only for nested sums, so visits are what a change costs (`Engine.work` counts th
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import NamedTuple, TypeAlias, assert_never
 
 from freshview.calculus.schema import Relation
-from freshview.calculus.scope import free, has_data, is_value, outs
+from freshview.calculus.scope import free, has_data, is_value, outs, stored
 from freshview.calculus.terms import (
     Add,
     Apply,
@@ -88,6 +88,8 @@ class Estimate(NamedTuple):
 
 Values: TypeAlias = frozenset[tuple[str, float]]
 Nested: TypeAlias = tuple[Estimate, dict[str, float]]
+Sizes: TypeAlias = dict[tuple[Size, ...], dict[tuple[tuple[str, ...], Expr], Size]]
+"""Sizes of maps by those of all relations, the keys and the definition."""
 
 
 @dataclass(frozen=True)
@@ -95,15 +97,17 @@ class ProgramCostModel:
     """Programs by their work, for data of these statistics."""
 
     statistics: Statistics
+    sizes: Sizes = field(default_factory=dict, compare=False)
+    """What maps were estimated at: plans that are compared have most of them in common."""
 
     def cost(self, plan: Program, /) -> float:
         """The estimated work per unit of time."""
-        return program_cost(plan, self.statistics)
+        return program_cost(plan, self.statistics, self.sizes)
 
 
-def program_cost(program: Program, statistics: Statistics) -> float:
+def program_cost(program: Program, statistics: Statistics, sizes: Sizes | None = None) -> float:
     """The estimated work per unit of time."""
-    model = Model(program, statistics)
+    model = Model(program, statistics, sizes)
     total = sum(cost for _, _, cost in _statements(program, model))
     reads = sum(model.rates.values()) if statistics.reads is None else statistics.reads
     for q in program.queries:
@@ -142,7 +146,9 @@ def _statements(program: Program, model: Model) -> Iterator[tuple[str, Statement
 class Model:
     """Estimates over one program: sizes of relations from statistics, of maps from definitions."""
 
-    def __init__(self, program: Program, statistics: Statistics) -> None:
+    def __init__(
+        self, program: Program, statistics: Statistics, sizes: Sizes | None = None
+    ) -> None:
         self.statistics = statistics
         self.nested: dict[tuple[Expr, Values, Values], Nested] = {}
         self.known: dict[Expr, tuple[Dependency, ...]] = {}
@@ -163,8 +169,12 @@ class Model:
             name: max(1.0, statistics.batch * rate / mean) for name, rate in self.rates.items()
         }
         self.maps: dict[str, Size] = {}
+        known = sizes.setdefault(tuple(self.relations.values()), {}) if sizes is not None else {}
         for m in program.maps:
-            self.maps[m.name] = self._map(tuple(k.name for k in (*m.inputs, *m.keys)), m.definition)
+            of = tuple(k.name for k in (*m.inputs, *m.keys)), m.definition
+            if of not in known or stored(m.definition):  # of other maps of this program
+                known[of] = self._map(*of)
+            self.maps[m.name] = known[of]
 
     def _relation(self, r: Relation, level: int) -> Size:
         guess = STATIC_ROWS if r.static else max(STATIC_ROWS, STREAM_ROWS * FEWER**level)
