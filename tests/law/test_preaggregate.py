@@ -129,6 +129,20 @@ def test_kernels_add_up_what_the_reference_engine_does(view: str) -> None:
         assert kernel.read("v") == {} or view == "whole"
 
 
+@pytest.mark.parametrize(
+    "flags", ["ARN", "A", "ARRR" * 30 + "xN", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghij"]
+)
+def test_flags_are_told_apart_wherever_they_stand(flags: str) -> None:
+    program = compiled("flags")
+    reference, kernel = ReferenceEngine(program), kernel_engine(program)
+    for size in (100, 1000, 1500):
+        price, rate = Decimal("1.25"), Decimal("0.05")
+        rows = [(1, i, flags[i % len(flags)], "n", None, price + i, rate) for i in range(size)]
+        reference.apply({"r": [(row, 1) for row in rows]})
+        kernel.instance.apply_arrow(kernel.kernel.relation("r"), arrow(rows, "plain"))
+        assert kernel.read("v") == reference.read("v")
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_loops_do_so_with_the_pass_and_without(view: str) -> None:
     batches = [[("r", batch[:60])] for batch in random_batches(1)]
@@ -160,6 +174,11 @@ def test_a_batch_that_leaves_the_range_is_refused_whole(passes: str, sign: int) 
     for more in (40_000, 2_100):
         with pytest.raises(FreshviewError):
             kernel.apply({"s": [((i % 4, sign * 2**27), 1) for i in range(more)]})
+        assert kernel.read("v") == before
+    # Sums, and products, that come to nothing in 64 bits.
+    for row, n in (((1, sign * 2**31), 1), ((1, 2**40), sign)):
+        with pytest.raises(FreshviewError):
+            kernel.apply({"s": [(row, n)] * 64})
         assert kernel.read("v") == before
     kernel.apply({"s": [(row, -1) for row, _ in start]})
     assert kernel.read("v") == {}

@@ -182,7 +182,7 @@ def _share_lookups(d: Draft) -> Draft:
 
 
 def _preaggregate(d: Draft) -> Draft:
-    columns = {r.name: r.types for r in d.program.relations}
+    columns = {r.name: r.types for r in d.program.relations if not r.static}
     return over_blocks(lambda body: preaggregate(body, d.layout, columns))(d)
 
 

@@ -80,6 +80,7 @@ struct Env {
   bool overflow = false;  // sticky: some integer or decimal left its range; results are wrapped
   bool many = false;      // sticky: a row came more often than its trigger can run
   bool refused = false;   // sticky: rows that the relation does not admit; they left no trace
+  bool full = false;      // sticky: there is no memory for a batch, which left no trace
   Fault fault;            // why it is set, where no number left its range
   u64 visits = 0;         // rows looked at, counted when compiled with FRESHVIEW_COUNT
   u64 writes = 0;         // rows written

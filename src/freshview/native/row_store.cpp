@@ -473,6 +473,17 @@ struct Store {
     sweep();
   }
 
+  // Whether there is memory for blocks and the index, should all the rows that come be new.
+  bool has_room(u64 rows, bool indexes) const {
+    const u64 dead = s.made - s.live, end = s.made + (rows > dead ? rows - dead : 0);
+    const u64 entries = (s.indexed ? s.entries : s.made) + rows;
+    u64 bytes = 1 << 16, wide = s.room ? s.room : 64;
+    for (u32 block = s.blocks; before(block) < end; block++) bytes += u64(size_of(block)) * k.stride;
+    while (indexes && entries * 2 > wide) wide *= 2;
+    if (indexes && wide != s.room) bytes += wide * sizeof(Slot);
+    return arena.prepare(bytes);
+  }
+
   void apply(const Batch& b) {
     i64 gone = 0;
     bool large = u64(s.made) + u64(b.size) > INT32_MAX;
@@ -484,14 +495,16 @@ struct Store {
       env.refused = true;
       return;
     }
-    if (!s.indexed && !k.keyed) {
-      if (!gone) {
-        const u32 before = s.made;
-        append(b);
-        if (__builtin_expect((before ^ s.made) > before && repeats(), 0)) index_log();
-        return;
-      }
-      if (gone == b.size && cut(b)) return;
+    if (!s.indexed && gone && gone == b.size && cut(b)) return;
+    if (!has_room(u64(b.size - gone), s.indexed || k.keyed || gone)) {
+      env.full = true;
+      return;
+    }
+    if (!s.indexed && !gone) {
+      const u32 last = s.made;
+      append(b);
+      if (__builtin_expect((last ^ s.made) > last && repeats() && has_room(0, true), 0)) index_log();
+      return;
     }
     if (!s.indexed) index_log();
     if (gone || k.keyed) done = env.scratch.at<Done>(env.scratch.take(u64(b.size) * sizeof(Done)));

@@ -31,7 +31,10 @@ struct Segment {
   u8 log, depth;
   u32 mask() const { return (u32(1) << log) - 1; }
   u64 room() const { return u64(1) << log; }
-  bool is_full() const { return count >= (u32(1) << log) / 4 * 3; }
+  // A small table stays in the caches whatever its size: it has much room, so that most records are
+  // found where they are first sought.
+  bool is_full() const { return count >= (u32(1) << log) / 4 * (log < SPARSE ? 1 : 3); }
+  static constexpr u8 SPARSE = 9;
 };
 
 struct Segments {

@@ -184,11 +184,11 @@ __attribute__((noinline, cold)) inline Done apply_pieces(Running& x, const Relat
     choose_piece(r, part, done, piece);
     if (!has_room(x, r, piece, sign, true)) break;
     apply_part(x, r, piece, sign);
-    if (x.env.refused) break;
+    if (x.env.refused || x.env.full) break;
   }
   if (done >= part.size) return Done::Well;
   const Done why = x.env.refused ? Done::Refused : Done::Full;
-  x.env.refused = false;
+  x.env.refused = x.env.full = false;
   while ((done -= PIECE) >= 0) {
     choose_piece(r, part, done, piece);
     take_back(x, r, piece, sign);
@@ -215,7 +215,10 @@ inline Done run(Running& x, const Relation& r, Part* first, i64 sign, Fault& fau
         done = apply_pieces(x, r, *part, sign);
     });
     if (__builtin_expect(!whole, 0)) return lose(x);
-    if (__builtin_expect(x.env.refused, 0)) done = Done::Refused, x.env.refused = false;
+    if (__builtin_expect(x.env.refused || x.env.full, 0)) {
+      done = x.env.full ? Done::Full : Done::Refused;
+      x.env.refused = x.env.full = false;
+    }
     if (__builtin_expect(done == Done::Well && !x.env.overflow && !x.env.many, 1)) continue;
     if (done == Done::Well && x.wraps && !x.env.many && !x.env.fault.fn) {
       x.env.overflow = false;

@@ -19,8 +19,8 @@ from freshview.codegen.loops.terms import Batch, Block, Stmt
 def preaggregate(block: Block, layout: Layout, columns: Mapping[str, tuple[Type, ...]]) -> Block:
     """Every loop over a batch that only adds numbers of its rows to one table, block by block.
 
-    A table whose records are found by a part of their keys, or that lasts no longer than the batch,
-    is left as it is.
+    `columns` are those of streams: rows of a static table come once. A table whose records are
+    found by a part of their keys, or that lasts no longer than the batch, is left as it is.
 
     >>> from freshview.calculus.types import INT
     >>> from freshview.codegen.layout.terms import Table
@@ -35,7 +35,7 @@ def preaggregate(block: Block, layout: Layout, columns: Mapping[str, tuple[Type,
     """
 
     def rule(s: Stmt) -> Stmt:
-        if not isinstance(s, Batch) or s.in_turn:
+        if not isinstance(s, Batch) or s.in_turn or s.relation not in columns:
             return s
         added = additions(s)
         if added is None:

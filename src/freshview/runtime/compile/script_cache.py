@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,9 @@ def load_script(sql: str, file: str, catalog: Catalog) -> tuple[Catalog, list[Qu
 
     after, queries = load(sql, file, catalog)
     if known and after.functions is BUILTINS and not after.types:
-        _put(key, _entry(catalog, after, queries))
+        entry = _entry(catalog, after, queries)
+        if _declared(catalog, entry)[1] == queries:  # a text does not show how kernels hold numbers
+            _put(key, entry)
     return after, queries
 
 
@@ -60,14 +63,14 @@ def _entry(before: Catalog, after: Catalog, queries: list[Query]) -> dict[str, A
 
 
 def _show_relation(r: Relation, source: Source | None) -> list[object]:
-    columns = [[c.name, str(c.type)] for c in r.columns]
+    columns = _show_columns(r.columns)
     s = source
     origin = s and [s.kind, s.arguments, s.framing, s.format, s.options]
     return [r.name, columns, r.static, r.key, origin]
 
 
 def _show_query(q: Query) -> list[object]:
-    columns = [[c.name, str(c.type)] for c in q.columns]
+    columns = _show_columns(q.columns)
     order = [[o.var, o.descending, o.nulls_first] for o in q.order]
     return [q.name, columns, q.vars, show(q.term), order, q.factorized]
 
@@ -91,8 +94,12 @@ def _declared(catalog: Catalog, entry: dict[str, Any]) -> tuple[Catalog, list[Qu
     return catalog, queries
 
 
-def _columns(values: list[tuple[str, str]]) -> tuple[Column, ...]:
-    return tuple(Column(name, read_type(t)) for name, t in values)
+def _show_columns(columns: tuple[Column, ...]) -> list[object]:
+    return [[c.name, str(c.type), c.type.wide] for c in columns]
+
+
+def _columns(values: list[tuple[str, str, bool]]) -> tuple[Column, ...]:
+    return tuple(Column(name, replace(read_type(t), wide=wide)) for name, t, wide in values)
 
 
 def _key(sql: str, file: str, catalog: Catalog) -> str:

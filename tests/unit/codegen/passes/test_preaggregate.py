@@ -80,6 +80,11 @@ def test_other_loops_stay_as_they_are(text: str) -> None:
     assert not passed(text).preaggregated
 
 
+def test_rows_of_static_tables_stay_as_they_are() -> None:
+    [f] = read(f"relation on_r of r {{ {ADDED[0]} }}").functions
+    assert preaggregate(f.body, LAYOUT, {}) == f.body
+
+
 def test_the_switch_turns_it_off() -> None:
     c = case("tpch_papers", "q01")
     program = compiled(c, DeltaOptions(mode="tuple"))

@@ -16,7 +16,7 @@ from freshview.sql.load import load
 from workloads import WORKLOADS
 
 SCRIPT = """
-CREATE STREAM `odd name` (`a b` INT, t TIMESTAMP NOT NULL, m DECIMAL(5, 2), PRIMARY KEY (t))
+CREATE STREAM `odd name` (`a b` INT, t TIMESTAMP NOT NULL, m DECIMAL(30, 2), PRIMARY KEY (t))
   FROM FILE 'r.csv' LINE DELIMITED CSV (delimiter := '|');
 CREATE TABLE s (k STRING NOT NULL);
 CREATE VIEW v AS SELECT m, COUNT(*) AS n FROM `odd name` WHERE t > TIMESTAMP '2024-01-02 03:04:05'
