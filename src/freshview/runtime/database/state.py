@@ -63,9 +63,9 @@ class State:
             )
         return relation
 
-    def count_rows(self, rows: int, relations: Iterable[str]) -> None:
-        """Count rows that came one by one, each a version, through kernels of these relations."""
+    def count_rows(self, rows: int, relation: str) -> None:
+        """Count rows of a relation that came one by one, each a version."""
         self.version += rows
         if rows:
             self.has_changes = True
-            self.fed.update(relations)
+            self.fed.add(relation)

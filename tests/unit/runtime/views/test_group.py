@@ -142,6 +142,21 @@ def test_rows_that_are_not_kept_keep_a_group_apart() -> None:
     assert (db.view("totals").rows(), db.view("items").rows()) == ([(2, 5, 0.5)], [(1, 1)])
 
 
+def test_single_rows_of_one_relation_do_not_close_the_others_of_its_kernel() -> None:
+    """Of the relations that a kernel reads, only those that rows have reached are past."""
+    db = freshview.connect(engine="native", keep_rows=False)
+    db.execute(STREAMS + TOTALS + COUNTS)
+    insert = db.writer("o").insert
+    db.writer("i")
+    insert(1, 2, 3)
+    assert (db.version, db.state.fed) == (1, {"o"})
+    db.execute("CREATE VIEW items AS SELECT id, COUNT(*) AS n FROM i GROUP BY id")
+    db.writer("i").insert(1, 5, 0.5)
+    insert(1, 2, 4)
+    assert (db.version, db.state.fed) == (3, {"o", "i"})
+    assert (db.view("totals").rows(), db.view("items").rows()) == ([(2, 10, 1.0)], [(1, 1)])
+
+
 def test_views_join_in_the_background(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(tiering, "TIER_UP_ROWS", 20)
