@@ -235,7 +235,7 @@ class Tiering:
         """Let a kernel take over; where it does not hold the numbers, the other engine stays."""
         group.adopt(built)
         group.start()
-        if group.built is not None:
+        if group.built is not None or group.note:
             return
         if not group.wide:
             group.wide = True  # a kernel with room for more digits may hold them
@@ -333,7 +333,8 @@ class Tiering:
         if build.wide == group.wide:  # else it has gone out of date meanwhile
             self._admit(group, build.kernel, state)
         for g in state.groups:
-            if g.views[0] in group.views and g.built is None and g.cooldown_rows <= 0:
+            waits = g.built is None and not g.note and g.cooldown_rows <= 0
+            if waits and g.views[0] in group.views:
                 self._start(g, state)
 
     def _join(
@@ -345,14 +346,15 @@ class Tiering:
         """
         together = merged(groups, state.bases)
         self._settled = False
-        if build.kernel is not None and build.wide == together.wide:
+        is_old = build.wide != together.wide  # one of them fell back meanwhile
+        if build.kernel is not None and not is_old:
             together.adopt(build.kernel)
             together.start()
             if together.built is not None:
                 state.regroup([together])
                 return
         for group in groups:
-            group.alone = group.alone or group.built is None
+            group.alone = group.alone or (group.built is None and not is_old)
             if group.built is None and group.cooldown_rows <= 0:
                 self._start(group, state)
 

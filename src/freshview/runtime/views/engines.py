@@ -63,6 +63,7 @@ class ReferenceGroupEngine(_GroupEngine["ReferenceEngine"]):
         from freshview.reference.engine.engine import ReferenceEngine
 
         super().__init__(ReferenceEngine(program, functions))
+        self.program = program
         self._readers: dict[str, ReferenceViewEngine] = {}
         bases = list(bases)
         tables = {b.relation.name: b.rows for b in bases if b.relation.static}

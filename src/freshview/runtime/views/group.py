@@ -73,7 +73,11 @@ class ViewGroup:
     @property
     def program(self) -> Program:
         """The program that is run."""
-        return self.built.plan.program if self.built else self.reference_program()
+        if self.built:
+            return self.built.plan.program
+        if isinstance(self._engine, ReferenceGroupEngine):
+            return self._engine.program
+        return self.reference_program()
 
     def reference_program(self) -> Program:
         """The program for the reference engine: that of the kernel, where one may take over.
@@ -118,7 +122,9 @@ class ViewGroup:
                 if not self.can_recompute:
                     raise
                 self._engine = self._started_reference()  # it may refuse the rows, too
-                self.built, self.note = None, f"a kernel refuses rows that are there: {e}"
+                self.built = None
+                if len(self.views) == 1:  # of several, the others may have a kernel without it
+                    self.note = f"a kernel refuses rows that are there: {e}"
         else:
             self._engine = self._started_reference()
         return self._engine
@@ -160,8 +166,26 @@ class ViewGroup:
         return self.built is not None
 
     def recomputed(self) -> ReferenceGroupEngine:
-        """The reference engine, filled from the base rows; its numbers are not checked yet."""
-        return ReferenceGroupEngine(self.reference_program(), self.functions, self._read_bases())
+        """The reference engine, filled from the base rows; its numbers are not checked yet.
+
+        A program for single rows may meet values on the way that all the rows together do not have,
+        such as a least string that is no number: one for batches takes the rows of a relation at
+        once, and refuses only what is there at the end.
+        """
+        program, bases = self.reference_program(), self._read_bases()
+        try:
+            return ReferenceGroupEngine(program, self.functions, bases)
+        except BadValue:
+            for_batches = self._program_for_batches()
+            if program == for_batches:
+                raise
+            return ReferenceGroupEngine(for_batches, self.functions, bases)
+
+    def _program_for_batches(self) -> Program:
+        from freshview.program.merge import merge
+
+        own = [v.own_program() for v in self.views]
+        return merge(own) if len(own) > 1 else own[0]
 
     def _read_bases(self) -> list[AnyBase]:
         return [self._bases[r.name] for r in self.relations]

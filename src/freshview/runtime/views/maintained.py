@@ -110,7 +110,7 @@ class MaintainedView:
         self.payloads = Payloads(query, variables, functions.headers)
         self.headers = headers_of(query, functions)
         self._program: Program | None = None
-        self._part: tuple[tuple[ServedBy, BuiltKernel | None], Program] | None = None
+        self._part: tuple[tuple[ServedBy, BuiltKernel | Program], Program] | None = None
         self._result: Result | None = None
 
     @property
@@ -118,7 +118,7 @@ class MaintainedView:
         """What the program of the group does for this view."""
         if len(self.group.views) == 1:
             return self.group.program
-        whole = self.group, self.group.built
+        whole = self.group, self.group.built or self.group.program
         if self._part is None or self._part[0] != whole:
             from freshview.program.merge import only
 
@@ -128,7 +128,7 @@ class MaintainedView:
     def reference_program(self) -> Program:
         """The program of this view alone: that of a kernel, where one may take over."""
         if self._program is None:
-            self._program = self._kernel_program() or self._own_program()
+            self._program = self._kernel_program() or self.own_program()
         return self._program
 
     def _kernel_program(self) -> Program | None:
@@ -140,8 +140,8 @@ class MaintainedView:
         except NotNative:
             return None
 
-    def _own_program(self) -> Program:
-        """The program of a view that no kernel can keep: for batches, with view caches."""
+    def own_program(self) -> Program:
+        """The program where no kernel can keep the view: for batches, with view caches."""
         from freshview.plan.compile import compile_queries
 
         options = self.settings.planner_options("batch")
