@@ -199,7 +199,7 @@ class Tiering:
         if self._settled or rows < WAIT_ROWS:
             return False
         groups = dict.fromkeys(g for name in names for g in state.readers[name])
-        waiting = [g for g in groups if g.built is None and not g.note and g.cooldown_rows <= 0]
+        waiting = [g for g in groups if g.awaits_kernel]
         dicts = _dictionaries(state.bases)
         if not waiting and not dicts:
             return False
@@ -260,7 +260,7 @@ class Tiering:
             if group.note:
                 continue
             settled = settled and group.built is not None
-            if group.built is None and group.rows_seen >= TIER_UP_ROWS and group.cooldown_rows <= 0:
+            if group.awaits_kernel and group.rows_seen >= TIER_UP_ROWS:
                 group.arrival = f"since {TIER_UP_ROWS:,} rows, when it was built in the background"
                 self._start(group, state)
         dicts = _dictionaries(state.bases)
@@ -333,8 +333,7 @@ class Tiering:
         if build.wide == group.wide:  # else it has gone out of date meanwhile
             self._admit(group, build.kernel, state)
         for g in state.groups:
-            waits = g.built is None and not g.note and g.cooldown_rows <= 0
-            if waits and g.views[0] in group.views:
+            if g.awaits_kernel and g.views[0] in group.views:
                 self._start(g, state)
 
     def _join(
@@ -355,7 +354,7 @@ class Tiering:
                 return
         for group in groups:
             group.alone = group.alone or (group.built is None and not is_old)
-            if group.built is None and group.cooldown_rows <= 0:
+            if group.awaits_kernel:
                 self._start(group, state)
 
     def _explain_reference(self, group: ViewGroup, why: BaseException) -> None:

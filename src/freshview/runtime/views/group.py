@@ -62,6 +62,11 @@ class ViewGroup:
         """The names of its views, for messages."""
         return ", ".join(f"'{v.query.name}'" for v in self.views)
 
+    @property
+    def awaits_kernel(self) -> bool:
+        """Whether a kernel may be built for it: there is none, and nothing speaks against one."""
+        return self.built is None and not self.note and self.cooldown_rows <= 0
+
     def readers(self, relations: Collection[str]) -> list[MaintainedView]:
         """The views that changes of these relations reach."""
         return [v for v in self.views if not v.reads.isdisjoint(relations)]
@@ -215,11 +220,18 @@ class ViewGroup:
             self.reset()
 
     def take_back(self, change: Change) -> None:
-        """Take a change back, which the views have followed; the bases go back, too."""
+        """Take a change back, which the views have followed; the bases go back, too.
+
+        A value that rows have on the way may have no answer: from the last row to the first, they
+        go through the states that they came by.
+        """
         engine = self._engine
         if engine is None:  # it is filled from the bases when it is needed
             return
-        engine.apply(change, back=True)
+        try:
+            engine.apply(change, back=True)
+        except BadValue:
+            engine.apply(change.reversed(), back=True)
         wrapped = isinstance(engine, KernelGroupEngine) and engine.instance.wrapped
         if wrapped and self.can_recompute and mixes_widths(self.program):
             self.reset()

@@ -7,9 +7,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 import freshview
+from freshview.errors import BadValue
 from freshview.runtime.database import tiering
 from freshview.runtime.database.database import Database
 
@@ -88,6 +91,33 @@ def test_what_is_filled_for_batches_is_explained_and_counted_as_such() -> None:
     for view in db.views:
         assert {t.event for t in db.program(view.name).triggers} == {"batch"}
         assert set(view.statistics().rows) == {m.name for m in db.program(view.name).maps}
+
+
+@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize("arrow", [True, False])
+def test_what_was_followed_is_taken_back_by_the_way_it_came(keep: bool, arrow: bool) -> None:
+    """The other way, rows would have values with no answer: nothing would be taken back."""
+    db = freshview.connect(engine="native", keep_rows=keep)
+    db.execute(STREAM + LEAST)
+    db.execute("CREATE STREAM q (k INT NOT NULL, s STRING NOT NULL)")
+    db.execute("CREATE VIEW numbers AS SELECT r.k, CAST(q.s AS INT) AS s FROM r, q WHERE r.k = q.k")
+    assert groups(db) == [["least", "numbers"]]
+    db.insert("r", [(1, "5")])
+    db.insert("q", [(1, "2")])
+    before = [v.rows() for v in db.views]
+    rows: Any = [((1, "0"), 1), ((1, "5"), -1), ((1, "9z"), 1)]
+    bad: Any = [((1, "no number"), 1)]
+    if arrow:
+        rows = pa.record_batch({"k": [1, 1, 1], "s": ["0", "5", "9z"]}), np.array([1, -1, 1])
+        bad = pa.record_batch({"k": [1], "s": ["no number"]}), np.array([1])
+    for _ in range(2):
+        with pytest.raises(BadValue, match="no number"):
+            db.apply({"r": rows, "q": bad})
+        assert [v.rows() for v in db.views] == before
+        assert not keep or db.state.bases["r"].rows == {(1, "5"): 1}
+    db.insert("r", [(1, "4")])
+    assert db.view("least").rows() == [(1, 4)]
+    assert db.view("numbers").rows() == [(1, 2)] * 2
 
 
 def test_a_kernel_that_is_out_of_date_does_not_part_views_for_good(
