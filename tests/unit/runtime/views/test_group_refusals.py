@@ -13,6 +13,7 @@ import pytest
 
 import freshview
 from freshview.errors import BadValue
+from freshview.runtime.compile.kernel_engine import kernel_engine
 from freshview.runtime.database import tiering
 from freshview.runtime.database.database import Database
 
@@ -118,6 +119,19 @@ def test_what_was_followed_is_taken_back_by_the_way_it_came(keep: bool, arrow: b
     db.insert("r", [(1, "4")])
     assert db.view("least").rows() == [(1, 4)]
     assert db.view("numbers").rows() == [(1, 2)] * 2
+
+
+def test_an_engine_by_itself_takes_a_refused_batch_back_by_the_way_it_came() -> None:
+    db = freshview.connect(engine="native")
+    db.execute(STREAM + LEAST + "CREATE STREAM q (k INT NOT NULL, s STRING NOT NULL);")
+    db.execute("CREATE VIEW numbers AS SELECT r.k, CAST(q.s AS INT) AS s FROM r, q WHERE r.k = q.k")
+    [group] = db.state.groups
+    engine = kernel_engine(group.program)
+    engine.apply({"r": [((1, "5"), 1)], "q": [((1, "2"), 1)]})
+    rows = [((1, "0"), 1), ((1, "5"), -1), ((1, "9z"), 1)]
+    with pytest.raises(BadValue, match="no number"):
+        engine.apply({"r": rows, "q": [((1, "no number"), 1)]})
+    assert (engine.read("least"), engine.read("numbers")) == ({(1, 5): 1}, {(1, 2): 1})
 
 
 def test_a_kernel_that_is_out_of_date_does_not_part_views_for_good(
