@@ -110,7 +110,7 @@ class MaintainedView:
         self.payloads = Payloads(query, variables, functions.headers)
         self.headers = headers_of(query, functions)
         self._program: Program | None = None
-        self._part: tuple[tuple[ServedBy, BuiltKernel | Program], Program] | None = None
+        self._part: tuple[BuiltKernel | Program, Program] | None = None
         self._result: Result | None = None
 
     @property
@@ -118,7 +118,7 @@ class MaintainedView:
         """What the program of the group does for this view."""
         if len(self.group.views) == 1:
             return self.group.program
-        whole = self.group, self.group.built or self.group.program
+        whole = self.group.built or self.group.program  # not the group: its state would stay
         if self._part is None or self._part[0] != whole:
             from freshview.program.merge import only
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import warnings
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import pytest
 
@@ -322,6 +324,19 @@ def test_a_writer_goes_straight_to_the_kernel_of_several_views() -> None:
     assert db.writer("o").instance is db.writer("i").instance is not None
     assert (db.view("totals").rows(), db.view("counts").rows()) == ([(2, 5, 0.5)], [(3, 1, 5)])
     assert db.version == 2
+
+
+def test_who_asked_for_the_program_does_not_keep_the_state_of_an_old_group() -> None:
+    db = freshview.connect(engine="native")
+    db.execute(STREAMS + TOTALS + MEANS)
+    db.view("totals").explain()
+    [group] = db.state.groups
+    old = [ref(group), ref(group.engine)]
+    del group
+    db.execute(COUNTS)
+    gc.collect()
+    assert [r() for r in old] == [None, None]
+    assert "this view and means, counts" in db.view("totals").explain()
 
 
 def test_explain_names_those_that_share_and_shows_one_view() -> None:
