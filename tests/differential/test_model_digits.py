@@ -97,7 +97,8 @@ class World:
 
     @property
     def refills(self) -> int:
-        return self.db.state.view(self.cof.name).refills
+        [group] = [g for g in self.db.state.groups if g.views[0].query.name == self.cof.name]
+        return group.refills
 
 
 @pytest.mark.parametrize("offset", [1e4, 1e6, 1e8, -1e8])

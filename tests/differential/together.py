@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,9 @@ import pyarrow as pa
 import freshview as fv
 from freshview.durable.settings import FlowSettings
 from freshview.pipelines.pipeline import Pipeline
+from freshview.runtime.database.database import Database
 from freshview.runtime.ingest.columns import COUNT, rows_of, table_of
+from freshview.runtime.settings import EngineChoice
 from tests.differential.duck import Duck, plain
 from tests.differential.harness import grouped, same
 from tests.differential.random_sql import random_script
@@ -105,6 +107,32 @@ def agree(case: Together, folder: Path, runner: Any, settings: FlowSettings | No
         flow.stop()
 
 
+def agree_in_process(case: Together, engine: EngineChoice) -> list[int]:
+    """The same in a database of this process; gives how many views each kernel keeps.
+
+    Half of the views are declared when there are rows already, and join the others.
+    """
+    catalog, duck = schema(case.variant), Duck(schema(case.variant))
+    duck.apply(case.stream.static)
+    db = fv.connect(engine=engine)
+    streams = [_declared(text, case.variant) for text in SCHEMA.split(";") if text.strip()]
+    db.execute(";".join(text.split(" FROM FILE")[0] for text in streams))
+    for name in STATIC[case.variant]:
+        db.load(name, [row for n, row, m in case.stream.static if n == name for _ in range(m)])
+    half = (len(case.views) + 1) // 2
+    for name, sql in case.views:
+        duck.create_view(name, sql)
+    for number, batch in enumerate([(), *case.stream.batches]):
+        if number < 2:
+            new = case.views[half:] if number else case.views[:half]
+            db.execute(";".join(f"CREATE VIEW {n} AS {sql}" for n, sql in new))
+        duck.apply(batch)
+        db.apply({n: _table(catalog.relation(n), c) for n, c in grouped(list(batch))})
+        known = {v.name for v in db.views}
+        _check(replace(case, views=tuple(v for v in case.views if v[0] in known)), db, duck, "")
+    return [len(group.views) for group in db.state.groups]
+
+
 def _started(case: Together, folder: Path, runner: Any, settings: FlowSettings | None) -> Pipeline:
     checkpoint = folder / "checkpoint" if case.stops else None
     flow = fv.pipeline(
@@ -117,7 +145,7 @@ def _started(case: Together, folder: Path, runner: Any, settings: FlowSettings |
     return flow.start()
 
 
-def _check(case: Together, flow: Pipeline, duck: Duck, where: str) -> None:
+def _check(case: Together, flow: Pipeline | Database, duck: Duck, where: str) -> None:
     for name, sql in case.views:
         actual = Counter(tuple(map(plain, r)) for r in rows_of(flow.view(name).to_arrow()))
         expected = duck.query(sql)

@@ -53,7 +53,7 @@ inline PyObject* chained_row(const Entry& entry, Part& part, PyObject* const* ar
     Fault fault;
     well = !(x.diverted >> entry.relation & 1) &&
            run(x, x.env.kernel->relation[entry.relation], &part, entry.sign, fault) == Done::Well;
-    x.singles += well;
+    x.singles[entry.relation] += well;
     fault.free_texts();
   }
   intptr_t next = Then;
@@ -65,7 +65,7 @@ inline PyObject* chained_row(const Entry& entry, Part& part, PyObject* const* ar
   const bool whole = well && next == length;
   if (well && !whole) {
     PyErr_Clear();
-    x.singles--;
+    x.singles[entry.relation]--;
     Own count(PyLong_FromLongLong(next - Then));
     Own undone(PyObject_CallFunctionObjArgs(PyList_GetItem(chain, Undo), count.object, row.object,
                                             nullptr));
@@ -102,7 +102,7 @@ inline PyObject* one_row(PyObject* self, PyObject* const* args, intptr_t n) {
     elsewhere = entry->instead && (x.diverted >> entry->relation & 1);
     if (__builtin_expect(!elsewhere, 1)) {
       done = run(x, r, &part, entry->sign, fault);
-      x.singles += entry->instead && done == Done::Well;
+      if (entry->instead && done == Done::Well) x.singles[entry->relation]++;
     }
   }
   if (__builtin_expect(!elsewhere, 1)) return finish(x, entry->relation, done, fault);
@@ -140,8 +140,8 @@ inline PyObject* entry(PyObject*, PyObject* const* args, intptr_t n) {
   return PyCFunction_NewEx(&row_method, capsule, nullptr);
 }
 
-// divert(instance, relation, on): how many single rows were taken since the last call; from now on
-// those of the relation go elsewhere, or come here again: so for the first 64 relations only.
+// divert(instance, relation, on): how many single rows of the relation were taken since the last
+// call; from now on they go elsewhere, or come here again: so for the first 64 relations only.
 inline PyObject* divert(PyObject*, PyObject* const* args, intptr_t n) {
   i64 relation, on;
   Instance* x = arity(n, 3) ? instance_in(args[0]) : nullptr;
@@ -151,8 +151,8 @@ inline PyObject* divert(PyObject*, PyObject* const* args, intptr_t n) {
   u64 singles;
   {
     Locked lock(*x);
-    singles = x->singles;
-    x->singles = 0;
+    singles = x->singles[relation];
+    x->singles[relation] = 0;
     u64 bit = u64(1) << relation;
     x->diverted = on ? x->diverted | bit : x->diverted & ~bit;
   }

@@ -25,7 +25,7 @@ struct Known {  // the schema that tables of a relation had last, and where its 
 struct Instance : Running {
   pthread_mutex_t mutex;
   u64 diverted;        // relations, as bits, whose single rows go to Python, which wants to know
-  u64 singles;         // single rows taken since somebody asked
+  u64 singles[64];     // single rows of each relation taken since somebody asked
   PyObject* raise;     // raises the error that a problem deserves; belongs to the library
   Known* known;        // one for each relation
 };

@@ -1,14 +1,15 @@
 """Programs of several views as one, and a view taken out of it again.
 
 `merge` puts programs beside each other and keeps once what several of them maintain in the same
-way; `without` takes a query out with all that no other one needs. Up to the names of maps, `merge`
+way; `without` takes a query out with all that no other one needs, and `only` is what is there for
+one query. Up to the names of maps, `merge`
 is associative and commutative, and `without(merge([a, b]), q)` is `a` for the query `q` of `b`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
 from freshview.calculus.schema import Relation
@@ -51,7 +52,19 @@ def without(program: Program, query: str) -> Program:
     if query not in names:
         known = ", ".join(names) or "there is none"
         raise UnknownName(f"there is no query '{query}'", instead=f"the queries are: {known}")
-    queries = tuple(q for q in program.queries if q.name != query)
+    return _of_queries(program, {name for name in names if name != query})
+
+
+def only(program: Program, query: str) -> Program:
+    """What a program does for one query; its notes are those of that query."""
+    part = _of_queries(program, {query})
+    notes = (*program.notes, *program.view_notes.get(query, ()))
+    return replace(part, notes=notes, view_notes={})
+
+
+def _of_queries(program: Program, names: Set[str]) -> Program:
+    """The program of some of its queries, without all that none of them needs."""
+    queries = tuple(q for q in program.queries if q.name in names)
     kept = needed_maps(replace(program, queries=queries))
     maps = tuple(m for m in program.maps if m.name in kept)
     triggers = []
@@ -68,7 +81,7 @@ def without(program: Program, query: str) -> Program:
         maps=maps,
         triggers=tuple(triggers),
         queries=queries,
-        view_notes={name: notes for name, notes in program.view_notes.items() if name != query},
+        view_notes={name: notes for name, notes in program.view_notes.items() if name in names},
     )
 
 

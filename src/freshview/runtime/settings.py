@@ -42,6 +42,7 @@ class DatabaseSettings:
     orders: Mapping[str, VariableOrder] = field(default_factory=dict)
     products: Groups = field(default_factory=dict)
     switches: Switches = field(default_factory=Switches)
+    share: bool = True
 
     def __post_init__(self) -> None:
         known = get_args(ModeChoice)

@@ -298,9 +298,9 @@ def test_a_kernel_whose_own_maps_overflow_gives_way(
     native: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where only a kernel's way to the view leaves 64 bits, the reference engine serves it."""
-    from freshview.runtime.views import maintained
+    from freshview.runtime.views import group
 
-    monkeypatch.setattr(maintained, "run_as_kernel", lambda *_, **__: None)
+    monkeypatch.setattr(group, "run_as_kernel", lambda *_, **__: None)
     db = freshview.connect(engine="native")
     db.execute(SUMS)
     with warnings.catch_warnings(record=True) as warned:

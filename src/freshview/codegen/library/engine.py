@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from freshview.calculus.rows import Row
 from freshview.calculus.schema import Relation
-from freshview.codegen.library.load import Frame, Instance, Kernel, Sign
+from freshview.codegen.library.load import Frame, Instance, Kernel
 from freshview.errors import ProgramProblem, StateLost
 from freshview.program.engine import Batch, Changes, Multiset, ShownRows, Tables, added
 
@@ -33,8 +33,12 @@ class _Part:
         pairs = list(changes.items() if isinstance(changes, Mapping) else changes)
         return cls(relation, [tuple(row) for row, _ in pairs], [m for _, m in pairs])
 
-    def apply(self, instance: Instance, sign: Sign = 1) -> None:
-        instance.apply_rows(self.relation, self.rows, self.counts, sign)
+    def apply(self, instance: Instance) -> None:
+        instance.apply_rows(self.relation, self.rows, self.counts)
+
+    def take_back(self, instance: Instance) -> None:
+        """From the last row to the first: by states that the kernel has not refused."""
+        instance.apply_rows(self.relation, self.rows[::-1], self.counts[::-1], -1)
 
 
 class KernelEngine:
@@ -86,7 +90,7 @@ class KernelEngine:
         """Take back the parts of a batch that another part of it is refused with."""
         with self.instance.wrapping():
             for part in reversed(parts):
-                part.apply(self.instance, -1)
+                part.take_back(self.instance)
         if self.instance.wrapped and self._mixes_widths():
             raise StateLost(
                 "a batch was refused, and its first relations cannot be taken back exactly",

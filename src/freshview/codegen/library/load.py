@@ -147,7 +147,7 @@ class Instance:
         return self._row(relation, -1, instead, chain)
 
     def divert(self, relation: int, on: bool) -> int:
-        """How many single rows came since the last call; from now on, those of a relation go.
+        """How many single rows of a relation came since the last call; from now on they go.
 
         Only the first 64 relations of a kernel can be diverted.
         """

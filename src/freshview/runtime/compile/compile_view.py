@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Protocol
 
 from freshview.calculus.functions import BUILTINS, CppRing, Functions
 from freshview.calculus.schema import Query, Relation
@@ -26,6 +27,49 @@ COMPILER_ROOMS = (
     *("runtime/compile", "simplify"),
 )
 """The folders of the package whose code decides what a plan is."""
+
+
+class PlannedView(Protocol):
+    """What the plan of a view follows from."""
+
+    @property
+    def query(self) -> Query:
+        """Its query."""
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        """What the query reads."""
+
+    @property
+    def settings(self) -> DatabaseSettings:
+        """How it is planned."""
+
+    @property
+    def functions(self) -> Functions:
+        """The functions that it may call."""
+
+
+def compile_group(views: Sequence[PlannedView], wide: bool = False) -> CompiledPlan:
+    """The plan of views that one kernel keeps, from the cache or compiled.
+
+    Each is planned by itself, and the programs are merged: maps that several of them keep in the
+    same way are kept once. Views of several call no functions but those that every database has.
+    """
+    if len(views) == 1:
+        v = views[0]
+        return compile_view(v.query, v.relations, v.settings, v.functions, wide)
+    key, plans = _group_key(views, wide), user_plans()
+    plan = plans.get(key)
+    if plan is None:
+        from freshview.codegen.kernel.source import write
+        from freshview.program.merge import merge
+
+        alone = [compile_view(v.query, v.relations, v.settings, v.functions) for v in views]
+        program = merge(p.program for p in alone)
+        passes = replace(views[0].settings.passes, wide=wide)
+        plan = CompiledPlan.of(program, write(program, passes=passes))
+        plans.put(key, plan)
+    return plan
 
 
 def compile_view(
@@ -98,6 +142,22 @@ def cached_plan(
         return None
     passes = replace(settings.passes, wide=wide)
     return user_plans().get(_key(query, relations, settings, functions, passes))
+
+
+def cached_group_plan(views: Sequence[PlannedView], wide: bool = False) -> CompiledPlan | None:
+    """The plan of views that one kernel keeps, if this very compiler has compiled it before."""
+    if len(views) == 1:
+        v = views[0]
+        return cached_plan(v.query, v.relations, v.settings, v.functions, wide)
+    return user_plans().get(_group_key(views, wide))
+
+
+def _group_key(views: Sequence[PlannedView], wide: bool) -> str:
+    whole = hashlib.sha256()
+    for v in views:
+        passes = replace(v.settings.passes, wide=wide)
+        whole.update(_key(v.query, v.relations, v.settings, v.functions, passes).encode())
+    return whole.hexdigest()
 
 
 def headers_of(query: Query, functions: Functions) -> list[CppRing]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from freshview.program.terms import Program
+from freshview.program.updates import Mode
 
 if TYPE_CHECKING:
     from freshview.codegen.kernel.source import Source
@@ -16,7 +18,8 @@ class CompiledPlan:
     """The C++ source of a kernel, the text of its program, and notes for `explain`.
 
     `scans` are the statements that walk through all the rows of a map; `deferred` are the queries
-    that are computed when they are read. `compared` says why changes are differences of two reads.
+    that are computed when they are read. `compared` says of which queries changes are differences
+    of two reads, and why. `mode` is that of all the triggers.
     """
 
     source: str
@@ -24,25 +27,35 @@ class CompiledPlan:
     notes: tuple[str, ...] = ()
     scans: tuple[str, ...] = ()
     deferred: tuple[str, ...] = ()
-    compared: tuple[str, ...] = ()
+    compared: Mapping[str, str] = field(default_factory=dict)
+    mode: Mode = "batch"
+    view_notes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def program(self) -> Program:
         """The trigger program."""
         from freshview.program.text import read_program
 
-        return replace(read_program(self.text), notes=self.notes)
+        return replace(read_program(self.text), notes=self.notes, view_notes=self.view_notes)
+
+    @property
+    def lines(self) -> int:
+        """The lines of its C++ source."""
+        return self.source.count("\n")
 
     @staticmethod
     def of(program: Program, source: Source) -> CompiledPlan:
         """The plan of a program and its C++ source."""
         from freshview.program.text import show_program, show_statement
 
+        by_row = any(t.event in ("insert", "delete") for t in program.triggers)
         return CompiledPlan(
             source.text,
             show_program(program),
             program.notes,
             tuple(show_statement(s) for s in source.scans),
             source.deferred,
-            tuple(why for _, why in source.compared),
+            dict(source.compared),
+            "tuple" if by_row else "batch",
+            program.view_notes,
         )

@@ -46,7 +46,9 @@ class PlanCache:
                 tuple(fields["notes"]),
                 tuple(fields["scans"]),
                 tuple(fields["deferred"]),
-                tuple(fields["compared"]),
+                dict(fields["compared"]),
+                fields["mode"],
+                {name: tuple(notes) for name, notes in fields["view_notes"].items()},
             )
         except (OSError, NotPrivate, ValueError, KeyError, TypeError, AttributeError):
             return None

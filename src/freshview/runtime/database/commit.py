@@ -10,6 +10,7 @@ from freshview.calculus.scope import may_refuse
 from freshview.errors import BadValue, Overflow, Place, StateLost
 from freshview.runtime.ingest.change import Change
 from freshview.runtime.relations.stored_base import AnyBase, StatelessBase, StoredBase
+from freshview.runtime.views.group import ViewGroup
 from freshview.runtime.views.maintained import MaintainedView
 
 if TYPE_CHECKING:
@@ -19,67 +20,72 @@ if TYPE_CHECKING:
 def commit(
     changes: Sequence[Change],
     bases: MutableMapping[str, AnyBase],
-    readers: Mapping[str, Sequence[MaintainedView]],
+    readers: Mapping[str, Sequence[ViewGroup]],
 ) -> dict[MaintainedView, pa.Table | None]:
     """Apply changes of streams; gives the views that followed, with what changed of tracked ones.
 
-    A number that leaves its range in a kernel may be a partial sum: the reference engine, which is
-    exact, takes the view over, and accepts or refuses the change.
+    Views that one program keeps follow a change once. A number that leaves its range in a kernel
+    may be a partial sum: the reference engine, which is exact, takes its views over, and accepts
+    or refuses the change.
     """
     entered: list[Change] = []
-    followed: list[tuple[MaintainedView, Change]] = []
-    fell_back: list[MaintainedView] = []
-    for change in changes:
-        for view in readers[change.relation.name]:
-            view.ensure_started()  # before the bases change: it is filled from them
+    followed: list[tuple[ViewGroup, Change]] = []
+    fell_back: list[ViewGroup] = []
+    told: dict[MaintainedView, pa.Table | None] = {}
+    names = [change.relation.name for change in changes]
+    groups = dict.fromkeys(group for name in names for group in readers[name])
+    for group in groups:
+        group.ensure_started()  # before the bases change: it is filled from them
+        for view in group.readers(names):
             if view.history is not None:
                 view.history.collector.begin()
-    told: dict[MaintainedView, pa.Table | None] = {}
     try:
         for change in changes:
             _enter(change, bases)
             entered.append(change)
         for change in changes:
-            for view in readers[change.relation.name]:
-                if view in fell_back:
+            for group in readers[change.relation.name]:
+                if group in fell_back:
                     continue
-                if _follow(view, change, alone=len(changes) == 1):
-                    followed.append((view, change))
+                if _follow(group, change, alone=len(changes) == 1):
+                    followed.append((group, change))
                 else:
-                    _fall_back(view, followed)
-                    fell_back.append(view)
-        views = dict.fromkeys([*(view for view, _ in followed), *fell_back])
-        for view in views:
-            view.engine.check()
-        for view in views:
-            told[view] = _changes(view, followed, fell_back)
+                    _fall_back(group, followed, told)
+                    fell_back.append(group)
+        for group in groups:
+            group.engine.check()
+        for group in groups:
+            for view in group.readers(names):
+                told[view] = _changes(group, view, followed, fell_back, told)
     except BaseException as e:
         if isinstance(e, BadValue):
             e.at = row_of(e, change)
         for view in told:
             if view.history is not None:
                 view.history.collector.take_back()
-        for view in fell_back:
-            view.undo_fall_back()
-        for view, change in reversed(followed):
-            _back(view, change, bases[change.relation.name])
+        for group in fell_back:
+            group.undo_fall_back()
+        for group, change in reversed(followed):
+            _back(group, change, bases[change.relation.name])
         for change in reversed(entered):
             bases[change.relation.name].leave(change)
         raise
-    for view in fell_back:
-        view.drop_kernel()
+    for group in fell_back:
+        group.drop_kernel()
     return told
 
 
 def _changes(
+    group: ViewGroup,
     view: MaintainedView,
-    followed: list[tuple[MaintainedView, Change]],
-    fell_back: list[MaintainedView],
+    followed: list[tuple[ViewGroup, Change]],
+    fell_back: list[ViewGroup],
+    told: Mapping[MaintainedView, pa.Table | None],
 ) -> pa.Table | None:
     """What has changed of a tracked view.
 
     A kernel may not be able to show it, as partial sums of a row leave their range: the reference
-    engine, which is exact, takes the view over then.
+    engine, which is exact, takes the views of the kernel over then.
     """
     if view.history is None:
         return None
@@ -87,28 +93,35 @@ def _changes(
     try:
         return collector.end()
     except Overflow:
-        if view.built is None or not collector.is_collected or not view.can_recompute:
+        if group.built is None or not collector.is_collected or not group.can_recompute:
             raise
-        _fall_back(view, followed)
-        fell_back.append(view)
-        view.engine.check()
+        _fall_back(group, followed, told)
+        fell_back.append(group)
+        group.engine.check()
         return collector.end()
 
 
-def _fall_back(view: MaintainedView, followed: list[tuple[MaintainedView, Change]]) -> None:
-    """Let the reference engine take a view over from a kernel.
+def _fall_back(
+    group: ViewGroup,
+    followed: list[tuple[ViewGroup, Change]],
+    told: Mapping[MaintainedView, pa.Table | None],
+) -> None:
+    """Let the reference engine take the views of a group over from a kernel.
 
-    Where the kernel collects changes, nobody holds what the view has shown: the kernel goes back to
-    that first, and is read.
+    Where the kernel collects changes, nobody holds what the views have shown: the kernel goes back
+    to that first, and is read. What a view has told of this change already stays so.
     """
-    if view.history is not None and view.history.collector.is_collected:
-        for change in [c for v, c in reversed(followed) if v is view]:
-            view.take_back(change)
-        followed[:] = [(v, c) for v, c in followed if v is not view]
-        if not view.is_started:
-            raise left_range(view.query.name)
-        view.history.collector.hold()
-    view.fall_back()
+    collectors = [v.history.collector for v in group.views if v.history and v not in told]
+    collecting = [c for c in collectors if c.is_collected]
+    if collecting:
+        for change in [c for g, c in reversed(followed) if g is group]:
+            group.take_back(change)
+        followed[:] = [(g, c) for g, c in followed if g is not group]
+        if not group.is_started:
+            raise left_range(group.views[0].query.name)
+        for collector in collecting:
+            collector.hold()
+    group.fall_back()
 
 
 def _enter(change: Change, bases: MutableMapping[str, AnyBase]) -> None:
@@ -125,21 +138,21 @@ def _enter(change: Change, bases: MutableMapping[str, AnyBase]) -> None:
         bases[name] = rows
 
 
-def _follow(view: MaintainedView, change: Change, *, alone: bool) -> bool:
-    """Let a view follow a change; False where a kernel cannot, and another engine may.
+def _follow(group: ViewGroup, change: Change, *, alone: bool) -> bool:
+    """Let the views of a group follow a change; False where a kernel cannot, and another may.
 
     One that lost its state is filled anew when it is needed.
     """
     try:
         if alone:
-            view.engine.follow(change)
+            group.engine.follow(change)
         else:
-            view.engine.apply(change)
+            group.engine.apply(change)
     except StateLost:
-        view.reset()
+        group.reset()
         raise
     except Overflow:
-        if view.built is None or not view.can_recompute:
+        if group.built is None or not group.can_recompute:
             raise
         return False
     return True
@@ -157,50 +170,50 @@ def row_of(problem: BadValue, change: Change) -> Place:
     return Place(f"row {number} of '{name}'" if number else f"a change of '{name}'")
 
 
-def _back(view: MaintainedView, change: Change, base: AnyBase) -> None:
-    """Take a change back from a view."""
-    if view.built is None and not isinstance(base, StatelessBase):
-        view.reset()  # the bases go back too, and it is filled from them when it is needed
+def _back(group: ViewGroup, change: Change, base: AnyBase) -> None:
+    """Take a change back from a group."""
+    if group.built is None and not isinstance(base, StatelessBase):
+        group.reset()  # the bases go back too, and it is filled from them when it is needed
     else:
-        view.take_back(change)
+        group.take_back(change)
 
 
-def fill(change: Change, base: AnyBase, views: Sequence[MaintainedView]) -> None:
+def fill(change: Change, base: AnyBase, groups: Sequence[ViewGroup]) -> None:
     """Add rows to a static table, and to the views that read it."""
-    for view in views:
+    for view in [v for group in groups for v in group.readers([change.relation.name])]:
         if view.history is not None:
             view.history.collector.hold()  # its next change tells what these rows do to it
     if isinstance(base, StatelessBase):
-        _fill_unkept(change, views)
+        _fill_unkept(change, groups)
         return
     base.enter(change)
     try:
-        _refill(views)
+        _refill(groups)
     except BaseException as e:
         base.leave(change)
-        _refill(views)
+        _refill(groups)
         if isinstance(e, BadValue):
             e.at = row_of(e, change)
         raise
 
 
-def _fill_unkept(change: Change, views: Sequence[MaintainedView]) -> None:
-    done: list[MaintainedView] = []
+def _fill_unkept(change: Change, groups: Sequence[ViewGroup]) -> None:
+    done: list[ViewGroup] = []
     try:
-        for view in views:
-            view.engine.apply(change)
-            done.append(view)
+        for group in groups:
+            group.engine.apply(change)
+            done.append(group)
     except BaseException as e:
-        for view in done:
-            view.engine.apply(change, back=True)
+        for group in done:
+            group.engine.apply(change, back=True)
         if isinstance(e, BadValue):
             e.at = row_of(e, change)
         raise
 
 
-def _refill(views: Sequence[MaintainedView]) -> None:
+def _refill(groups: Sequence[ViewGroup]) -> None:
     """Build the engines of views anew: kernels that refuse no row when they are needed."""
-    for view in views:
-        view.reset()
-        if view.built is None or may_refuse(view.query.term):
-            view.start()
+    for group in groups:
+        group.reset()
+        if group.built is None or any(may_refuse(v.query.term) for v in group.views):
+            group.start()

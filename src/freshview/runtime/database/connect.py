@@ -25,6 +25,7 @@ def connect(
     statistics: Sizes | None = None,
     products: Groups | None = None,
     switches: Switches | Mapping[str, Any] | None = None,
+    share: bool = True,
 ) -> Database:
     """An empty database in this process.
 
@@ -48,6 +49,8 @@ def connect(
       where that can be, and `apply` gives these the factors and not the rows.
     - `switches` tells the compiler more than a strategy does, as `{"depth": 2}` or
       `{"always_update": True}`: `freshview.plan.switches.Switches` names them all.
+    - `share=False` gives every view a program and a kernel of its own, also where views that read
+      common relations would share maps.
     """
     return Database(
         DatabaseSettings(
@@ -61,5 +64,6 @@ def connect(
             statistics or Sizes(),
             products=products or {},
             switches=read_switches(switches),
+            share=share,
         )
     )

@@ -261,15 +261,15 @@ class Database:
             raise BadRow(f"'{table.name}' is a stream", instead="use insert")
         change = self._hooked(row_change(table, rows))
         with self.still():
-            views = self.state.readers[table.name]
-            if self.state.has_changes and views:
+            groups = self.state.readers[table.name]
+            if self.state.has_changes and groups:
                 raise BadRow(
                     f"'{table.name}' is a static table, and changes have arrived",
                     instead="load it first, or declare it with CREATE STREAM",
                 )
-            self._tiering.prepare([change], self.state.readers, self.state.bases)
-            try:
-                fill(change, self.state.bases[table.name], views)
+            self._tiering.prepare([change], self.state)
+            try:  # other groups may read the table now
+                fill(change, self.state.bases[table.name], self.state.readers[table.name])
             finally:
                 self.rewire()  # even after an error the views have other engines
             self.state.fed.add(table.name)
@@ -293,7 +293,7 @@ class Database:
     def _change(self, changes: Sequence[Change]) -> None:
         with self.lock:
             self._advance()
-            if self._tiering.prepare(changes, self.state.readers, self.state.bases):
+            if self._tiering.prepare(changes, self.state):
                 self.rewire()
             for writer in self._writers.values():
                 writer.collect()
@@ -305,7 +305,7 @@ class Database:
             finally:
                 if self._routes.are_stale:
                     self.rewire()
-            self._tiering.count_rows(changes, self.state.views, self.state.bases)
+            self._tiering.count_rows(changes, self.state)
             if self._routes.by_name and self._tiering.is_building:
                 self.rewire()  # it must look at every change from now on
         self._subscriptions.deliver()
@@ -313,7 +313,8 @@ class Database:
     def _commit(self, changes: Sequence[Change]) -> None:
         told = commit(changes, self.state.bases, self.state.readers)
         self.state.version += 1
-        if self._tiering.replace(changes, told, self.state.bases):
+        followed = dict.fromkeys(g for c in changes for g in self.state.readers[c.relation.name])
+        if self._tiering.replace(changes, followed, self.state):
             self.rewire()
         for change in changes:
             if change.relation.name not in self.state.fed and change.size:
@@ -368,7 +369,7 @@ class Database:
 
     def _advance(self) -> None:
         """Let kernels that are ready now take over."""
-        if self._tiering.is_building and self._tiering.finish(self.state.views, self.state.bases):
+        if self._tiering.is_building and self._tiering.finish(self.state):
             self.rewire()
 
     def rewire(self) -> None:
@@ -377,9 +378,9 @@ class Database:
         for relation in self.state.catalog.relations.values():
             name = relation.name
             plain = not relation.static and not self._hooks.get(name) and not self.is_building
-            views, base = self.state.readers[name], self.state.bases[name]
-            waits = waits or not all(v.is_started for v in views)
-            route = route_of(relation, base, views) if plain else None
+            groups, base = self.state.readers[name], self.state.bases[name]
+            waits = waits or not all(g.is_started for g in groups)
+            route = route_of(relation, base, groups) if plain else None
             if route is not None:
                 routes[name] = route
             if name in self._writers:

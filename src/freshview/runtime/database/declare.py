@@ -12,6 +12,8 @@ from freshview.runtime.database.state import State
 from freshview.runtime.database.tiering import Tiering
 from freshview.runtime.relations.stored_base import AnyBase, StatelessBase
 from freshview.runtime.settings import DatabaseSettings
+from freshview.runtime.views.group import ViewGroup
+from freshview.runtime.views.grouping import form_groups
 from freshview.runtime.views.maintained import MaintainedView
 from freshview.sql import Catalog
 
@@ -28,25 +30,39 @@ def declare(
     for relation in catalog.relations.values():
         if relation.name not in bases:
             bases[relation.name] = tiering.new_base(relation)
+    first = len(state.views)
     new = {
-        query.name.lower(): _maintained(state, query, catalog, bases, settings)
-        for query, settings in queries
+        query.name.lower(): _maintained(state, query, catalog, bases, settings, first + i)
+        for i, (query, settings) in enumerate(queries)
     }
-    tiering.equip(list(new.values()), bases)
-    for view in new.values():
-        try:
-            view.start()  # now, so that a view that cannot be filled is not declared
-        except BadValue as e:
-            e.at = Place(f"view '{view.query.name}' over the rows that are there")
-            raise
+    groups = form_groups(new.values(), bases)
+    for group in groups:
+        group.rows_seen = sum(bases[r.name].size for r in group.relations)
+    started: list[ViewGroup] = []
+    for target, own in tiering.equip(groups, state.groups, bases, state.fed):
+        _start(target)  # now, so that a view that cannot be filled is not declared
+        if target is not own and target.built is None:
+            own.alone = True  # the others are not to lose their kernel
+            tiering.build(own)
+            _start(own)
+        started.append(own if own.alone else target)
     # The views hold this very dictionary, where kernels take the places of dictionaries.
-    for known in state.views.values():
+    for known in state.groups:
         known.read_from(bases)
     state.catalog, state.bases = catalog, bases
     state.views.update(new)
-    state.readers = {name: [v for v in state.views.values() if v.reads(name)] for name in bases}
+    state.regroup(started)
     state.declarations.append(declaration)
     return list(new.values())
+
+
+def _start(group: ViewGroup) -> None:
+    try:
+        group.start()
+    except BadValue as e:
+        word = "view" if len(group.views) == 1 else "views"
+        e.at = Place(f"{word} {group.name} over the rows that are there")
+        raise
 
 
 def _maintained(
@@ -55,6 +71,7 @@ def _maintained(
     catalog: Catalog,
     bases: Mapping[str, AnyBase],
     settings: DatabaseSettings,
+    number: int,
 ) -> MaintainedView:
     read = relations(query.term)
     used = [r for r in catalog.relations.values() if r.name in read]
@@ -64,6 +81,4 @@ def _maintained(
                 f"'{query.name}' comes after rows of '{r.name}', which are not kept",
                 instead="declare views before the first rows, or connect with keep_rows=True",
             )
-    view = MaintainedView(query, used, bases, catalog.functions, settings)
-    view.rows_seen = sum(bases[r.name].size for r in used)
-    return view
+    return MaintainedView(query, used, catalog.functions, settings, number)

@@ -13,8 +13,8 @@ from freshview.runtime.database.state import State
 from freshview.runtime.ingest.change import Change
 from freshview.runtime.ingest.columns import usual
 from freshview.runtime.relations.stored_base import AnyBase, StatelessBase, StoredBase
-from freshview.runtime.views.engines import KernelViewEngine
-from freshview.runtime.views.maintained import MaintainedView
+from freshview.runtime.views.engines import KernelGroupEngine
+from freshview.runtime.views.group import ViewGroup
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,13 +23,13 @@ else:
 
 
 class Route:
-    """Where the rows of a relation go: into its row store, then into the kernels of its views."""
+    """Where the rows of a relation go: into its row store, then into the kernels of views."""
 
     def __init__(
         self,
         relation: Relation,
         base: AnyBase,
-        views: Sequence[MaintainedView],
+        groups: Sequence[ViewGroup],
         steps: Sequence[tuple[Instance, int]],
     ) -> None:
         self.relation = relation
@@ -37,7 +37,7 @@ class Route:
         """The kernels in this order, and the number by which each knows the relation."""
         self.keeps_rows = isinstance(base, StoredBase)
         self._base = base
-        self._views = views
+        self._groups = groups
         self._schema: pa.Schema | None = None
 
     def batch(self, rows: Any) -> Any:
@@ -61,31 +61,33 @@ class Route:
 
     def take_back(self, change: Change, steps: int) -> None:
         """Take a change back from the first steps, which have taken it."""
-        views = self._views[: steps - self.keeps_rows] if steps else ()
-        for view in reversed(views):
-            view.take_back(change)
+        groups = self._groups[: steps - self.keeps_rows] if steps else ()
+        for group in reversed(groups):
+            group.take_back(change)
         if self.keeps_rows and steps:
             self._base.leave(change)
 
     def lose(self, step: int) -> None:
         """What the kernel of a step kept is lost; it is filled anew when it is needed."""
         if step >= self.keeps_rows:
-            self._views[step - self.keeps_rows].reset()
+            self._groups[step - self.keeps_rows].reset()
 
 
-def route_of(relation: Relation, base: AnyBase, views: Sequence[MaintainedView]) -> Route | None:
-    """The route of a relation's rows, if kernels are all that needs them."""
+def route_of(relation: Relation, base: AnyBase, groups: Sequence[ViewGroup]) -> Route | None:
+    """The route of a relation's rows, if kernels are all that needs them: each takes them once."""
     if not isinstance(base, StoredBase | StatelessBase):
         return None
-    if any(v.built is None or v.history is not None or not v.is_started for v in views):
+    if any(g.built is None or not g.is_started for g in groups):
+        return None
+    if any(v.history is not None for g in groups for v in g.readers([relation.name])):
         return None
     steps = [(base.instance, 0)] if isinstance(base, StoredBase) else []
-    for view in views:
-        engine = view.engine
-        if not isinstance(engine, KernelViewEngine) or relation.name not in engine.index:
+    for group in groups:
+        engine = group.engine
+        if not isinstance(engine, KernelGroupEngine) or relation.name not in engine.index:
             return None
         steps.append((engine.instance, engine.index[relation.name]))
-    return Route(relation, base, views, steps) if steps else None
+    return Route(relation, base, groups, steps) if steps else None
 
 
 class Part(NamedTuple):

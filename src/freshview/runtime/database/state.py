@@ -10,6 +10,7 @@ from freshview.errors import BadRow, UnknownName
 from freshview.runtime.database.declarations import Declaration
 from freshview.runtime.relations.stored_base import AnyBase
 from freshview.runtime.settings import DatabaseSettings
+from freshview.runtime.views.group import ViewGroup
 from freshview.runtime.views.maintained import MaintainedView
 from freshview.sql import Catalog
 
@@ -23,8 +24,10 @@ class State:
     declarations: list[Declaration] = field(default_factory=list)
     bases: dict[str, AnyBase] = field(default_factory=dict)
     views: dict[str, MaintainedView] = field(default_factory=dict)
-    readers: dict[str, list[MaintainedView]] = field(default_factory=dict)
-    """The views that read a relation, by its name."""
+    groups: list[ViewGroup] = field(default_factory=list)
+    """The views by what keeps them; each is in one group."""
+    readers: dict[str, list[ViewGroup]] = field(default_factory=dict)
+    """The groups that read a relation, by its name."""
     version: int = 0
     has_changes: bool = False
     """Whether rows of a stream have arrived, after which static tables take no more."""
@@ -39,6 +42,17 @@ class State:
             raise UnknownName(f"there is no view '{name}'", instead=f"the views are: {known}")
         return view
 
+    def regroup(self, groups: Iterable[ViewGroup]) -> None:
+        """Let groups take the places of those that their views were in; the others stay."""
+        new = list(groups)
+        moved = {view.number for group in new for view in group.views}
+        stay = [g for g in self.groups if not any(v.number in moved for v in g.views)]
+        self.groups = [*stay, *new]
+        for group in new:
+            for view in group.views:
+                view.group = group
+        self.readers = {name: [g for g in self.groups if g.reads(name)] for name in self.bases}
+
     def stream(self, name: str) -> Relation:
         """The stream of a name; a static table is refused."""
         relation = self.catalog.relation(name)
@@ -49,9 +63,9 @@ class State:
             )
         return relation
 
-    def count_rows(self, rows: int, relations: Iterable[str]) -> None:
-        """Count rows that came one by one, each a version, through kernels of these relations."""
+    def count_rows(self, rows: int, relation: str) -> None:
+        """Count rows of a relation that came one by one, each a version."""
         self.version += rows
         if rows:
             self.has_changes = True
-            self.fed.update(relations)
+            self.fed.add(relation)

@@ -110,7 +110,7 @@ class Writer:
         rows = self.instance.divert(self._index, on)
         db = self._db()
         if db is not None and rows:
-            db.state.count_rows(rows, [r.name for r in self.instance.kernel.relations])
+            db.state.count_rows(rows, self.relation.name)
 
 
 _Lock = type(threading.RLock())

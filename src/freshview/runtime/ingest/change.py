@@ -94,6 +94,11 @@ class Change:
             )
         return counts if self.sign > 0 else [-c for c in counts]
 
+    def reversed(self) -> Change:
+        """The same rows, the last one first."""
+        rows = self.python_rows()
+        return Change(self.relation, rows[::-1], counts=self.each(len(rows))[::-1])
+
     def through(self, hooks: Sequence[Hook]) -> Change:
         """The change as the hooks make it, row by row: as it was, another row, several or none."""
         rows = self.python_rows()

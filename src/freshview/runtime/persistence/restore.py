@@ -14,7 +14,7 @@ from freshview.errors import SnapshotProblem
 from freshview.plan.switches import read_switches
 from freshview.program.statistics import Statistics
 from freshview.runtime.compile import kernels
-from freshview.runtime.compile.compile_view import compile_view
+from freshview.runtime.compile.compile_view import compile_group
 from freshview.runtime.database.database import Database
 from freshview.runtime.database.declarations import Script, read_declaration
 from freshview.runtime.database.state import State
@@ -23,6 +23,7 @@ from freshview.runtime.persistence.manifest import Manifest, folder_of, read_man
 from freshview.runtime.relations.base import Base
 from freshview.runtime.relations.stored_base import StoredBase
 from freshview.runtime.settings import DatabaseSettings
+from freshview.runtime.views.group import ViewGroup
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,8 +63,7 @@ def restore(
     folder = path / body["folder"]
     for name, entry in body["bases"].items():
         _restore_base(db.state, name, entry, folder)
-    for name, entry in body["views"].items():
-        _restore_view(db.state, name, entry, folder)
+    db.state.regroup([_restored_group(db.state, entry, folder) for entry in _groups(body)])
     db.state.version, db.state.has_changes = body["version"], body["changed"]
     db.state.fed = set(body["fed"])
     db.rewire()
@@ -95,16 +95,26 @@ def _rows(relation: Relation, path: Path, sha256: str) -> list[tuple[Row, int]]:
     return list(zip(rows, counts.to_pylist(), strict=True))
 
 
-def _restore_view(state: State, name: str, entry: Manifest, folder: Path) -> None:
-    view = state.views[name]
+def _groups(body: Manifest) -> list[Manifest]:
+    """The groups of views; before there were groups, every view was one."""
+    if "groups" in body:
+        groups: list[Manifest] = body["groups"]
+        return groups
+    return [{"views": [name], **entry} for name, entry in body["views"].items()]
+
+
+def _restored_group(state: State, entry: Manifest, folder: Path) -> ViewGroup:
+    """The views that one engine served, with its state."""
+    views = [state.views[name] for name in entry["views"]]
+    group = ViewGroup(views, state.bases)
+    group.alone = entry.get("alone", False)
+    group.rows_seen = sum(state.bases[r.name].size for r in group.relations)
     if entry["engine"] == "reference":
-        view.reset()
-        return
-    built, wide = view.built, entry.get("wide", view.wide)
-    if built is None or wide != view.wide:
-        view.wide = wide
-        plan = compile_view(view.query, view.relations, view.settings, view.functions, wide)
-        built = kernels.build(plan, state.settings.flags)
+        group.had_kernel = state.settings.engine == "native"  # the next change brings one again
+        return group
+    group.wide = entry.get("wide", False)
+    built = kernels.build(compile_group(views, group.wide), state.settings.flags)
     instance = built.kernel.open()
     instance.restore(folder / entry["file"])
-    view.adopt(built, instance)
+    group.adopt(built, instance)
+    return group

@@ -22,7 +22,8 @@ from freshview.runtime.ingest.columns import COUNT, table_of
 from freshview.runtime.persistence.manifest import write_manifest
 from freshview.runtime.relations.base import Base
 from freshview.runtime.relations.stored_base import AnyBase, StoredBase
-from freshview.runtime.views.engines import KernelViewEngine
+from freshview.runtime.views.engines import KernelGroupEngine
+from freshview.runtime.views.group import ViewGroup
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -37,7 +38,7 @@ def save(state: State, path: Path) -> None:
     try:
         path.mkdir(parents=True, exist_ok=True)
         folder = Path(tempfile.mkdtemp(prefix="state-", dir=path))
-        views = {name: _save_view(state, name, folder) for name in state.views}
+        groups = [_save_group(group, folder) for group in state.groups]
         bases = {name: _save_base(base, folder) for name, base in state.bases.items()}
         body = {
             "settings": asdict(state.settings),
@@ -47,7 +48,7 @@ def save(state: State, path: Path) -> None:
             "changed": state.has_changes,
             "fed": sorted(state.fed),
             "folder": folder.name,
-            "views": views,
+            "groups": groups,
             "bases": bases,
         }
         write_manifest(path, body)
@@ -82,13 +83,19 @@ def _python_functions(state: State) -> list[str]:
     return sorted({n for v in views for n in python_functions(v.query, v.functions)})
 
 
-def _save_view(state: State, name: str, folder: Path) -> dict[str, object]:
-    view = state.views[name]
-    if not isinstance(view.engine, KernelViewEngine):
-        return {"engine": "reference"}
-    file = _file_name("view", name)
-    view.engine.instance.save(folder / file)
-    return {"engine": "native", "file": file, "wide": view.wide}
+def _save_group(group: ViewGroup, folder: Path) -> dict[str, object]:
+    names = [v.query.name.lower() for v in group.views]
+    if not isinstance(group.engine, KernelGroupEngine):
+        return {"views": names, "engine": "reference", "alone": group.alone}
+    file = _file_name("view", names[0])
+    group.engine.instance.save(folder / file)
+    return {
+        "views": names,
+        "engine": "native",
+        "file": file,
+        "wide": group.wide,
+        "alone": group.alone,
+    }
 
 
 def _save_base(base: AnyBase, folder: Path) -> dict[str, object]:

@@ -1,7 +1,8 @@
-"""The engine of a view: what a database adds to the reference engine or to a kernel.
+"""Engines of views: what a database adds to the reference engine or to a kernel.
 
-Both run the program behind the same protocol (`program/engine.py`). A database gives them changes
-in the form in which they came, fills them from base rows, and shows rows in order.
+Both run the program of a group of views behind the same protocol (`program/engine.py`). A database
+gives them changes in the form in which they came and fills them from base rows, once a group; what
+reads a view shows its rows in order, and collects its changes.
 """
 
 from __future__ import annotations
@@ -37,13 +38,11 @@ else:
 EngineKind = TypeVar("EngineKind", "ReferenceEngine", KernelEngine)
 
 
-class _ViewEngine(Generic[EngineKind]):
-    """What is the same for both engines."""
+class _GroupEngine(Generic[EngineKind]):
+    """What is the same for both engines of a group."""
 
-    def __init__(self, query: Query, engine: EngineKind, payloads: Payloads) -> None:
-        self.query = query
+    def __init__(self, engine: EngineKind) -> None:
         self.engine: EngineKind = engine
-        self.payloads = payloads
 
     def check(self) -> None:
         """Refuse numbers that are outside of the domain of values."""
@@ -56,37 +55,16 @@ class _ViewEngine(Generic[EngineKind]):
             return
         engine.give(change.relation.name, change, back)
 
-    def _rows_in_order(self) -> list[Row]:
-        """The rows as the engine has them, each as often as it counts, in order."""
-        counts = self.engine.read(self.query.name)
-        order = arrange(list(counts), self.query.vars, self.query.order)
-        return repeated(self.query.name, order, counts)
 
-    def sizes(self) -> Mapping[str, int]:
-        """How many rows every map holds."""
-        return self.engine.sizes()
-
-    def costs(self) -> tuple[int, int, int]:
-        """Bytes of the state, rows looked at and rows written, as far as they are counted."""
-        return self.engine.costs()
-
-
-class ReferenceViewEngine(_ViewEngine["ReferenceEngine"]):
+class ReferenceGroupEngine(_GroupEngine["ReferenceEngine"]):
     """A program on plain dictionaries."""
 
-    name: EngineName = "reference"
-
-    def __init__(
-        self,
-        query: Query,
-        program: Program,
-        functions: Functions,
-        bases: Iterable[AnyBase],
-        payloads: Payloads,
-    ) -> None:
+    def __init__(self, program: Program, functions: Functions, bases: Iterable[AnyBase]) -> None:
         from freshview.reference.engine.engine import ReferenceEngine
 
-        super().__init__(query, ReferenceEngine(program, functions), payloads)
+        super().__init__(ReferenceEngine(program, functions))
+        self.program = program
+        self._readers: dict[str, ReferenceViewEngine] = {}
         bases = list(bases)
         tables = {b.relation.name: b.rows for b in bases if b.relation.static}
         self.engine.load(tables, check=False)
@@ -104,6 +82,89 @@ class ReferenceViewEngine(_ViewEngine["ReferenceEngine"]):
             self.apply(change)
         elif net := change.net():
             self.engine.apply({change.relation.name: net})
+
+    def reader(self, query: Query, payloads: Payloads) -> ReferenceViewEngine:
+        """What reads a view, always the same: it may be collecting the changes of the view."""
+        if query.name not in self._readers:
+            self._readers[query.name] = ReferenceViewEngine(query, payloads, self)
+        return self._readers[query.name]
+
+
+class KernelGroupEngine(_GroupEngine[KernelEngine]):
+    """A kernel."""
+
+    def __init__(
+        self,
+        built: BuiltKernel,
+        bases: Iterable[AnyBase],
+        state: Instance | None = None,
+        wraps: bool = False,
+        centre: Mapping[str, float] | None = None,
+    ) -> None:
+        super().__init__(KernelEngine(built.kernel, state))
+        self._readers: dict[str, KernelViewEngine] = {}
+        self.instance = self.engine.instance
+        self.index = self.engine.index
+        if state is None:
+            self.instance.centre(centre or {})
+            with self.instance.wrapping() if wraps else nullcontext():
+                self._fill(bases)
+
+    def _fill(self, bases: Iterable[AnyBase]) -> None:
+        bases = list(bases)
+        for base in sorted(bases, key=lambda b: not b.relation.static):
+            if base.size:
+                base.fill(self.instance, self.index[base.relation.name])
+        if not any(isinstance(base, StatelessBase) for base in bases):
+            self.instance.ready()  # what static tables take out of its range shows now
+
+    def apply(self, change: Change, back: bool = False) -> None:
+        """Follow a change, or take it back; also the rows of a static table, before the others."""
+        if back:  # what was in its range comes back there, whatever happens on the way
+            with self.instance.wrapping():
+                self._give(change, back)
+        else:
+            self._give(change, back)
+
+    follow = apply
+
+    def reader(self, query: Query, payloads: Payloads) -> KernelViewEngine:
+        """What reads a view, always the same: it may be collecting the changes of the view."""
+        if query.name not in self._readers:
+            self._readers[query.name] = KernelViewEngine(query, payloads, self)
+        return self._readers[query.name]
+
+
+GroupEngine: TypeAlias = ReferenceGroupEngine | KernelGroupEngine
+
+
+class _ViewEngine(Generic[EngineKind]):
+    """What is the same for both engines of a view."""
+
+    def __init__(self, query: Query, payloads: Payloads, shared: _GroupEngine[EngineKind]) -> None:
+        self.query = query
+        self.payloads = payloads
+        self.engine: EngineKind = shared.engine
+
+    def _rows_in_order(self) -> list[Row]:
+        """The rows as the engine has them, each as often as it counts, in order."""
+        counts = self.engine.read(self.query.name)
+        order = arrange(list(counts), self.query.vars, self.query.order)
+        return repeated(self.query.name, order, counts)
+
+    def sizes(self) -> Mapping[str, int]:
+        """How many rows every map of the program holds."""
+        return self.engine.sizes()
+
+    def costs(self) -> tuple[int, int, int]:
+        """Bytes of the state, rows looked at and rows written, as far as they are counted."""
+        return self.engine.costs()
+
+
+class ReferenceViewEngine(_ViewEngine["ReferenceEngine"]):
+    """A view of a program on plain dictionaries."""
+
+    name: EngineName = "reference"
 
     @property
     def change_source(self) -> ReferenceViewEngine | None:
@@ -144,47 +205,15 @@ class ReferenceViewEngine(_ViewEngine["ReferenceEngine"]):
 
 
 class KernelViewEngine(_ViewEngine[KernelEngine]):
-    """A kernel."""
+    """A view of a kernel."""
 
     name: EngineName = "native"
 
-    def __init__(
-        self,
-        query: Query,
-        built: BuiltKernel,
-        bases: Iterable[AnyBase],
-        payloads: Payloads,
-        state: Instance | None = None,
-        wraps: bool = False,
-        centre: Mapping[str, float] | None = None,
-    ) -> None:
-        super().__init__(query, KernelEngine(built.kernel, state), payloads)
-        self.instance = self.engine.instance
-        self.index = self.engine.index
-        self._number = built.kernel.query(query.name)
-        self._table = built.kernel.queries[self._number]
-        if state is None:
-            self.instance.centre(centre or {})
-            with self.instance.wrapping() if wraps else nullcontext():
-                self._fill(bases)
-
-    def _fill(self, bases: Iterable[AnyBase]) -> None:
-        bases = list(bases)
-        for base in sorted(bases, key=lambda b: not b.relation.static):
-            if base.size:
-                base.fill(self.instance, self.index[base.relation.name])
-        if not any(isinstance(base, StatelessBase) for base in bases):
-            self.instance.ready()  # what static tables take out of its range shows now
-
-    def apply(self, change: Change, back: bool = False) -> None:
-        """Follow a change, or take it back; also the rows of a static table, before the others."""
-        if back:  # what was in its range comes back there, whatever happens on the way
-            with self.instance.wrapping():
-                self._give(change, back)
-        else:
-            self._give(change, back)
-
-    follow = apply
+    def __init__(self, query: Query, payloads: Payloads, shared: KernelGroupEngine) -> None:
+        super().__init__(query, payloads, shared)
+        self.instance = shared.instance
+        self._number = self.engine.kernel.query(query.name)
+        self._table = self.engine.kernel.queries[self._number]
 
     def table(self) -> pa.Table:
         """The rows as Arrow columns; nothing is done per row in Python."""

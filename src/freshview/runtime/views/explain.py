@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -25,12 +25,14 @@ def explain(
     plan: CompiledPlan | None = None,
     centre: Mapping[str, float] = MappingProxyType({}),
     arrival: str = "",
+    others: Sequence[str] = (),
 ) -> str:
     """Every stage of a view: its term, each rule that changed it, the strategy, the program.
 
     Then comes the engine that runs it: a kernel, if there is its plan; else `note` says why not.
     Last, where its changes are not collected, the reason. `centre` is what a kernel takes from the
-    variables of cofactors; `arrival` says since when it runs the view.
+    variables of cofactors; `arrival` says since when it runs the view; `others` are the views that
+    it keeps besides.
 
     Columns that nothing reads are shown as `..`; `freshview compile` writes the whole text.
     """
@@ -51,8 +53,9 @@ def explain(
             "\n".join(["== simplified", *(steps or ["no rule applies"])]),
             "\n".join(["== choice", *choice]),
             f"== program\n{show_program(abbreviate_program(replace(program, notes=()))).rstrip()}",
+            *(["\n".join(["== shared", _shared(others)])] if others else []),
             *(
-                ["\n".join(["== engine", *_engine(note, plan, centre, arrival)])]
+                ["\n".join(["== engine", *_engine(program, note, plan, centre, arrival)])]
                 if note or plan
                 else []
             ),
@@ -63,24 +66,34 @@ def explain(
 
 def _compared(query: Query, program: Program, plan: CompiledPlan | None) -> list[str]:
     """Why the changes of a view are not collected while they are made, if they are not."""
-    reasons = plan.compared if plan else ()
+    compared = plan.compared if plan else {}
+    reasons = [why for name, why in compared.items() if name == query.name]
     try:
         for q in program.queries if plan is None else ():
             if q.name == query.name:
                 touching(program, q)
     except NotCollected as why:
-        reasons = (str(why),)
+        reasons = [str(why)]
     return [f"O(view): for subscribers, two reads of it are compared, as {why}" for why in reasons]
 
 
+def _shared(others: Sequence[str]) -> str:
+    return f"one program keeps this view and {', '.join(others)}; a change is followed once"
+
+
 def _engine(
-    note: str, plan: CompiledPlan | None, centre: Mapping[str, float], arrival: str
+    program: Program,
+    note: str,
+    plan: CompiledPlan | None,
+    centre: Mapping[str, float],
+    arrival: str,
 ) -> list[str]:
     if plan is None:
         return [f"reference: {note}"]
     lines = ["native", arrival] if arrival else ["native"]
     for name in plan.deferred:
-        lines.append(f"{name} is recomputed when it is read")
+        if any(m.name == name for m in program.maps):
+            lines.append(f"{name} is recomputed when it is read")
     for statement in plan.scans:
         lines.append(f"O(data), it walks through all the rows of a map: {statement}")
     shifts = [f"{name} - {x:.6g}" for name, x in centre.items() if x]

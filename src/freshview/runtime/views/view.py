@@ -41,9 +41,11 @@ class ViewHost(Protocol):
 class Statistics:
     """What a view takes and has done.
 
-    `rows` tells how many rows each map holds, `bytes` the whole state of a kernel (0 for the
-    reference engine). `visits` and `writes` count rows looked at and written: always by the
+    `rows` tells how many rows each map of the view holds, `bytes` the whole state of a kernel (0
+    for the reference engine). `visits` and `writes` count rows looked at and written: always by the
     reference engine, by kernels with `connect(profile=True)`. `note` says why there is no kernel.
+    A kernel that keeps several views has one state, and counts for all of them; `explain` names
+    them.
     """
 
     engine: EngineName
@@ -99,7 +101,7 @@ class ViewHandle:
 
     @property
     def work(self) -> int:
-        """How many rows the engine has looked at or written for this view so far.
+        """How many rows the engine has looked at or written so far, for all the views it keeps.
 
         A kernel counts them if the database was opened with `profile=True`.
         """
@@ -226,7 +228,7 @@ class ViewHandle:
         Tells whether it was: the reference engine, which does not round, needs none.
         """
         with self._db.still():
-            done = self._maintained.refill(centre)
+            done = self._maintained.group.refill(centre)
             if done:
                 self._db.rewire()
             return done
@@ -238,16 +240,19 @@ class ViewHandle:
         """
         with self._db.still():
             m = self._maintained
-            return m.recomputed().rows() if m.can_recompute and m.base_rows() <= most else None
+            known = m.group.can_recompute and m.group.base_rows() <= most
+            return m.recomputed().rows() if known else None
 
     def statistics(self) -> Statistics:
         """What the view takes and has done so far."""
         with self._db.quiet():
             m = self._maintained
             size, visits, writes = m.engine.costs()
-            seconds = m.built.seconds if m.built else 0.0
-            rows = dict(m.engine.sizes())
-            return Statistics(m.engine_name, rows, size, seconds, visits, writes, m.note)
+            seconds = m.group.built.seconds if m.group.built else 0.0
+            sizes = m.engine.sizes()
+            own = {map_.name for map_ in m.program.maps}
+            rows = {name: n for name, n in sizes.items() if name in own}
+            return Statistics(m.engine_name, rows, size, seconds, visits, writes, m.group.note)
 
     def explain(self) -> str:
         """How the view is maintained: its term after every pass, its maps, its triggers."""
@@ -255,9 +260,11 @@ class ViewHandle:
             m = self._maintained
             from freshview.runtime.views.explain import explain
 
-            plan = m.built.plan if m.built else None
-            centre = m.centre if m.built else {}
-            return explain(m.query, m.program, m.note, plan, centre, m.arrival)
+            group = m.group
+            plan = group.built.plan if group.built else None
+            centre = group.centre if group.built else {}
+            others = [v.query.name for v in group.views if v is not m]
+            return explain(m.query, m.program, group.note, plan, centre, group.arrival, others)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """The rows as a stream of Arrow's C interface: polars, DuckDB and others read the view."""

@@ -143,9 +143,9 @@ def test_a_kernel_that_is_filled_anew_after_a_refusal(
     native: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It never told the change that the other one had told when it was refused."""
-    from freshview.runtime.views import maintained
+    from freshview.runtime.views import group
 
-    monkeypatch.setattr(maintained, "mixes_widths", lambda _: True)
+    monkeypatch.setattr(group, "mixes_widths", lambda _: True)
     db = freshview.connect(engine="native")
     db.execute(
         SUMS + "CREATE VIEW sums AS SELECT k, SUM(v) AS s FROM r GROUP BY k;"
@@ -180,9 +180,9 @@ def test_a_row_that_only_the_reference_engine_can_show(connect: Connect) -> None
 def test_a_kernel_that_gives_way_has_told_what_it_showed(
     native: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from freshview.runtime.views import maintained
+    from freshview.runtime.views import group
 
-    monkeypatch.setattr(maintained, "run_as_kernel", lambda *_, **__: None)
+    monkeypatch.setattr(group, "run_as_kernel", lambda *_, **__: None)
     db = freshview.connect(engine="native")
     db.execute(
         SUMS + "CREATE STREAM x (k INT NOT NULL);"
