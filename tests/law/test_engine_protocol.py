@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from freshview.calculus.functions import Functions
+from freshview.codegen.library import engine as engine_module
 from freshview.codegen.library.compiler import Flags, find_compiler
 from freshview.codegen.library.engine import KernelEngine
 from freshview.codegen.loops.interpret.engine import Interpreter
@@ -216,21 +217,41 @@ def test_a_value_without_an_answer_changes_nothing(make: Start) -> None:
     assert engine.changes(c.query) == {(1, 8): -1, (1, 14): 1}
 
 
+TURNED: Batch = {
+    "r": [((2, 1, -(2**62)), 1), ((3, 1, 2**62), 1)],
+    "s": [((1, 2), 1)],
+}
+"""Rows that leave the range of a sum if they go in the order that they came, and one too short."""
+
+
+@WITHOUT
+@pytest.mark.native
+def test_a_kernel_goes_back_by_the_way_that_it_came() -> None:
+    c = case(SCRIPTS["total"], "tuple")
+    engine = kernel(c.program, c.functions)
+    engine.apply({"r": [((1, 1, 2**62), 1)]})
+    with pytest.raises(BadRow):
+        engine.apply(TURNED)
+    assert not engine.instance.wrapped
+    assert engine.read(c.query) == {(2**62, 1): 1}
+
+
 @WITHOUT
 @pytest.mark.native
 @pytest.mark.parametrize("wide", [False, True])
 def test_a_kernel_wraps_on_the_way_back(monkeypatch: pytest.MonkeyPatch, wide: bool) -> None:
     """In another order than they came, rows leave the range; where that loses digits it is told."""
     monkeypatch.setattr(KernelEngine, "_mixes_widths", lambda engine: wide)
+    monkeypatch.setattr(
+        engine_module._Part,
+        "take_back",
+        lambda part, instance: instance.apply_rows(part.relation, part.rows, part.counts, -1),
+    )
     c = case(SCRIPTS["total"], "tuple")
     engine = kernel(c.program, c.functions)
     engine.apply({"r": [((1, 1, 2**62), 1)]})
-    turned: Batch = {
-        "r": [((2, 1, -(2**62)), 1), ((3, 1, 2**62), 1)],
-        "s": [((1, 2), 1)],
-    }
     with pytest.raises(StateLost if wide else BadRow):
-        engine.apply(turned)
+        engine.apply(TURNED)
     assert engine.instance.wrapped
     assert engine.read(c.query) == {(2**62, 1): 1}
 
