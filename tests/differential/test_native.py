@@ -121,7 +121,7 @@ def follow(script: streams.Script, text: str, start: harness.Start) -> None:
         pytest.skip(str(e))
 
 
-@pytest.mark.parametrize("sql", thin(CASES, 6))
+@pytest.mark.parametrize("sql", thin(CASES, 9))
 def test_view_follows_its_tables(sql: str, start: harness.Start) -> None:
     follow(streams.Script(sql), sql, start)
 

@@ -370,7 +370,7 @@ void flat_random() {
 }
 
 void flat_poor_hash() {
-  flat_against_model<crowded>(20000, 40000, 1);
+  flat_against_model<crowded>(8000, 16000, 1);
   flat_against_model<constant>(300, 3000, 1);
 }
 

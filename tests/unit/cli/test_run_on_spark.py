@@ -95,7 +95,7 @@ def test_a_run_prints_progress_and_views_and_a_later_one_goes_on(tmp_path: Path)
 
 @pytest.mark.parametrize(
     ("name", "goes_on"),
-    [(signal.SIGTERM, False), full((signal.SIGTERM, True)), full((signal.SIGINT, True))],
+    [full((signal.SIGTERM, False)), full((signal.SIGTERM, True)), full((signal.SIGINT, True))],
 )
 def test_a_signal_is_a_clean_stop(tmp_path: Path, name: signal.Signals, goes_on: bool) -> None:
     (tmp_path / "in").mkdir()
