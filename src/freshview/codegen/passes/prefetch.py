@@ -17,14 +17,20 @@ from freshview.codegen.loops.terms import (
 from freshview.codegen.loops.walk import map_blocks
 
 
-def prefetch(block: Block, layout: Layout, columns: Mapping[str, tuple[Type, ...]]) -> Block:
-    """Every loop over rows that come with a change, with what it fetches for rows to come."""
+def prefetch(
+    block: Block, layout: Layout, columns: Mapping[str, tuple[Type, ...]], *, of_row: bool = False
+) -> Block:
+    """Every loop over rows that come with a change, with what it fetches for rows to come.
+
+    What is collected for one row alone is few rows, for which nothing is fetched.
+    """
 
     def rule(s: Stmt) -> Stmt:
-        s = map_blocks(s, lambda b: prefetch(b, layout, columns))
+        inside = of_row or isinstance(s, Batch)
+        s = map_blocks(s, lambda b: prefetch(b, layout, columns, of_row=inside))
         if isinstance(s, Batch):
             types = {f"c{j}": t for j, t in enumerate(columns[s.relation])}
-        elif isinstance(s, Scan):
+        elif isinstance(s, Scan) and not (of_row and layout.tables[s.table].transient):
             types = {f"k{i}": t for i, t in enumerate(layout.tables[s.table].keys)}
         else:
             return s
