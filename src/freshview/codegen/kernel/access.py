@@ -40,7 +40,7 @@ def open_access(s: Get | Slice | Scan, scope: CppScope) -> Opened:
         opener = f"{t.path}.each({t.where}, [&](const {t.record}& {s.row}) {{"
         return Opened((opener,), inside, ("});",), (VISIT,))
     soon = scope.with_row(s.row, record_fields(t, "soon", "."))
-    lines = " ".join(fetching(f, soon) for f in s.fetches)
+    lines = " ".join(fetching(s.fetches, soon))
     opener = (
         f"{t.path}.each({t.where}, {PREFETCH_DISTANCE}, "
         f"[&](const {t.record}& soon) {{ {lines} }}, [&](const {t.record}& {s.row}) {{"

@@ -72,7 +72,7 @@ def _fetches(s: Batch, scope: CppScope) -> Lines:
         t = columns[j].type
         return Cpp(f"{array_name(columns, j)}[later]", t, batch_type(t))
 
-    lines = indented(fetching(f, scope.with_row(s.row, later)) for f in s.fetches)
+    lines = indented(fetching(s.fetches, scope.with_row(s.row, later)))
     if s.tests:
         head = f"if (const i64 next = j + {PREFETCH_DISTANCE}; next < chosen) {{"
         return [head, "  const i64 later = from + rows[next];", *lines, "}"]

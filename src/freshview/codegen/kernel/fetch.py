@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from freshview.codegen.kernel.tables import CppTable
 from freshview.codegen.kernel.values import CppScope
 from freshview.codegen.loops.parts import Fetch
@@ -10,8 +12,15 @@ PREFETCH_DISTANCE = 8
 """How many rows before its turn the memory of a row is fetched: what a core has under way."""
 
 
-def fetching(f: Fetch, later: CppScope) -> str:
-    """The statement that fetches what a row to come looks up; `later` knows that row."""
+def fetching(fetches: Iterable[Fetch], later: CppScope) -> list[str]:
+    """The statements that fetch what a row to come looks up; `later` knows that row.
+
+    A table in the list heads of an index is fetched with them: each statement is there once.
+    """
+    return list(dict.fromkeys(_fetching(f, later) for f in fetches))
+
+
+def _fetching(f: Fetch, later: CppScope) -> str:
     t = later.tables[f.table]
     keys = [later.value(e).text for e in f.keys]
     if t.host is not None and t.home is not None:

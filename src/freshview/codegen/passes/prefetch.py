@@ -35,7 +35,8 @@ def prefetch(
         else:
             return s
         # What seldom happens is not worth fetching for.
-        fetches = lookups(s.body, s.row, types, layout, seldom=False)
-        return replace(s, fetches=tuple(dict.fromkeys(fetches)))
+        fetches = dict.fromkeys(lookups(s.body, s.row, types, layout, seldom=False))
+        kept = (f for f in fetches if f.write or replace(f, write=True) not in fetches)
+        return replace(s, fetches=tuple(kept))
 
     return tuple(map(rule, block))

@@ -110,7 +110,6 @@ static void on_items(Env& e, const Batch& b) {
     const i64 price_1 = all_price[i_1];
     if (const i64 later = i_1 + 8; later < b.size) {
       s.m_first_view_items.template prefetch_slice<0>(e.arena, Head0_m_first_view_items::hash(Head0_m_first_view_items::Key{all_id[later]}));
-      s.m_first_view_items.template prefetch_slice<0>(e.arena, Head0_m_first_view_items::hash(Head0_m_first_view_items::Key{all_id[later]}));
     }
     const i64 sign_2 = b.count[i_1];
     // first_view[o_customer] += first_view_items[d_id, o_customer];

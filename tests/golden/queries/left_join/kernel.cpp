@@ -90,7 +90,6 @@ static void on_customers(Env& e, const Batch& b) {
     const Str name_1 = all_name[i_1];
     if (const i64 later = i_1 + 8; later < b.size) {
       s.m_left_join_customers.template prefetch_slice<0>(e.arena, Head0_m_left_join_customers::hash(Head0_m_left_join_customers::Key{all_id[later]}));
-      s.m_left_join_customers.template prefetch_slice<0>(e.arena, Head0_m_left_join_customers::hash(Head0_m_left_join_customers::Key{all_id[later]}));
     }
     const i64 sign_2 = b.count[i_1];
     // left_join[d_name, o_id, o_price] +=
@@ -152,7 +151,6 @@ static void on_orders(Env& e, const Batch& b) {
     const i64 customer_1 = all_customer[i_1];
     const i64 price_1 = all_price[i_1];
     if (const i64 later = i_1 + 8; later < b.size) {
-      s.m_left_join_customers.template prefetch_slice<0>(e.arena, Head0_m_left_join_customers::hash(Head0_m_left_join_customers::Key{all_customer[later]}));
       s.m_left_join_orders.template prefetch_slice<0>(e.arena, Head0_m_left_join_orders::hash(Head0_m_left_join_orders::Key{all_customer[later]}));
       s.m_left_join_customers.prefetch_write(e.arena, {all_customer[later], all_id[later], all_price[later]});
       s.m_left_join_customers.template prefetch_slice<0>(e.arena, Head0_m_left_join_customers::hash(Head0_m_left_join_customers::Key{all_customer[later]}));
