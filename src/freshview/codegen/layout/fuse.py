@@ -15,7 +15,7 @@ from itertools import combinations
 from freshview.calculus.alpha_equivalence import alike
 from freshview.calculus.build import factors, mul, sum_
 from freshview.calculus.scope import is_value
-from freshview.calculus.terms import Expr, Sum
+from freshview.calculus.terms import Expr, Mul, Sum
 from freshview.codegen.layout.selection import is_test
 from freshview.program.terms import Map
 
@@ -82,13 +82,21 @@ def _columns(first: Map, m: Map, own: Expr, known: Expr) -> Columns | None:
 
 
 def core(e: Expr) -> Expr:
-    """A definition without the factors that only weigh its rows.
+    """A definition without the factors that only weigh its rows, in the sums of a view tree, too.
 
     >>> from freshview.calculus.text import read, show
     >>> show(core(read("Sum[a](R(a, b) * {b > 3} * b)")))
     'Sum[a](R(a, b) * {b > 3})'
+    >>> show(core(read("Sum[a](R(a, b) * b) * Sum[a](S(a, c) * c)")))
+    'Sum[a](R(a, b)) * Sum[a](S(a, c))'
     """
-    return _without(e, lambda f: is_value(f) and not is_test(f))
+    match e:
+        case Sum(keys, body):
+            return sum_(keys, core(body))
+        case Mul(parts):
+            return mul(*(core(f) for f in parts if is_test(f) or not is_value(f)))
+        case _:
+            return e
 
 
 def _wider(e: Expr) -> Iterator[Expr]:

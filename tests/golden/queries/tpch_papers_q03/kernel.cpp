@@ -8,12 +8,12 @@ namespace fr {
 
 struct Rec_m_q03 {
   struct Key { i64 o_orderkey_; i32 o_orderdate_; i64 o_shippriority_; };
-  i64 o_orderkey_; i64 o_shippriority_; i64 sum; i32 o_orderdate_;
+  i64 o_orderkey_; i64 o_shippriority_; i64 sum; i64 sum_2; i32 o_orderdate_;
   static u64 hash(const Key& k) { return mix(mix(mix(word(k.o_orderkey_), 0), word(k.o_orderdate_)), word(k.o_shippriority_)); }
   bool is(const Key& k) const { return same(o_orderkey_, k.o_orderkey_) && same(o_orderdate_, k.o_orderdate_) && same(o_shippriority_, k.o_shippriority_); }
   u64 hash() const { return hash(Key{o_orderkey_, o_orderdate_, o_shippriority_}); }
   void set(const Key& k) { o_orderkey_ = k.o_orderkey_; o_orderdate_ = k.o_orderdate_; o_shippriority_ = k.o_shippriority_; }
-  bool empty() const { return sum == 0; }
+  bool empty() const { return sum == 0 && sum_2 == 0; }
 };
 
 struct Rec_m_V_Customer_Orders_at_o_orderdate {
@@ -76,8 +76,6 @@ struct Rec_m_V_Lineitem_at_l_partkey {
   bool empty() const { return sum == 0 && sum_2 == 0; }
 };
 
-using Rec_m_q03_2 = Rec_m_q03;
-
 
 
 
@@ -91,7 +89,6 @@ struct State {
   Flat<Rec_m_V_Customer_at_c_name> m_V_Customer_at_c_name;
   Pool<Rec_m_V_Orders_at_o_orderstatus, Head0_m_V_Orders_at_o_orderstatus> m_V_Orders_at_o_orderstatus;
   Flat<Rec_m_V_Lineitem_at_l_partkey> m_V_Lineitem_at_l_partkey;
-  Flat<Rec_m_q03_2> m_q03_2;
 };
 
 }  // namespace fr
@@ -99,7 +96,6 @@ struct State {
 #include "support.hpp"
 
 namespace fr {
-
 
 
 
@@ -148,14 +144,8 @@ static void on_Lineitem(Env& e, const Batch& b) {
             auto* into_5 = s.m_q03.at(e.arena, {orderkey_1, V_Customer_Orders_at_o_orderdate_3.o_orderdate_, V_Customer_Orders_at_o_orderdate_3.o_shippriority_});
             FR_WRITE;
             into_5->sum = known(o, add<i64>(o, into_5->sum, mul<i64>(o, sign_2, V_Customer_Orders_at_o_orderdate_3.sum)));
+            into_5->sum_2 = known(o, add<i64>(o, into_5->sum_2, mul<i64>(o, mul<i64>(o, mul<i64>(o, sign_2, add<i64>(o, scaled<i64>(o, i64(1ll), i64(100ll)), mul<i64>(o, i64(-1ll), discount_1))), extendedprice_1), V_Customer_Orders_at_o_orderdate_3.sum)));
             if (into_5->empty()) s.m_q03.drop(e.arena, into_5);
-          }
-          if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<i64, i32, i64>(e, 0, orderkey_1, V_Customer_Orders_at_o_orderdate_3.o_orderdate_, V_Customer_Orders_at_o_orderdate_3.o_shippriority_);
-          {
-            auto* into_7 = s.m_q03_2.at(e.arena, {orderkey_1, V_Customer_Orders_at_o_orderdate_3.o_orderdate_, V_Customer_Orders_at_o_orderdate_3.o_shippriority_});
-            FR_WRITE;
-            into_7->sum = known(o, add<i64>(o, into_7->sum, mul<i64>(o, mul<i64>(o, mul<i64>(o, sign_2, add<i64>(o, scaled<i64>(o, i64(1ll), i64(100ll)), mul<i64>(o, i64(-1ll), discount_1))), extendedprice_1), V_Customer_Orders_at_o_orderdate_3.sum)));
-            if (into_7->empty()) s.m_q03_2.drop(e.arena, into_7);
           }
         });
         {
@@ -196,7 +186,6 @@ static void on_Orders(Env& e, const Batch& b) {
         s.m_V_Customer_at_c_name.prefetch(e.arena, Rec_m_V_Customer_at_c_name::hash(Rec_m_V_Customer_at_c_name::Key{all_custkey[later]}));
         s.m_V_Lineitem_at_l_partkey.prefetch(e.arena, Rec_m_V_Lineitem_at_l_partkey::hash(Rec_m_V_Lineitem_at_l_partkey::Key{all_orderkey[later]}));
         s.m_q03.prefetch_write(e.arena, {all_orderkey[later], all_orderdate[later], all_shippriority[later]});
-        s.m_q03_2.prefetch_write(e.arena, {all_orderkey[later], all_orderdate[later], all_shippriority[later]});
         s.m_V_Customer_Orders_at_o_orderdate.prefetch_write(e.arena, {all_orderkey[later], all_orderdate[later], all_shippriority[later]});
         s.m_V_Orders_at_o_orderstatus.prefetch_write(e.arena, {all_orderkey[later], all_orderdate[later], all_shippriority[later], all_custkey[later]});
       }
@@ -221,14 +210,8 @@ static void on_Orders(Env& e, const Batch& b) {
               auto* into_8 = s.m_q03.at(e.arena, {orderkey_1, orderdate_1, shippriority_1});
               FR_WRITE;
               into_8->sum = known(o, add<i64>(o, into_8->sum, mul<i64>(o, mul<i64>(o, sign_2, V_Customer_at_c_name_3->sum), V_Lineitem_at_l_partkey_4->sum)));
+              into_8->sum_2 = known(o, add<i64>(o, into_8->sum_2, mul<i64>(o, mul<i64>(o, sign_2, V_Customer_at_c_name_3->sum), V_Lineitem_at_l_partkey_4->sum_2)));
               if (into_8->empty()) s.m_q03.drop(e.arena, into_8);
-            }
-            if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<i64, i32, i64>(e, 0, orderkey_1, orderdate_1, shippriority_1);
-            {
-              auto* into_11 = s.m_q03_2.at(e.arena, {orderkey_1, orderdate_1, shippriority_1});
-              FR_WRITE;
-              into_11->sum = known(o, add<i64>(o, into_11->sum, mul<i64>(o, mul<i64>(o, sign_2, V_Customer_at_c_name_3->sum), V_Lineitem_at_l_partkey_4->sum_2)));
-              if (into_11->empty()) s.m_q03_2.drop(e.arena, into_11);
             }
           }
           {
@@ -296,14 +279,8 @@ static void on_Customer(Env& e, const Batch& b) {
               auto* into_8 = s.m_q03.at(e.arena, {V_Orders_at_o_orderstatus_3.o_orderkey_, V_Orders_at_o_orderstatus_3.o_orderdate_, V_Orders_at_o_orderstatus_3.o_shippriority_});
               FR_WRITE;
               into_8->sum = known(o, add<i64>(o, into_8->sum, mul<i64>(o, mul<i64>(o, sign_2, V_Orders_at_o_orderstatus_3.sum), V_Lineitem_at_l_partkey_4->sum)));
+              into_8->sum_2 = known(o, add<i64>(o, into_8->sum_2, mul<i64>(o, mul<i64>(o, sign_2, V_Orders_at_o_orderstatus_3.sum), V_Lineitem_at_l_partkey_4->sum_2)));
               if (into_8->empty()) s.m_q03.drop(e.arena, into_8);
-            }
-            if (__builtin_expect(e.collecting >> 0 & 1, 0)) touch<i64, i32, i64>(e, 0, V_Orders_at_o_orderstatus_3.o_orderkey_, V_Orders_at_o_orderstatus_3.o_orderdate_, V_Orders_at_o_orderstatus_3.o_shippriority_);
-            {
-              auto* into_11 = s.m_q03_2.at(e.arena, {V_Orders_at_o_orderstatus_3.o_orderkey_, V_Orders_at_o_orderstatus_3.o_orderdate_, V_Orders_at_o_orderstatus_3.o_shippriority_});
-              FR_WRITE;
-              into_11->sum = known(o, add<i64>(o, into_11->sum, mul<i64>(o, mul<i64>(o, sign_2, V_Orders_at_o_orderstatus_3.sum), V_Lineitem_at_l_partkey_4->sum_2)));
-              if (into_11->empty()) s.m_q03_2.drop(e.arena, into_11);
             }
           }
           {
@@ -334,15 +311,12 @@ __attribute__((cold)) static void ready(Env& e) {
 __attribute__((cold)) static void read_q03(Env& e, Output& out) {
   [[maybe_unused]] State& s = *e.state;
   [[maybe_unused]] bool o = false;
-  s.m_q03.each(e.arena, 8, [&](const Rec_m_q03& soon) { s.m_q03_2.prefetch(e.arena, Rec_m_q03_2::hash(Rec_m_q03_2::Key{soon.o_orderkey_, soon.o_orderdate_, soon.o_shippriority_})); }, [&](const Rec_m_q03& q03_1) {
+  s.m_q03.each(e.arena, [&](const Rec_m_q03& q03_1) {
     FR_VISIT(1);
     if (q03_1.sum != 0) {
       i64 total_2{};
       {
-        if (const auto* q03_a1 = s.m_q03_2.find(e.arena, Rec_m_q03_2::Key{q03_1.o_orderkey_, q03_1.o_orderdate_, q03_1.o_shippriority_})) {
-          FR_VISIT(1);
-          total_2 = add<i64>(o, total_2, q03_a1->sum);
-        }
+        total_2 = add<i64>(o, total_2, q03_1.sum_2);
       }
       const i64 sum_3 = known(o, total_2);
       if (const i64 n = i64(1ll); n > 0) {
@@ -371,9 +345,9 @@ static void find_q03(Env& e, const Batch& b, Output& out) {
     if (q03_1->sum != 0) {
       i64 total_2{};
       {
-        if (const auto* q03_a1 = s.m_q03_2.find(e.arena, Rec_m_q03_2::Key{orderkey_key, orderdate_key, shippriority_key})) {
+        if (const auto* q03_a1 = s.m_q03.find(e.arena, Rec_m_q03::Key{orderkey_key, orderdate_key, shippriority_key})) {
           FR_VISIT(1);
-          total_2 = add<i64>(o, total_2, q03_a1->sum);
+          total_2 = add<i64>(o, total_2, q03_a1->sum_2);
         }
       }
       const i64 sum_3 = known(o, total_2);
@@ -485,20 +459,20 @@ static u64 size_V_Lineitem_at_l_partkey(Env& e) {
 __attribute__((cold)) static void dump_q03_2(Env& e, Output& out) {
   [[maybe_unused]] State& s = *e.state;
   [[maybe_unused]] bool o = false;
-  s.m_q03_2.each(e.arena, [&](const Rec_m_q03_2& r) {
-    if (r.sum == 0) return;
+  s.m_q03.each(e.arena, [&](const Rec_m_q03& r) {
+    if (r.sum_2 == 0) return;
     const i64 at = out.next();
     out.count[at] = 1;
     static_cast<i64*>(out.column[0])[at] = r.o_orderkey_;
     static_cast<i32*>(out.column[1])[at] = r.o_orderdate_;
     static_cast<i64*>(out.column[2])[at] = r.o_shippriority_;
-    static_cast<i64*>(out.column[3])[at] = r.sum;
+    static_cast<i64*>(out.column[3])[at] = r.sum_2;
   });
   e.overflow |= o;
 }
 static u64 size_q03_2(Env& e) {
   State& s = *e.state;
-  return s.m_q03_2.size();
+  return s.m_q03.size();
 }
 
 __attribute__((cold)) static void dump_V_Lineitem_at_l_partkey_2(Env& e, Output& out) {
@@ -639,7 +613,6 @@ static void create(Env& e) {
   s.m_V_Customer_at_c_name.init(e.arena);
   s.m_V_Orders_at_o_orderstatus.init(e.arena);
   s.m_V_Lineitem_at_l_partkey.init(e.arena);
-  s.m_q03_2.init(e.arena);
 }
 static Strings& strings_of(State& s) { return s.strings; }
 static const char* const all_slots[] = {nullptr};
