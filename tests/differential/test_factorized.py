@@ -27,7 +27,7 @@ from freshview.program.terms import Program
 from freshview.runtime.compile.kernel_engine import kernel_engine
 from tests.differential.harness import agree, case, cases, compiled, grouped, schema_of
 from tests.law.spark_programs import Pair
-from tests.thin import only, own_wording, thin
+from tests.thin import thin
 from workloads import WORKLOADS
 
 NESTED = {
@@ -62,9 +62,7 @@ def test_a_view_tree_equals_recomputation(workload: str, name: str, mode: str) -
 
 @pytest.mark.native
 @pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
-@pytest.mark.parametrize(
-    ("workload", "name"), only([c for c in KEPT if c[1] != "mddb2"], own_wording)
-)
+@pytest.mark.parametrize(("workload", "name"), thin([c for c in KEPT if c[1] != "mddb2"], 3))
 def test_kernels_run_view_trees(workload: str, name: str) -> None:
     """View trees of numbers are programs like any others: kernels take them as they are."""
 

@@ -193,6 +193,7 @@ def test_what_nests_without_end_is_refused_in_a_sentence(name: str) -> None:
     db.execute("CREATE VIEW small AS SELECT a FROM t")
 
 
+@pytest.mark.full
 def test_conditions_inside_conditions_multiply_and_are_refused_in_a_sentence() -> None:
     value = "a"
     for i in range(16):

@@ -11,6 +11,7 @@ import pytest
 from freshview import linear
 from freshview.linear import Program
 from freshview.linear.compile.options import Strategy
+from tests.thin import thin
 
 Array = np.ndarray[Any, Any]
 N, M, P = 24, 40, 3
@@ -118,7 +119,7 @@ def change(p: Program, name: str, random: np.random.Generator, step: int) -> Non
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("strategy", ["auto", "incremental", "hybrid", "reevaluate"])
+@pytest.mark.parametrize("strategy", thin(["auto", "incremental", "hybrid", "reevaluate"], 2))
 def test_results_follow(name: str, strategy: Strategy) -> None:
     program, wanted = PROGRAMS[name]()
     p = Program(

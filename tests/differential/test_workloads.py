@@ -39,7 +39,7 @@ def test_higher_order(workload: str, name: str) -> None:
     agree(case(workload, name), *options, seed=3, batches=12, max_size=150, live=live)
 
 
-@pytest.mark.parametrize(("workload", "name"), thin(CASES, 2))
+@pytest.mark.parametrize(("workload", "name"), thin(CASES, 3))
 def test_another_strategy(workload: str, name: str) -> None:
     mode = of(workload, name, ["tuple", "batch"])
     options = replace(STRATEGIES[of(workload, name, OTHERS)], mode=mode)

@@ -7,7 +7,7 @@ import pytest
 from bench.auto import BOUND, MODES, Case, measure, moving_average, workload_case
 from freshview.ivm.options import Mode
 from tests.differential.harness import cases
-from tests.thin import only
+from tests.thin import only, thin
 
 SAMPLE = {
     ("tpch", "q03"),
@@ -18,7 +18,7 @@ SAMPLE = {
 """Queries on which the choice was once far from the best; all the others are in the full run."""
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", thin(MODES, 2))
 @pytest.mark.parametrize(("workload", "name"), only(cases(), SAMPLE.__contains__))
 def test_no_strategy_does_much_less(workload: str, name: str, mode: Mode) -> None:
     check(workload_case(workload, name, batches=60, size=100, live=500), mode)

@@ -17,6 +17,7 @@ from freshview.program.terms import Program
 from freshview.sql.load import load
 from tests import large_queries as large
 from tests.large_queries import Family
+from tests.thin import thin
 from tests.work import counted
 
 FAMILIES: dict[str, tuple[Family, int]] = {
@@ -92,7 +93,7 @@ def loops(text: str) -> int:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("mode", ["batch", "tuple"])
+@pytest.mark.parametrize("mode", thin(["batch", "tuple"], 2))
 @pytest.mark.parametrize("name", FAMILIES)
 def test_planning_is_polynomial_in_both_modes(name: str, mode: str) -> None:
     family, n = FAMILIES[name]

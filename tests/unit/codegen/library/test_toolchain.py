@@ -15,6 +15,7 @@ from freshview.codegen.library import toolchain
 from freshview.codegen.library.compiler import CppCompiler, Flags, find_compiler
 from freshview.codegen.library.toolchain import build, build_many, cached, program_hash
 from freshview.errors import BuildProblem
+from tests.thin import thin
 
 pytestmark = pytest.mark.native
 
@@ -88,7 +89,7 @@ def test_the_boundary_is_compiled_once_for_all(
     assert len(list(cache.glob("*.o"))) == 1
 
 
-@pytest.mark.parametrize("halves", [True, False])
+@pytest.mark.parametrize("halves", thin([True, False], 2))
 def test_a_large_kernel_is_compiled_by_halves_where_that_is_possible(
     compiler: CppCompiler,
     cache: Path,
