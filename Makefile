@@ -6,8 +6,8 @@ READY := $(VENV)/.ready
 # Kafka's and Delta's connectors come out later than Spark: their tests have a Spark that has them.
 CONNECTORS := .venv-connectors
 CONNECTED := $(CONNECTORS)/.ready
-# Tests wait now and then, mostly for a JVM: three processes more than there are cores.
-WORKERS = $(shell expr $$($(PYTHON) -c "import os; print(os.cpu_count())") + 3)
+# Tests wait now and then, mostly for a JVM: two processes more than there are cores.
+WORKERS = $(shell expr $$($(PYTHON) -c "import os; print(os.cpu_count())") + 2)
 LOCKS := requirements.lock requirements-compiler.lock requirements-java.lock
 
 .PHONY: help demo lint test test-full test-sanitize check bench bench-native bench-models bench-spark bench-factorized \
