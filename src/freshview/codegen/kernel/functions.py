@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from freshview.calculus.schema import Query
 from freshview.calculus.types import Type
@@ -61,7 +61,9 @@ class FunctionWriter:
             q = next(q for q in self.program.queries if q.name == f.of)
             parameters = "const Batch& b, Output& out"
             before = self._key(q, f)
-            scope = scope.with_row("key", batch_fields("key", q.columns))
+            # A test of the query may leave NULL out of a column; a map that it reads has it yet.
+            sought = [replace(c, type=c.type.or_null()) for c in q.columns]
+            scope = scope.with_row("key", batch_fields("key", sought))
         lines = [*before, *printer.block(body, scope)]
         if f.kind in ("refresh", "after"):
             flag = "s.stale" if f.kind == "refresh" else "s.late"

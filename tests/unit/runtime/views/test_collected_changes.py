@@ -121,6 +121,22 @@ def test_what_is_told_adds_up(connect: Connect, engine: str, seed: int) -> None:
     assert all(len(told[name].versions) > 3 for name in ("sums", "means", "total", "pairs"))
 
 
+@pytest.mark.parametrize("column", ["k", "name"])
+def test_groups_that_a_view_leaves_out_are_not_told(connect: Connect, column: str) -> None:
+    """The map below has a group of NULL, which is no row of the view."""
+    db = connect()
+    grouped = f"SELECT {column} AS x, COUNT(*) AS n FROM r GROUP BY {column}"
+    db.execute(
+        f"{SCHEMA} CREATE VIEW counts AS SELECT x, n FROM ({grouped}) q WHERE x IS NOT NULL;"
+        f"CREATE VIEW keys AS SELECT x FROM ({grouped}) q WHERE x IS NOT NULL GROUP BY x;"
+    )
+    told = [Told(db, "counts"), Told(db, "keys")]
+    for rows in ([(None, None, 1, 0.5)], [(1, "a", 1, 0.5), (None, None, 2, 0.5)]):
+        db.insert("r", rows)
+        for t in told:
+            t.check()
+
+
 def test_a_change_that_another_view_refuses_is_not_told(connect: Connect) -> None:
     """One view has told its change already when the other one cannot be shown."""
     db = connect()
