@@ -13,11 +13,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from freshview.calculus.terms import Expr
+from freshview.codegen.library.compiler import find_compiler
 from freshview.errors import NotNative, TypeProblem
 from freshview.ivm.options import Mode
 from tests.differential import harness
 from tests.law.examples import examples
-from tests.law.loops import PASSES, Case, agree
+from tests.law.loops import PASSES, Case, agree, kernel_agrees
 from tests.law.loops_many import KINDS
 from tests.law.programs import recompute
 from tests.law.strategies import RELATIONS, deltas, terms
@@ -52,6 +53,16 @@ def test_random_views(kind: str, seed: int) -> None:
         agree(KINDS[kind](seed))
     except NotNative as e:
         pytest.skip(str(e))
+
+
+@pytest.mark.native
+@pytest.mark.skipif(find_compiler() is None, reason="there is no C++ compiler")
+@pytest.mark.parametrize(
+    ("kind", "seed"), [("caches", 100007), ("caches", 100028), ("world", 100354)]
+)
+def test_kernels_that_once_took_null_for_a_value(kind: str, seed: int) -> None:
+    """A view cache asked with NULL, and rows that were told though their view leaves NULL out."""
+    kernel_agrees(KINDS[kind](seed), "usual")
 
 
 MODES: tuple[Mode, ...] = ("batch", "tuple")

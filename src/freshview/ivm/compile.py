@@ -265,7 +265,8 @@ class Pieces:
             return None
         decision = self.compiler.switched(Decision(grain=self.compiler.grain(self.level)))
         fill = materialize(definition, self, decision)
-        inputs = {name: self.compiler.types[name] for name in ins(definition)}
+        # What asks may have NULL, even where another join with the variable leaves it out.
+        inputs = {name: self.compiler.types[name].or_null() for name in ins(definition)}
         view, new = self.compiler.maps.cache(
             definition, inputs, finish(fill, frozenset(inputs)), f"{self.hint}_cache", self.level
         )
