@@ -94,19 +94,26 @@ class _Filling:
             if inputs and name in {access.name for access, _ in _accesses(s.term)}:
                 raise NotNative(f"view cache '{name}', which asks itself, is kept in Python only")
             own = (View(_asked(name), inputs),) if inputs else ()
-            yield from self.before(s.term, own)
+            yield from self.before(s.term, own, t.params)
             target = View(name, inputs + s.target.vars)
             yield Statement(target, s.op, mul(*own, _plain(s.term)))
 
-    def before(self, e: Expr, context: tuple[Expr, ...] = ()) -> Iterator[Statement]:
-        """The statements that fill what a term asks for, where some rows are given."""
-        for access, rows in _accesses(e, context):
-            yield from self._fill(access, rows)
+    def before(
+        self, e: Expr, context: tuple[Expr, ...] = (), params: tuple[str, ...] = ()
+    ) -> Iterator[Statement]:
+        """The statements that fill what a term asks for, where some rows are given.
 
-    def _fill(self, access: View, rows: Sequence[Expr]) -> Iterator[Statement]:
+        A cache is filled for all its keys, so none may have the name of a parameter.
+        """
+        for access, rows in _accesses(e, context):
+            yield from self._fill(access, rows, params)
+
+    def _fill(
+        self, access: View, rows: Sequence[Expr], params: tuple[str, ...]
+    ) -> Iterator[Statement]:
         m = self.caches[access.name]
         assert m.fill is not None, "a view cache says how it is filled"
-        used = {*access.inputs}.union(*map(variables, rows))
+        used = {*access.inputs, *params}.union(*map(variables, rows))
         names = Names(used)
         fresh = {v: names.fresh(v) for v in sorted(_variables_of(m))}
         inputs = tuple(fresh[c.name] for c in m.inputs)
@@ -118,7 +125,7 @@ class _Filling:
         domain = exists(sum_(inputs, mul(*there, *wanted)))
         is_new = (domain, Lift(count, sum_(inputs, seen)), Cmp("=", Var(count), const(0)))
         fill = rename(m.fill, fresh)
-        yield from self.before(fill, is_new)
+        yield from self.before(fill, is_new, params)
         keys = tuple(fresh[c.name] for c in m.keys)
         yield Statement(View(m.name, inputs + keys), "+=", mul(*is_new, _plain(fill)))
         yield Statement(seen, "+=", mul(*is_new))
