@@ -7,9 +7,10 @@ import pytest
 from freshview.calculus.schema import Column, Relation
 from freshview.calculus.text import read
 from freshview.calculus.types import INT
-from freshview.program.cost import Estimate, Model
+from freshview.program.cost import Estimate, Model, ProgramCostModel, program_cost
 from freshview.program.statistics import Statistics
 from freshview.program.terms import Map, Program
+from tests.differential.harness import STRATEGIES, case, compiled
 
 COLUMNS = {name: Column(name, INT) for name in ("ticket", "item", "customer", "price")}
 SALES = Relation("Sales", tuple(COLUMNS.values()), key=("item", "ticket"))
@@ -57,3 +58,14 @@ def test_conditions_on_the_same_rows_overlap() -> None:
     one = estimate(f"{ALL} * {{price > 1}}", {}).rows
     two = estimate(f"{ALL} * {{price > 1}} * {{price < 9}}", {}).rows
     assert two == pytest.approx(one * 0.33**0.5)
+
+
+@pytest.mark.parametrize("name", ["q03", "q16", "vwap"])
+def test_plans_that_are_compared_cost_what_each_costs_alone(name: str) -> None:
+    """Sizes of maps that plans have in common are estimated once; those over maps are not."""
+    c = case("finance" if name == "vwap" else "tpch_papers", name)
+    model = ProgramCostModel(Statistics())
+    plans = [compiled(c, options) for options in STRATEGIES.values()]
+    for plan in (*plans, *reversed(plans)):
+        assert model.cost(plan) == program_cost(plan, Statistics())
+    assert len(model.sizes) == 1

@@ -24,7 +24,7 @@ class Sharing:
     mode: Mode
     lines: int
 
-    def with_(self, other: Sharing) -> Sharing | None:
+    def combined(self, other: Sharing) -> Sharing | None:
         """That of both together, if they fit."""
         lines = self.lines + other.lines
         return (
@@ -40,7 +40,7 @@ def form_groups(views: Iterable[MaintainedView], bases: Mapping[str, AnyBase]) -
         own = _sharing(view) if len(new) > 1 else None  # it takes a plan
         read = {r.name for r in view.relations}
         for i, (members, sharing) in enumerate(drafts):
-            both = own.with_(sharing) if own and sharing else None
+            both = own.combined(sharing) if own and sharing else None
             if both and any(r.name in read for v in members for r in v.relations):
                 drafts[i] = ([*members, view], both)
                 break
@@ -68,7 +68,7 @@ def partners(
     joined: list[ViewGroup] = []
     for other in free:
         theirs = _sharing_of(other) if any(map(other.reads, read)) else None
-        both = sharing.with_(theirs) if sharing and theirs else None
+        both = sharing.combined(theirs) if sharing and theirs else None
         if both:
             sharing = both
             read |= {r.name for r in other.relations}
@@ -107,7 +107,7 @@ def _sharing_of(group: ViewGroup) -> Sharing | None:
     sharing = _sharing(group.views[0])
     for view in group.views[1:]:
         own = _sharing(view)
-        sharing = sharing.with_(own) if sharing and own else None
+        sharing = sharing.combined(own) if sharing and own else None
     return sharing
 
 

@@ -25,3 +25,22 @@ def test_so_it_is_for_the_rows_of_a_table_that_is_walked_through() -> None:
     c = case("tpch_papers", "q16")
     text = emit(compiled(c, DeltaOptions(mode="batch")), c.catalog.functions)
     assert re.search(r"each\(e\.arena, 8, \[&\]\(const \w+& soon\) \{ .*prefetch.*soon\.\w+_", text)
+
+
+def test_nothing_is_fetched_for_what_one_row_collects() -> None:
+    c = case("tpch_papers", "q16")
+    text = emit(compiled(c, DeltaOptions(mode="tuple")), c.catalog.functions)
+    assert ".each(e.scratch, [&](" in text
+    assert ".each(e.scratch, 8" not in text
+
+
+@pytest.mark.parametrize("name", ["q03", "q16", "q18a"])
+def test_no_row_fetches_the_same_memory_twice(name: str) -> None:
+    c = case("tpch_papers", name)
+    text = emit(compiled(c, DeltaOptions(mode="tuple")), c.catalog.functions)
+    for block in re.findall(r"if \(const i64 (?:later|next) = .*?\n    +\}\n", text, re.DOTALL):
+        fetched = [line.strip() for line in block.splitlines() if "prefetch" in line]
+        assert len(fetched) == len(set(fetched))
+        written = re.findall(r"s\.(\w+)\.prefetch_write\(e\.arena, (\{.*?\})\)", block)
+        read = re.findall(r"s\.(\w+)\.prefetch\(e\.arena, .*?Key(\{.*?\})\)", block)
+        assert not set(written) & set(read)
