@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from freshview.calculus.build import const, mul, same_choice, sum_
+from freshview.calculus.build import add, const, mul, same_choice, sum_
 from freshview.calculus.check import check_bound
 from freshview.calculus.schema import Column, Query
 from freshview.calculus.scope import ins, outs
-from freshview.calculus.terms import Cmp, Delta, Expr, Order, Rel, Top, Var, View
+from freshview.calculus.terms import Cmp, Delta, Expr, Lift, Order, Rel, Top, Var, View
 from freshview.calculus.text import read, show
 from freshview.calculus.types import INT
 from freshview.calculus.walk import rename
@@ -98,8 +98,15 @@ def choices(draw: st.DrawFn, atoms: tuple[type, ...] = (Rel,)) -> Expr:
     def some(names: frozenset[str]) -> tuple[str, ...]:
         return tuple(v for v in sorted(names) if draw(st.booleans()))
 
+    def assigned(name: str, bound: list[str]) -> Expr:
+        """A variable that another one gives its value, or a number."""
+        value = Var(draw(st.sampled_from(bound))) if bound else const(2)
+        return Lift(name, draw(st.sampled_from([value, add(value, const(1)), const(2)])))
+
     inner = [atom() for _ in range(draw(st.sampled_from([1, 1, 2])))]
     body = mul(*inner, *tests(sorted(outs(mul(*inner))), 1, 2))
+    if draw(st.sampled_from([False, False, True])):
+        body = mul(body, assigned("z", sorted(outs(body))))
     if draw(st.sampled_from([False, False, True])):
         kept = some(outs(body))
         body = rename(body, {v: f"l_{v}" for v in outs(body) - set(kept)})  # they are its own
@@ -111,6 +118,10 @@ def choices(draw: st.DrawFn, atoms: tuple[type, ...] = (Rel,)) -> Expr:
     top = Top(keys, order, draw(st.sampled_from([1, 1, 2])), body)
     beside = [atom() for _ in range(draw(st.sampled_from([0, 1, 1, 2])))]
     whole = mul(*draw(st.permutations([top, *beside])))
+    if outs(top) and draw(st.sampled_from([False, False, True])):
+        # What the Top shows has a value before it comes.
+        shown = draw(st.sampled_from(sorted(outs(top))))
+        whole = mul(*beside, assigned(shown, sorted(outs(mul(*beside)) - {shown})), top)
     if bound := sorted(outs(whole)):
         whole = mul(whole, *tests(bound, 0, 1))
     return sum_(some(outs(whole)), whole) if draw(st.sampled_from([False, True])) else whole
@@ -236,3 +247,11 @@ def test_a_value_is_not_carried_to_where_its_variable_is_another_one() -> None:
     summed = sum_(("w", "x", "y"), e)
     keys = ("w", "x", "y")
     assert evaluate(simplify(summed), db, keys=keys) == evaluate(summed, db, keys=keys)
+
+
+def test_a_value_is_not_carried_into_the_choice_of_its_variable() -> None:
+    """The x of the outer row became the y of every row that the Top chooses among."""
+    e = read("R(w, v) * (x := w + 1) * Top[; y desc, x; 1](S(x, u) * (y := x))")
+    db = Database({"R": {(0, 1): 1, (2, 1): 1}, "S": {(1, 1): 1, (3, 1): 1}})
+    keys = tuple(sorted(outs(e)))
+    assert evaluate(simplify(e), db, keys=keys) == evaluate(e, db, keys=keys) != {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 
-from freshview.calculus.scope import reads_delta
-from freshview.calculus.terms import Expr
+from freshview.calculus.scope import reads_delta, within
+from freshview.calculus.terms import Expr, Top
 from freshview.calculus.walk import map_children, variables
 from freshview.simplify.absorb import absorb
 from freshview.simplify.arrange import arrange
@@ -82,7 +82,8 @@ def everywhere(e: Expr, rule: Rule, known: frozenset[str] = NONE) -> Expr:
     Terms that are simplified one after the other (deltas of one query, plans that are compared)
     share most of their parts, and every part is worked on once.
     """
-    e = map_children(e, lambda c: everywhere(c, rule, known and known & variables(c)))
+    inside = known and (within(e.keys, e.body, known) if isinstance(e, Top) else known)
+    e = map_children(e, lambda c: everywhere(c, rule, inside and inside & variables(c)))
     answer = unify(e, known) if rule is unify else rule(e)
     return e if answer is None else answer
 

@@ -211,7 +211,7 @@ def _assign_variable(p: Product, i: int, x: str, y: str) -> tuple[Expr, ...] | N
 
 def _with_value(f: Expr, x: str, body: Expr) -> Expr:
     """A factor with a value in place of a variable, where it reads that and can take it."""
-    return f if x not in variables(f) or _captures(f, body) else substitute(f, x, body)
+    return f if x not in variables(f) or _captures(f, x, body) else substitute(f, x, body)
 
 
 def _still_reads(f: Expr, x: str) -> bool:
@@ -238,10 +238,13 @@ def _assign_value(p: Product, i: int, x: str, body: Expr) -> tuple[Expr, ...] | 
     return (*carried[:i], p.parts[i], *carried[i:])
 
 
-def _captures(e: Expr, value: Expr) -> bool:
-    """Whether a Top in a term has values of its own for a variable that a value reads."""
-    read = free(value)
-    return any(read & (outs(t) - set(t.keys)) for t in tops(e))
+def _captures(e: Expr, x: str, value: Expr) -> bool:
+    """Whether a Top in a term has values of its own for x, or for a variable that its value reads.
+
+    (x := 1) * Top[; y; 2](R(x) * (y := x)) joins with the two smallest of all x, not with y = 1.
+    """
+    names = free(value) | {x}
+    return any(names & (outs(t) - set(t.keys)) for t in tops(e))
 
 
 def _assigned_twice(p: Product, i: int, x: str, body: Expr) -> tuple[Expr, ...] | None:
