@@ -174,8 +174,8 @@ def _refused_change(name: str, problem: str) -> FreshviewError:
             return ProgramProblem("the kernel is closed", instead="open another one")
         case _:
             return ProgramProblem(
-                f"'{name}' is a static table, and the first change has come already",
-                instead="load static tables before everything else",
+                f"'{name}' is a static table, and a view was read or a change has come already",
+                instead="load static tables before everything else, or keep the rows",
             )
 
 
